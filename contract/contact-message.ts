@@ -1,0 +1,75 @@
+/** What a visitor sends, after trimming and checking; the shape of the `/send-email` body. */
+export interface ContactMessage {
+  name: string;
+  email: string;
+  phone: string;
+  /** A two-letter country code, or empty. */
+  country: string;
+  message: string;
+}
+
+export type ContactField = keyof ContactMessage;
+export type FieldErrors = Partial<Record<ContactField, string>>;
+
+export const MAX_LENGTH: Readonly<Record<ContactField, number>> = {
+  name: 100,
+  email: 254,
+  phone: 40,
+  country: 2,
+  message: 5000,
+};
+
+/** No visitor sees this field, so whatever fills it is a program. Not named like anything a browser autofills. */
+export const TRAP_FIELD = "topic_code";
+
+const FIELDS: readonly ContactField[] = ["name", "email", "phone", "country", "message"];
+const LABEL = { name: "name", email: "e-mail address", phone: "phone number", country: "country", message: "message" };
+// The pattern browsers use for <input type="email">, so that both sides accept the same addresses.
+const EMAIL =
+  /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
+// ISO 3166-1 alpha-2 with Kosovo (XK): the codes of `world-countries`, which a test compares.
+const COUNTRY_CODES =
+  "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW";
+
+export type ParsedMessage = { ok: true; message: ContactMessage } | { ok: false; fields: FieldErrors };
+
+export function isKnownCountry(code: string): boolean {
+  return code.length === 2 && ` ${COUNTRY_CODES} `.includes(` ${code} `);
+}
+
+/** Gives a message that keeps every rule, or one sentence for each field that breaks one. Unknown fields are ignored. */
+export function parseContactMessage(input: Readonly<Record<string, unknown>>): ParsedMessage {
+  const message: ContactMessage = { name: "", email: "", phone: "", country: "", message: "" };
+  const fields: FieldErrors = {};
+  for (const field of FIELDS) {
+    const value = Object.hasOwn(input, field) ? input[field] : "";
+    if (typeof value !== "string") {
+      fields[field] = `Send your ${LABEL[field]} as text.`;
+      continue;
+    }
+    // Browsers post a text area's line ends as CRLF but count them as one character.
+    message[field] = value.replaceAll("\r\n", "\n").trim();
+    const problem = problemWith(field, message[field]);
+    if (problem) fields[field] = problem;
+  }
+  return Object.keys(fields).length > 0 ? { ok: false, fields } : { ok: true, message };
+}
+
+function problemWith(field: ContactField, value: string): string | undefined {
+  if (value === "") return field === "country" ? undefined : `Enter your ${LABEL[field]}.`;
+  if (field === "country") return isKnownCountry(value) ? undefined : "Choose a country from the list.";
+  if (value.length > MAX_LENGTH[field]) {
+    return `Keep your ${LABEL[field]} to ${MAX_LENGTH[field].toLocaleString("en-GB")} characters or fewer.`;
+  }
+  if (hasUnusableCharacter(value, field === "message")) {
+    return `Your ${LABEL[field]} holds a character that cannot be sent. Please type it again.`;
+  }
+  if (field === "email" && !EMAIL.test(value)) return "Enter an e-mail address like name@example.com.";
+  return undefined;
+}
+
+/** Control characters could forge a mail header or a terminal line, and half a surrogate pair cannot be stored. */
+function hasUnusableCharacter(value: string, isMultiline: boolean): boolean {
+  const allowed = isMultiline ? value.replaceAll(/[\n\t]/g, "") : value;
+  return /[\p{Cc}\u2028\u2029]/u.test(allowed) || !value.isWellFormed();
+}

@@ -1,0 +1,17 @@
+import type { FieldErrors } from "./contact-message.ts";
+
+/** What `/send-email` answers. `success: true` means that the message is on disk. */
+export type SendEmailAnswer =
+  | { success: true; reference: string }
+  | { success: false; error: string; fields?: FieldErrors };
+
+/** The contact page's fragments that show an alert without any script, by `:target`. */
+export const ALERT_ID = {
+  sent: "message-sent",
+  failed: "message-failed",
+  broken: "message-error",
+} as const;
+
+/** The query parameter that carries a reference back to the contact page, and the text it replaces there. */
+export const REFERENCE_PARAMETER = "reference";
+export const REFERENCE_PATTERN = /^[A-Z]{2,4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/;

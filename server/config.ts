@@ -1,0 +1,192 @@
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
+
+export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
+
+/** At most `count` messages in any `windowMs`. */
+export interface Limit {
+  count: number;
+  windowMs: number;
+}
+
+/** How long a message is kept in each final state; `null` keeps it. */
+export interface Retention {
+  deliveredMs: number | null;
+  failedMs: number | null;
+  quarantinedMs: number | null;
+}
+
+export interface Config {
+  port: number;
+  host: string;
+  /** Absolute. */
+  dataDir: string;
+  databaseUrl: string | null;
+  smtpUrl: string | null;
+  /** `null`: the site's contact e-mail. */
+  mailTo: string | null;
+  mailFrom: string | null;
+  build: BuildSettings;
+  allowedOrigins: readonly string[];
+  trustProxy: readonly string[];
+  /** Per client; empty when off. */
+  rateLimits: readonly Limit[];
+  /** For all clients together; beyond it messages are quarantined. */
+  hourlyLimit: number | null;
+  retention: Retention;
+  logLevel: LogLevel;
+}
+
+/** Every problem of the environment at once, a line each. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.name = "ConfigError";
+    this.problems = problems;
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const LOG_LEVELS: readonly string[] = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const PROXY_NAMES = ["loopback", "linklocal", "uniquelocal"];
+
+/** Gives a frozen, complete Config, or throws a ConfigError that names every bad variable. */
+export function parseConfig(env: Environment): Config {
+  const { settings: build, problems } = parseBuildSettings(env);
+  const text = (name: string) => env[name]?.trim() || null;
+  const list = (name: string) => (text(name) ?? "").split(",").flatMap((item) => item.trim() || []);
+  const check = <T>(isGood: boolean, value: T, problem: string): T => {
+    if (!isGood) problems.push(problem);
+    return value;
+  };
+
+  const port = Number(text("PORT") ?? "3000");
+  const databaseUrl = text("DATABASE_URL");
+  const smtpUrl = text("SMTP_URL");
+  const mailTo = text("MAIL_TO");
+  const mailFrom = text("MAIL_FROM");
+  const hourlyLimit = text("HOURLY_LIMIT") ?? "1000";
+  const logLevel = text("LOG_LEVEL") ?? "info";
+  const allowedOrigins = list("ALLOWED_ORIGINS");
+  const trustProxy = list("TRUST_PROXY");
+
+  const config: Config = {
+    port: check(
+      Number.isInteger(port) && port >= 0 && port <= 65_535,
+      port,
+      "PORT is not a port number; e.g. PORT=3000",
+    ),
+    host: text("HOST") ?? "127.0.0.1",
+    dataDir: resolve(text("DATA_DIR") ?? "./data"),
+    databaseUrl: check(
+      databaseUrl === null || hasProtocol(databaseUrl, ["postgres:", "postgresql:"]),
+      databaseUrl,
+      "DATABASE_URL is not a PostgreSQL address; e.g. postgres://user:password@host:5432/database",
+    ),
+    smtpUrl: check(
+      smtpUrl === null || hasProtocol(smtpUrl, ["smtp:", "smtps:"]),
+      smtpUrl,
+      "SMTP_URL is not a mail server's address; e.g. smtp://user:password@host:587",
+    ),
+    mailTo: check(
+      mailTo === null || isAddress(mailTo),
+      mailTo,
+      "MAIL_TO is not an e-mail address; e.g. team@example.com",
+    ),
+    mailFrom: check(
+      mailFrom === null || isAddress(mailFrom),
+      mailFrom,
+      "MAIL_FROM is not an e-mail address; e.g. website@example.com",
+    ),
+    build,
+    allowedOrigins: check(
+      allowedOrigins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
+      allowedOrigins,
+      "ALLOWED_ORIGINS holds something that is not an origin; e.g. https://www.example.com,https://example.com",
+    ),
+    trustProxy: check(
+      trustProxy.every(isProxy),
+      trustProxy,
+      "TRUST_PROXY holds something that is not an address; e.g. 10.0.0.1,192.168.0.0/16 or loopback",
+    ),
+    rateLimits: parseRateLimits(text("RATE_LIMIT") ?? "5/10m,20/1d", problems),
+    hourlyLimit: check(
+      hourlyLimit === "off" || /^[1-9]\d{0,8}$/.test(hourlyLimit),
+      hourlyLimit === "off" ? null : Number(hourlyLimit),
+      "HOURLY_LIMIT is neither a number of messages nor off; e.g. HOURLY_LIMIT=1000",
+    ),
+    retention: parseRetention(text("RETENTION") ?? "", problems),
+    logLevel: check(
+      LOG_LEVELS.includes(logLevel),
+      logLevel as LogLevel,
+      `LOG_LEVEL is not one of ${LOG_LEVELS.join(", ")}`,
+    ),
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(config);
+}
+
+function parseRateLimits(text: string, problems: string[]): Limit[] {
+  if (text === "off") return [];
+  const limits = text.split(",").map((part) => {
+    const [, count, duration] = /^\s*([1-9]\d{0,8})\s*\/\s*(\w+)\s*$/.exec(part) ?? [];
+    return { count: Number(count), windowMs: parseDurationMs(duration ?? "") ?? Number.NaN };
+  });
+  if (limits.some((limit) => Number.isNaN(limit.windowMs))) {
+    problems.push("RATE_LIMIT is neither a list of limits nor off; e.g. RATE_LIMIT=5/10m,20/1d");
+  } else if (limits.some((limit) => limit.windowMs > 86_400_000)) {
+    problems.push(
+      "RATE_LIMIT looks back more than a day, but clients are remembered for 24 hours; e.g. RATE_LIMIT=20/1d",
+    );
+  }
+  return limits;
+}
+
+function parseRetention(text: string, problems: string[]): Retention {
+  const retention: Retention = {
+    deliveredMs: 30 * 86_400_000,
+    failedMs: 90 * 86_400_000,
+    quarantinedMs: 14 * 86_400_000,
+  };
+  for (const part of text.split(",").filter((item) => item.trim() !== "")) {
+    const [, state, duration] = /^\s*(delivered|failed|quarantined)\s*=\s*(\w+)\s*$/.exec(part) ?? [];
+    const keptMs = duration === "keep" ? null : parseDurationMs(duration ?? "");
+    if (state === undefined || keptMs === undefined) {
+      problems.push(
+        `RETENTION does not understand "${part.trim()}"; e.g. RETENTION=delivered=30d,failed=90d,quarantined=keep`,
+      );
+    } else {
+      retention[`${state as "delivered" | "failed" | "quarantined"}Ms`] = keptMs;
+    }
+  }
+  return retention;
+}
+
+function parseDurationMs(text: string): number | undefined {
+  const [, count, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
+  return count && unit ? Number(count) * (UNIT_MS[unit] ?? Number.NaN) : undefined;
+}
+
+function hasProtocol(url: string, protocols: readonly string[]): boolean {
+  return URL.canParse(url) && protocols.includes(new URL(url).protocol) && new URL(url).hostname !== "";
+}
+
+function isAddress(text: string): boolean {
+  return /^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$/.test(text);
+}
+
+function isProxy(text: string): boolean {
+  if (PROXY_NAMES.includes(text)) return true;
+  const [address = "", bits, ...rest] = text.split("/");
+  const family = isIP(address);
+  return (
+    family !== 0 &&
+    rest.length === 0 &&
+    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
+  );
+}
