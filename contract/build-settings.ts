@@ -13,9 +13,9 @@ export function parseBuildSettings(env: Readonly<Record<string, string | undefin
   problems: string[];
 } {
   const problems: string[] = [];
-  const siteUrl = trimSlash(env["SITE_URL"] || "http://localhost:3000");
-  const apiBase = trimSlash(env["API_BASE"] ?? "");
-  const countriesUrl = env["COUNTRIES_URL"] || "/countries.json";
+  const siteUrl = trimSlash(env.SITE_URL || "http://localhost:3000");
+  const apiBase = trimSlash(env.API_BASE ?? "");
+  const countriesUrl = env.COUNTRIES_URL || "/countries.json";
   if (!isWebUrl(siteUrl) || new URL(siteUrl).pathname !== "/" || /[?#]/.test(siteUrl)) {
     problems.push(`SITE_URL is not the address of a site; e.g. https://www.example.com`);
   }

@@ -1,0 +1,130 @@
+import type { ContactMessage } from "../../contract/contact-message.ts";
+import type { Limit, Retention } from "../config.ts";
+
+/**
+ * `queued`: to be mailed, now or at its next attempt. `delivered`: the mail server took it. `failed`: refused for good
+ * or out of attempts, kept for the operator. `quarantined`: held back as suspected abuse, never mailed unless released.
+ */
+export type MessageState = "queued" | "delivered" | "failed" | "quarantined";
+
+/** What a request hands over. */
+export interface Submission {
+  message: ContactMessage;
+  /** The client's own key for this message, if it sent one. */
+  idempotencyKey: string | null;
+  /** A keyed hash of the client's address; `null` when limiting is off. */
+  clientHash: string | null;
+  /** The trap field was filled: store, but do not mail. */
+  isTrapped: boolean;
+}
+
+/**
+ * `stored` and `repeated` carry the reference of a message that is on disk. `repeated`: the same key and body, or the
+ * same words within ten minutes. `key-reused`: the key came before with another body. `limited`: nothing was stored.
+ */
+export type Acceptance =
+  | { kind: "stored"; reference: string; state: "queued" | "quarantined" }
+  | { kind: "repeated"; reference: string }
+  | { kind: "key-reused" }
+  | { kind: "limited"; retryAfterMs: number };
+
+export interface StoredMessage extends ContactMessage {
+  id: string;
+  reference: string;
+  state: MessageState;
+  acceptedAt: Date;
+  /** When it reached its present state. */
+  stateChangedAt: Date;
+  /** When the next attempt is due; only while queued. */
+  dueAt: Date | null;
+  attempts: number;
+  lastError: string | null;
+  /** The visitor asked that it be kept but not used: it is neither mailed nor purged. */
+  isRestricted: boolean;
+}
+
+/** A message leased to one worker. Marking it with a token that a later claim replaced changes nothing. */
+export interface Claim {
+  message: StoredMessage;
+  token: string;
+}
+
+export interface MessageFilter {
+  state?: MessageState;
+  email?: string;
+  /** Accepted at or after. */
+  since?: Date;
+  limit?: number;
+}
+
+/** Messages per day (UTC, `YYYY-MM-DD`) and per country code (empty when not given). */
+export interface MessageCount {
+  day: string;
+  country: string;
+  count: number;
+}
+
+export interface QueueDepth {
+  queued: number;
+  oldestQueuedAt: Date | null;
+}
+
+export interface AcceptanceRules {
+  /** The letters every reference starts with. */
+  referencePrefix: string;
+  rateLimits: readonly Limit[];
+  hourlyLimit: number | null;
+}
+
+/**
+ * Where messages live. Every promise that resolves means that its change is committed to disk; a store that cannot be
+ * written rejects with StoreUnavailable and has changed nothing, or nothing that was acknowledged.
+ */
+export interface Store {
+  /** A secret of this database for hashing client addresses; the same on every node. */
+  readonly clientKey: Uint8Array;
+  accept(submission: Submission, rules: AcceptanceRules, now: Date): Promise<Acceptance>;
+
+  /** Leases up to `limit` due messages to this worker, oldest due first. */
+  claim(limit: number, leaseMs: number, now: Date): Promise<Claim[]>;
+  /** These four return false, and change nothing, when the lease went to somebody else. */
+  markDelivered(claim: Claim, now: Date): Promise<boolean>;
+  reschedule(claim: Claim, dueAt: Date, error: string, now: Date): Promise<boolean>;
+  setAside(claim: Claim, error: string, now: Date): Promise<boolean>;
+  /** Gives the lease back without counting the attempt. */
+  unclaim(claim: Claim, dueAt: Date, error: string | null, now: Date): Promise<boolean>;
+  /** When the next queued message becomes due or its lease ends; `null` with an empty queue. */
+  nextDueAt(): Promise<Date | null>;
+  queueDepth(): Promise<QueueDepth>;
+
+  /** Newest first. */
+  list(filter: MessageFilter): Promise<StoredMessage[]>;
+  find(reference: string): Promise<StoredMessage | null>;
+  countByDayAndCountry(since: Date): Promise<MessageCount[]>;
+  /** Queues failed messages again with all attempts before them. Returns how many. */
+  retry(which: { reference: string } | "failed", now: Date): Promise<number>;
+  release(reference: string, now: Date): Promise<boolean>;
+
+  rectify(email: string, changes: Partial<ContactMessage>): Promise<number>;
+  restrict(email: string, isRestricted: boolean): Promise<number>;
+  /** Erases the messages and leaves no readable copy in the database's own files; returns their references. */
+  erase(email: string): Promise<string[]>;
+  /** Erases what is past its retention, and client hashes older than a day. Never a queued or restricted message. */
+  purge(retention: Retention, now: Date): Promise<string[]>;
+
+  /** Writes a consistent copy while others go on writing. */
+  backup(file: string): Promise<void>;
+  /** Rejects when the store cannot be read. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The store cannot be used just now; asking again later is right. */
+export class StoreUnavailable extends Error {
+  override readonly name = "StoreUnavailable";
+}
+
+/** The store must not be used: another program's file, a newer schema, an unsafe database version. */
+export class StoreRefused extends Error {
+  override readonly name = "StoreRefused";
+}
