@@ -12,6 +12,7 @@ export const ALERT_ID = {
   broken: "message-error",
 } as const;
 
-/** The query parameter that carries a reference back to the contact page, and the text it replaces there. */
+/** After a plain post the reference comes back in this query parameter, and the server writes it into this slot. */
 export const REFERENCE_PARAMETER = "reference";
 export const REFERENCE_PATTERN = /^[A-Z]{2,4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/;
+export const REFERENCE_SLOT_ID = "sent-reference";

@@ -1,0 +1,51 @@
+import filmAv1 from "../../media/film/first-light.av1.mp4?url";
+import filmH264 from "../../media/film/first-light.h264.mp4?url";
+import posterAvif from "../../media/film/poster.avif?url";
+import posterJpeg from "../../media/film/poster.jpg?url";
+import posterWebp from "../../media/film/poster.webp?url";
+import type { FilmSource, SiteSettings } from "../site.ts";
+
+const OWN_FILM: readonly FilmSource[] = [
+  { url: filmAv1, type: 'video/mp4; codecs="av01.0.05M.08"' },
+  { url: filmH264, type: "video/mp4" },
+];
+
+/**
+ * The still picture paints first. The film's script adds the sources once the page is up, unless the visitor asked for
+ * less motion or less data; without script the browser plays it with its own controls.
+ */
+export function HeroFilm({ film }: { film: SiteSettings["heroFilm"] }) {
+  const sources = film === "own" ? OWN_FILM : film;
+  return (
+    <div className="film">
+      <picture>
+        <source type="image/avif" srcSet={posterAvif} />
+        <source type="image/webp" srcSet={posterWebp} />
+        <img src={posterJpeg} alt="" width="1280" height="720" fetchPriority="high" />
+      </picture>
+      {sources !== "off" && (
+        <>
+          <video id="film" muted loop autoPlay playsInline tabIndex={-1} aria-hidden="true">
+            {sources.map(({ url, type }) => (
+              <source key={url} data-src={url} type={type} />
+            ))}
+          </video>
+          <noscript>
+            <video muted loop autoPlay playsInline controls aria-label="First light over hills with wind turbines">
+              {sources.map(({ url, type }) => (
+                <source key={url} src={url} type={type} media="(prefers-reduced-motion: no-preference)" />
+              ))}
+            </video>
+          </noscript>
+          <button type="button" id="film-toggle" className="film-toggle" hidden>
+            <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
+              <path className="film-toggle-pause" d="M8 5v14M16 5v14" />
+              <path className="film-toggle-play" d="M8 5l11 7-11 7Z" />
+            </svg>
+            <span>Pause film</span>
+          </button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+import { type FormEvent as SubmitEvent, useEffect, useReducer, useRef, useState } from "react";
+import { type ContactField, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
+import { Select, TextArea, TextField } from "./field.tsx";
+import { FormAlert } from "./form-alert.tsx";
+import { fieldErrors, nextState, START } from "./form-state.ts";
+import { type Country, loadCountries } from "./load-countries.ts";
+import { sendMessage } from "./send-message.ts";
+
+interface ContactFormProps {
+  apiBase: string;
+  countriesUrl: string;
+}
+
+/**
+ * Works as a plain form until its script arrives. The fields are the browser's own (uncontrolled), so what was typed
+ * before that survives.
+ */
+export function ContactForm({ apiBase, countriesUrl }: ContactFormProps) {
+  const [state, dispatch] = useReducer(nextState, START);
+  const form = useRef<HTMLFormElement>(null);
+  const isSending = useRef(false);
+  const isOutcomeNew = useRef(false);
+  const lastSent = useRef({ body: "", key: "" });
+  const countries = useCountries(countriesUrl);
+  const errors = fieldErrors(state);
+
+  // Once an outcome is on the page: show it. Only then, so that nothing moves while the visitor corrects a field.
+  useEffect(() => {
+    if (!isOutcomeNew.current || state.phase === "sending") return;
+    isOutcomeNew.current = false;
+    if (state.phase === "sent") form.current?.reset();
+    const firstInvalid = form.current?.querySelector<HTMLElement>("[aria-invalid]");
+    if (firstInvalid) firstInvalid.focus();
+    else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
+  }, [state]);
+
+  async function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    // A ref, since a second press may come before React has rendered the first.
+    if (isSending.current) return;
+    isOutcomeNew.current = true;
+    const fields = Object.fromEntries(new FormData(event.currentTarget)) as Record<string, string>;
+    const parsed = parseContactMessage(fields);
+    if (!parsed.ok) return dispatch({ type: "refused-here", fields: parsed.fields });
+
+    isSending.current = true;
+    dispatch({ type: "sending" });
+    try {
+      const key = keyFor(JSON.stringify(fields));
+      dispatch({ type: "answered", answer: await sendMessage(apiBase, fields, key) });
+    } catch (error) {
+      console.error("Sending the message failed.", error);
+      dispatch({ type: "broke" });
+    } finally {
+      isSending.current = false;
+    }
+  }
+
+  /** The same words keep their key, so that sending them again after a lost answer stores them once. */
+  function keyFor(body: string): string {
+    if (lastSent.current.body !== body) lastSent.current = { body, key: crypto.randomUUID() };
+    return lastSent.current.key;
+  }
+
+  const field = (name: ContactField, label: string) => ({ name, label, error: errors[name] });
+  return (
+    <form
+      ref={form}
+      className="form"
+      action={`${apiBase}/send-email`}
+      method="post"
+      aria-busy={state.phase === "sending"}
+      onSubmit={submit}
+      onInput={(event) => dispatch({ type: "edited", field: (event.target as HTMLInputElement).name as ContactField })}
+    >
+      <p className="form-note">Fields marked with an asterisk are required.</p>
+      <TextField {...field("name", "Name")} autoComplete="name" />
+      <TextField {...field("email", "Email")} type="email" autoComplete="email" inputMode="email" spellCheck={false} />
+      <TextField {...field("phone", "Phone Number")} type="tel" autoComplete="tel" inputMode="tel" />
+      <Select {...field("country", "Country")} autoComplete="country">
+        <option value="">Select a country</option>
+        {countries.map(({ code, name }) => (
+          <option key={code} value={code}>
+            {name}
+          </option>
+        ))}
+      </Select>
+      <TextArea {...field("message", "Message")} rows={6} />
+      <div className="trap" aria-hidden="true">
+        <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
+        <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
+      </div>
+      <button type="submit" className="button button-primary form-submit" aria-disabled={state.phase === "sending"}>
+        {state.phase === "sending" ? "Sending…" : "Submit"}
+      </button>
+      <FormAlert state={state} />
+    </form>
+  );
+}
+
+/** Empty until the list arrives, and for good when it does not: the country is optional. */
+function useCountries(url: string): readonly Country[] {
+  const [countries, setCountries] = useState<readonly Country[]>([]);
+  useEffect(() => {
+    const leaving = new AbortController();
+    loadCountries(url, leaving.signal)
+      .then(setCountries)
+      .catch((error: unknown) => leaving.signal.aborted || console.error("The country list did not load.", error));
+    return () => leaving.abort();
+  }, [url]);
+  return countries;
+}

@@ -1,0 +1,70 @@
+import type { ReactNode } from "react";
+import { ALERT_ID, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
+import type { FormState } from "./form-state.ts";
+
+const TEXT = {
+  sent: "Message sent successfully!",
+  failed: "Failed to send message.",
+  broken: "An error occurred while sending your message.",
+} as const;
+
+type Outcome = keyof typeof TEXT;
+
+/** The outcome of the last submit, announced when it appears. */
+export function FormAlert({ state }: { state: FormState }) {
+  return (
+    <>
+      <div className="alerts" role="status">
+        {state.phase === "sent" && (
+          <Alert outcome="sent">
+            {state.reference !== "" && (
+              <>
+                Your reference is <b>{state.reference}</b>. We will answer by e-mail.
+              </>
+            )}
+          </Alert>
+        )}
+      </div>
+      <div className="alerts" role="alert">
+        {state.phase === "failed" && <Alert outcome="failed">{state.error} Nothing you typed is lost.</Alert>}
+        {state.phase === "broken" && (
+          <Alert outcome="broken">
+            Nothing you typed is lost. Please check your connection and press Submit again.
+          </Alert>
+        )}
+      </div>
+      {state.phase === "idle" && <AlertsWithoutScript />}
+    </>
+  );
+}
+
+/** A plain post is sent back to one of these by its fragment: hidden until it is the page's target. */
+function AlertsWithoutScript() {
+  const goBack = "Go back one page to find what you typed, and try again.";
+  return (
+    <>
+      <div className="alert-target" id={ALERT_ID.sent} role="status" tabIndex={-1}>
+        <Alert outcome="sent">
+          {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes a reference here, and React must leave it */}
+          <span id={REFERENCE_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} /> We will
+          answer by e-mail.
+        </Alert>
+      </div>
+      <div className="alert-target" id={ALERT_ID.failed} role="alert" tabIndex={-1}>
+        <Alert outcome="failed">{goBack}</Alert>
+      </div>
+      <div className="alert-target" id={ALERT_ID.broken} role="alert" tabIndex={-1}>
+        <Alert outcome="broken">{goBack}</Alert>
+      </div>
+    </>
+  );
+}
+
+function Alert({ outcome, children }: { outcome: Outcome; children: ReactNode }) {
+  return (
+    <div className={`alert alert-${outcome}`}>
+      <p className="alert-text">{TEXT[outcome]}</p>
+      <p className="alert-more">{children}</p>
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+import type { ContactField, FieldErrors } from "../../contract/contact-message.ts";
+import type { SendEmailAnswer } from "../../contract/send-email-answer.ts";
+
+/**
+ * `failed`: the server answered without success. `broken`: there was no answer to read. The fields are kept in every
+ * phase but `sent`.
+ */
+export type FormState =
+  | { phase: "idle"; fields: FieldErrors }
+  | { phase: "sending" }
+  | { phase: "sent"; reference: string }
+  | { phase: "failed"; error: string; fields: FieldErrors }
+  | { phase: "broken" };
+
+export type FormEvent =
+  | { type: "refused-here"; fields: FieldErrors }
+  | { type: "sending" }
+  | { type: "answered"; answer: SendEmailAnswer }
+  | { type: "broke" }
+  | { type: "edited"; field: ContactField };
+
+export const START: FormState = { phase: "idle", fields: {} };
+
+export function nextState(state: FormState, event: FormEvent): FormState {
+  switch (event.type) {
+    case "refused-here":
+      return { phase: "idle", fields: event.fields };
+    case "sending":
+      return { phase: "sending" };
+    case "answered":
+      return event.answer.success
+        ? { phase: "sent", reference: event.answer.reference }
+        : { phase: "failed", error: event.answer.error, fields: event.answer.fields ?? {} };
+    case "broke":
+      return { phase: "broken" };
+    case "edited": {
+      const errors = fieldErrors(state);
+      if (!(event.field in errors) || !("fields" in state)) return state;
+      return { ...state, fields: { ...errors, [event.field]: undefined } };
+    }
+  }
+}
+
+export function fieldErrors(state: FormState): FieldErrors {
+  return "fields" in state ? state.fields : {};
+}

@@ -1,0 +1,9 @@
+declare module "*.mdx" {
+  import type { MDXContent } from "mdx/types.js";
+  import type { PolicySection } from "./screens/policy.tsx";
+
+  const Text: MDXContent;
+  export default Text;
+  /** Added by build/mdx-sections.ts. */
+  export const sections: readonly PolicySection[];
+}

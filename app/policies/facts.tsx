@@ -1,0 +1,54 @@
+import { createContext, type ReactNode, useContext } from "react";
+import type { BuildSettings } from "../../contract/build-settings.ts";
+import { ContactEmail } from "../components/contact-email.tsx";
+import { site } from "../site.ts";
+
+type FactName = "brand" | "legalName" | "websiteUrl" | keyof typeof site.policyFacts;
+
+/** What stands in the text, in brackets, while the operator has not set the fact. */
+const PLACEHOLDER: Readonly<Record<FactName, string>> = {
+  brand: "brand",
+  legalName: "legal name",
+  websiteUrl: "website URL",
+  lastUpdated: "last-updated date",
+  governingLaw: "governing law",
+  arbitrationBody: "arbitration body",
+};
+
+/** The settings that a policy's text is rendered with. */
+export const SettingsContext = createContext<BuildSettings | null>(null);
+
+function Fact({ name }: { name: FactName }) {
+  const settings = useContext(SettingsContext);
+  if (!settings) throw new Error("A policy's text needs a SettingsContext around it.");
+  const value = factValue(name, settings);
+  if (value === null) return <mark className="placeholder">[{PLACEHOLDER[name]}]</mark>;
+  return name === "websiteUrl" ? <a href={value}>{value}</a> : value;
+}
+
+function Notice({ children }: { children: ReactNode }) {
+  return (
+    <div className="notice" role="note">
+      {children}
+    </div>
+  );
+}
+
+/** The components that the policies' MDX texts may use. */
+export const POLICY_COMPONENTS = { ContactEmail, Fact, Notice };
+
+/** What must be set before launch, each with the place to set it. */
+export function unsetFacts(settings: BuildSettings): string[] {
+  return (Object.keys(PLACEHOLDER) as FactName[])
+    .filter((name) => factValue(name, settings) === null)
+    .map((name) =>
+      name === "websiteUrl" ? "website URL (SITE_URL)" : `${PLACEHOLDER[name]} (policyFacts.${name} in app/site.ts)`,
+    );
+}
+
+function factValue(name: FactName, settings: BuildSettings): string | null {
+  if (name === "brand" || name === "legalName") return site[name];
+  if (name !== "websiteUrl") return site.policyFacts[name];
+  // An address on this machine is the default of a trial, not a website.
+  return new URL(settings.siteUrl).hostname === "localhost" ? null : settings.siteUrl;
+}

@@ -1,0 +1,55 @@
+import { Writable } from "node:stream";
+import { prerenderToNodeStream } from "react-dom/static";
+import type { BuildSettings } from "../contract/build-settings.ts";
+import { Document } from "./document.tsx";
+import { COMING_SOON, FAILURE, ROUTES } from "./routes.ts";
+import type { Screen, ScreenScript } from "./screen.ts";
+
+export { unsetFacts } from "./policies/facts.tsx";
+export { site } from "./site.ts";
+
+/** How a page gets its script: written into it, or fetched from an address. */
+export type PageScript = { code: string } | { url: string };
+
+export interface RenderContext {
+  settings: BuildSettings;
+  scripts: Readonly<Record<ScreenScript, PageScript>>;
+}
+
+export interface RenderedPage {
+  /** The paths that show it; empty for the pages that stand in where no page is. */
+  paths: readonly string[];
+  isIndexed: boolean;
+  html: string;
+}
+
+/** Renders every page of the site: those of the route table, Coming Soon, and the failure page. */
+export async function renderSite(context: RenderContext) {
+  const pages = ROUTES.map(async ({ paths, screen }): Promise<RenderedPage> => {
+    return { paths, isIndexed: screen.isIndexed, html: await renderScreen(screen, paths[0], context) };
+  });
+  const [comingSoon, failure] = [renderScreen(COMING_SOON, null, context), renderScreen(FAILURE, null, context)];
+  return { pages: await Promise.all(pages), comingSoon: await comingSoon, failure: await failure };
+}
+
+/** Renders the page that a path shows; the path is decoded and has no trailing slash. */
+export function renderPath(path: string, context: RenderContext): Promise<string> {
+  const route = ROUTES.find(({ paths }) => paths.includes(path));
+  return route ? renderScreen(route.screen, route.paths[0], context) : renderScreen(COMING_SOON, null, context);
+}
+
+async function renderScreen(screen: Screen, canonicalPath: string | null, context: RenderContext): Promise<string> {
+  const { prelude } = await prerenderToNodeStream(
+    <Document screen={screen} canonicalPath={canonicalPath} context={context} />,
+    { onError: () => {} },
+  );
+  let html = "";
+  const collect = new Writable({
+    write(chunk, _encoding, done) {
+      html += String(chunk);
+      done();
+    },
+  });
+  await new Promise((resolve, reject) => prelude.pipe(collect).on("finish", resolve).on("error", reject));
+  return html;
+}

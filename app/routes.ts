@@ -1,0 +1,25 @@
+import type { Screen } from "./screen.ts";
+import { comingSoon } from "./screens/coming-soon.tsx";
+import { contact } from "./screens/contact.tsx";
+import { failure } from "./screens/error.tsx";
+import { home } from "./screens/home.tsx";
+import { delivery, privacy, refunds, terms } from "./screens/policy.tsx";
+
+export interface Route {
+  /** The first path is the canonical one; the others are aliases of it. */
+  paths: readonly [string, ...string[]];
+  screen: Screen;
+}
+
+/** Every path that has a screen of its own. Matching is exact; any other path shows Coming Soon. */
+export const ROUTES: readonly Route[] = [
+  { paths: ["/"], screen: home },
+  { paths: ["/contact", "/contact-us"], screen: contact },
+  { paths: ["/privacy", "/privacy-policy"], screen: privacy },
+  { paths: ["/terms", "/terms-and-conditions"], screen: terms },
+  { paths: ["/cancellation", "/cancellations-and-refunds", "/refund"], screen: refunds },
+  { paths: ["/delivery", "/Delivery", "/shipping", "/shipping-and-delivery"], screen: delivery },
+];
+
+export const COMING_SOON: Screen = comingSoon;
+export const FAILURE: Screen = failure;

@@ -1,0 +1,46 @@
+import type { BuildSettings } from "../../contract/build-settings.ts";
+import { ContactEmail } from "../components/contact-email.tsx";
+import { ContactForm } from "../contact/contact-form.tsx";
+import { FORM_ROOT_ID } from "../contact/island.ts";
+import type { Screen } from "../screen.ts";
+import { site } from "../site.ts";
+import styles from "../styles/contact.css?inline";
+
+export const contact: Screen = {
+  name: "contact",
+  title: `Contact us | ${site.brand}`,
+  description: `Ask ${site.brand} about carbon offsetting and renewable energy credits. We answer by e-mail.`,
+  isIndexed: true,
+  styles,
+  script: "contact",
+  render: (settings) => <Contact {...settings} />,
+};
+
+function Contact({ apiBase, countriesUrl }: BuildSettings) {
+  return (
+    <div className="contact">
+      <section className="contact-intro">
+        <h1>Get in Touch</h1>
+        <p className="lead">
+          We're here to help and answer any question you might have. We look forward to hearing from you.
+        </p>
+        <p className="contact-email">
+          <ContactEmail />
+        </p>
+        <div className="contact-why">
+          <p className="contact-tagline">{site.contactTagline}</p>
+          <p>
+            Sustainability is steady work: measure, cut what you can, and fund clean power for the rest. Tell us where
+            you are on that path and we will suggest a next step that fits.
+          </p>
+        </div>
+      </section>
+      <section className="contact-panel" aria-labelledby="form-title">
+        <h2 id="form-title">Send us a Message</h2>
+        <div id={FORM_ROOT_ID} data-api-base={apiBase} data-countries-url={countriesUrl}>
+          <ContactForm apiBase={apiBase} countriesUrl={countriesUrl} />
+        </div>
+      </section>
+    </div>
+  );
+}

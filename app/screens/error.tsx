@@ -1,0 +1,13 @@
+import { ErrorMessage } from "../components/error-message.tsx";
+import type { Screen } from "../screen.ts";
+import { site } from "../site.ts";
+
+/** What the server sends when it fails itself. */
+export const failure: Screen = {
+  name: "error",
+  title: `Unexpected Application Error! | ${site.brand}`,
+  description: `Something went wrong on the site of ${site.brand}.`,
+  isIndexed: false,
+  styles: "",
+  render: () => <ErrorMessage level="h1" detail="500 Internal Server Error" />,
+};

@@ -1,0 +1,39 @@
+import { ButtonLink } from "../components/button.tsx";
+import { HeroFilm } from "../components/hero-film.tsx";
+import type { Screen } from "../screen.ts";
+import { site } from "../site.ts";
+import styles from "../styles/home.css?inline";
+
+export const home: Screen = {
+  name: "home",
+  title: `${site.brand}: ${site.footerTagline}`,
+  description:
+    "Carbon offsetting and renewable energy credits for businesses and individuals. Support solar and wind projects on your path to net zero.",
+  isIndexed: true,
+  isHeaderOverlaid: true,
+  styles,
+  ...(site.heroFilm !== "off" && { script: "film" }),
+  render: () => <Home />,
+};
+
+function Home() {
+  return (
+    <div className="hero">
+      <HeroFilm film={site.heroFilm} />
+      <div className="hero-text">
+        <h1>Accelerate your path to net zero</h1>
+        <p className="hero-subtitle">
+          Invest in a sustainable future with cost-effective carbon offsetting and renewable energy credits.
+        </p>
+        <p className="hero-line">
+          Support renewable power projects and help neutralise the carbon footprint you cannot yet cut.
+        </p>
+        <p className="hero-more">
+          Carbon neutrality means balancing the emissions that remain with reductions elsewhere. It begins with
+          measuring and cutting your own. Credits then put money behind solar and wind power for what is left.
+        </p>
+        <ButtonLink link={site.startOffsetting} look="primary" />
+      </div>
+    </div>
+  );
+}

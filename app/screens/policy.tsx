@@ -1,0 +1,87 @@
+import type { MDXContent } from "mdx/types.js";
+import Delivery, { sections as deliverySections } from "../policies/delivery.mdx";
+import { POLICY_COMPONENTS, SettingsContext } from "../policies/facts.tsx";
+import Privacy, { sections as privacySections } from "../policies/privacy.mdx";
+import Refunds, { sections as refundsSections } from "../policies/refunds.mdx";
+import Terms, { sections as termsSections } from "../policies/terms.mdx";
+import type { Screen } from "../screen.ts";
+import { site } from "../site.ts";
+import styles from "../styles/policy.css?inline";
+
+/** One heading of a policy's text, as the build reads it from the MDX. */
+export interface PolicySection {
+  id: string;
+  title: string;
+}
+
+interface Policy {
+  heading: string;
+  description: string;
+  sections: readonly PolicySection[];
+  Text: MDXContent;
+}
+
+export const privacy = policyScreen({
+  heading: "Privacy policy",
+  description: `What ${site.brand} knows about you, why, who else sees it, and the six rights you have over it.`,
+  sections: privacySections,
+  Text: Privacy,
+});
+
+export const terms = policyScreen({
+  heading: "Terms and conditions",
+  description: `The terms on which you use the site and services of ${site.brand}.`,
+  sections: termsSections,
+  Text: Terms,
+});
+
+export const refunds = policyScreen({
+  heading: "Cancellations and refunds",
+  description: `Sales by ${site.brand} are final. What that means before you buy, and whom to ask.`,
+  sections: refundsSections,
+  Text: Refunds,
+});
+
+export const delivery = policyScreen({
+  heading: "Shipping and delivery",
+  description: `How services of ${site.brand} reach you: online, usually at once, always within 24 hours.`,
+  sections: deliverySections,
+  Text: Delivery,
+});
+
+function policyScreen(policy: Policy): Screen {
+  return {
+    name: "policy",
+    title: `${policy.heading} | ${site.brand}`,
+    description: policy.description,
+    isIndexed: true,
+    styles,
+    render: (settings) => (
+      <SettingsContext value={settings}>
+        <PolicyPage {...policy} />
+      </SettingsContext>
+    ),
+  };
+}
+
+function PolicyPage({ heading, sections, Text }: Policy) {
+  return (
+    <article className="policy">
+      <h1>{heading}</h1>
+      <nav className="contents" aria-labelledby="contents-title">
+        <h2 id="contents-title">On this page</h2>
+        <ol>
+          {sections.map((section) => (
+            <li key={section.id}>
+              <a href={`#${section.id}`}>{section.title}</a>
+            </li>
+          ))}
+        </ol>
+      </nav>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard */}
+      <section className="pane" aria-label={`${heading}, full text`} tabIndex={0}>
+        <Text components={POLICY_COMPONENTS} />
+      </section>
+    </article>
+  );
+}

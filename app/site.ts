@@ -1,0 +1,108 @@
+/**
+ * The settings an operator edits: brand, words, navigation, links and policy facts.
+ * After a change run `npm run build` (`npm start` does so by itself).
+ */
+export const site: SiteSettings = {
+  brand: "Brighter Carbon",
+  legalName: "Brighter Carbon Private Limited",
+  contactEmail: "hello@brightercarbon.example",
+  /** Two to four capital letters; every message reference starts with them. */
+  referencePrefix: "BC",
+
+  footerTagline: "Carbon Offsetting Made Easy",
+  contactTagline: "Carbon Offsetting for a Brighter Future",
+
+  /** Give a label an `href` and it becomes a link. */
+  menu: [
+    { label: "About Us" },
+    { label: "Carbon Credits", smallScreenLabel: "Carbon Offsetting Credits" },
+    { label: "Business Tools" },
+    { label: "Energy Transition" },
+    { label: "Support" },
+  ],
+  openAccount: { label: "Open an Account", href: "/open-account" },
+  login: { label: "Login to the web", href: "/login" },
+  startOffsetting: { label: "Start Offsetting Now", href: "/contact" },
+
+  /** `own` is the project's film; a list of addresses shows another; `off` leaves the still picture. */
+  heroFilm: "own",
+
+  footerColumns: [
+    {
+      title: "Company",
+      links: [
+        { label: "About us", href: "/about" },
+        { label: "Careers", href: "/careers" },
+        { label: "Articles", href: "/articles" },
+        { label: "Partner with us", href: "/partner" },
+      ],
+    },
+    {
+      title: "Help and support",
+      links: [
+        { label: "Support", href: "/support" },
+        { label: "Contact us", href: "/contact" },
+      ],
+    },
+    {
+      title: "Legal",
+      links: [
+        { label: "Privacy policy", href: "/privacy" },
+        { label: "Terms and conditions", href: "/terms" },
+        { label: "Cancellations and refunds", href: "/cancellation" },
+        { label: "Shipping and delivery", href: "/delivery" },
+      ],
+    },
+  ],
+  social: [
+    { network: "Facebook", href: "/" },
+    { network: "Twitter", href: "/" },
+    { network: "Instagram", href: "/" },
+    { network: "LinkedIn", href: "/" },
+  ],
+
+  /** `null` shows a visible placeholder, and the build lists it as to be done before launch. */
+  policyFacts: {
+    /** e.g. "8 November 2024" */
+    lastUpdated: null,
+    /** e.g. "the laws of England and Wales" */
+    governingLaw: null,
+    /** e.g. "the London Court of International Arbitration" */
+    arbitrationBody: null,
+  },
+};
+
+export interface Link {
+  label: string;
+  href: string;
+}
+
+export interface MenuItem {
+  label: string;
+  /** Shown instead of the label in the small-screen menu. */
+  smallScreenLabel?: string;
+  href?: string;
+}
+
+export interface FilmSource {
+  url: string;
+  /** A MIME type, with codecs where the container alone does not tell. */
+  type: string;
+}
+
+export interface SiteSettings {
+  brand: string;
+  legalName: string;
+  contactEmail: string;
+  referencePrefix: string;
+  footerTagline: string;
+  contactTagline: string;
+  menu: readonly MenuItem[];
+  openAccount: Link;
+  login: Link;
+  startOffsetting: Link;
+  heroFilm: "own" | "off" | readonly FilmSource[];
+  footerColumns: readonly { title: string; links: readonly Link[] }[];
+  social: readonly { network: "Facebook" | "Twitter" | "Instagram" | "LinkedIn"; href: string }[];
+  policyFacts: Readonly<Record<"lastUpdated" | "governingLaw" | "arbitrationBody", string | null>>;
+}

@@ -1,0 +1,20 @@
+import { writeFile } from "node:fs/promises";
+import { extname } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+
+const TEXT = [".html", ".js", ".json", ".txt", ".xml", ".webmanifest", ".svg", ".ico"];
+
+/** Writes `.br` and `.gz` variants beside a text file when they are smaller; says whether it did. */
+export async function compressBeside(path: string, content: Buffer): Promise<boolean> {
+  if (!TEXT.includes(extname(path))) return false;
+  const [brotli, gzipped] = await Promise.all([
+    promisify(brotliCompress)(content, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
+    }),
+    promisify(gzip)(content, { level: 9 }),
+  ]);
+  if (Math.max(brotli.length, gzipped.length) >= content.length) return false;
+  await Promise.all([writeFile(`${path}.br`, brotli), writeFile(`${path}.gz`, gzipped)]);
+  return true;
+}

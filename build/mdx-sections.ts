@@ -1,0 +1,53 @@
+/** The little of Markdown's syntax tree that is used here. */
+interface Node {
+  type: string;
+  depth?: number;
+  value?: string;
+  children?: Node[];
+  data?: unknown;
+}
+
+/**
+ * A remark plugin: numbers the second-level headings, gives each an id, and makes the MDX module export
+ * `sections: { id, title }[]`, so that a table of contents cannot differ from the text.
+ */
+export function mdxSections() {
+  return (root: Node) => {
+    const sections = (root.children ?? [])
+      .filter((node) => node.type === "heading" && node.depth === 2)
+      .map((heading, index) => {
+        const words = textOf(heading);
+        const title = `${index + 1}. ${words}`;
+        const id = words.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+        heading.children = [{ type: "text", value: `${index + 1}. ` }, ...(heading.children ?? [])];
+        heading.data = { hProperties: { id } };
+        return { id, title };
+      });
+    root.children?.push(exportOf("sections", sections));
+  };
+}
+
+function textOf(node: Node): string {
+  return node.value ?? (node.children ?? []).map(textOf).join("");
+}
+
+/** The syntax tree of `export const NAME = JSON.parse("…")`. */
+function exportOf(name: string, value: unknown): Node {
+  const call = {
+    type: "CallExpression",
+    optional: false,
+    callee: {
+      type: "MemberExpression",
+      computed: false,
+      optional: false,
+      object: { type: "Identifier", name: "JSON" },
+      property: { type: "Identifier", name: "parse" },
+    },
+    arguments: [{ type: "Literal", value: JSON.stringify(value) }],
+  };
+  const declarator = { type: "VariableDeclarator", id: { type: "Identifier", name }, init: call };
+  const declaration = { type: "VariableDeclaration", kind: "const", declarations: [declarator] };
+  const statement = { type: "ExportNamedDeclaration", specifiers: [], source: null, declaration };
+  const estree = { type: "Program", sourceType: "module", body: [statement] };
+  return { type: "mdxjsEsm", value: "", data: { estree } } as Node;
+}

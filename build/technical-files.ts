@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Country } from "world-countries";
+import type { SiteSettings } from "../app/site.ts";
+import type { BuildSettings } from "../contract/build-settings.ts";
+import { drawIcons, markSvg } from "./icons.ts";
+
+const countries: readonly Country[] = createRequire(import.meta.url)("world-countries");
+const YEAR_MS = 365 * 86_400_000;
+
+/** The files that programs rather than people ask for, by name. */
+export async function technicalFiles(
+  settings: BuildSettings,
+  site: SiteSettings,
+  indexedPaths: readonly string[],
+): Promise<[file: string, content: string | Uint8Array][]> {
+  const { siteUrl } = settings;
+  const icons = await drawIcons();
+  return [
+    ["robots.txt", `User-agent: *\nAllow: /\n\nSitemap: ${siteUrl}/sitemap.xml\n`],
+    ["sitemap.xml", sitemap(indexedPaths.map((path) => siteUrl + path))],
+    [".well-known/security.txt", securityText(siteUrl, site.contactEmail)],
+    ["countries.json", JSON.stringify(countries.map(({ cca2, name }) => ({ cca2, name: { common: name.common } })))],
+    ["site.webmanifest", webManifest(site)],
+    ["social-card.jpg", await readFile("media/film/poster.jpg")],
+    ["favicon.svg", markSvg()],
+    ["favicon.ico", icons.ico],
+    ["favicon.png", icons.touch],
+    ["favicon-192.png", icons.small],
+    ["favicon-512.png", icons.large],
+  ];
+}
+
+function sitemap(urls: readonly string[]): string {
+  const items = urls.map((url) => `  <url><loc>${url}</loc></url>\n`).join("");
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${items}</urlset>\n`;
+}
+
+function securityText(siteUrl: string, contactEmail: string): string {
+  const expires = new Date(Date.now() + YEAR_MS).toISOString().replace(/\.\d+/, "");
+  return [
+    `Contact: mailto:${contactEmail}`,
+    `Expires: ${expires}`,
+    "Preferred-Languages: en",
+    `Canonical: ${siteUrl}/.well-known/security.txt`,
+    "",
+  ].join("\n");
+}
+
+function webManifest(site: SiteSettings): string {
+  return JSON.stringify({
+    name: site.brand,
+    short_name: site.brand,
+    description: site.footerTagline,
+    lang: "en-GB",
+    start_url: "/",
+    display: "browser",
+    background_color: "#f8faf7",
+    theme_color: "#12352f",
+    icons: [
+      { src: "/favicon-192.png", sizes: "192x192", type: "image/png", purpose: "any" },
+      { src: "/favicon-512.png", sizes: "512x512", type: "image/png", purpose: "any maskable" },
+    ],
+  });
+}

@@ -1,0 +1,95 @@
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, extname, join, relative } from "node:path";
+import type { RenderContext } from "../app/render.tsx";
+import {
+  type BuildManifest,
+  type BuiltFile,
+  FAILURE_PAGE,
+  MANIFEST_FILE,
+  NOT_FOUND_PAGE,
+} from "../contract/build-manifest.ts";
+import { compressBeside } from "./compress.ts";
+import type { Renderer } from "./site-plugin.ts";
+import { technicalFiles } from "./technical-files.ts";
+
+interface SiteBuild {
+  renderer: Renderer;
+  context: RenderContext;
+  outDir: string;
+  /** Holds the assets that the renderer's own build emitted. */
+  rendererDir: string;
+}
+
+const CONTENT_TYPE: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".json": "application/json; charset=utf-8",
+  ".txt": "text/plain; charset=utf-8",
+  ".xml": "application/xml; charset=utf-8",
+  ".webmanifest": "application/manifest+json",
+  ".svg": "image/svg+xml",
+  ".ico": "image/x-icon",
+  ".png": "image/png",
+  ".jpg": "image/jpeg",
+  ".webp": "image/webp",
+  ".avif": "image/avif",
+  ".woff2": "font/woff2",
+  ".mp4": "video/mp4",
+  ".webm": "video/webm",
+};
+
+/** Writes every file of the site and the manifest that describes them; returns the policy facts that are unset. */
+export async function writeSite({ renderer, context, outDir, rendererDir }: SiteBuild): Promise<string[]> {
+  const { site, renderSite, unsetFacts } = renderer;
+  const { pages, comingSoon, failure } = await renderSite(context);
+  const indexedPaths = pages.flatMap(({ isIndexed, paths }) => (isIndexed ? paths.slice(0, 1) : []));
+
+  for (const { paths, html } of pages) {
+    for (const path of paths) await write(outDir, pageFile(path), html);
+  }
+  await write(outDir, NOT_FOUND_PAGE, comingSoon);
+  await write(outDir, FAILURE_PAGE, failure);
+  for (const [file, content] of await technicalFiles(context.settings, site, indexedPaths))
+    await write(outDir, file, content);
+  for (const folder of ["assets", "media"])
+    await cp(join(rendererDir, folder), join(outDir, folder), { recursive: true });
+
+  const names = (await readdir(outDir, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(outDir, join(entry.parentPath, entry.name)))
+    .filter((name) => !join(outDir, name).startsWith(rendererDir));
+  const files: BuiltFile[] = [];
+  for (const name of names.sort()) files.push(await builtFile(outDir, name));
+
+  const unset = unsetFacts(context.settings);
+  const { brand, contactEmail, referencePrefix } = site;
+  const identity = { brand, contactEmail, referencePrefix };
+  const manifest: BuildManifest = { settings: context.settings, site: identity, unset, files };
+  await write(outDir, MANIFEST_FILE, JSON.stringify(manifest, null, 1));
+  return unset;
+}
+
+/** A folder with an index, the one form that every static host understands. */
+function pageFile(path: string): string {
+  return join(path.slice(1), "index.html");
+}
+
+async function write(outDir: string, file: string, content: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(join(outDir, file)), { recursive: true });
+  await writeFile(join(outDir, file), content);
+}
+
+async function builtFile(outDir: string, file: string): Promise<BuiltFile> {
+  const extension = extname(file);
+  const contentType = CONTENT_TYPE[extension];
+  if (!contentType) throw new Error(`build/write-site.ts knows no content type for ${file}; add its extension.`);
+  const isPage = extension === ".html";
+  return {
+    url: `/${file.replace(/(^|\/)index\.html$/, "")}`,
+    file,
+    contentType,
+    isCompressed: await compressBeside(join(outDir, file), await readFile(join(outDir, file))),
+    cache: /^(assets|media)\//.test(file) ? "immutable" : "revalidate",
+    kind: file.startsWith("media/") ? "media" : isPage ? "page" : "file",
+  };
+}

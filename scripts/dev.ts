@@ -1,0 +1,29 @@
+// `npm run dev`: pages rendered anew on every request by Vite on PORT, and the real server behind them for the rest.
+import { type ChildProcess, spawn } from "node:child_process";
+import { createBuilder, createServer } from "vite";
+
+const port = Number(process.env.PORT ?? 3000);
+const apiPort = port + 1;
+
+await (await createBuilder({ logLevel: "warn" })).buildApp();
+const api: ChildProcess = spawn(process.execPath, ["--watch", "--watch-preserve-output", "server/main.ts"], {
+  env: { ...process.env, PORT: String(apiPort) },
+  stdio: "inherit",
+});
+const target = `http://127.0.0.1:${apiPort}`;
+const server = await createServer({
+  server: {
+    port,
+    strictPort: true,
+    host: process.env.HOST ?? "127.0.0.1",
+    proxy: { "/send-email": target, "/healthz": target, "/readyz": target },
+  },
+});
+await server.listen();
+console.log(`Development server on http://localhost:${port}, with hot reload`);
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.once(signal, () => {
+    api.kill();
+    void server.close().then(() => process.exit(0));
+  });
+}

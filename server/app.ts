@@ -1,0 +1,49 @@
+import Fastify, { type FastifyInstance } from "fastify";
+import type { Config } from "./config.ts";
+import { serveHealth } from "./http/health.ts";
+import type { HeldSite } from "./http/held-files.ts";
+import { sendFailurePage, servePages } from "./http/pages.ts";
+import { sendSecurityHeaders } from "./http/security-headers.ts";
+import { acceptMessages } from "./http/send-email.ts";
+import type { Store } from "./store/store.ts";
+
+export interface AppParts {
+  config: Config;
+  site: HeldSite;
+  store: Pick<Store, "accept" | "clientKey" | "ping">;
+  /** Where the log's JSON lines go; standard output when not given. */
+  logStream?: { write(line: string): void };
+  /** Called after a message to be mailed is on disk. */
+  onAccepted(): void;
+}
+
+/** The whole product but for the process around it: a test builds it and injects requests. */
+export function createApp({ config, site, store, logStream, onAccepted }: AppParts): FastifyInstance {
+  const app: FastifyInstance = Fastify({
+    logger: { level: config.logLevel, ...(logStream && { stream: logStream }) },
+    disableRequestLogging: true,
+    trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
+    // Paths are compared by servePages itself, which must also see those that Fastify cannot decode.
+    frameworkErrors: (_error, request, reply) => void app.sendComingSoon(request, reply),
+  });
+  const { rateLimits, hourlyLimit } = config;
+  const rules = { referencePrefix: site.manifest.site.referencePrefix, rateLimits, hourlyLimit };
+
+  sendSecurityHeaders(app);
+  serveHealth(app, store);
+  acceptMessages(app, { config, store, rules, onAccepted });
+  servePages(app, site);
+
+  app.setNotFoundHandler((request, reply) => {
+    if (request.method === "GET" || request.method === "HEAD") return app.sendComingSoon(request, reply);
+    const allow = request.url.split("?")[0] === "/send-email" ? "OPTIONS, POST" : "GET, HEAD";
+    return reply.code(405).header("allow", allow).type("text/plain; charset=utf-8").send("Method not allowed\n");
+  });
+  app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status < 500) return reply.code(status).type("text/plain; charset=utf-8").send(`${error.message}\n`);
+    request.log.error({ event: "failure", error: error.name, stack: error.stack }, "request failed");
+    return sendFailurePage(site, reply);
+  });
+  return app;
+}

@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type BuildManifest, type BuiltFile, MANIFEST_FILE } from "../../contract/build-manifest.ts";
+
+export type Encoding = "br" | "gzip" | "identity";
+
+export interface HeldVariant {
+  body: Buffer;
+  /** Strong, so each encoding has its own. */
+  etag: string;
+}
+
+/** A file of the build, ready to be sent. */
+export interface HeldFile extends BuiltFile {
+  variants: Readonly<Record<Encoding, HeldVariant>>;
+}
+
+/** A film: too large to hold, and asked for by ranges. */
+export interface MediaFile extends BuiltFile {
+  path: string;
+  sizeBytes: number;
+  etag: string;
+}
+
+export interface HeldSite {
+  manifest: BuildManifest;
+  files: ReadonlyMap<string, HeldFile>;
+  media: ReadonlyMap<string, MediaFile>;
+}
+
+/** There is nothing to serve; the message says what to do. */
+export class BuildMissing extends Error {
+  override readonly name = "BuildMissing";
+}
+
+/** Reads a whole build once; from then on no request touches the disk but for films. */
+export function holdSite(distDir: string): HeldSite {
+  const manifest = readManifest(distDir);
+  const files = new Map<string, HeldFile>();
+  const media = new Map<string, MediaFile>();
+  for (const file of manifest.files) {
+    if (file.kind === "media") media.set(file.url, mediaFile(distDir, file));
+    else files.set(file.url, heldFile(distDir, file));
+  }
+  return { manifest, files, media };
+}
+
+function readManifest(distDir: string): BuildManifest {
+  try {
+    return JSON.parse(readFileSync(join(distDir, MANIFEST_FILE), "utf8"));
+  } catch {
+    throw new BuildMissing("There is no build to serve in dist/; run: npm run build");
+  }
+}
+
+function heldFile(distDir: string, file: BuiltFile): HeldFile {
+  const path = join(distDir, file.file);
+  const identity = readFileSync(path);
+  const hash = createHash("sha256").update(identity).digest("base64url").slice(0, 22);
+  const variant = (body: Buffer, mark: string): HeldVariant => ({ body, etag: `"${hash}${mark}"` });
+  const plain = variant(identity, "");
+  const variants = file.isCompressed
+    ? {
+        identity: plain,
+        br: variant(readFileSync(`${path}.br`), "-br"),
+        gzip: variant(readFileSync(`${path}.gz`), "-gz"),
+      }
+    : { identity: plain, br: plain, gzip: plain };
+  return { ...file, variants };
+}
+
+/** Its name holds a hash of its content, which therefore serves as its tag. */
+function mediaFile(distDir: string, file: BuiltFile): MediaFile {
+  const path = join(distDir, file.file);
+  return { ...file, path, sizeBytes: statSync(path).size, etag: `"${file.file.replaceAll(/[^\w.-]/g, "-")}"` };
+}

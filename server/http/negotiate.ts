@@ -1,0 +1,37 @@
+import type { Encoding } from "./held-files.ts";
+
+/** The best encoding that the client takes: brotli, then gzip, then none. */
+export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
+  if (acceptEncoding === undefined) return "identity";
+  if (takes(acceptEncoding, "br")) return "br";
+  return takes(acceptEncoding, "gzip") ? "gzip" : "identity";
+}
+
+function takes(header: string, coding: string): boolean {
+  return header.split(",").some((part) => {
+    const [name = "", ...parameters] = part.split(";").map((word) => word.trim().toLowerCase());
+    return name === coding && !parameters.some((parameter) => /^q\s*=\s*0(\.0*)?$/.test(parameter));
+  });
+}
+
+/** Whether the client already holds what the tag names. */
+export function isUnchanged(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
+  return ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+}
+
+/** `start` and `end` are both included. */
+export type RangeAnswer = { kind: "all" } | { kind: "part"; start: number; end: number } | { kind: "unsatisfiable" };
+
+/** Reads a `Range` header. Several ranges at once, or another unit, get the whole file, which the standard allows. */
+export function chooseRange(range: string | undefined, sizeBytes: number): RangeAnswer {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range?.trim() ?? "") ?? [];
+  if (first === undefined || last === undefined || (first === "" && last === "")) return { kind: "all" };
+  const start = first === "" ? Math.max(0, sizeBytes - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);
+  if (first !== "" && last !== "" && Number(last) < Number(first)) return { kind: "all" };
+  return start >= sizeBytes || (first === "" && Number(last) === 0)
+    ? { kind: "unsatisfiable" }
+    : { kind: "part", start, end };
+}

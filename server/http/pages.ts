@@ -1,0 +1,98 @@
+import { createReadStream } from "node:fs";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { FAILURE_PAGE, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
+import { REFERENCE_PARAMETER, REFERENCE_PATTERN, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
+import type { HeldFile, HeldSite, MediaFile } from "./held-files.ts";
+import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
+
+const CACHE_CONTROL = { immutable: "public, max-age=31536000, immutable", revalidate: "no-cache" } as const;
+/** Where a missing file is a plain 404: a program asked for it, not a person. */
+const TECHNICAL_PATH =
+  /^\/(assets|media)\/|^\/favicon\.[^/]*$|^\/(robots\.txt|sitemap\.xml|carbon\.txt|countries\.json|site\.webmanifest|\.well-known\/security\.txt)$/;
+
+/** Answers every GET and HEAD that nothing else answers: a page, a file, a film, or Coming Soon. */
+export function servePages(app: FastifyInstance, site: HeldSite): void {
+  const comingSoon = pageOf(site, NOT_FOUND_PAGE);
+
+  app.get("/*", (request, reply) => {
+    const { path, query } = splitUrl(request.raw.url ?? "/");
+    const file = site.files.get(path);
+    if (file) return sentPage(file, query, reply) ?? sendHeld(file, request, reply);
+    const film = site.media.get(path);
+    if (film) return sendMedia(film, request, reply);
+    if (TECHNICAL_PATH.test(path)) return reply.code(404).type("text/plain; charset=utf-8").send("Not found\n");
+    return sendComingSoon(request, reply);
+  });
+
+  /** The screen for every path that has none: not an error, but nothing to be found by a search engine. */
+  function sendComingSoon(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    return sendHeld(comingSoon, request, reply.header("x-robots-tag", "noindex"));
+  }
+
+  app.decorate("sendComingSoon", sendComingSoon);
+}
+
+declare module "fastify" {
+  interface FastifyInstance {
+    sendComingSoon(request: FastifyRequest, reply: FastifyReply): FastifyReply;
+  }
+}
+
+/** The page that says that the server itself failed. */
+export function sendFailurePage(site: HeldSite, reply: FastifyReply): FastifyReply {
+  const { contentType, variants } = pageOf(site, FAILURE_PAGE);
+  return reply.code(500).header("cache-control", "no-store").type(contentType).send(variants.identity.body);
+}
+
+function pageOf(site: HeldSite, name: string): HeldFile {
+  const page = site.files.get(`/${name}`);
+  if (!page) throw new Error(`The build lacks ${name}; run: npm run build`);
+  return page;
+}
+
+/** The decoded path without trailing slashes; as it came when it cannot be decoded, and so no file's. */
+export function splitUrl(url: string): { path: string; query: string } {
+  const [, raw = "/", query = ""] = /^(?:[a-z]+:\/\/[^/?]*)?([^?#]*)\??([^#]*)/i.exec(url) ?? [];
+  const trimmed = raw.replace(/\/+$/, "") || "/";
+  try {
+    return { path: trimmed.includes("%") ? decodeURIComponent(trimmed) : trimmed, query };
+  } catch {
+    return { path: trimmed, query };
+  }
+}
+
+function sendHeld(file: HeldFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const encoding = file.isCompressed ? chooseEncoding(request.headers["accept-encoding"]) : "identity";
+  const { body, etag } = file.variants[encoding];
+  reply.header("cache-control", CACHE_CONTROL[file.cache]).header("etag", etag);
+  if (file.isCompressed) reply.header("vary", "accept-encoding");
+  if (isUnchanged(request.headers["if-none-match"], etag)) return reply.code(304).send();
+  if (encoding !== "identity") reply.header("content-encoding", encoding);
+  return reply.header("content-type", file.contentType).send(body);
+}
+
+/** After a post without script: the contact page with its reference written in. Undefined for any other request. */
+function sentPage(file: HeldFile, query: string, reply: FastifyReply): FastifyReply | undefined {
+  if (file.kind !== "page" || query === "") return undefined;
+  const reference = new URLSearchParams(query).get(REFERENCE_PARAMETER) ?? "";
+  const slot = `<span id="${REFERENCE_SLOT_ID}">`;
+  const html = REFERENCE_PATTERN.test(reference) ? file.variants.identity.body.toString() : "";
+  if (!html.includes(slot)) return undefined;
+  return reply
+    .header("cache-control", "no-store")
+    .header("content-type", file.contentType)
+    .send(html.replace(slot, `${slot}Your reference is <b>${reference}</b>.`));
+}
+
+function sendMedia(file: MediaFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { path, sizeBytes, etag, contentType } = file;
+  reply.header("accept-ranges", "bytes").header("cache-control", CACHE_CONTROL[file.cache]).header("etag", etag);
+  if (isUnchanged(request.headers["if-none-match"], etag)) return reply.code(304).send();
+  const ifRange = request.headers["if-range"];
+  const range = chooseRange(ifRange === undefined || ifRange === etag ? request.headers.range : undefined, sizeBytes);
+  if (range.kind === "unsatisfiable") return reply.code(416).header("content-range", `bytes */${sizeBytes}`).send();
+  const { start, end } = range.kind === "part" ? range : { start: 0, end: sizeBytes - 1 };
+  if (range.kind === "part") reply.code(206).header("content-range", `bytes ${start}-${end}/${sizeBytes}`);
+  reply.header("content-type", contentType).header("content-length", end - start + 1);
+  return request.method === "HEAD" ? reply.send() : reply.send(createReadStream(path, { start, end }));
+}

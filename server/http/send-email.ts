@@ -1,0 +1,160 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
+import { ALERT_ID, REFERENCE_PARAMETER, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import type { Config } from "../config.ts";
+import { type Acceptance, type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
+import { clientHash } from "./client-hash.ts";
+import { judgeOrigin } from "./origin-check.ts";
+
+export interface SendEmailParts {
+  config: Config;
+  store: Pick<Store, "accept" | "clientKey">;
+  rules: AcceptanceRules;
+  /** Called after a message to be mailed is on disk. */
+  onAccepted(): void;
+}
+
+const FORM_TYPE = "application/x-www-form-urlencoded";
+/** The longest message, every character escaped, fits twice. */
+const MAX_BODY_BYTES = 64 * 1024;
+const RETRY_AFTER_STORE_S = 30;
+
+/** `POST /send-email`: checks, stores, answers. Nothing is mailed here, so a dead mail server delays nobody. */
+export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): void {
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("application/json", { parseAs: "string" }, scope.getDefaultJsonParser("error", "error"));
+    scope.addContentTypeParser(FORM_TYPE, { parseAs: "string" }, (_request, body, done) => {
+      done(null, Object.fromEntries(new URLSearchParams(String(body))));
+    });
+
+    scope.addHook("onRequest", async (request, reply) => {
+      const verdict = judgeOrigin(request.headers, parts.config.build.siteUrl, parts.config.allowedOrigins);
+      if (verdict.kind === "foreign") return refuse(reply, 403, "Messages from other sites are not accepted.");
+      if (verdict.kind === "allowed") {
+        reply.header("access-control-allow-origin", verdict.origin).header("vary", "origin");
+        reply.header("access-control-expose-headers", "retry-after");
+      }
+    });
+
+    scope.options("/send-email", async (_request, reply) => {
+      reply.header("access-control-allow-methods", "POST");
+      reply.header("access-control-allow-headers", "content-type, idempotency-key");
+      return reply.header("access-control-max-age", "86400").header("allow", "OPTIONS, POST").code(204).send();
+    });
+    scope.post("/send-email", { bodyLimit: MAX_BODY_BYTES }, (request, reply) => acceptMessage(request, reply, parts));
+    scope.get("/send-email", async (_request, reply) => {
+      return refuse(reply.header("allow", "OPTIONS, POST"), 405, "Send a message with POST.");
+    });
+    scope.setErrorHandler((error, request, reply) =>
+      answerError(error as Error & { statusCode?: number }, request, reply),
+    );
+  });
+}
+
+async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts: SendEmailParts) {
+  const { store, rules, onAccepted } = parts;
+  const { body } = request;
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    return answer(request, reply, 400, { success: false, error: "Send the message as a JSON object." });
+  }
+  const idempotencyKey = request.headers["idempotency-key"] ?? null;
+  if (idempotencyKey !== null && !/^[\x21-\x7e]{1,255}$/.test(String(idempotencyKey))) {
+    return answer(request, reply, 400, {
+      success: false,
+      error: "Idempotency-Key must be 1 to 255 visible characters.",
+    });
+  }
+  const parsed = parseContactMessage(body as Record<string, unknown>);
+  if (!parsed.ok) {
+    request.log.info({ event: "refused", reason: "invalid", fields: Object.keys(parsed.fields) }, "message refused");
+    const error = "Please correct the fields named below.";
+    return answer(request, reply, 422, { success: false, error, fields: parsed.fields });
+  }
+
+  const trap = (body as Record<string, unknown>)[TRAP_FIELD];
+  const acceptance = await store.accept(
+    {
+      message: parsed.message,
+      idempotencyKey: idempotencyKey === null ? null : String(idempotencyKey),
+      clientHash: rules.rateLimits.length > 0 ? clientHash(request.ip, store.clientKey) : null,
+      isTrapped: trap !== undefined && trap !== "",
+    },
+    rules,
+    new Date(),
+  );
+  logAcceptance(request, acceptance);
+  switch (acceptance.kind) {
+    case "stored":
+      if (acceptance.state === "queued") onAccepted();
+      return answer(request, reply, 200, { success: true, reference: acceptance.reference });
+    case "repeated":
+      return answer(request, reply, 200, { success: true, reference: acceptance.reference });
+    case "key-reused":
+      return answer(request, reply, 422, {
+        success: false,
+        error: "This Idempotency-Key came with another message before.",
+      });
+    case "limited":
+      reply.header("retry-after", Math.ceil(acceptance.retryAfterMs / 1000));
+      return answer(request, reply, 429, {
+        success: false,
+        error: `You have sent several messages already. Please try again in ${inWords(acceptance.retryAfterMs)}.`,
+      });
+  }
+
+  function logAcceptance({ log }: FastifyRequest, { kind, ...rest }: Acceptance) {
+    if (kind === "stored") log.info({ event: "accepted", ...rest }, "message accepted");
+    else log.info({ event: kind === "repeated" ? "repeated" : "refused", reason: kind }, `message ${kind}`);
+  }
+}
+
+/** A program reads JSON; a form without script is sent back to the contact page, to the alert that fits. */
+function answer(request: FastifyRequest, reply: FastifyReply, status: number, body: SendEmailAnswer): FastifyReply {
+  reply.header("cache-control", "no-store");
+  if (!request.headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE)) return reply.code(status).send(body);
+  const query = body.success ? `?${REFERENCE_PARAMETER}=${encodeURIComponent(body.reference)}` : "";
+  const alert = body.success ? ALERT_ID.sent : status >= 500 ? ALERT_ID.broken : ALERT_ID.failed;
+  // A page of another origin is known only by that origin; ours is found without naming it, whatever the proxy.
+  const base = String(reply.getHeader("access-control-allow-origin") ?? "");
+  return reply.code(303).header("location", `${base}/contact${query}#${alert}`).send();
+}
+
+function answerError(error: Error & { statusCode?: number }, request: FastifyRequest, reply: FastifyReply) {
+  if (error instanceof StoreUnavailable) {
+    request.log.error({ event: "store-unavailable", error: error.message }, "message not stored");
+    reply.header("retry-after", RETRY_AFTER_STORE_S);
+    return answer(request, reply, 503, {
+      success: false,
+      error: "We cannot take messages just now. Please try again in a minute.",
+    });
+  }
+  const status = error.statusCode ?? 500;
+  if (status >= 500) {
+    request.log.error({ event: "failure", error: error.name, stack: error.stack }, "message not stored");
+    return answer(request, reply, 500, {
+      success: false,
+      error: "Something went wrong on our side. Please try again.",
+    });
+  }
+  return answer(request, reply, status, {
+    success: false,
+    error: CLIENT_ERROR[status] ?? "The request could not be read.",
+  });
+}
+
+const CLIENT_ERROR: Readonly<Record<number, string>> = {
+  400: "The body is not valid JSON.",
+  413: "The message is too long.",
+  415: "Send the message as application/json.",
+};
+
+function refuse(reply: FastifyReply, status: number, error: string): FastifyReply {
+  return reply.code(status).header("cache-control", "no-store").send({ success: false, error });
+}
+
+function inWords(waitMs: number): string {
+  const minutes = Math.ceil(waitMs / 60_000);
+  if (minutes <= 1) return "a minute";
+  return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+}

@@ -1,0 +1,11 @@
+import mdx from "@mdx-js/rollup";
+import { defineConfig } from "vite";
+import { mdxSections } from "./build/mdx-sections.ts";
+import { site } from "./build/site-plugin.ts";
+
+export default defineConfig({
+  plugins: [{ enforce: "pre", ...mdx({ remarkPlugins: [mdxSections] }) }, site()],
+  css: { transformer: "lightningcss" },
+  // Paths under /app or /public would be the site's own; nothing is served unbuilt.
+  publicDir: false,
+});
