@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance } from "fastify";
+import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "./config.ts";
 import { serveHealth } from "./http/health.ts";
 import type { HeldSite } from "./http/held-files.ts";
@@ -21,7 +21,7 @@ export interface AppParts {
 export function createApp({ config, site, store, logStream, onAccepted }: AppParts): FastifyInstance {
   const app: FastifyInstance = Fastify({
     logger: { level: config.logLevel, ...(logStream && { stream: logStream }) },
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     // Paths are compared by servePages itself, which must also see those that Fastify cannot decode.
     frameworkErrors: (_error, request, reply) => void app.sendComingSoon(request, reply),

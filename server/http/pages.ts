@@ -94,5 +94,5 @@ function sendMedia(file: MediaFile, request: FastifyRequest, reply: FastifyReply
   const { start, end } = range.kind === "part" ? range : { start: 0, end: sizeBytes - 1 };
   if (range.kind === "part") reply.code(206).header("content-range", `bytes ${start}-${end}/${sizeBytes}`);
   reply.header("content-type", contentType).header("content-length", end - start + 1);
-  return request.method === "HEAD" ? reply.send() : reply.send(createReadStream(path, { start, end }));
+  return reply.send(createReadStream(path, { start, end }));
 }

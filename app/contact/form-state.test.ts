@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { type FormState, fieldErrors, nextState, START } from "./form-state.ts";
+
+const sending: FormState = { phase: "sending" };
+
+test("starts idle, without errors", () => {
+  expect(START).toEqual({ phase: "idle", fields: {} });
+});
+
+test("a success ends in sent with its reference", () => {
+  const state = nextState(sending, { type: "answered", answer: { success: true, reference: "BC-7K3Q-9M" } });
+  expect(state).toEqual({ phase: "sent", reference: "BC-7K3Q-9M" });
+});
+
+test("an answer without success ends in failed with the fields it names", () => {
+  const answer = { success: false as const, error: "No.", fields: { name: "Enter your name." } };
+  expect(nextState(sending, { type: "answered", answer })).toEqual({
+    phase: "failed",
+    error: "No.",
+    fields: { name: "Enter your name." },
+  });
+});
+
+test("no answer ends in broken", () => {
+  expect(nextState(sending, { type: "broke" })).toEqual({ phase: "broken" });
+});
+
+test("fields refused here keep the form idle", () => {
+  expect(nextState(START, { type: "refused-here", fields: { name: "x" } })).toEqual({
+    phase: "idle",
+    fields: { name: "x" },
+  });
+});
+
+test("editing a field takes away its error and no other", () => {
+  const state: FormState = { phase: "failed", error: "No.", fields: { name: "a", email: "b" } };
+  const edited = nextState(state, { type: "edited", field: "name" });
+  expect(fieldErrors(edited)).toEqual({ name: undefined, email: "b" });
+  expect(edited.phase).toBe("failed");
+});
+
+test("editing a field without an error changes nothing", () => {
+  const states: FormState[] = [START, sending, { phase: "sent", reference: "" }, { phase: "broken" }];
+  for (const state of states) expect(nextState(state, { type: "edited", field: "name" })).toBe(state);
+});

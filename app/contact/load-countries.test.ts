@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { readCountries } from "./load-countries.ts";
+
+const item = (cca2: unknown, common: unknown) => ({ cca2, name: { common } });
+
+test("sorts by common name as a reader would", () => {
+  const names = readCountries([item("ZW", "Zimbabwe"), item("AX", "Åland Islands"), item("AL", "Albania")]);
+  expect(names.map(({ code }) => code)).toEqual(["AX", "AL", "ZW"]);
+});
+
+test("leaves out what has another shape", () => {
+  expect(readCountries([null, 1, {}, item(1, "One"), item("XX", null), item("GB", "United Kingdom")])).toEqual([
+    { code: "GB", name: "United Kingdom" },
+  ]);
+});
+
+test.each([null, {}, "text", 7])("refuses %j, which is no list", (list) => {
+  expect(() => readCountries(list)).toThrow("not a list");
+});

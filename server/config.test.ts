@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { type ConfigError, parseConfig } from "./config.ts";
+
+const problemsOf = (env: Record<string, string>) => {
+  try {
+    parseConfig(env);
+    return [];
+  } catch (error) {
+    return (error as ConfigError).problems;
+  }
+};
+const day = 86_400_000;
+
+test("has a default for everything", () => {
+  expect(parseConfig({})).toMatchObject({
+    port: 3000,
+    host: "127.0.0.1",
+    databaseUrl: null,
+    smtpUrl: null,
+    mailTo: null,
+    allowedOrigins: [],
+    trustProxy: [],
+    rateLimits: [
+      { count: 5, windowMs: 600_000 },
+      { count: 20, windowMs: day },
+    ],
+    retention: { deliveredMs: 30 * day, failedMs: 90 * day, quarantinedMs: 14 * day },
+    logLevel: "info",
+  });
+});
+
+test("is frozen", () => {
+  expect(Object.isFrozen(parseConfig({}))).toBe(true);
+});
+
+test("reads what an operator sets", () => {
+  const config = parseConfig({
+    PORT: "8080",
+    DATABASE_URL: "postgres://u:p@db/site",
+    SMTP_URL: "smtps://u:p@mail.example.com",
+    ALLOWED_ORIGINS: "https://a.example, https://b.example",
+    TRUST_PROXY: "10.0.0.0/8,loopback,::1",
+    RATE_LIMIT: "off",
+    HOURLY_LIMIT: "off",
+    RETENTION: "delivered=keep,failed=12h",
+  });
+  expect(config).toMatchObject({
+    port: 8080,
+    allowedOrigins: ["https://a.example", "https://b.example"],
+    trustProxy: ["10.0.0.0/8", "loopback", "::1"],
+    rateLimits: [],
+    hourlyLimit: null,
+    retention: { deliveredMs: null, failedMs: 12 * 3_600_000, quarantinedMs: 14 * day },
+  });
+});
+
+test("treats an empty variable as unset", () => {
+  expect(parseConfig({ SMTP_URL: "", DATABASE_URL: " ", PORT: "" })).toMatchObject({ smtpUrl: null, port: 3000 });
+});
+
+test.each([
+  ["PORT", "http"],
+  ["PORT", "70000"],
+  ["DATABASE_URL", "mysql://x"],
+  ["SMTP_URL", "mail.example.com:587"],
+  ["MAIL_TO", "nobody"],
+  ["MAIL_FROM", "a@b, c@d"],
+  ["ALLOWED_ORIGINS", "https://a.example/path"],
+  ["TRUST_PROXY", "everyone"],
+  ["TRUST_PROXY", "10.0.0.0/33"],
+  ["RATE_LIMIT", "5"],
+  ["RATE_LIMIT", "5/2d"],
+  ["HOURLY_LIMIT", "-1"],
+  ["RETENTION", "sent=30d"],
+  ["RETENTION", "delivered=soon"],
+  ["LOG_LEVEL", "loud"],
+  ["SITE_URL", "example"],
+])("refuses %s=%s with one line that names it", (name, value) => {
+  const problems = problemsOf({ [name]: value });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(new RegExp(`^${name} `));
+});
+
+test("names every problem at once", () => {
+  expect(problemsOf({ PORT: "x", SMTP_URL: "x", LOG_LEVEL: "x" })).toHaveLength(3);
+});
+
+test("never repeats a secret in a problem", () => {
+  expect(problemsOf({ SMTP_URL: "http://user:hunter2@host", DATABASE_URL: "my://u:hunter2@h" }).join()).not.toContain(
+    "hunter2",
+  );
+});

@@ -1,0 +1,85 @@
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { fillForm, openForm, VISITOR } from "../support/contact.ts";
+import { SCREENS } from "../support/screens.ts";
+import { expect, test } from "../support/site.ts";
+
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const ALL_SCREENS = [...SCREENS.map(({ paths }) => paths[0]), "/about", "/500.html"];
+
+async function expectNoViolations(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).withTags(TAGS).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(", ")}`)).toEqual([]);
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const width of [320, 1280]) {
+    test.describe(`${colorScheme}, ${width} px`, () => {
+      test.use({ colorScheme, viewport: { width, height: 800 } });
+
+      for (const path of ALL_SCREENS) {
+        test(`axe finds nothing on ${path}, and it does not scroll sideways`, async ({ page }) => {
+          await page.goto(path);
+          await expectNoViolations(page);
+          expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+        });
+      }
+    });
+  }
+
+  test.describe(`${colorScheme}, states`, () => {
+    test.use({
+      colorScheme,
+      viewport: { width: 375, height: 667 },
+      expectedTrouble: /send-email|status of 422|failed/,
+    });
+
+    test("axe finds nothing with the menu open", async ({ page }) => {
+      await page.goto("/contact");
+      await page.getByRole("button", { name: "Menu" }).click();
+      await expect(page.locator("#menu")).toHaveCSS("opacity", "1");
+      await expectNoViolations(page);
+    });
+
+    test("axe finds nothing on the form in each state", async ({ page }) => {
+      await openForm(page);
+      let answer: () => object = () => ({});
+      let letGo = () => {};
+      await page.route("**/send-email", async (route) => {
+        await new Promise<void>((resolve) => {
+          letGo = resolve;
+        });
+        await route.fulfill(answer());
+      });
+      const submit = async (reply: object, text: string) => {
+        answer = () => reply;
+        await fillForm(page, { ...VISITOR, message: text });
+        await page.getByRole("button", { name: "Submit" }).click();
+        await expect(page.getByRole("button", { name: "Sending" })).toBeVisible();
+        await expectNoViolations(page);
+        letGo();
+        await expect(page.getByText(text, { exact: true }).filter({ visible: true }).first()).toBeVisible();
+        await expectNoViolations(page);
+      };
+      const fields = { name: "Enter your name.", message: "Enter your message." };
+      await submit({ status: 422, json: { success: false, error: "No.", fields } }, "Failed to send message.");
+      await submit({ body: "not JSON" }, "An error occurred while sending your message.");
+      await submit({ json: { success: true, reference: "BC-TEST-00" } }, "Message sent successfully!");
+    });
+  });
+}
+
+test("by keyboard alone: skip link, every link in order, the pane, and the form", async ({ page }) => {
+  await page.goto("/contact");
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("link", { name: "Skip to the main content" })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("main").getByRole("link", { name: "@" })).toBeFocused();
+  for (const label of ["Name", "Email", "Phone Number", "Country", "Message"]) {
+    await page.keyboard.press("Tab");
+    await expect(page.getByLabel(label, { exact: true })).toBeFocused();
+  }
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("button", { name: "Submit" })).toBeFocused();
+});

@@ -1,0 +1,235 @@
+import { fillForm, openForm, readForm, VISITOR } from "../support/contact.ts";
+import { expect, test } from "../support/site.ts";
+
+const EMPTY = { name: "", email: "", phone: "", country: "", message: "" };
+
+test("both panels hold their words, and the fields their types", async ({ page }) => {
+  await openForm(page);
+  await expect(page.getByRole("heading", { name: "Get in Touch" })).toBeVisible();
+  await expect(page.getByText("We're here to help and answer any question you might have.")).toBeVisible();
+  await expect(page.getByRole("main").getByRole("link", { name: "hello@brightercarbon.example" })).toBeVisible();
+  await expect(page.getByText("Carbon Offsetting for a Brighter Future", { exact: true })).toBeVisible();
+  await expect(page.getByText("Sustainability is steady work")).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Send us a Message" })).toBeVisible();
+
+  for (const [label, attributes] of [
+    ["Name", { type: null, autocomplete: "name", required: "", maxlength: "100" }],
+    ["Email", { type: "email", autocomplete: "email", inputmode: "email", required: "", maxlength: "254" }],
+    ["Phone Number", { type: "tel", autocomplete: "tel", inputmode: "tel", required: "", maxlength: "40" }],
+    ["Country", { autocomplete: "country", required: null }],
+    ["Message", { required: "", maxlength: "5000" }],
+  ] as const) {
+    const field = page.getByLabel(label, { exact: true });
+    for (const [name, value] of Object.entries(attributes)) expect(await field.getAttribute(name)).toBe(value);
+  }
+  const [form, button] = [page.locator("form"), page.getByRole("button", { name: "Submit" })];
+  expect((await button.boundingBox())?.width).toBe((await form.boundingBox())?.width);
+  expect(await readForm(page)).toEqual(EMPTY);
+});
+
+test("the country list fills the dropdown in alphabetical order behind its placeholder", async ({ page }) => {
+  await openForm(page);
+  const names = await page.locator("select[name=country] option").allTextContents();
+  expect(names[0]).toBe("Select a country");
+  expect(names).toHaveLength(251);
+  expect(names.slice(1)).toEqual(names.slice(1).toSorted((a, b) => a.localeCompare(b)));
+  expect(names.indexOf("Åland Islands")).toBeLessThan(names.indexOf("Albania"));
+  await expect(page.locator("option[value=GB]")).toHaveText("United Kingdom");
+});
+
+test("success: alert with a reference, in view and announced, and the form is cleared", async ({ page, site }) => {
+  await openForm(page);
+  await fillForm(page);
+  await page.getByRole("button", { name: "Submit" }).click();
+  const status = page.getByRole("status");
+  await expect(status.getByText("Message sent successfully!", { exact: true })).toBeInViewport();
+  await expect(status).toContainText(/Your reference is BC-[0-9A-Z]{4}-[0-9A-Z]{2}\./);
+  expect(await readForm(page)).toEqual(EMPTY);
+  const reference = /BC-\w{4}-\w{2}/.exec((await status.textContent()) ?? "")?.[0];
+  await expect.poll(() => site.output()).toContain(`"event":"delivered","reference":"${reference}"`);
+});
+
+test("the body sent is exactly the five strings, with a key of its own", async ({ page }) => {
+  await openForm(page);
+  await fillForm(page);
+  const request = page.waitForRequest("**/send-email");
+  await page.getByRole("button", { name: "Submit" }).click();
+  const sent = await request;
+  expect(sent.method()).toBe("POST");
+  expect(sent.headers()["content-type"]).toBe("application/json");
+  expect(sent.headers()["idempotency-key"]).toMatch(/^[\w-]{36}$/);
+  expect(sent.postDataJSON()).toMatchObject(VISITOR);
+  await expect(page.getByText("Message sent successfully!")).toBeVisible();
+});
+
+test.describe("when the server answers without success", () => {
+  test.use({ expectedTrouble: /status of 422|status 422/ });
+
+  test("the failure alert shows, the reason beside it, and the fields are kept", async ({ page }) => {
+    await openForm(page);
+    await page.route("**/send-email", (route) =>
+      route.fulfill({ status: 422, json: { success: false, error: "Try later.", fields: { phone: "Enter digits." } } }),
+    );
+    await fillForm(page);
+    await page.getByRole("button", { name: "Submit" }).click();
+    const alert = page.getByRole("alert").filter({ visible: true });
+    await expect(alert.getByText("Failed to send message.", { exact: true })).toBeVisible();
+    await expect(alert).toContainText("Try later.");
+    expect(await readForm(page)).toEqual(VISITOR);
+
+    const phone = page.getByLabel("Phone Number", { exact: true });
+    await expect(phone).toBeFocused();
+    await expect(phone).toHaveAttribute("aria-invalid", "true");
+    await expect(phone).toHaveAccessibleDescription("Enter digits.");
+    await phone.pressSequentially("1");
+    await expect(phone).not.toHaveAttribute("aria-invalid");
+    await expect(phone).toBeFocused();
+  });
+});
+
+for (const [trouble, respond] of [
+  ["the network fails", { abort: true }],
+  ["the answer is not JSON", { body: "<html>" }],
+] as const) {
+  test.describe(`when ${trouble}`, () => {
+    test.use({ expectedTrouble: /send-email|Sending the message failed|ERR_FAILED/ });
+
+    test("the error alert shows, the error is logged, and the fields are kept", async ({ page }) => {
+      const logged = page.waitForEvent("console", (message) => message.text().includes("Sending the message failed."));
+      await openForm(page);
+      await page.route("**/send-email", (route) => ("abort" in respond ? route.abort() : route.fulfill(respond)));
+      await fillForm(page);
+      await page.getByRole("button", { name: "Submit" }).click();
+      const alert = page.getByRole("alert").filter({ visible: true });
+      await expect(alert.getByText("An error occurred while sending your message.", { exact: true })).toBeInViewport();
+      expect((await logged).type()).toBe("error");
+      expect(await readForm(page)).toEqual(VISITOR);
+    });
+  });
+}
+
+test("pressed often, the button sends once and shows that it is busy", async ({ page }) => {
+  await openForm(page);
+  let requests = 0;
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route("**/send-email", async (route) => {
+    requests += 1;
+    await held;
+    await route.fulfill({ json: { success: true, reference: "BC-TEST-00" } });
+  });
+  await fillForm(page);
+  const button = page.getByRole("button", { name: "Submit" });
+  await button.evaluate((element: HTMLButtonElement) => {
+    for (let press = 0; press < 5; press += 1) element.click();
+  });
+  await expect(page.getByRole("button", { name: "Sending" })).toHaveAttribute("aria-disabled", "true");
+  await page.getByRole("button", { name: "Sending" }).press("Enter");
+  answer();
+  await expect(page.getByText("BC-TEST-00")).toBeVisible();
+  expect(requests).toBe(1);
+});
+
+test("the same words keep their key when sent again, other words get another", async ({ page }) => {
+  await openForm(page);
+  const keys: (string | undefined)[] = [];
+  await page.route("**/send-email", (route) => {
+    keys.push(route.request().headers()["idempotency-key"]);
+    return route.fulfill({ json: { success: false, error: "Not now." } });
+  });
+  await fillForm(page);
+  const submit = async (count: number) => {
+    await page.getByRole("button", { name: "Submit" }).click();
+    await expect.poll(() => keys.length).toBe(count);
+    await expect(page.getByText("Failed to send message.", { exact: true })).toBeVisible();
+  };
+  await submit(1);
+  await submit(2);
+  await page.getByLabel("Message", { exact: true }).fill("Something else");
+  await submit(3);
+  expect(keys[0]).toBe(keys[1]);
+  expect(keys[2]).not.toBe(keys[0]);
+});
+
+test("required fields are checked by the browser, blanks by the shared rules, and nothing is sent", async ({
+  page,
+}) => {
+  await openForm(page);
+  let requests = 0;
+  page.on("request", (request) => request.method() === "POST" && requests++);
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
+
+  await fillForm(page, { ...VISITOR, name: "   " });
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page.getByLabel("Name", { exact: true })).toHaveAccessibleDescription("Enter your name.");
+  await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
+  expect(requests).toBe(0);
+});
+
+test.describe("when the country list fails", () => {
+  test.use({ expectedTrouble: /countries\.json|country list|status of 500/ });
+
+  for (const answer of [{ status: 500 }, { body: "nonsense" }, { json: { not: "a list" } }]) {
+    test(`it is only logged and the form still works (${Object.keys(answer)[0]} ${Object.values(answer)[0]})`, async ({
+      page,
+    }) => {
+      await page.route("**/countries.json", (route) => route.fulfill(answer));
+      const logged = page.waitForEvent("console", (message) =>
+        message.text().includes("The country list did not load."),
+      );
+      await page.goto("/contact");
+      await logged;
+      await expect(page.locator("select[name=country] option")).toHaveText(["Select a country"]);
+      await fillForm(page, { ...VISITOR, country: "", message: `Without a list ${JSON.stringify(answer)}` });
+      await page.getByRole("button", { name: "Submit" }).click();
+      await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
+    });
+  }
+});
+
+test("what was typed before the script arrives survives it", async ({ page }) => {
+  let letScriptGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letScriptGo = resolve;
+  });
+  await page.route("**/assets/contact-*.js", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto("/contact");
+  await fillForm(page, { ...VISITOR, country: "" });
+  letScriptGo();
+  await page.locator("option[value=GB]").waitFor({ state: "attached" });
+  expect(await readForm(page)).toEqual({ ...VISITOR, country: "" });
+});
+
+test("a submit pressed before the script arrives is sent as a plain post", async ({ page }) => {
+  let letScriptGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letScriptGo = resolve;
+  });
+  await page.route("**/assets/contact-*.js", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto("/contact");
+  await fillForm(page, { ...VISITOR, country: "", message: "Quicker than the script" });
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page).toHaveURL(/#message-sent$/);
+  letScriptGo();
+  await page.locator("option[value=GB]").waitFor({ state: "attached" });
+  await expect(page.getByRole("status").getByText("Message sent successfully!", { exact: true })).toBeVisible();
+  await expect(page.getByText(/Your reference is BC-/)).toBeVisible();
+});
+
+test("the trap is out of sight, out of the tab order, and nothing that a browser fills in", async ({ page }) => {
+  await openForm(page);
+  const trap = page.locator("input[name=topic_code]");
+  await expect(trap).toHaveAttribute("autocomplete", "off");
+  await expect(trap).toHaveAttribute("tabindex", "-1");
+  await expect(trap).not.toBeInViewport();
+  await expect(page.getByRole("textbox", { name: "Leave this field empty" })).toHaveCount(0);
+});

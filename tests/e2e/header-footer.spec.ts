@@ -1,0 +1,80 @@
+import { expect, test } from "../support/site.ts";
+
+const LABELS = ["About Us", "Carbon Credits", "Business Tools", "Energy Transition", "Support"];
+const SMALL_LABELS = ["About Us", "Carbon Offsetting Credits", "Business Tools", "Energy Transition", "Support"];
+
+test("the header holds the logo, five plain labels and two buttons that lead somewhere", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto("/contact");
+  const header = page.getByRole("banner");
+  await expect(header.getByRole("listitem").filter({ visible: true })).toHaveText(LABELS);
+  await expect(header.getByRole("listitem").getByRole("link")).toHaveCount(0);
+  await expect(header.getByRole("link", { name: "Brighter Carbon, home" })).toHaveAttribute("href", "/");
+  for (const [name, target] of [
+    ["Open an Account", "/open-account"],
+    ["Login to the web", "/login"],
+  ] as const) {
+    await header.getByRole("link", { name }).click();
+    await expect(page).toHaveURL(new RegExp(`${target}$`));
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Coming Soon");
+  }
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`the small-screen menu ${javaScriptEnabled ? "with" : "without"} JavaScript`, () => {
+    test.use({ viewport: { width: 375, height: 667 }, javaScriptEnabled });
+
+    test("opens and closes with its toggle, Escape and a press outside", async ({ page }) => {
+      await page.goto("/contact");
+      const toggle = page.getByRole("button", { name: "Menu" });
+      const menu = page.locator("#menu");
+      await expect(menu).toBeHidden();
+
+      await toggle.click();
+      await expect(menu.getByRole("listitem")).toHaveText(SMALL_LABELS);
+      await expect(menu.getByRole("link")).toHaveText(["Open an Account", "Login to the web"]);
+      expect(await stateToldOf(page)).toBe(true);
+      await toggle.click();
+      await expect(menu).toBeHidden();
+      expect(await stateToldOf(page)).toBe(false);
+
+      await toggle.press("Enter");
+      await expect(menu).toBeVisible();
+      await page.keyboard.press("Escape");
+      await expect(menu).toBeHidden();
+
+      await toggle.click();
+      await expect(menu).toBeVisible();
+      await page.mouse.click(180, 640);
+      await expect(menu).toBeHidden();
+    });
+  });
+}
+
+/** What assistive technology is told of the toggle: the browser derives it from the popover. */
+async function stateToldOf(page: import("@playwright/test").Page): Promise<unknown> {
+  const session = await page.context().newCDPSession(page);
+  const { nodes } = await session.send("Accessibility.getFullAXTree");
+  const toggle = nodes.find((node) => node.role?.value === "button" && node.name?.value === "Menu");
+  return toggle?.properties?.find(({ name }) => name === "expanded")?.value.value;
+}
+
+test("the footer holds the tagline, the company line, three columns and four named social links", async ({ page }) => {
+  await page.goto("/terms");
+  const footer = page.getByRole("contentinfo");
+  await expect(footer.getByText("Carbon Offsetting Made Easy", { exact: true })).toBeVisible();
+  await expect(footer.getByText("This site is provided by Brighter Carbon Private Limited.")).toBeVisible();
+  for (const [title, targets] of [
+    ["Company", ["/about", "/careers", "/articles", "/partner"]],
+    ["Help and support", ["/support", "/contact"]],
+    ["Legal", ["/privacy", "/terms", "/cancellation", "/delivery"]],
+  ] as const) {
+    const links = footer.getByRole("navigation", { name: title }).getByRole("link");
+    expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute("href")))).toEqual(targets);
+  }
+  for (const network of ["Facebook", "Twitter", "Instagram", "LinkedIn"]) {
+    await expect(footer.getByRole("link", { name: network })).toHaveAttribute("href", "/");
+  }
+  await footer.getByRole("link", { name: "Brighter Carbon, home" }).click();
+  await expect(page).toHaveURL(/:\d+\/$/);
+});

@@ -1,0 +1,96 @@
+import { expect, test } from "../support/site.ts";
+
+test("the hero says what the specification asks and leads to the contact page", async ({ page }) => {
+  await page.goto("/");
+  const main = page.getByRole("main");
+  await expect(main.getByRole("heading", { level: 1 })).toContainText("net zero");
+  await expect(main).toContainText("cost-effective carbon offsetting and renewable energy credits");
+  await expect(main).toContainText("Support renewable power projects");
+  await expect(main).toContainText("neutralise the carbon footprint");
+  await expect(main).toContainText("Carbon neutrality means");
+  await main.getByRole("link", { name: "Start Offsetting Now" }).click();
+  await expect(page).toHaveURL(/\/contact$/);
+});
+
+test("the film loops, muted, after the picture, and its button pauses it for the visit", async ({ page }) => {
+  await page.goto("/");
+  const film = page.locator("#film");
+  for (const attribute of ["muted", "loop", "autoplay", "playsinline"]) {
+    await expect(film).toHaveAttribute(attribute, "");
+  }
+  await expect.poll(() => film.evaluate((video: HTMLVideoElement) => video.currentTime)).toBeGreaterThan(0);
+
+  await page.getByRole("button", { name: "Pause film" }).click();
+  expect(await film.evaluate((video: HTMLVideoElement) => video.paused)).toBe(true);
+  await page.reload();
+  await expect(page.getByRole("button", { name: "Play film" })).toBeVisible();
+  await page.getByRole("button", { name: "Play film" }).press("Enter");
+  await expect.poll(() => film.evaluate((video: HTMLVideoElement) => video.paused)).toBe(false);
+});
+
+test("the film never delays the page: nothing of it is asked for before the load event", async ({ page }) => {
+  const order: string[] = [];
+  page.on("request", (request) => request.url().includes("/media/") && order.push("film"));
+  page.on("load", () => order.push("load"));
+  await page.goto("/");
+  await expect.poll(() => order).toContain("film");
+  expect(order[0]).toBe("load");
+});
+
+test.describe("with reduced motion", () => {
+  test.use({ contextOptions: { reducedMotion: "reduce" } });
+
+  test("the film is not downloaded until the visitor asks for it", async ({ page }) => {
+    const films: string[] = [];
+    page.on("request", (request) => request.url().includes("/media/") && films.push(request.url()));
+    await page.goto("/", { waitUntil: "networkidle" });
+    expect(films).toEqual([]);
+    await page.getByRole("button", { name: "Play film" }).click();
+    await expect.poll(() => films.length).toBeGreaterThan(0);
+  });
+});
+
+test("the film is not downloaded under Save-Data", async ({ page }) => {
+  await page.addInitScript(() => {
+    Object.defineProperty(Navigator.prototype, "connection", { get: () => ({ saveData: true }) });
+  });
+  const films: string[] = [];
+  page.on("request", (request) => request.url().includes("/media/") && films.push(request.url()));
+  await page.goto("/", { waitUntil: "networkidle" });
+  await expect(page.getByRole("button", { name: "Play film" })).toBeVisible();
+  expect(films).toEqual([]);
+});
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("the film plays with the browser's own controls", async ({ page }) => {
+    const film = page.waitForRequest(/\/media\//);
+    await page.goto("/");
+    await film;
+    await expect(page.locator("noscript video")).toHaveAttribute("controls", "");
+  });
+});
+
+for (const [width, height] of [
+  [320, 640],
+  [375, 667],
+  [667, 375],
+  [1280, 720],
+  [1920, 1080],
+] as const) {
+  test(`the button lies within the first screen at ${width} x ${height}`, async ({ page }) => {
+    await page.setViewportSize({ width, height });
+    await page.goto("/");
+    const box = await page.getByRole("link", { name: "Start Offsetting Now" }).boundingBox();
+    if (height >= 640) expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(height);
+    const toggle = await page.locator("#film-toggle").boundingBox();
+    const isApart =
+      !toggle ||
+      !box ||
+      toggle.x >= box.x + box.width ||
+      toggle.y >= box.y + box.height ||
+      box.y >= toggle.y + toggle.height;
+    expect(isApart).toBe(true);
+  });
+}

@@ -1,0 +1,154 @@
+import { readFileSync } from "node:fs";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type AppUnderTest, openApp } from "./support/app.ts";
+
+let subject: AppUnderTest;
+beforeAll(async () => {
+  subject = await openApp();
+});
+afterAll(() => subject.close());
+
+const get = (url: string, headers: Record<string, string> = {}) => subject.app.inject({ url, headers });
+const contactHtml = () => readFileSync("dist/contact/index.html");
+const fileUnder = (folder: string, pattern: RegExp) => {
+  const { files } = JSON.parse(readFileSync("dist/.build.json", "utf8")) as { files: { url: string }[] };
+  const found = files.find(({ url }) => url.startsWith(folder) && pattern.test(url));
+  if (!found) throw new Error(`The build has no ${pattern} under ${folder}.`);
+  return found.url;
+};
+
+test("a page comes in the encoding the client takes, each with a strong tag of its own", async () => {
+  const [brotli, gzip, plain] = await Promise.all([
+    get("/contact", { "accept-encoding": "gzip, br" }),
+    get("/contact", { "accept-encoding": "gzip" }),
+    get("/contact"),
+  ]);
+  expect(brotli.headers["content-encoding"]).toBe("br");
+  expect(brotliDecompressSync(brotli.rawPayload)).toEqual(contactHtml());
+  expect(gzip.headers["content-encoding"]).toBe("gzip");
+  expect(gunzipSync(gzip.rawPayload)).toEqual(contactHtml());
+  expect(plain.headers["content-encoding"]).toBeUndefined();
+  expect(plain.rawPayload).toEqual(contactHtml());
+  const tags = [brotli, gzip, plain].map(({ headers }) => headers.etag);
+  expect(new Set(tags).size).toBe(3);
+  for (const tag of tags) expect(tag).toMatch(/^"[\w-]+"$/);
+  for (const { headers } of [brotli, gzip, plain])
+    expect(headers).toMatchObject({ vary: "accept-encoding", "cache-control": "no-cache" });
+});
+
+test("a client that holds the page gets 304 and no body", async () => {
+  const { headers } = await get("/contact");
+  const again = await get("/contact", { "if-none-match": String(headers.etag) });
+  expect(again.statusCode).toBe(304);
+  expect(again.body).toBe("");
+  expect((await get("/contact", { "if-none-match": '"other"' })).statusCode).toBe(200);
+});
+
+test("HEAD answers as GET does, without the body", async () => {
+  const head = await subject.app.inject({ method: "HEAD", url: "/contact" });
+  expect(head.statusCode).toBe(200);
+  expect(head.headers["content-length"]).toBe(String(contactHtml().length));
+  expect(head.body).toBe("");
+});
+
+test("files named by their hash are kept for a year", async () => {
+  const script = await get(fileUnder("/assets/", /\.js$/));
+  expect(script.headers).toMatchObject({
+    "cache-control": "public, max-age=31536000, immutable",
+    "content-type": "text/javascript; charset=utf-8",
+    "x-content-type-options": "nosniff",
+  });
+});
+
+test("a film comes whole or by range", async () => {
+  const url = fileUnder("/media/", /\.mp4$/);
+  const whole = await get(url);
+  expect(whole.statusCode).toBe(200);
+  expect(whole.headers).toMatchObject({ "accept-ranges": "bytes", "content-type": "video/mp4" });
+  const size = whole.rawPayload.length;
+
+  const part = await get(url, { range: "bytes=2-5" });
+  expect(part.statusCode).toBe(206);
+  expect(part.headers["content-range"]).toBe(`bytes 2-5/${size}`);
+  expect(part.rawPayload).toEqual(whole.rawPayload.subarray(2, 6));
+
+  const beyond = await get(url, { range: `bytes=${size}-` });
+  expect(beyond.statusCode).toBe(416);
+  expect(beyond.headers["content-range"]).toBe(`bytes */${size}`);
+
+  expect((await get(url, { range: "bytes=2-5", "if-range": '"older"' })).statusCode).toBe(200);
+  expect((await get(url, { "if-none-match": String(whole.headers.etag) })).statusCode).toBe(304);
+  const head = await subject.app.inject({ method: "HEAD", url });
+  expect(head.headers["content-length"]).toBe(String(size));
+});
+
+test.each(["/assets/none.js", "/media/none.mp4", "/media/..%2f..%2fpackage.json", "/favicon.gif"])(
+  "%s is a plain 404, never a page",
+  async (url) => {
+    const { statusCode, headers, body } = await get(url);
+    expect(statusCode).toBe(404);
+    expect(headers["content-type"]).toBe("text/plain; charset=utf-8");
+    expect(body).toBe("Not found\n");
+  },
+);
+
+test.each([
+  "/%",
+  "/%00",
+  "/%c0%ae%c0%ae/",
+  "/contact%2F..%2F",
+  "//evil.example/contact",
+  "/\\..\\..",
+  "/contact;jsessionid=1",
+  "/.build.json",
+  "/.renderer/render.js",
+  "/index.html%00.png",
+  `/${"a/".repeat(2000)}`,
+  `/?${"q=1&".repeat(2000)}`,
+  "/constructor",
+  "/hasOwnProperty",
+])("%s gets a page and never a failure", async (url) => {
+  const { statusCode, headers } = await get(url);
+  expect(statusCode).toBe(200);
+  expect(headers["content-type"]).toBe("text/html; charset=utf-8");
+});
+
+test.each(["POST", "PUT", "DELETE", "PATCH", "OPTIONS"] as const)(
+  "%s on a page is refused with what is allowed",
+  async (method) => {
+    const { statusCode, headers } = await subject.app.inject({ method, url: "/contact" });
+    expect(statusCode).toBe(405);
+    expect(headers.allow).toBe("GET, HEAD");
+  },
+);
+
+test("a failure of the server shows the error screen and no stack", async () => {
+  const broken = await openApp();
+  try {
+    broken.app.get("/made-to-fail", () => {
+      throw new Error("secret detail");
+    });
+    const { statusCode, body } = await broken.app.inject("/made-to-fail");
+    expect(statusCode).toBe(500);
+    expect(body).toContain("Unexpected Application Error!");
+    expect(body).toContain("500 Internal Server Error");
+    expect(body).not.toContain("secret detail");
+    expect(broken.log()).toContain('"event":"failure"');
+  } finally {
+    await broken.close();
+  }
+});
+
+test("tells whether it lives and whether it can take messages", async () => {
+  expect((await get("/healthz")).json()).toEqual({ status: "ok" });
+  expect((await get("/readyz")).json()).toEqual({ status: "ready" });
+  const cut = await openApp({}, { ping: () => Promise.reject(new Error("gone")) });
+  try {
+    const answer = await cut.app.inject("/readyz");
+    expect(answer.statusCode).toBe(503);
+    expect((await cut.app.inject("/healthz")).statusCode).toBe(200);
+  } finally {
+    await cut.close();
+  }
+});

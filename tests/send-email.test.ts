@@ -1,0 +1,239 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { StoreUnavailable } from "../server/store/store.ts";
+import { type AppUnderTest, openApp } from "./support/app.ts";
+
+const BODY = { name: "Ada", email: "ada@example.com", phone: "+44 1", country: "GB", message: "Hello" };
+const REFERENCE = /^BC-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{2}$/;
+
+let subject: AppUnderTest;
+beforeEach(async () => {
+  subject = await openApp();
+});
+afterEach(() => subject.close());
+
+interface Call {
+  body?: unknown;
+  headers?: Record<string, string>;
+  remoteAddress?: string;
+  to?: AppUnderTest;
+}
+function post({ body = BODY, headers = {}, remoteAddress = "192.0.2.1", to = subject }: Call = {}) {
+  const payload = typeof body === "string" ? body : JSON.stringify(body);
+  return to.app.inject({
+    method: "POST",
+    url: "/send-email",
+    payload,
+    headers: { "content-type": "application/json", ...headers },
+    remoteAddress,
+  });
+}
+async function using(env: Record<string, string>, run: (app: AppUnderTest) => Promise<void>, overrides = {}) {
+  const app = await openApp(env, overrides);
+  try {
+    await run(app);
+  } finally {
+    await app.close();
+  }
+}
+
+test("the bare call with five strings stores the message and answers with its reference", async () => {
+  const answer = await post();
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual({ success: true, reference: expect.stringMatching(REFERENCE) });
+  expect(await subject.store.find(answer.json().reference)).toMatchObject({ ...BODY, state: "queued" });
+  expect(subject.wakes()).toBe(1);
+});
+
+test("each broken field is named, with 422, and nothing is stored", async () => {
+  const answer = await post({ body: { ...BODY, name: " ", email: "x", phone: 7 } });
+  expect(answer.statusCode).toBe(422);
+  expect(answer.json()).toMatchObject({
+    success: false,
+    fields: { name: "Enter your name.", email: expect.any(String) },
+  });
+  expect(Object.keys(answer.json().fields)).toEqual(["name", "email", "phone"]);
+  expect(await subject.store.list({})).toEqual([]);
+});
+
+test.each([
+  ["", "application/json", 400],
+  ["{", "application/json", 400],
+  ["[]", "application/json", 400],
+  ["null", "application/json", 400],
+  ['"text"', "application/json", 400],
+  ['{"__proto__":{"name":"x"}}', "application/json", 400],
+  [JSON.stringify(BODY), "text/plain", 415],
+  ["<x/>", "application/xml", 415],
+  ["--b", "multipart/form-data; boundary=b", 415],
+  [JSON.stringify({ ...BODY, message: "x".repeat(70_000) }), "application/json", 413],
+])("the body %.20j as %s is refused with %i and JSON", async (body, type, status) => {
+  const answer = await post({ body, headers: { "content-type": type } });
+  expect(answer.statusCode).toBe(status);
+  expect(answer.json()).toEqual({ success: false, error: expect.any(String) });
+  expect(await subject.store.list({})).toEqual([]);
+});
+
+test.each(["GET", "PUT", "DELETE", "PATCH"] as const)("%s is refused with 405", async (method) => {
+  const answer = await subject.app.inject({ method, url: "/send-email" });
+  expect(answer.statusCode).toBe(405);
+  expect(answer.headers.allow).toBe("OPTIONS, POST");
+});
+
+describe("sent twice", () => {
+  const key = { "idempotency-key": "a-key" };
+
+  test("the same key and body give the first answer again", async () => {
+    const [first, second] = [await post({ headers: key }), await post({ headers: key })];
+    expect(second.json()).toEqual(first.json());
+    expect(await subject.store.list({})).toHaveLength(1);
+  });
+
+  test("the same key with another body is refused with 422", async () => {
+    await post({ headers: key });
+    expect((await post({ headers: key, body: { ...BODY, message: "Other" } })).statusCode).toBe(422);
+    expect(await subject.store.list({})).toHaveLength(1);
+  });
+
+  test("without a key the same words within ten minutes are one message", async () => {
+    expect((await post()).json()).toEqual((await post()).json());
+    expect((await post({ body: { ...BODY, message: "Hello!" } })).json()).not.toEqual((await post()).json());
+  });
+
+  test("a key that is no key is refused with 400", async () => {
+    for (const bad of ["", "x".repeat(256), "a b"]) {
+      expect((await post({ headers: { "idempotency-key": bad } })).statusCode).toBe(400);
+    }
+  });
+});
+
+test("a filled trap means quarantine: stored, answered like any other, not to be mailed", async () => {
+  const answer = await post({ body: { ...BODY, topic_code: "spam" } });
+  expect(answer.json().success).toBe(true);
+  expect((await subject.store.find(answer.json().reference))?.state).toBe("quarantined");
+  expect(subject.wakes()).toBe(0);
+});
+
+test("over the hourly limit of all clients messages are quarantined, not dropped", async () => {
+  await using({ HOURLY_LIMIT: "2" }, async (app) => {
+    for (const message of ["a", "b", "c"])
+      expect((await post({ to: app, body: { ...BODY, message } })).statusCode).toBe(200);
+    const states = (await app.store.list({})).map(({ state }) => state).toSorted();
+    expect(states).toEqual(["quarantined", "queued", "queued"]);
+  });
+});
+
+describe("limits per client", () => {
+  const send = (app: AppUnderTest, message: string, remoteAddress: string, headers = {}) =>
+    post({ to: app, body: { ...BODY, message }, remoteAddress, headers });
+
+  test("refuse with 429 and Retry-After, and count an IPv6 /64 as one client", async () => {
+    await using({ RATE_LIMIT: "2/10m" }, async (app) => {
+      await send(app, "1", "2001:db8::1");
+      await send(app, "2", "2001:db8::2");
+      const third = await send(app, "3", "2001:db8::3");
+      expect(third.statusCode).toBe(429);
+      expect(Number(third.headers["retry-after"])).toBeGreaterThan(590);
+      expect(third.json().error).toContain("10 minutes");
+      expect((await send(app, "4", "2001:db8:0:1::1")).statusCode).toBe(200);
+    });
+  });
+
+  test("do not count what repeats or is refused", async () => {
+    await using({ RATE_LIMIT: "1/10m" }, async (app) => {
+      expect((await post({ to: app, body: { ...BODY, name: "" } })).statusCode).toBe(422);
+      expect((await send(app, "1", "192.0.2.1")).statusCode).toBe(200);
+      expect((await send(app, "1", "192.0.2.1")).statusCode).toBe(200);
+      expect((await send(app, "2", "192.0.2.1")).statusCode).toBe(429);
+    });
+  });
+
+  test("believe a forwarded address only from a trusted proxy", async () => {
+    const forwarded = (address: string) => ({ "x-forwarded-for": address });
+    await using({ RATE_LIMIT: "1/10m", TRUST_PROXY: "10.0.0.1" }, async (app) => {
+      expect((await send(app, "1", "10.0.0.1", forwarded("192.0.2.1"))).statusCode).toBe(200);
+      expect((await send(app, "2", "10.0.0.1", forwarded("192.0.2.2"))).statusCode).toBe(200);
+      expect((await send(app, "3", "10.0.0.1", forwarded("192.0.2.9, 192.0.2.1"))).statusCode).toBe(429);
+      expect((await send(app, "4", "10.0.0.2", forwarded("192.0.2.3"))).statusCode).toBe(200);
+      expect((await send(app, "5", "10.0.0.2", forwarded("192.0.2.4"))).statusCode).toBe(429);
+    });
+  });
+});
+
+describe("other origins", () => {
+  test("are refused with 403, before the body is read", async () => {
+    const answer = await post({ headers: { origin: "https://evil.example" }, body: "{" });
+    expect(answer.statusCode).toBe(403);
+    expect(answer.json().success).toBe(false);
+  });
+
+  test("may post when they are allowed, with the headers that browsers ask for", async () => {
+    await using({ ALLOWED_ORIGINS: "https://pages.example" }, async (app) => {
+      const headers = { origin: "https://pages.example" };
+      const preflight = await app.app.inject({ method: "OPTIONS", url: "/send-email", headers });
+      expect(preflight.statusCode).toBe(204);
+      expect(preflight.headers).toMatchObject({
+        "access-control-allow-origin": "https://pages.example",
+        "access-control-allow-headers": "content-type, idempotency-key",
+        vary: "origin",
+      });
+      const answer = await post({ to: app, headers });
+      expect(answer.headers["access-control-allow-origin"]).toBe("https://pages.example");
+      expect(answer.json().success).toBe(true);
+    });
+  });
+});
+
+describe("a form without script", () => {
+  const form = (fields: Record<string, string>, to = subject, headers = {}) =>
+    post({
+      to,
+      body: new URLSearchParams(fields).toString(),
+      headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+    });
+
+  test("is sent back to the contact page with its reference", async () => {
+    const answer = await form({ ...BODY, topic_code: "" });
+    expect(answer.statusCode).toBe(303);
+    expect(answer.headers.location).toMatch(/^\/contact\?reference=BC-\w{4}-\w{2}#message-sent$/);
+    expect(subject.wakes()).toBe(1);
+  });
+
+  test("is sent back to the failure alert when a field is wrong", async () => {
+    expect((await form({ ...BODY, email: "x" })).headers.location).toBe("/contact#message-failed");
+  });
+
+  test("is sent back to the error alert when the store is down", async () => {
+    await using({}, async (app) => expect((await form(BODY, app)).headers.location).toBe("/contact#message-error"), {
+      accept: () => Promise.reject(new StoreUnavailable("down")),
+    });
+  });
+
+  test("is sent back to the page's own origin when that is another", async () => {
+    await using({ ALLOWED_ORIGINS: "https://pages.example" }, async (app) => {
+      const answer = await form(BODY, app, { origin: "https://pages.example" });
+      expect(answer.headers.location).toMatch(/^https:\/\/pages\.example\/contact\?reference=/);
+    });
+  });
+});
+
+test("a store that is down answers 503 with Retry-After, and never success", async () => {
+  await using(
+    {},
+    async (app) => {
+      const answer = await post({ to: app });
+      expect(answer.statusCode).toBe(503);
+      expect(answer.headers["retry-after"]).toBe("30");
+      expect(answer.json()).toEqual({ success: false, error: expect.any(String) });
+    },
+    { accept: () => Promise.reject(new StoreUnavailable("the disk is full")) },
+  );
+});
+
+test("no log line holds a word of a message or an address", async () => {
+  await post();
+  await post({ body: { ...BODY, email: "wrong" } });
+  await post({ headers: { "idempotency-key": "k" }, body: { ...BODY, topic_code: "x", message: "Other" } });
+  expect(subject.log()).toContain('"event":"accepted"');
+  for (const secret of ["Ada", "ada@example.com", "+44 1", "Hello", "192.0.2.1"])
+    expect(subject.log()).not.toContain(secret);
+});

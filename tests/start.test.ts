@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startServer } from "./support/server.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "start-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a command that is expected to end by itself. */
+async function run(command: string[], env: Record<string, string>) {
+  const [program = "", ...args] = command;
+  const child = spawn(program, args, { env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: "0", ...env } });
+  let [out, error] = ["", ""];
+  child.stdout.on("data", (chunk) => (out += chunk));
+  child.stderr.on("data", (chunk) => (error += chunk));
+  const [code] = await once(child, "exit");
+  return { code, out, error };
+}
+const serve = (env: Record<string, string>) => run([process.execPath, "server/main.ts"], env);
+
+test("says in one line where it is, where messages go and what is unset", async () => {
+  const server = await startServer();
+  const line = server
+    .output()
+    .split("\n")
+    .find((text) => text.includes(" is on "));
+  expect(line).toMatch(
+    /^Brighter Carbon is on http:\/\/localhost:\d+ - messages go to .+ - unset for launch: website URL/,
+  );
+  expect(await server.stop()).toBe(0);
+});
+
+test("a port in use is one clear line and exit code 1", async () => {
+  const server = await startServer();
+  const { port } = new URL(server.url);
+  const { code, error } = await serve({ PORT: port, DATA_DIR: join(folder, "second") });
+  expect(error).toBe(`Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm start\n`);
+  expect(code).toBe(1);
+  await server.stop();
+});
+
+test("a data folder that cannot be made is one clear line and exit code 1", async () => {
+  const file = join(folder, "a-file");
+  await writeFile(file, "");
+  const { code, error } = await serve({ DATA_DIR: join(file, "data") });
+  expect(code).toBe(1);
+  expect(error.trim().split("\n")).toHaveLength(1);
+  expect(error).toContain("DATA_DIR");
+});
+
+test("a data folder that cannot be written is one clear line and exit code 1", async () => {
+  const locked = await mkdtemp(join(folder, "locked-"));
+  await chmod(locked, 0o500);
+  // Modes do not bind root, but the kernel's own folders do.
+  const { code, error } = await serve({ DATA_DIR: process.getuid?.() === 0 ? "/sys/data" : locked });
+  expect(code).toBe(1);
+  expect(error).toMatch(/^The messages cannot be kept in .+; set DATA_DIR to .+\n$/);
+});
+
+test("bad variables are a line each, all at once, without a stack", async () => {
+  const { code, error } = await serve({ PORT: "x", SMTP_URL: "x", RATE_LIMIT: "x" });
+  expect(code).toBe(1);
+  expect(
+    error
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ")[0]),
+  ).toEqual(["PORT", "SMTP_URL", "RATE_LIMIT"]);
+});
+
+test("a bad build variable stops the build with one clear line", async () => {
+  const { code, error } = await run([process.execPath, "node_modules/vite/bin/vite.js", "build"], {
+    SITE_URL: "nowhere",
+  });
+  expect(code).toBe(1);
+  expect(error.trim()).toBe("SITE_URL is not the address of a site; e.g. https://www.example.com");
+});
+
+test("pages built with other settings are pointed out", async () => {
+  const server = await startServer({ SITE_URL: "https://www.example.com" });
+  await expect
+    .poll(() => server.output())
+    .toContain(
+      'SITE_URL is "https://www.example.com" but the pages were built with "http://localhost:3000"; run: npm run build',
+    );
+  await server.stop();
+});

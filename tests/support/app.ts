@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import { createApp } from "../../server/app.ts";
+import { parseConfig } from "../../server/config.ts";
+import { holdSite } from "../../server/http/held-files.ts";
+import { openStore } from "../../server/store/open-store.ts";
+import type { Store } from "../../server/store/store.ts";
+
+export interface AppUnderTest {
+  app: FastifyInstance;
+  store: Store;
+  /** Everything logged so far. */
+  log(): string;
+  /** How often a message to be mailed was announced. */
+  wakes(): number;
+  close(): Promise<void>;
+}
+
+/** The whole app on the real build and a real SQLite file, without a socket: requests are injected. */
+export async function openApp(env: Record<string, string> = {}, overrides: Partial<Store> = {}): Promise<AppUnderTest> {
+  const dataDir = await mkdtemp(join(tmpdir(), "app-"));
+  const config = parseConfig({ DATA_DIR: dataDir, RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...env });
+  const store = await openStore(config);
+  let log = "";
+  let wakes = 0;
+  const app = createApp({
+    config,
+    site: holdSite("dist"),
+    store: {
+      clientKey: store.clientKey,
+      accept: store.accept.bind(store),
+      ping: store.ping.bind(store),
+      ...overrides,
+    },
+    logStream: {
+      write(line) {
+        log += line;
+      },
+    },
+    onAccepted() {
+      wakes += 1;
+    },
+  });
+  return {
+    app,
+    store,
+    log: () => log,
+    wakes: () => wakes,
+    async close() {
+      await app.close();
+      await store.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** The specification's table of paths, written down again so that the product is held against it. */
+export const SCREENS = [
+  { name: "home", heading: "Accelerate your path to net zero", paths: ["/"] },
+  { name: "contact", heading: "Get in Touch", paths: ["/contact", "/contact-us"] },
+  { name: "privacy", heading: "Privacy policy", paths: ["/privacy", "/privacy-policy"] },
+  { name: "terms", heading: "Terms and conditions", paths: ["/terms", "/terms-and-conditions"] },
+  {
+    name: "refunds",
+    heading: "Cancellations and refunds",
+    paths: ["/cancellation", "/cancellations-and-refunds", "/refund"],
+  },
+  {
+    name: "delivery",
+    heading: "Shipping and delivery",
+    paths: ["/delivery", "/Delivery", "/shipping", "/shipping-and-delivery"],
+  },
+] as const;
+
+/** Linked from the footer or the header, without a page of their own. */
+export const PATHS_WITHOUT_PAGE = [
+  "/about",
+  "/careers",
+  "/articles",
+  "/partner",
+  "/support",
+  "/open-account",
+  "/login",
+];

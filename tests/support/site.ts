@@ -1,0 +1,58 @@
+import { test as base, type Page } from "@playwright/test";
+import { type RunningServer, startServer } from "./server.ts";
+
+export { expect } from "@playwright/test";
+
+interface SiteFixtures {
+  /** What a test means to provoke: console errors or failed requests that match are no failure of it. */
+  expectedTrouble: RegExp | null;
+}
+
+interface ServerFixtures {
+  /** Variables that differ from the defaults of startServer. */
+  serverSettings: Record<string, string>;
+  site: RunningServer;
+}
+
+/** Every test gets the real server, and fails on any trouble that a visitor's browser would report. */
+export const test = base.extend<SiteFixtures, ServerFixtures>({
+  serverSettings: [{}, { option: true, scope: "worker" }],
+  site: [
+    async ({ serverSettings }, use) => {
+      const site = await startServer(serverSettings);
+      await use(site);
+      await site.stop();
+    },
+    { scope: "worker", timeout: 60_000 },
+  ],
+  baseURL: ({ site }, use) => use(site.url),
+  expectedTrouble: [null, { option: true }],
+  page: async ({ page, baseURL, expectedTrouble }, use) => {
+    const trouble = collectTrouble(page, baseURL ?? "");
+    await use(page);
+    const unexpected = trouble.filter((line) => !expectedTrouble?.test(line));
+    if (unexpected.length > 0) throw new Error(`The browser reported:\n${unexpected.join("\n")}`);
+  },
+});
+
+/** Console errors and warnings, page errors, failed requests, and any request to another origin. */
+export function collectTrouble(page: Page, origin: string): string[] {
+  const trouble: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) trouble.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => trouble.push(`page error: ${error.message}`));
+  page.on("request", (request) => {
+    const isOwn = request.url().startsWith(origin) || request.url().startsWith("data:");
+    if (!isOwn) trouble.push(`foreign request: ${request.url()}`);
+  });
+  page.on("requestfailed", (request) => {
+    // Leaving a page ends what it was still fetching.
+    const reason = request.failure()?.errorText ?? "";
+    if (reason !== "net::ERR_ABORTED") trouble.push(`failed request: ${request.url()} ${reason}`);
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) trouble.push(`status ${response.status()}: ${response.url()}`);
+  });
+  return trouble;
+}
