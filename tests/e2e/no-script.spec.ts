@@ -38,16 +38,3 @@ test("a reference that is none is not written into the page", async ({ page }) =
   await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
   await expect(page.getByText("evil")).toHaveCount(0);
 });
-
-test.describe("a client over its limit", () => {
-  test.use({ serverSettings: { RATE_LIMIT: "1/10m" } });
-
-  test("is told that the message failed", async ({ page }) => {
-    for (const message of ["First", "Second"]) {
-      await page.goto("/contact");
-      await fillForm(page, { ...VISITOR, country: "", message });
-      await page.getByRole("button", { name: "Submit" }).click();
-    }
-    await expect(page.getByText("Failed to send message.", { exact: true })).toBeVisible();
-  });
-});

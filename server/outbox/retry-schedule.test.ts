@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { nextAttemptAt } from "./retry-schedule.ts";
+
+const NOW = new Date("2026-01-05T10:00:00Z");
+const MINUTES = 60_000;
+const middle = () => 0.5;
+
+/** Every delay in minutes until it gives up. */
+function delays(random: () => number): number[] {
+  const found: number[] = [];
+  for (let attempts = 1; ; attempts += 1) {
+    const dueAt = nextAttemptAt(attempts, NOW, random);
+    if (dueAt === null) return found;
+    found.push((dueAt.getTime() - NOW.getTime()) / MINUTES);
+  }
+}
+
+it("waits 1, 5, 15, 30 minutes, 1 and 2 hours, then 4 hours each", () => {
+  expect(delays(middle).map(Math.round).slice(0, 9)).toEqual([1, 5, 15, 30, 60, 120, 240, 240, 240]);
+});
+
+it("spreads the last attempt to just within five days of the first, then gives up", () => {
+  const total = delays(middle).reduce((sum, minutes) => sum + minutes, 0);
+  expect(total).toBeLessThanOrEqual(5 * 24 * 60);
+  expect(total).toBeGreaterThan(5 * 24 * 60 - 240);
+  expect(delays(middle)).toHaveLength(35);
+});
+
+it("varies each delay by a tenth either way, whatever the number of attempts", () => {
+  const [least, most] = [delays(() => 0), delays(() => 0.999999)];
+  expect(least[0]).toBeCloseTo(0.9);
+  expect(most[0]).toBeCloseTo(1.1);
+  expect(least[20]).toBeCloseTo(216);
+  expect(most[20]).toBeCloseTo(264);
+  expect(most).toHaveLength(least.length);
+});
+
+it("starts five new days for a message that the operator retried", () => {
+  expect(nextAttemptAt(36, NOW, middle)).toBeNull();
+  expect(nextAttemptAt(1, NOW, middle)).toEqual(new Date("2026-01-05T10:01:00Z"));
+});

@@ -1,0 +1,26 @@
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const FIRST_DELAYS_MS = [1, 5, 15, 30, 60, 120].map((minutes) => minutes * MINUTE_MS);
+const LATER_DELAY_MS = 4 * HOUR_MS;
+const GIVE_UP_AFTER_MS = 5 * 24 * HOUR_MS;
+/** Spreads the retries of messages that failed together. */
+const JITTER = 0.1;
+
+/**
+ * When to try again after `attempts` failed attempts (the last one included), or `null` when the next one would lie more
+ * than five days after the first.
+ *
+ * The five days are counted along the schedule, not from when the message was accepted: a message that the operator
+ * retries starts again at no attempts and so has five new days, and time in which nothing was tried (the server was
+ * off, the queue paused) is not held against a message.
+ *
+ * @param random gives a number from 0 up to 1
+ */
+export function nextAttemptAt(attempts: number, now: Date, random: () => number): Date | null {
+  const delaysMs = Array.from({ length: attempts }, (_, index) => FIRST_DELAYS_MS[index] ?? LATER_DELAY_MS);
+  const sinceFirstMs = delaysMs.reduce((sum, delayMs) => sum + delayMs, 0);
+  if (sinceFirstMs > GIVE_UP_AFTER_MS) return null;
+  const delayMs = delaysMs.at(-1) ?? 0;
+  return new Date(now.getTime() + delayMs * (1 - JITTER + 2 * JITTER * random()));
+}

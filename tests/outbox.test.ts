@@ -1,0 +1,221 @@
+import { describe, expect, it } from "vitest";
+import { parseMail } from "./support/parse-mail.ts";
+import { createHeldMailer, openPostOffice, withStore } from "./support/post-office.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+describe("a queued message", () => {
+  it("is delivered at once after a wake, not at the next poll", async () => {
+    const { accept, message, log, ...office } = await openPostOffice();
+    const server = await office.mailServer();
+    const outbox = office.start(office.smtpMailer(server));
+    const reference = await accept();
+    outbox.wake();
+    // The clock stands still: no poll can have come.
+    expect(await log.seen("delivered")).toMatchObject({ reference, attempts: 1 });
+    expect(await message(reference)).toMatchObject({ state: "delivered", attempts: 1, lastError: null });
+    const [mail] = server.mails;
+    expect(mail?.recipients).toEqual(["team@example.test"]);
+    const { id } = await message(reference);
+    expect(parseMail(mail?.raw ?? Buffer.alloc(0)).header("Message-ID")).toBe(`<${reference}.${id}@example.test>`);
+  });
+
+  it("is found by the poll when nobody wakes the outbox", async () => {
+    const { accept, clock, log, ...office } = await openPostOffice();
+    const server = await office.mailServer();
+    office.start(office.smtpMailer(server));
+    await clock.advance(0);
+    const reference = await accept();
+    await clock.advance(30_000);
+    expect(await log.seen("delivered")).toMatchObject({ reference });
+  });
+
+  it("is one of at most five on their way at once", async () => {
+    const { accept, log, ...office } = await openPostOffice();
+    for (let count = 0; count < 12; count += 1) await accept();
+    const mailer = createHeldMailer();
+    office.start(mailer);
+    for (let given = 5; given <= 12; given += 1) {
+      await mailer.given(given);
+      expect(mailer.held.length).toBe(given);
+      mailer.held[given - 5]?.take();
+      await log.seen("delivered", given - 4);
+    }
+  });
+
+  it("stays queued when the server answers 451, and is delivered later", async () => {
+    const { accept, message, clock, log, ...office } = await openPostOffice();
+    const server = await office.mailServer();
+    server.behave({ kind: "refuse", at: "recipient", code: 451, times: 1 });
+    const reference = await accept();
+    office.start(office.smtpMailer(server));
+    const { dueAt } = await log.seen("deferred");
+    const deferred = await message(reference);
+    expect(deferred).toMatchObject({ state: "queued", attempts: 1, dueAt });
+    expect(deferred.lastError).toBe("451 deferred by the mail server (RCPT TO)");
+    const delayMs = (dueAt?.getTime() ?? 0) - clock.now().getTime();
+    expect(delayMs).toBeGreaterThanOrEqual(54_000);
+    expect(delayMs).toBeLessThanOrEqual(66_000);
+    await clock.advance(delayMs - 1);
+    expect(server.mails).toHaveLength(0);
+    await clock.advance(1);
+    expect(await log.seen("delivered")).toMatchObject({ reference, attempts: 2 });
+    expect(server.mails).toHaveLength(1);
+  });
+
+  it.each(["sender", "recipient", "data"] as const)(
+    "is set aside at once when the %s is refused with 550",
+    async (at) => {
+      const { accept, message, log, ...office } = await openPostOffice();
+      const server = await office.mailServer();
+      server.behave({ kind: "refuse", at, code: 550 });
+      const reference = await accept();
+      office.start(office.smtpMailer(server));
+      expect(await log.seen("set-aside")).toMatchObject({ reference, attempts: 1, level: "error" });
+      const failed = await message(reference);
+      expect(failed).toMatchObject({ state: "failed", attempts: 1, dueAt: null });
+      expect(failed.lastError).toMatch(/^550 \w+ refused by the mail server \((MAIL FROM|RCPT TO|DATA)\)$/);
+    },
+  );
+
+  it("does not keep the others from being delivered when it is refused", async () => {
+    const { accept, log, ...office } = await openPostOffice();
+    const server = await office.mailServer();
+    server.behave({ kind: "refuse", at: "recipient", code: 550, times: 1 });
+    await accept();
+    await accept();
+    await accept();
+    office.start(office.smtpMailer(server));
+    await log.seen("delivered", 2);
+    await log.seen("set-aside");
+    expect(server.mails).toHaveLength(2);
+  });
+
+  it("is delivered when the mail server is back after an hour", async () => {
+    const { accept, clock, log, ...office } = await openPostOffice();
+    const away = await office.mailServer();
+    const mailer = office.smtpMailer(away);
+    await away.close();
+    const reference = await accept();
+    const startMs = clock.now().getTime();
+    office.start(mailer);
+    let failures = 0;
+    for (; clock.now().getTime() - startMs < HOUR_MS; failures += 1) {
+      const { dueAt, error } = await log.seen("deferred", failures + 1);
+      expect(error).toMatch(/ECONNREFUSED/);
+      if ((dueAt?.getTime() ?? 0) - startMs > HOUR_MS) await office.mailServer({ port: away.port });
+      await clock.advanceTo(dueAt ?? new Date(0));
+    }
+    expect(await log.seen("delivered")).toMatchObject({ reference, attempts: failures + 1 });
+    expect(failures).toBe(5);
+  });
+
+  it("is tried for five days, then failed but kept, and gets five new days when retried", async () => {
+    const { accept, message, store, clock, log, ...office } = await openPostOffice();
+    const server = await office.mailServer();
+    server.behave({ kind: "refuse", at: "recipient", code: 450 });
+    const reference = await accept();
+    const outbox = office.start(office.smtpMailer(server), { pollMs: 24 * HOUR_MS, random: () => 0.5 });
+    const startMs = clock.now().getTime();
+    for (let failures = 1; failures <= 35; failures += 1) {
+      const { dueAt } = await log.seen("deferred", failures);
+      await clock.advanceTo(dueAt ?? new Date(0));
+    }
+    expect(await log.seen("set-aside")).toMatchObject({ reference, attempts: 36 });
+    expect((clock.now().getTime() - startMs) / HOUR_MS).toBeCloseTo(119.85, 1);
+    expect(await message(reference)).toMatchObject({ state: "failed", message: expect.stringContaining("credits") });
+
+    expect(await store.retry({ reference }, clock.now())).toBe(1);
+    outbox.wake();
+    expect(await log.seen("deferred", 36)).toMatchObject({ reference, attempts: 1 });
+  });
+});
+
+describe("two outboxes on one store", () => {
+  it("deliver each message once", async () => {
+    const { accept, log, ...office } = await openPostOffice();
+    const server = await office.mailServer();
+    const references: string[] = [];
+    for (let count = 0; count < 60; count += 1) references.push(await accept());
+    office.start(office.smtpMailer(server));
+    office.start(office.smtpMailer(server));
+    await log.seen("delivered", 60);
+    const subjects = server.mails.map((mail) => parseMail(mail.raw).header("Subject").slice(1, 11));
+    expect(subjects.sort()).toEqual(references.sort());
+  });
+
+  it("cannot both mark a message: past its lease a worker's result is not stored", async () => {
+    const { accept, message, clock, log, ...office } = await openPostOffice();
+    const reference = await accept();
+    const slow = createHeldMailer();
+    office.start(slow, { leaseMs: 5 * MINUTE_MS, concurrency: 1 });
+    await slow.given(1);
+    await clock.advance(6 * MINUTE_MS);
+    const server = await office.mailServer();
+    office.start(office.smtpMailer(server));
+    await log.seen("delivered");
+    slow.held[0]?.fail(new Error("refused in the end"));
+    expect(await log.seen("lease-lost")).toMatchObject({ reference });
+    expect(await message(reference)).toMatchObject({ state: "delivered", attempts: 2, lastError: null });
+  });
+});
+
+describe("stopping", () => {
+  it("waits for the mail that is on its way and marks it", async () => {
+    const { accept, message, log, ...office } = await openPostOffice();
+    const reference = await accept();
+    const mailer = createHeldMailer();
+    const outbox = office.start(mailer);
+    await mailer.given(1);
+    let isStopped = false;
+    const stopping = outbox.stop().then(() => {
+      isStopped = true;
+    });
+    await message(reference);
+    expect([outbox.state, isStopped]).toEqual(["stopped", false]);
+    mailer.held[0]?.take();
+    await stopping;
+    expect(log.count("delivered")).toBe(1);
+    expect(await message(reference)).toMatchObject({ state: "delivered" });
+  });
+
+  it("does not wait longer than its deadline, and leaves the message queued", async () => {
+    const { accept, message, clock, log, ...office } = await openPostOffice();
+    const reference = await accept();
+    const mailer = createHeldMailer();
+    const outbox = office.start(mailer);
+    await mailer.given(1);
+    const stopping = outbox.stop(5000);
+    clock.setTimer(() => {}, HOUR_MS);
+    await clock.advance(5000);
+    await stopping;
+    expect(await log.seen("stopped-early")).toMatchObject({ count: 1 });
+    expect(await message(reference)).toMatchObject({ state: "queued" });
+  });
+
+  it("gives back what it had claimed but not started", async () => {
+    const { accept, message, store, ...office } = await openPostOffice();
+    const reference = await accept();
+    const claimed = Promise.withResolvers<void>();
+    const mayGoOn = Promise.withResolvers<void>();
+    const slow = withStore(store, {
+      async claim(...args) {
+        const claims = await store.claim(...args);
+        claimed.resolve();
+        await mayGoOn.promise;
+        return claims;
+      },
+    });
+    const mailer = createHeldMailer();
+    const outbox = office.start(mailer, { store: slow });
+    await claimed.promise;
+    const stopping = outbox.stop();
+    mayGoOn.resolve();
+    await stopping;
+    expect(mailer.held).toHaveLength(0);
+    expect(await message(reference)).toMatchObject({ state: "queued", attempts: 0 });
+    office.start(mailer);
+    await mailer.given(1);
+  });
+});

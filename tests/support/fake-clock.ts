@@ -1,0 +1,38 @@
+import type { Clock } from "../../server/outbox/clock.ts";
+
+export interface FakeClock extends Clock {
+  /** Lets time pass for one waiting worker: fires its timers in order, each once the worker has set its next one. */
+  advance(byMs: number): Promise<void>;
+  advanceTo(time: Date): Promise<void>;
+}
+
+export function createFakeClock(start = "2026-01-05T10:00:00.000Z"): FakeClock {
+  let nowMs = Date.parse(start);
+  const timers = new Set<{ atMs: number; callback: () => void }>();
+  let timerSet = Promise.withResolvers<void>();
+
+  async function advanceToMs(targetMs: number): Promise<void> {
+    for (;;) {
+      while (timers.size === 0) await timerSet.promise;
+      const [next] = [...timers].sort((a, b) => a.atMs - b.atMs);
+      if (next === undefined || next.atMs > targetMs) break;
+      nowMs = Math.max(nowMs, next.atMs);
+      timers.delete(next);
+      next.callback();
+    }
+    nowMs = targetMs;
+  }
+
+  return {
+    now: () => new Date(nowMs),
+    setTimer(callback, delayMs) {
+      const timer = { atMs: nowMs + delayMs, callback };
+      timers.add(timer);
+      timerSet.resolve();
+      timerSet = Promise.withResolvers();
+      return () => timers.delete(timer);
+    },
+    advance: (byMs) => advanceToMs(nowMs + byMs),
+    advanceTo: (time) => advanceToMs(time.getTime()),
+  };
+}

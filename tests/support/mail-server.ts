@@ -1,0 +1,116 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { SMTPServer, type SMTPServerSession } from "smtp-server";
+
+export interface ReceivedMail {
+  raw: Buffer;
+  sender: string;
+  recipients: string[];
+}
+
+/** What the server does from now on. `times` limits a misbehaviour, after which it accepts. */
+export type Behaviour =
+  | { kind: "accept" }
+  | { kind: "refuse"; at: "greeting" | "sender" | "recipient" | "data"; code: number; times?: number }
+  | { kind: "drop-after-data"; times?: number }
+  | { kind: "hang-after-data" }
+  | { kind: "hang-before-greeting" };
+
+export interface MailServer {
+  readonly port: number;
+  /** Every mail whose content arrived in full, also those that were not acknowledged. */
+  readonly mails: readonly ReceivedMail[];
+  /** Passwords that were tried. */
+  readonly passwords: readonly string[];
+  behave(behaviour: Behaviour): void;
+  /** From now on only this password is right; `null` refuses all. */
+  expectPassword(password: string | null): void;
+  close(): Promise<void>;
+}
+
+/** A real SMTP server on the loopback interface. Its STARTTLS certificate is self-signed. */
+export async function startMailServer(options: { port?: number; hasTls?: boolean } = {}): Promise<MailServer> {
+  const mails: ReceivedMail[] = [];
+  const passwords: string[] = [];
+  let behaviour: Behaviour = { kind: "accept" };
+  let timesLeft = Number.POSITIVE_INFINITY;
+  let rightPassword: string | null = null;
+  let hasAuthentication = false;
+
+  const isTime = (kind: Behaviour["kind"], at?: string): boolean => {
+    if (behaviour.kind !== kind || (behaviour.kind === "refuse" && behaviour.at !== at) || timesLeft === 0)
+      return false;
+    timesLeft -= 1;
+    return true;
+  };
+  // The text holds an address, as real servers' do, so that tests can see that it goes no further.
+  const refusal = () =>
+    Object.assign(new Error("<team@example.test> is not welcome"), {
+      responseCode: behaviour.kind === "refuse" ? behaviour.code : 550,
+    });
+  const answer = (at: string, callback: (error?: Error | null) => void) =>
+    isTime("refuse", at) ? callback(refusal()) : callback();
+
+  const server = new SMTPServer({
+    logger: false,
+    disableReverseLookup: true,
+    authOptional: true,
+    closeTimeout: 1,
+    ...(options.hasTls ? {} : { disabledCommands: ["STARTTLS", "AUTH"] }),
+    onConnect(_session, callback) {
+      if (!isTime("hang-before-greeting")) answer("greeting", callback);
+    },
+    onAuth(auth, _session, callback) {
+      passwords.push(auth.password ?? "");
+      callback(null, auth.password === rightPassword ? { user: "website" } : {});
+    },
+    onMailFrom(_address, session, callback) {
+      if (hasAuthentication && !session.user) callback(Object.assign(new Error("sign in"), { responseCode: 530 }));
+      else answer("sender", callback);
+    },
+    onRcptTo(_address, _session, callback) {
+      answer("recipient", callback);
+    },
+    onData(stream, session, callback) {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        mails.push(received(Buffer.concat(chunks), session));
+        if (isTime("hang-after-data")) return;
+        if (isTime("drop-after-data")) socketOf(server, session)?.destroy();
+        else answer("data", callback);
+      });
+    },
+  });
+  // A client that goes away in the middle is what some tests are about.
+  server.on("error", () => {});
+  server.listen(options.port ?? 0, "127.0.0.1");
+  await once(server.server, "listening");
+
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    mails,
+    passwords,
+    behave(next) {
+      behaviour = next;
+      timesLeft = ("times" in next ? next.times : undefined) ?? Number.POSITIVE_INFINITY;
+    },
+    expectPassword(password) {
+      hasAuthentication = true;
+      rightPassword = password;
+    },
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+function received(raw: Buffer, { envelope }: SMTPServerSession): ReceivedMail {
+  return {
+    raw,
+    sender: envelope.mailFrom ? envelope.mailFrom.address : "",
+    recipients: envelope.rcptTo.map(({ address }) => address),
+  };
+}
+
+function socketOf(server: SMTPServer, session: SMTPServerSession) {
+  return [...server.connections].find((connection) => connection.session.id === session.id)?._socket;
+}

@@ -1,0 +1,126 @@
+import { expect, onTestFinished } from "vitest";
+import type { ContactMessage } from "../../contract/contact-message.ts";
+import type { MailIdentity } from "../../server/mail/compose.ts";
+import type { Mailer } from "../../server/mail/mailer.ts";
+import { createSmtpMailer, SMTP_LIMITS, type SmtpLimits } from "../../server/mail/smtp-mailer.ts";
+import { type Outbox, type OutboxOptions, startOutbox } from "../../server/outbox/outbox.ts";
+import { openStore } from "../../server/store/open-store.ts";
+import type { Store, StoredMessage } from "../../server/store/store.ts";
+import { createFakeClock, type FakeClock } from "./fake-clock.ts";
+import { type MailServer, startMailServer } from "./mail-server.ts";
+import { createRecordingLog, type RecordingLog } from "./recording-log.ts";
+import { makeScratchFolder } from "./scratch-folder.ts";
+
+export const IDENTITY: MailIdentity = {
+  brand: "Brighter Carbon",
+  mailFrom: "website@example.test",
+  mailTo: "team@example.test",
+};
+
+const VISITOR: ContactMessage = {
+  name: "Ada Lovelace",
+  email: "ada@example.org",
+  phone: "+44 20 7946 0000",
+  country: "GB",
+  message: "How many credits for one flight?",
+};
+
+/** A real store and a clock for one test, cleaned up after it. */
+export interface PostOffice {
+  dataDir: string;
+  store: Store;
+  clock: FakeClock;
+  log: RecordingLog;
+  /** Stores one message of its own words and gives its reference. */
+  accept(): Promise<string>;
+  message(reference: string): Promise<StoredMessage>;
+  mailServer(options?: { port?: number; hasTls?: boolean }): Promise<MailServer>;
+  smtpMailer(server: MailServer, options?: { user?: string; query?: string; limits?: SmtpLimits }): Mailer;
+  start(mailer: Mailer, options?: Partial<OutboxOptions>): Outbox;
+}
+
+export async function openPostOffice(): Promise<PostOffice> {
+  const dataDir = await makeScratchFolder();
+  const store = await openStore({ dataDir, databaseUrl: null });
+  onTestFinished(() => store.close());
+  const clock = createFakeClock();
+  const log = createRecordingLog();
+  onTestFinished(() =>
+    expect(JSON.stringify(log.lines)).not.toMatch(/@|Ada|Lovelace|credits|7946|the old one|secret/i),
+  );
+  let accepted = 0;
+
+  return {
+    dataDir,
+    store,
+    clock,
+    log,
+    async accept() {
+      accepted += 1;
+      const submission = { idempotencyKey: null, clientHash: null, isTrapped: false };
+      const message = { ...VISITOR, message: `${VISITOR.message} (${accepted})` };
+      const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
+      const acceptance = await store.accept({ ...submission, message }, rules, clock.now());
+      if (acceptance.kind !== "stored") throw new Error(`not stored but ${acceptance.kind}`);
+      return acceptance.reference;
+    },
+    async message(reference) {
+      const message = await store.find(reference);
+      if (!message) throw new Error(`${reference} is not there`);
+      return message;
+    },
+    async mailServer(options) {
+      const server = await startMailServer(options);
+      onTestFinished(() => server.close());
+      return server;
+    },
+    smtpMailer(server, { user = "", query = "", limits = SMTP_LIMITS } = {}) {
+      const url = `smtp://${user && `${user}@`}127.0.0.1:${server.port}${query}`;
+      return createSmtpMailer(url, limits);
+    },
+    start(mailer, options = {}) {
+      const outbox = startOutbox({ store, mailer, identity: IDENTITY, log, clock, ...options });
+      onTestFinished(async () => {
+        await mailer.close();
+        await outbox.stop();
+      });
+      return outbox;
+    },
+  };
+}
+
+/** A mailer that holds each mail until told what becomes of it. */
+export interface HeldMailer extends Mailer {
+  readonly held: { reference: string; take(): void; fail(error: Error): void }[];
+  /** Resolves once `count` mails were handed to it altogether. */
+  given(count: number): Promise<void>;
+}
+
+export function createHeldMailer(): HeldMailer {
+  const held: HeldMailer["held"] = [];
+  const waiting: { count: number; resolve: () => void }[] = [];
+  return {
+    describe: "held back",
+    held,
+    send: (mail) =>
+      new Promise((resolve, reject) => {
+        held.push({ reference: mail.reference, take: resolve, fail: reject });
+        for (const { count, resolve: tell } of waiting) if (held.length >= count) tell();
+      }),
+    async close() {
+      for (const mail of held) mail.take();
+    },
+    given: (count) =>
+      new Promise((resolve) => {
+        if (held.length >= count) resolve();
+        else waiting.push({ count, resolve });
+      }),
+  };
+}
+
+/** The same store but for some methods. */
+export function withStore(store: Store, changed: Partial<Store>): Store {
+  return new Proxy(store, {
+    get: (target, key) => Reflect.get(Object.hasOwn(changed, key) ? changed : target, key),
+  });
+}

@@ -1,0 +1,42 @@
+import type { OutboxEvent, OutboxLog } from "../../server/outbox/outbox-log.ts";
+
+export interface LogLine extends OutboxEvent {
+  level: "info" | "warn" | "error";
+  text: string;
+}
+
+export interface RecordingLog extends OutboxLog {
+  readonly lines: readonly LogLine[];
+  count(event: string): number;
+  /** The `nth` line of this event (from 1), as soon as it is there. */
+  seen(event: string, nth?: number): Promise<LogLine>;
+}
+
+export function createRecordingLog(): RecordingLog {
+  const lines: LogLine[] = [];
+  const waiting = new Set<() => void>();
+  const write = (level: LogLine["level"]) => (event: OutboxEvent, text: string) => {
+    lines.push({ ...event, level, text });
+    for (const check of waiting) check();
+  };
+  const find = (event: string, nth: number) => lines.filter((line) => line.event === event)[nth - 1];
+  return {
+    lines,
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    count: (event) => lines.filter((line) => line.event === event).length,
+    seen(event, nth = 1) {
+      return new Promise((resolve) => {
+        const check = () => {
+          const line = find(event, nth);
+          if (line === undefined) return;
+          waiting.delete(check);
+          resolve(line);
+        };
+        waiting.add(check);
+        check();
+      });
+    },
+  };
+}
