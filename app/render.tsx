@@ -5,9 +5,6 @@ import { Document } from "./document.tsx";
 import { COMING_SOON, FAILURE, ROUTES } from "./routes.ts";
 import type { Screen, ScreenScript } from "./screen.ts";
 
-export { unsetFacts } from "./policies/facts.tsx";
-export { site } from "./site.ts";
-
 /** How a page gets its script: written into it, or fetched from an address. */
 export type PageScript = { code: string } | { url: string };
 

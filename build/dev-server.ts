@@ -13,8 +13,8 @@ export function serveDev(server: ViteDevServer, context: RenderContext): void {
   server.middlewares.use(async (request, response, next) => {
     try {
       const path = decodeURI(new URL(request.url ?? "/", "http://localhost").pathname).replace(/(?!^)\/+$/, "");
-      const { renderPath, site } = await load();
-      const file = (await technicalFiles(context.settings, site, [])).find(([name]) => path === `/${name}`);
+      const { renderPath } = await load();
+      const file = (await technicalFiles(context.settings, [])).find(([name]) => path === `/${name}`);
       if (file) {
         response.end(file[1]);
         return;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Country } from "world-countries";
-import type { SiteSettings } from "../app/site.ts";
+import { site } from "../app/site.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { drawIcons, markSvg } from "./icons.ts";
 
@@ -11,7 +11,6 @@ const YEAR_MS = 365 * 86_400_000;
 /** The files that programs rather than people ask for, by name. */
 export async function technicalFiles(
   settings: BuildSettings,
-  site: SiteSettings,
   indexedPaths: readonly string[],
 ): Promise<[file: string, content: string | Uint8Array][]> {
   const { siteUrl } = settings;
@@ -19,9 +18,9 @@ export async function technicalFiles(
   return [
     ["robots.txt", `User-agent: *\nAllow: /\n\nSitemap: ${siteUrl}/sitemap.xml\n`],
     ["sitemap.xml", sitemap(indexedPaths.map((path) => siteUrl + path))],
-    [".well-known/security.txt", securityText(siteUrl, site.contactEmail)],
+    [".well-known/security.txt", securityText(siteUrl)],
     ["countries.json", JSON.stringify(countries.map(({ cca2, name }) => ({ cca2, name: { common: name.common } })))],
-    ["site.webmanifest", webManifest(site)],
+    ["site.webmanifest", webManifest()],
     ["social-card.jpg", await readFile("media/film/poster.jpg")],
     ["favicon.svg", markSvg()],
     ["favicon.ico", icons.ico],
@@ -36,10 +35,10 @@ function sitemap(urls: readonly string[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${items}</urlset>\n`;
 }
 
-function securityText(siteUrl: string, contactEmail: string): string {
+function securityText(siteUrl: string): string {
   const expires = new Date(Date.now() + YEAR_MS).toISOString().replace(/\.\d+/, "");
   return [
-    `Contact: mailto:${contactEmail}`,
+    `Contact: mailto:${site.contactEmail}`,
     `Expires: ${expires}`,
     "Preferred-Languages: en",
     `Canonical: ${siteUrl}/.well-known/security.txt`,
@@ -47,7 +46,7 @@ function securityText(siteUrl: string, contactEmail: string): string {
   ].join("\n");
 }
 
-function webManifest(site: SiteSettings): string {
+function webManifest(): string {
   return JSON.stringify({
     name: site.brand,
     short_name: site.brand,

@@ -1,6 +1,8 @@
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, extname, join, relative } from "node:path";
+import { unsetFacts } from "../app/policies/facts.tsx";
 import type { RenderContext } from "../app/render.tsx";
+import { site } from "../app/site.ts";
 import {
   type BuildManifest,
   type BuiltFile,
@@ -40,8 +42,7 @@ const CONTENT_TYPE: Readonly<Record<string, string>> = {
 
 /** Writes every file of the site and the manifest that describes them; returns the policy facts that are unset. */
 export async function writeSite({ renderer, context, outDir, rendererDir }: SiteBuild): Promise<string[]> {
-  const { site, renderSite, unsetFacts } = renderer;
-  const { pages, comingSoon, failure } = await renderSite(context);
+  const { pages, comingSoon, failure } = await renderer.renderSite(context);
   const indexedPaths = pages.flatMap(({ isIndexed, paths }) => (isIndexed ? paths.slice(0, 1) : []));
 
   for (const { paths, html } of pages) {
@@ -49,7 +50,7 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
   }
   await write(outDir, NOT_FOUND_PAGE, comingSoon);
   await write(outDir, FAILURE_PAGE, failure);
-  for (const [file, content] of await technicalFiles(context.settings, site, indexedPaths))
+  for (const [file, content] of await technicalFiles(context.settings, indexedPaths))
     await write(outDir, file, content);
   for (const folder of ["assets", "media"])
     await cp(join(rendererDir, folder), join(outDir, folder), { recursive: true });

@@ -1,5 +1,6 @@
+import { expect } from "@playwright/test";
 import { fillForm, openForm, readForm, VISITOR } from "../support/contact.ts";
-import { expect, test } from "../support/site.ts";
+import { test } from "../support/site.ts";
 
 const EMPTY = { name: "", email: "", phone: "", country: "", message: "" };
 

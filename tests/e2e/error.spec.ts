@@ -20,11 +20,9 @@ test.describe("an unexpected rendering failure", () => {
       env: { PATH: process.env.PATH, PORT: String(port), DATA_DIR: dataDir },
       stdio: ["ignore", "pipe", "inherit"],
     });
-    let output = "";
-    for await (const chunk of dev.stdout ?? []) {
-      output += chunk;
-      if (output.includes("Development server on")) break;
-    }
+    await new Promise<void>((resolve) => {
+      dev.stdout?.on("data", (chunk) => String(chunk).includes("Development server on") && resolve());
+    });
   });
 
   test.afterAll(async () => {

@@ -1,5 +1,6 @@
+import { expect } from "@playwright/test";
 import { SCREENS } from "../support/screens.ts";
-import { expect, test } from "../support/site.ts";
+import { test } from "../support/site.ts";
 
 test("every page says of itself what a search engine or a shared link needs", async ({ page }) => {
   const [titles, descriptions] = [new Set<string>(), new Set<string>()];

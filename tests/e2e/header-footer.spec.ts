@@ -1,4 +1,5 @@
-import { expect, test } from "../support/site.ts";
+import { expect } from "@playwright/test";
+import { test } from "../support/site.ts";
 
 const LABELS = ["About Us", "Carbon Credits", "Business Tools", "Energy Transition", "Support"];
 const SMALL_LABELS = ["About Us", "Carbon Offsetting Credits", "Business Tools", "Energy Transition", "Support"];

@@ -1,4 +1,5 @@
-import { expect, test } from "../support/site.ts";
+import { expect } from "@playwright/test";
+import { test } from "../support/site.ts";
 
 test("the hero says what the specification asks and leads to the contact page", async ({ page }) => {
   await page.goto("/");

@@ -1,5 +1,6 @@
+import { expect } from "@playwright/test";
 import { fillForm, VISITOR } from "../support/contact.ts";
-import { expect, test } from "../support/site.ts";
+import { test } from "../support/site.ts";
 
 test.use({ serverSettings: { RATE_LIMIT: "1/10m" } });
 

@@ -1,6 +1,7 @@
+import { expect } from "@playwright/test";
 import { fillForm, VISITOR } from "../support/contact.ts";
 import { SCREENS } from "../support/screens.ts";
-import { expect, test } from "../support/site.ts";
+import { test } from "../support/site.ts";
 
 test.use({ javaScriptEnabled: false });
 

@@ -1,5 +1,6 @@
+import { expect } from "@playwright/test";
 import { PATHS_WITHOUT_PAGE, SCREENS } from "../support/screens.ts";
-import { expect, test } from "../support/site.ts";
+import { test } from "../support/site.ts";
 
 for (const { heading, paths } of SCREENS) {
   for (const path of paths) {

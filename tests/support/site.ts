@@ -1,8 +1,6 @@
 import { test as base, type Page } from "@playwright/test";
 import { type RunningServer, startServer } from "./server.ts";
 
-export { expect } from "@playwright/test";
-
 interface SiteFixtures {
   /** What a test means to provoke: console errors or failed requests that match are no failure of it. */
   expectedTrouble: RegExp | null;

@@ -1,0 +1,35 @@
+/**
+ * Numbers that every part of the film shares. Picture coordinates have their origin at the top left, x runs from
+ * 0 to `aspect` and y from 0 to 1, so one unit is always the picture's height.
+ */
+
+export const widthPx = 1280;
+export const heightPx = 720;
+export const aspect = widthPx / heightPx;
+export const loopSeconds = 10;
+/** As in the cinema: at a few hundred kilobits, fewer and cleaner frames look better than more and ragged ones. */
+export const framesPerSecond = 24;
+export const frameCount = loopSeconds * framesPerSecond;
+
+/** Eye level of the camera, as a picture y. Everything standing higher than the eye reaches above this line. */
+export const horizonY = 0.615;
+/** Distance from eye to picture plane in picture heights: a 47° vertical field of view. */
+export const focalLength = 1.15;
+/** Sideways travel of the camera at the ends of its sway. Small, because every moved pixel costs bits. */
+export const swayMetres = 0.14;
+
+export const sun = { x: 0.757 * aspect, y: 0.574, radius: 0.027 } as const;
+
+/** Converts "#rrggbb" to a GLSL vec3 in linear light, so that all mixing happens in linear light. */
+export function glslColour(hex: string): string {
+  const channels = [1, 3, 5].map((start) => {
+    const value = Number.parseInt(hex.slice(start, start + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return `vec3(${channels.map((channel) => channel.toFixed(5)).join(", ")})`;
+}
+
+/** A GLSL float literal: GLSL refuses integers where it wants floats. */
+export function glslFloat(value: number): string {
+  return Number.isInteger(value) ? `${value}.0` : `${value}`;
+}

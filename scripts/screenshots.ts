@@ -1,0 +1,137 @@
+// `npm run screenshots`: every screen and state at three widths, light and dark, into dist/screenshots, with one sheet to
+// look at, and the README's picture. Needs a build and a browser, both of which the npm script brings.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type BrowserContext, chromium, type Page } from "@playwright/test";
+import sharp from "sharp";
+import { CHROMIUM_FLAGS, findChromium } from "./chromium.mjs";
+
+const OUT = "dist/screenshots";
+const README_PICTURE = "docs/home.jpg";
+const WIDTHS = [320, 768, 1280];
+const SHEET_COLUMN_PX = 320;
+
+interface Shot {
+  name: string;
+  path: string;
+  prepare?(page: Page): Promise<void>;
+}
+
+const SHOTS: readonly Shot[] = [
+  { name: "home", path: "/" },
+  { name: "contact", path: "/contact" },
+  {
+    name: "contact-invalid",
+    path: "/contact",
+    prepare: (page) => submit(page, { fields: { phone: "Enter digits." } }),
+  },
+  { name: "contact-broken", path: "/contact#message-error" },
+  { name: "contact-sent", path: "/contact?reference=BC-7K3Q-9M#message-sent" },
+  { name: "menu", path: "/contact", prepare: openMenu },
+  { name: "privacy", path: "/privacy" },
+  { name: "terms", path: "/terms" },
+  { name: "cancellation", path: "/cancellation" },
+  { name: "delivery", path: "/delivery" },
+  { name: "coming-soon", path: "/about" },
+  { name: "error", path: "/500.html" },
+];
+
+const server = await startServer();
+const executablePath = findChromium();
+const browser = await chromium.launch({ args: CHROMIUM_FLAGS, ...(executablePath && { executablePath }) });
+try {
+  await rm(OUT, { recursive: true, force: true });
+  await mkdir(OUT, { recursive: true });
+  const files: string[] = [];
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const width of WIDTHS) {
+      const context = await browser.newContext({
+        colorScheme,
+        reducedMotion: "reduce",
+        viewport: { width, height: 800 },
+      });
+      for (const shot of SHOTS) files.push(await take(context, shot, `${shot.name}-${width}-${colorScheme}`));
+      await context.close();
+    }
+  }
+  await makeSheet(files);
+  await sharp(join(OUT, "home-1280-light.png")).jpeg({ quality: 82, mozjpeg: true }).toFile(README_PICTURE);
+  console.log(`${files.length} screenshots and sheet.jpg in ${OUT}, and ${README_PICTURE}`);
+} finally {
+  await browser.close();
+  await server.stop();
+}
+
+async function take(context: BrowserContext, { path, prepare }: Shot, name: string): Promise<string> {
+  const page = await context.newPage();
+  await page.goto(server.url + path, { waitUntil: "networkidle" });
+  await prepare?.(page);
+  const file = join(OUT, `${name}.png`);
+  await page.screenshot({ path: file, fullPage: path !== "/" && !prepare, animations: "disabled" });
+  await page.close();
+  return file;
+}
+
+async function submit(page: Page, answer: object): Promise<void> {
+  await page.route("**/send-email", (route) =>
+    route.fulfill({ status: 422, json: { success: false, error: "", ...answer } }),
+  );
+  for (const [label, text] of [
+    ["Name", "Ada"],
+    ["Email", "ada@example.com"],
+    ["Phone Number", "?"],
+    ["Message", "Hello"],
+  ] as const) {
+    await page.getByLabel(label, { exact: true }).fill(text);
+  }
+  await page.getByRole("button", { name: "Submit" }).click();
+  await page.getByText("Failed to send message.").filter({ visible: true }).waitFor();
+}
+
+async function openMenu(page: Page): Promise<void> {
+  const toggle = page.getByRole("button", { name: "Menu" });
+  if (await toggle.isVisible()) await toggle.click();
+}
+
+/** All pictures at one width in a grid: a row for each width and theme. */
+async function makeSheet(files: readonly string[]): Promise<void> {
+  const height = Math.round(SHEET_COLUMN_PX * 1.25);
+  const tiles = await Promise.all(
+    files.map(async (file, index) => ({
+      input: await sharp(file)
+        .resize(SHEET_COLUMN_PX - 8, height - 8, { fit: "cover", position: "top" })
+        .toBuffer(),
+      left: (index % SHOTS.length) * SHEET_COLUMN_PX,
+      top: Math.floor(index / SHOTS.length) * height,
+    })),
+  );
+  const size = { width: SHOTS.length * SHEET_COLUMN_PX, height: 2 * WIDTHS.length * height };
+  await sharp({ create: { ...size, channels: 3, background: "#888" } })
+    .composite(tiles)
+    .jpeg({ quality: 80 })
+    .toFile(join(OUT, "sheet.jpg"));
+}
+
+async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), "screenshots-"));
+  const env = { ...process.env, PORT: "0", DATA_DIR: dataDir, LOG_LEVEL: "error" };
+  const child = spawn(process.execPath, ["server/main.ts"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (chunk) => {
+      const port = /localhost:(\d+)/.exec(String(chunk))?.[1];
+      if (port) resolve(`http://127.0.0.1:${port}`);
+    });
+    child.once("exit", (code) => reject(new Error(`The server ended with ${code}.`)));
+  });
+  return {
+    url,
+    async stop() {
+      child.kill("SIGTERM");
+      await once(child, "exit");
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

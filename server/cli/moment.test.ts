@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { UsageError } from "./command.ts";
+import { ageOf, parseMoment } from "./moment.ts";
+
+const NOW = new Date("2025-06-15T12:00:00Z");
+
+test.each([
+  ["2025-01-31", "2025-01-31T00:00:00.000Z"],
+  ["2025-01-31T10:00:00+02:00", "2025-01-31T08:00:00.000Z"],
+  ["7d", "2025-06-08T12:00:00.000Z"],
+  ["12h", "2025-06-15T00:00:00.000Z"],
+  ["30m", "2025-06-15T11:30:00.000Z"],
+])("reads %s", (text, moment) => {
+  expect(parseMoment(text, NOW).toISOString()).toBe(moment);
+});
+
+test.each(["yesterday", "2025-02-31", "2025-13-01", "7", "7w", "", "-7d"])("refuses %j", (text) => {
+  expect(() => parseMoment(text, NOW)).toThrow(UsageError);
+});
+
+test.each([
+  [59_999, "59s"],
+  [60_000, "1m"],
+  [7_199_000, "1h"],
+  [90_000_000, "1d"],
+  [-5000, "0s"],
+])("%i ms ago is %s", (ms, age) => {
+  expect(ageOf(new Date(NOW.getTime() - ms), NOW)).toBe(age);
+});

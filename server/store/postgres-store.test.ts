@@ -1,0 +1,140 @@
+import { connect as connectTo, createServer } from "node:net";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type PostgresServer, startPostgres } from "../../tests/support/postgres.ts";
+import { openPostgresStore } from "./postgres-store.ts";
+import { type Store, StoreUnavailable, type Submission } from "./store.ts";
+
+const RULES = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
+let server: PostgresServer;
+let serial = 0;
+
+beforeAll(async () => {
+  server = await startPostgres();
+}, 120_000);
+afterAll(() => server?.stop(), 120_000);
+
+function submission(email = "ada@example.com"): Submission {
+  serial += 1;
+  const message = { name: "Ada", email, phone: "1", country: "", message: `Hello ${serial}` };
+  return { message, idempotencyKey: `key-${serial}`, clientHash: null, isTrapped: false };
+}
+
+async function open(url: string): Promise<Store> {
+  const store = await openPostgresStore(url);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A network between the store and PostgreSQL that can be cut just after a certain word was sent. */
+async function startNetwork(): Promise<{ urlFor(url: string): string; cutAfter(word: string | null): void }> {
+  let fatalWord: string | null = null;
+  const network = createServer((inside) => {
+    const outside = connectTo(server.port, "127.0.0.1");
+    inside.on("data", (data) => {
+      outside.write(data);
+      // The answer is lost, not the question.
+      if (fatalWord !== null && data.includes(fatalWord)) inside.destroy();
+    });
+    outside.on("data", (data) => void (inside.destroyed || inside.write(data)));
+    inside.on("close", () => outside.end());
+    outside.on("close", () => inside.end());
+    for (const socket of [inside, outside]) socket.on("error", () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => network.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void network.close());
+  const { port } = network.address() as { port: number };
+  return {
+    urlFor: (url) => url.replace(`:${server.port}/`, `:${port}/`),
+    cutAfter(word) {
+      fatalWord = word;
+    },
+  };
+}
+
+test("reports no success when the connection is cut during the commit, and the same key finds the message", async () => {
+  const network = await startNetwork();
+  const url = await server.createDatabase();
+  const store = await open(network.urlFor(url));
+  const unsure = submission();
+  network.cutAfter("COMMIT");
+  await expect(store.accept(unsure, RULES, new Date())).rejects.toThrow(StoreUnavailable);
+  network.cutAfter(null);
+  expect(await store.accept(unsure, RULES, new Date())).toMatchObject({
+    kind: expect.stringMatching(/stored|repeated/),
+  });
+  expect(await store.list({})).toHaveLength(1);
+});
+
+test("has changed nothing when the connection is cut before the commit, and recovers by itself", async () => {
+  const network = await startNetwork();
+  const url = await server.createDatabase();
+  const store = await open(network.urlFor(url));
+  network.cutAfter("INSERT INTO messages");
+  await expect(store.accept(submission(), RULES, new Date())).rejects.toThrow(StoreUnavailable);
+  network.cutAfter(null);
+  expect(await (await open(url)).list({})).toEqual([]);
+  expect(await store.accept(submission(), RULES, new Date())).toMatchObject({ kind: "stored" });
+});
+
+test("survives that the server ends its idle connections", async () => {
+  const store = await open(await server.createDatabase());
+  await store.ping();
+  await server.administer("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'messages'");
+  await expect.poll(() => store.ping().then(() => "up"), { timeout: 5000 }).toBe("up");
+});
+
+test("gives up in time when another node holds its turn for ever", async () => {
+  const url = await server.createDatabase();
+  const store = await open(url);
+  await server.administer("SELECT pg_advisory_lock(1112763752)");
+  const startMs = performance.now();
+  await expect(store.accept(submission(), RULES, new Date())).rejects.toThrow(StoreUnavailable);
+  expect(performance.now() - startMs).toBeLessThan(15_000);
+  await server.administer("SELECT pg_advisory_unlock(1112763752)");
+  expect(await store.accept(submission(), RULES, new Date())).toMatchObject({ kind: "stored" });
+}, 30_000);
+
+test("says what to check when there is no server, without the password", async () => {
+  const failure = openPostgresStore("postgres://user:hunter2@127.0.0.1:1/none");
+  await expect(failure).rejects.toThrow(StoreUnavailable);
+  await expect(failure).rejects.toThrow(
+    /^The message database cannot be used: .*ECONNREFUSED.*check DATABASE_URL [^\n]+$/,
+  );
+  await expect(failure).rejects.not.toThrow(/hunter2/);
+});
+
+test("does not trust a server that answers before a commit is on disk", async () => {
+  const url = await server.createDatabase();
+  const store = await open(`${url}%20-csynchronous_commit%3Doff`);
+  await server.administer(`CREATE FUNCTION ${schemaOf(url)}.note() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN NEW.last_error := current_setting('synchronous_commit'); RETURN NEW; END $$`);
+  await server.administer(
+    `CREATE TRIGGER note BEFORE INSERT ON ${schemaOf(url)}.messages FOR EACH ROW EXECUTE FUNCTION ${schemaOf(url)}.note()`,
+  );
+  await store.accept(submission(), RULES, new Date());
+  expect(await store.list({})).toMatchObject([{ lastError: "on" }]);
+});
+
+test("leaves no copy of an erased message in the table's files", async () => {
+  const url = await server.createDatabase();
+  const store = await open(url);
+  const emails = ["eve@example.com", "ada@example.com", "eve@example.com", "ada@example.com", "eve@example.com"];
+  for (const email of emails) await store.accept(submission(email), RULES, new Date());
+  const fileOf = async () =>
+    (await server.administer(`SELECT pg_relation_filepath('${schemaOf(url)}.messages') AS file`)) as { file: string }[];
+  const holdsIt = async () => {
+    await server.administer("CHECKPOINT");
+    const [{ file } = { file: "" }] = await fileOf();
+    const [row] = (await server.administer(
+      `SELECT position('ada@example.com'::bytea IN pg_read_binary_file('${file}')) > 0 AS found`,
+    )) as { found: boolean }[];
+    return row?.found;
+  };
+  expect(await holdsIt()).toBe(true);
+  await store.erase("ada@example.com");
+  expect(await holdsIt()).toBe(false);
+});
+
+function schemaOf(url: string): string {
+  return /search_path%3D(\w+)/.exec(url)?.[1] ?? "";
+}

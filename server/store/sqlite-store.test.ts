@@ -1,0 +1,222 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openSqliteStore } from "./sqlite-store.ts";
+import { StoreRefused, StoreUnavailable } from "./store.ts";
+
+const RULES = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
+let serial = 0;
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sqlite-store-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+async function openIn(folder: string) {
+  const store = await openSqliteStore(folder);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+function submission(email = "ada@example.com", words = "Hello") {
+  serial += 1;
+  const message = { name: "Ada", email, phone: "1", country: "", message: `${words} ${serial}` };
+  return { message, idempotencyKey: null, clientHash: null, isTrapped: false };
+}
+
+/** Another program that holds the database's write lock. */
+function lock(folder: string): DatabaseSync {
+  const other = new DatabaseSync(join(folder, "messages.db"));
+  other.exec("BEGIN IMMEDIATE");
+  onTestFinished(() => {
+    if (other.isOpen) other.close();
+  });
+  return other;
+}
+
+test("keeps its files to itself", async () => {
+  const folder = join(newFolder(), "new", "data");
+  const store = await openIn(folder);
+  await store.accept(submission(), RULES, new Date());
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777]);
+  expect(modes.sort()).toEqual([
+    ["messages.db", 0o600],
+    ["messages.db-shm", 0o600],
+    ["messages.db-wal", 0o600],
+  ]);
+});
+
+test("keeps every acknowledged message when the process is killed", async () => {
+  const folder = newFolder();
+  const script = `
+    import { openSqliteStore } from ${JSON.stringify(new URL("./sqlite-store.ts", import.meta.url).href)};
+    const store = await openSqliteStore(${JSON.stringify(folder)});
+    const send = async (n) => {
+      const message = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: String(n) };
+      const submission = { message, idempotencyKey: null, clientHash: null, isTrapped: false };
+      const { reference } = await store.accept(submission, ${JSON.stringify(RULES)}, new Date());
+      console.log(reference);
+    };
+    for (let n = 0; ; n += 50) await Promise.all(Array.from({ length: 50 }, (_, i) => send(n + i)));`;
+  const child = spawn(process.execPath, ["--input-type=module-typescript", "--eval", script]);
+  let printed = "";
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.on("data", (text) => reject(new Error(String(text))));
+    child.stdout.on("data", (text) => {
+      printed += text;
+      if (printed.length > 20_000) child.kill("SIGKILL");
+    });
+    child.on("close", () => resolve());
+  });
+  const acknowledged = printed.split("\n").slice(0, -1);
+  const kept = new Set((await (await openIn(folder)).list({})).map((message) => message.reference));
+  expect(acknowledged.length).toBeGreaterThan(1000);
+  expect(acknowledged.filter((reference) => !kept.has(reference))).toEqual([]);
+  const settings = new DatabaseSync(join(folder, "messages.db"));
+  expect(settings.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+  settings.close();
+});
+
+test("gives up on a locked database in time, without holding up anything else", async () => {
+  const folder = newFolder();
+  const store = await openIn(folder);
+  lock(folder);
+  let longestTurnMs = 0;
+  let lastMs = performance.now();
+  const noteTurn = () => {
+    longestTurnMs = Math.max(longestTurnMs, performance.now() - lastMs);
+    lastMs = performance.now();
+  };
+  const watch = setInterval(noteTurn, 1);
+  const startMs = performance.now();
+  const answers = await Promise.allSettled([
+    ...Array.from({ length: 20 }, () => store.accept(submission(), RULES, new Date())),
+    store.retry("failed", new Date()),
+  ]);
+  clearInterval(watch);
+  noteTurn();
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });
+  }
+  expect(performance.now() - startMs).toBeLessThan(10_000);
+  // Waiting inside SQLite would be one turn of three seconds.
+  expect(longestTurnMs).toBeLessThan(1500);
+  expect(await store.list({})).toEqual([]);
+});
+
+test("accepts as soon as a lock is gone", async () => {
+  const folder = newFolder();
+  const store = await openIn(folder);
+  const other = lock(folder);
+  const accepted = store.accept(submission(), RULES, new Date());
+  await new Promise((resolve) => setImmediate(resolve));
+  other.exec("COMMIT");
+  expect(await accepted).toMatchObject({ kind: "stored" });
+});
+
+test("takes no more than it can hold while it waits", async () => {
+  const folder = newFolder();
+  const store = await openIn(folder);
+  const other = lock(folder);
+  const answers = Promise.allSettled(
+    Array.from({ length: 10_001 }, () => store.accept(submission(), { ...RULES }, new Date())),
+  );
+  other.exec("COMMIT");
+  expect((await answers).filter((answer) => answer.status === "rejected")).toMatchObject([
+    { reason: expect.any(StoreUnavailable) },
+  ]);
+}, 60_000);
+
+test("leaves no byte of an erased message in any of its files", async () => {
+  const folder = newFolder();
+  const store = await openIn(folder);
+  const lengthOf = (index: number) => 1 + ((index * 7919) % 900);
+  const send = (index: number) => {
+    const email = index % 2 === 0 ? `keep${index}@example.com` : "Secret-Person@example.com";
+    const words = (index % 2 === 0 ? "open " : "hidden-words ").repeat(lengthOf(index) / 10 + 1);
+    return store.accept(submission(email, words), RULES, new Date(0));
+  };
+  await Promise.all(Array.from({ length: 600 }, (_, index) => send(index)));
+  // Rows that grow move to other pages, and leave copies behind that deleting alone does not reach.
+  for (const claim of await store.claim(200, 1000, new Date(1))) {
+    await store.reschedule(claim, new Date(2), "x".repeat(lengthOf(Number(claim.message.id))), new Date(2));
+  }
+  const bytes = () => readdirSync(folder).map((name) => readFileSync(join(folder, name)));
+  const holds = (text: string) => bytes().some((content) => content.includes(text));
+  expect([holds("Secret-Person"), holds("hidden-words")]).toEqual([true, true]);
+  const server = await openIn(folder);
+  expect(await server.erase("secret-person@EXAMPLE.com")).toHaveLength(300);
+  expect([holds("Secret-Person"), holds("hidden-words"), holds("open ")]).toEqual([false, false, true]);
+  expect(await store.list({})).toHaveLength(300);
+}, 60_000);
+
+test.each(["3.51.2", "3.50.9", "2.99.99", "3.6"])("refuses SQLite %s, which may lose messages", async (version) => {
+  const folder = newFolder();
+  const refusal = openSqliteStore(folder, { sqliteVersion: version });
+  await expect(refusal).rejects.toThrow(StoreRefused);
+  await expect(refusal).rejects.toThrow(/^SQLite .+ may lose messages; 3\.51\.3 or newer is needed: [^\n]+$/);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test.each(["3.51.3", "3.52.0", "4.0.0"])("works with SQLite %s", async (version) => {
+  const store = await openSqliteStore(newFolder(), { sqliteVersion: version });
+  await store.close();
+});
+
+test("refuses a file of another kind, and leaves it as it is", async () => {
+  const folder = newFolder();
+  const file = join(folder, "messages.db");
+  writeFileSync(file, "Dear diary, ".repeat(1000));
+  await expect(openSqliteStore(folder)).rejects.toThrow(StoreRefused);
+  await expect(openSqliteStore(folder)).rejects.toThrow(
+    /messages\.db is not a database of this program; [^\n]+DATA_DIR/,
+  );
+  expect(readFileSync(file, "utf8")).toBe("Dear diary, ".repeat(1000));
+});
+
+test("names the folder and DATA_DIR when it cannot be written", async () => {
+  const file = join(newFolder(), "file");
+  writeFileSync(file, "");
+  const failure = openSqliteStore(join(file, "data"));
+  await expect(failure).rejects.toThrow(StoreUnavailable);
+  await expect(failure).rejects.toThrow(
+    /^The messages cannot be kept in .+file\/data \(ENOTDIR\); set DATA_DIR [^\n]+$/,
+  );
+});
+
+test("names DATA_DIR when its file cannot be opened", async () => {
+  const folder = newFolder();
+  mkdirSync(join(folder, "messages.db"));
+  await expect(openSqliteStore(folder)).rejects.toThrow(/^The messages cannot be kept in .+ \(EISDIR\); set DATA_DIR/);
+});
+
+test("answers by index, however many messages there are", async () => {
+  const folder = newFolder();
+  const prepare = vi.spyOn(DatabaseSync.prototype, "prepare");
+  onTestFinished(() => prepare.mockRestore());
+  const store = await openIn(folder);
+  prepare.mockClear();
+  await store.claim(5, 1000, new Date());
+  await store.nextDueAt();
+  await store.queueDepth();
+  await store.list({ limit: 50 });
+  await store.list({ state: "failed", limit: 50 });
+  await store.find("BC-0000-00");
+  const statements = prepare.mock.calls.map(([sql]) => sql);
+  prepare.mockRestore();
+
+  const db = new DatabaseSync(join(folder, "messages.db"));
+  onTestFinished(() => db.close());
+  expect(statements).toHaveLength(6);
+  for (const sql of [...statements, "SELECT at FROM client_hits WHERE client_hash = ? AND at > ? ORDER BY at DESC"]) {
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+    const details = plan.map(({ detail }) => String(detail)).join("; ");
+    expect(details).toMatch(/messages USING (COVERING |INTEGER )?(INDEX|PRIMARY KEY)|client_hits USING COVERING INDEX/);
+    expect(details).not.toMatch(/TEMP B-TREE|SCAN messages(?! USING INDEX messages_by_age)|by_state \(state=\?\); USE/);
+  }
+});

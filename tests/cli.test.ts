@@ -1,0 +1,292 @@
+import { spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { readCommandLine } from "../server/cli/commands.ts";
+import { openStore } from "../server/store/open-store.ts";
+import type { Store } from "../server/store/store.ts";
+import { finish, messageWith, store as send, submissionOf } from "./store-contract/samples.ts";
+import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+
+const CLI = fileURLToPath(new URL("../server/cli.ts", import.meta.url));
+
+interface Outcome {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** The real program in a process of its own, while the store stays open here as in a running server. */
+function run(env: Record<string, string>, ...args: string[]): Promise<Outcome> {
+  const child = spawn(process.execPath, [CLI, ...args], { env: { PATH: process.env.PATH, ...env } });
+  child.stdin.end("y\n");
+  const outcome: Outcome = { code: null, out: "", err: "" };
+  child.stdout.on("data", (text) => {
+    outcome.out += text;
+  });
+  child.stderr.on("data", (text) => {
+    outcome.err += text;
+  });
+  return new Promise((resolve) => child.on("close", (code) => resolve({ ...outcome, code })));
+}
+
+describe("on SQLite", () => {
+  let dataDir: string;
+  let store: Store;
+  const cli = (...args: string[]) => run({ DATA_DIR: dataDir }, ...args);
+
+  beforeEach(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), "cli-"));
+    store = await openStore({ dataDir, databaseUrl: null });
+    onTestFinished(async () => {
+      await store.close();
+      rmSync(dataDir, { recursive: true });
+    });
+  });
+
+  test("lists in aligned columns, newest first, hostile text made visible and long text cut", async () => {
+    expect(await cli("list")).toEqual({ code: 0, out: "No messages.\n", err: "" });
+    const failed = await send(store, submissionOf(messageWith({ email: "ada@example.com" })), minutesAgo(125));
+    const [claim] = await store.claim(1, 1000, new Date());
+    if (!claim) throw new Error("Nothing was claimed");
+    await store.setAside(claim, `550 \u001b[31mno\n${"x".repeat(90)}`, new Date());
+    const held = await send(
+      store,
+      submissionOf(messageWith({ email: "eve@example.org" }), { isTrapped: true }),
+      minutesAgo(3),
+    );
+    const { code, out } = await cli("list");
+    expect(code).toBe(0);
+    expect(out.split("\n")).toEqual([
+      "STATE        AGE  REFERENCE   FROM             TRIES  LAST ERROR",
+      expect.stringMatching(`^quarantined  [34]m   ${held}  eve@example\\.org  0$`),
+      `failed       2h   ${failed}  ada@example.com  1      550 \\u{1b}[31mno\\n${"x".repeat(31)}…`,
+      "",
+    ]);
+    const filtered = await cli("list", "--state", "failed", "--email", "ADA@example.com", "--since", "3h", "--json");
+    expect(JSON.parse(filtered.out)).toMatchObject([{ reference: failed, state: "failed", attempts: 1 }]);
+    expect((await cli("list", "--since", "1h", "--limit", "1")).out).not.toContain(failed);
+  });
+
+  test("shows a message in full, whatever the letter case", async () => {
+    const words = "First line\nsecond \u202Eline";
+    const reference = await send(store, submissionOf(messageWith({ name: "Zoë", message: words, country: "" })));
+    const { code, out } = await cli("show", reference.toLowerCase());
+    expect(code).toBe(0);
+    expect(out).toContain(`Reference:      ${reference}\n`);
+    expect(out).toContain("Name:           Zoë\n");
+    expect(out).toContain("Country:        -\n");
+    expect(out).toMatch(/\n\nFirst line\nsecond \\u\{202e\}line\n$/);
+    expect(await cli("show", "BC-NONE-00")).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringMatching(/^There is no message BC-NONE-00/),
+    });
+  });
+
+  test("retries what failed and releases what is held", async () => {
+    const failed = await send(store);
+    await finish(store, "failed");
+    const held = await send(store, submissionOf(messageWith(), { isTrapped: true }));
+    expect(await cli("retry", failed)).toEqual({ code: 0, out: "1 message queued again.\n", err: "" });
+    expect(await cli("retry", "--failed")).toEqual({ code: 0, out: "0 messages queued again.\n", err: "" });
+    expect(await cli("retry", held)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/is quarantined: there is nothing to retry/),
+    });
+    expect(await cli("release", held)).toEqual({ code: 0, out: "1 message released.\n", err: "" });
+    expect(await cli("release", failed)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/is queued, not in quarantine/),
+    });
+    expect(await store.list({ state: "queued" })).toHaveLength(2);
+  });
+
+  test("exports for spreadsheets and programs", async () => {
+    const reference = await send(
+      store,
+      submissionOf(messageWith({ name: "=cmd|' /C calc'!A0", message: 'a, "b"\nc' })),
+    );
+    const { out } = await cli("export");
+    const [heading, row] = out.split("\r\n");
+    expect(heading).toMatch(/^reference,state,isRestricted,acceptedAt,.+,name,email,phone,country,message$/);
+    expect(row).toMatch(new RegExp(`^${reference},queued,false,2025-06-15T12:00:00.000Z,`));
+    expect(row).toContain(`,'=cmd|' /C calc'!A0,ada@example.com,'+44 20 7946 0000,GB,"a, ""b""\nc"`);
+    expect(JSON.parse((await cli("export", "--json")).out)).toMatchObject([{ reference, message: 'a, "b"\nc' }]);
+  });
+
+  test("draws messages per day and country", async () => {
+    const today = new Date();
+    for (const country of ["DE", "DE", "", "FR"]) await send(store, submissionOf(messageWith({ country })), today);
+    const { out } = await cli("stats", "--days", "2");
+    const day = today.toISOString().slice(0, 10);
+    expect(out).toContain("Messages per day (UTC), 4 in all\n");
+    expect(out).toContain(`${day}  4  ${"█".repeat(40)}\n`);
+    expect(out).toMatch(/Messages per country\nDE {9}2 {2}█{40}\n/);
+    expect(out).toMatch(/not given {2}1 {2}█{20}\n/);
+  });
+
+  test("backs up to a new file only, which can be opened again", async () => {
+    const reference = await send(store);
+    const folder = join(dataDir, "copy");
+    mkdirSync(folder);
+    const file = join(folder, "messages.db");
+    expect(await cli("backup", file)).toMatchObject({ code: 0, err: "" });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await cli("backup", file)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/is there already; name a new file\n$/),
+    });
+    expect(readdirSync(folder)).toEqual(["messages.db"]);
+    expect(await cli("backup", join(dataDir, "none", "x.db"))).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/cannot be written/),
+    });
+    expect((await run({ DATA_DIR: folder }, "show", reference)).code).toBe(0);
+  });
+
+  test("answers requests for access, rectification and restriction", async () => {
+    await send(store, submissionOf(messageWith({ email: "Ada@Example.com" })));
+    await send(store, submissionOf(messageWith({ email: "eve@example.com" })));
+    const corrected = await cli("privacy", "rectify", "ada@example.com", "--name", " Ada King ", "--country=");
+    expect(corrected).toEqual({ code: 0, out: "1 message corrected.\n", err: "" });
+    expect(await cli("privacy", "restrict", "ada@example.com")).toMatchObject({
+      code: 0,
+      out: "1 message restricted.\n",
+    });
+    const exported = JSON.parse((await cli("privacy", "export", "ADA@example.com")).out);
+    expect(exported.messages).toMatchObject([{ name: "Ada King", country: "", isRestricted: true }]);
+    expect(await cli("privacy", "restrict", "ada@example.com", "--lift")).toMatchObject({ code: 0 });
+    const wrong = await cli(
+      "privacy",
+      "rectify",
+      "ada@example.com",
+      "--email",
+      "not an address",
+      "--country",
+      "Germany",
+    );
+    expect(wrong).toMatchObject({ code: 2, out: "" });
+    expect(wrong.err).toMatch(/^--email: Enter an e-mail address.+\n--country: Choose a country/);
+    expect(await cli("privacy", "restrict", "bob@example.com")).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/Nothing is held on/),
+    });
+  });
+
+  test("erases an address without a trace, .eml files included, and only with a yes", async () => {
+    const reference = await send(
+      store,
+      submissionOf(messageWith({ email: "Secret@Example.com", message: "hidden words" })),
+    );
+    const other = await send(store, submissionOf(messageWith({ email: "eve@example.com" })));
+    const outbox = join(dataDir, "outbox");
+    mkdirSync(outbox);
+    for (const name of [`${reference}.eml`, `${reference}.eml.unfinished`, `${other}.eml`]) {
+      writeFileSync(join(outbox, name), "mail");
+    }
+    expect(await cli("privacy", "erase", "secret@example.com")).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/add --yes/),
+    });
+    expect(await store.list({})).toHaveLength(2);
+    expect(await cli("privacy", "erase", "secret@example.com", "--yes")).toEqual({
+      ...{ code: 0, out: "1 message erased, with their .eml files.\n", err: "" },
+    });
+    expect(readdirSync(outbox)).toEqual([`${other}.eml`]);
+    for (const name of readdirSync(dataDir).filter((file) => file.startsWith("messages.db"))) {
+      expect(readFileSync(join(dataDir, name)).includes("hidden words")).toBe(false);
+    }
+    expect(await store.list({})).toHaveLength(1);
+  });
+
+  test.each([true, false])("asks before erasing, and obeys the answer (%s)", async (answer) => {
+    await send(store);
+    const asked: string[] = [];
+    const invocation = readCommandLine(["privacy", "erase", "ada@example.com"]);
+    if (invocation.kind !== "run") throw new Error("It did not understand");
+    await invocation.run({
+      ...{ store, dataDir, now: new Date(), out: () => {}, isTerminal: true },
+      confirm: async (question) => {
+        asked.push(question);
+        return answer;
+      },
+    });
+    expect(asked).toEqual(["Erase 1 message from ada@example.com for good? [y/N] "]);
+    expect(await store.list({})).toHaveLength(answer ? 0 : 1);
+  });
+});
+
+describe("the command line", () => {
+  test("explains itself without opening anything", async () => {
+    const dataDir = join(tmpdir(), "cli-never-made");
+    const general = await run({ DATA_DIR: dataDir }, "--help");
+    expect(general).toMatchObject({ code: 0, err: "" });
+    for (const name of ["list", "show", "retry", "release", "export", "stats", "backup", "privacy erase"]) {
+      expect(general.out).toMatch(new RegExp(`^ {2}${name} `, "m"));
+      expect(readCommandLine([...name.split(" "), "--help"])).toMatchObject({
+        text: expect.stringContaining(`Usage: npm run messages -- ${name}`),
+      });
+    }
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test("leaves with 2 when it is used wrongly, and with 1 and one line each when the settings are wrong", async () => {
+    expect(await run({}, "list", "--colour")).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringMatching(/^Unknown option '--colour'\n.+--help/),
+    });
+    const wrong = await run({ PORT: "x", DATABASE_URL: "mysql://x" }, "list");
+    expect(wrong).toMatchObject({ code: 1, out: "" });
+    expect(wrong.err).toMatch(/^PORT is not .+\nDATABASE_URL is not .+\n$/);
+    const away = await run({ DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" }, "list");
+    expect(away).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringMatching(/^The message database cannot be used: [^\n]+\n$/),
+    });
+    expect(await run({ DATA_DIR: "/dev/null/x" }, "list")).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^[^\n]+DATA_DIR[^\n]+\n$/),
+    });
+  });
+});
+
+describe("on PostgreSQL", () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  }, 120_000);
+  afterAll(() => server?.stop(), 120_000);
+
+  test("lists, backs up and erases while a server is connected", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "cli-"));
+    onTestFinished(() => rmSync(dataDir, { recursive: true }));
+    const databaseUrl = await server.createDatabase();
+    const store = await openStore({ dataDir, databaseUrl });
+    onTestFinished(() => store.close());
+    const reference = await send(store);
+    const cli = (...args: string[]) => run({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir }, ...args);
+    expect((await cli("list")).out).toContain(reference);
+    expect(await cli("backup", join(dataDir, "messages.db"))).toMatchObject({ code: 0, err: "" });
+    expect((await run({ DATA_DIR: dataDir }, "show", reference)).out).toContain("Ada Lovelace");
+    expect(await cli("privacy", "erase", "ADA@example.com", "--yes")).toMatchObject({ code: 0, err: "" });
+    expect(await store.list({})).toEqual([]);
+  });
+});
+
+function minutesAgo(minutes: number): Date {
+  return new Date(Date.now() - minutes * 60_000);
+}

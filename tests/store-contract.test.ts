@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import pg from "pg";
+import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
+import { openPostgresStore } from "../server/store/postgres-store.ts";
+import { openSqliteStore } from "../server/store/sqlite-store.ts";
+import type { Store } from "../server/store/store.ts";
+import { acceptingSuite } from "./store-contract/accepting.ts";
+import { keepingSuite } from "./store-contract/keeping.ts";
+import { queueSuite } from "./store-contract/queue.ts";
+import type { NewPlace } from "./store-contract/samples.ts";
+import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+
+describe("SQLite", () => {
+  runSuites(async () => {
+    const folder = await mkdtemp(join(tmpdir(), "store-contract-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    return {
+      open: async (options) => closedAfterTest(await openSqliteStore(folder, options)),
+      async sql(statement) {
+        const db = new DatabaseSync(join(folder, "messages.db"));
+        const rows = db.prepare(statement).all();
+        db.close();
+        return rows;
+      },
+    };
+  });
+});
+
+describe("PostgreSQL", () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  }, 120_000);
+  afterAll(() => server?.stop(), 120_000);
+
+  runSuites(async () => {
+    const url = await server.createDatabase();
+    return {
+      open: async (options) => closedAfterTest(await openPostgresStore(url, options)),
+      async sql(statement) {
+        const client = new pg.Client(url);
+        await client.connect();
+        const { rows } = await client.query(statement);
+        await client.end();
+        return rows;
+      },
+    };
+  });
+});
+
+function runSuites(newPlace: NewPlace): void {
+  describe("accepting", () => acceptingSuite(newPlace));
+  describe("the queue", () => queueSuite(newPlace));
+  describe("keeping", () => keepingSuite(newPlace));
+}
+
+function closedAfterTest(store: Store): Store {
+  onTestFinished(() => store.close());
+  return store;
+}

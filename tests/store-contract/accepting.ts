@@ -1,0 +1,191 @@
+import { expect, test } from "vitest";
+import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
+import type { AcceptanceRules } from "../../server/store/store.ts";
+import {
+  DAY_MS,
+  finish,
+  HOUR_MS,
+  later,
+  MINUTE_MS,
+  messageWith,
+  type NewPlace,
+  NO_LIMITS,
+  NOON,
+  referenceOf,
+  store,
+  submissionOf,
+} from "./samples.ts";
+
+const LIMITED: AcceptanceRules = {
+  ...NO_LIMITS,
+  rateLimits: [
+    { count: 2, windowMs: 10 * MINUTE_MS },
+    { count: 3, windowMs: DAY_MS },
+  ],
+};
+
+export function acceptingSuite(newPlace: NewPlace): void {
+  test("stores a message word for word, queued and due at once, under a short reference", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    const message = messageWith({ name: "Zoë O'Neill 🌍", message: "Two\nlines, \"quotes\", \\ and $1 'x'); --" });
+    const acceptance = await node.accept(submissionOf(message), NO_LIMITS, NOON);
+    expect(acceptance).toEqual({
+      kind: "stored",
+      reference: expect.stringMatching(REFERENCE_PATTERN),
+      state: "queued",
+    });
+    expect(await node.find(referenceOf(acceptance))).toEqual({
+      ...message,
+      id: expect.any(String),
+      reference: referenceOf(acceptance),
+      state: "queued",
+      acceptedAt: NOON,
+      stateChangedAt: NOON,
+      dueAt: NOON,
+      attempts: 0,
+      lastError: null,
+      isRestricted: false,
+    });
+  });
+
+  test("has committed when it answers: another node sees every message of a batch", async () => {
+    const place = await newPlace();
+    const [node, other] = await Promise.all([place.open(), place.open()]);
+    const accepted = await Promise.all(Array.from({ length: 600 }, () => store(node)));
+    expect(new Set(accepted).size).toBe(600);
+    expect(new Set((await other.list({})).map((message) => message.reference))).toEqual(new Set(accepted));
+  });
+
+  test("answers a key that comes again with the first reference, even after quarantine or delivery", async () => {
+    const node = await (await newPlace()).open();
+    const message = messageWith();
+    const trapped = submissionOf(message, { idempotencyKey: "k1", isTrapped: true });
+    const reference = await store(node, trapped);
+    expect(await node.accept(trapped, NO_LIMITS, later(3 * DAY_MS))).toEqual({ kind: "repeated", reference });
+    await node.release(reference, NOON);
+    await finish(node, "delivered");
+    expect(await node.accept(trapped, NO_LIMITS, later(3 * DAY_MS))).toEqual({ kind: "repeated", reference });
+  });
+
+  test("refuses a key that comes again with another body", async () => {
+    const node = await (await newPlace()).open();
+    await store(node, submissionOf(messageWith(), { idempotencyKey: "k1" }));
+    const other = submissionOf(messageWith(), { idempotencyKey: "k1" });
+    expect(await node.accept(other, NO_LIMITS, NOON)).toEqual({ kind: "key-reused" });
+    expect(await node.list({})).toHaveLength(1);
+  });
+
+  test("takes the same words for the same message within ten minutes, not after, and not when fields differ", async () => {
+    const node = await (await newPlace()).open();
+    const message = messageWith({ name: "ab", phone: "c" });
+    const reference = await store(node, submissionOf(message));
+    const again = await node.accept(submissionOf(message), NO_LIMITS, later(10 * MINUTE_MS - 1));
+    expect(again).toEqual({ kind: "repeated", reference });
+    expect(await node.accept(submissionOf(message), NO_LIMITS, later(10 * MINUTE_MS))).toMatchObject({
+      kind: "stored",
+    });
+    const shifted = submissionOf({ ...message, name: "a", phone: "bc" });
+    expect(await node.accept(shifted, NO_LIMITS, NOON)).toMatchObject({ kind: "stored" });
+  });
+
+  test("stores one row when the same key or the same words reach two nodes at once", async () => {
+    const place = await newPlace();
+    const nodes = [await place.open(), await place.open()] as const;
+    const keyed = submissionOf(messageWith(), { idempotencyKey: "k1" });
+    const words = submissionOf();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, turn) => (turn % 2 === 0 ? nodes[0] : nodes[1])).flatMap((node) => [
+        node.accept(keyed, NO_LIMITS, NOON),
+        node.accept(words, NO_LIMITS, NOON),
+      ]),
+    );
+    expect(answers.filter((answer) => answer.kind === "stored")).toHaveLength(2);
+    expect(answers.filter((answer) => answer.kind === "repeated")).toHaveLength(38);
+    expect(new Set(answers.map(referenceOf)).size).toBe(2);
+    expect(await nodes[0].list({})).toHaveLength(2);
+  });
+
+  test("limits a client over each window, says how long, and stores nothing then", async () => {
+    const node = await (await newPlace()).open();
+    const send = (atMs: number, clientHash = "client") =>
+      node.accept(submissionOf(messageWith(), { clientHash }), LIMITED, later(atMs));
+    expect(await send(0)).toMatchObject({ kind: "stored" });
+    expect(await send(MINUTE_MS)).toMatchObject({ kind: "stored" });
+    expect(await send(2 * MINUTE_MS)).toEqual({ kind: "limited", retryAfterMs: 8 * MINUTE_MS });
+    expect(await send(2 * MINUTE_MS, "neighbour")).toMatchObject({ kind: "stored" });
+    expect(await send(10 * MINUTE_MS - 1)).toEqual({ kind: "limited", retryAfterMs: 1 });
+    expect(await send(10 * MINUTE_MS)).toMatchObject({ kind: "stored" });
+    expect(await send(2 * HOUR_MS)).toEqual({ kind: "limited", retryAfterMs: 22 * HOUR_MS });
+    expect(await send(DAY_MS)).toMatchObject({ kind: "stored" });
+    expect(await node.list({})).toHaveLength(5);
+  });
+
+  test("lets a repeated message pass without counting it against the client", async () => {
+    const node = await (await newPlace()).open();
+    const submission = submissionOf(messageWith(), { clientHash: "client" });
+    for (let turn = 0; turn < 5; turn += 1) await node.accept(submission, LIMITED, NOON);
+    const another = submissionOf(messageWith(), { clientHash: "client" });
+    expect(await node.accept(another, LIMITED, NOON)).toMatchObject({ kind: "stored" });
+  });
+
+  test("shares a client's limit between nodes, however many messages come at once", async () => {
+    const place = await newPlace();
+    const nodes = [await place.open(), await place.open()] as const;
+    const rules = { ...NO_LIMITS, rateLimits: [{ count: 5, windowMs: 10 * MINUTE_MS }] };
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, turn) =>
+        (turn % 2 === 0 ? nodes[0] : nodes[1]).accept(submissionOf(messageWith(), { clientHash: "c" }), rules, NOON),
+      ),
+    );
+    expect(answers.filter((answer) => answer.kind === "stored")).toHaveLength(5);
+    expect(answers.filter((answer) => answer.kind === "limited")).toHaveLength(35);
+  });
+
+  test("holds back what is trapped, and what is beyond the hourly limit of all nodes together", async () => {
+    const place = await newPlace();
+    const nodes = [await place.open(), await place.open()] as const;
+    const rules = { ...NO_LIMITS, hourlyLimit: 3 };
+    const states = async (count: number, atMs: number, isTrapped = false) => {
+      const answers = await Promise.all(
+        Array.from({ length: count }, (_, turn) =>
+          (turn % 2 === 0 ? nodes[0] : nodes[1]).accept(submissionOf(messageWith(), { isTrapped }), rules, later(atMs)),
+        ),
+      );
+      return answers.map((answer) => (answer.kind === "stored" ? answer.state : answer.kind)).sort();
+    };
+    const held = "quarantined";
+    expect(await states(4, 0, true)).toEqual([held, held, held, held]);
+    expect(await states(5, 0)).toEqual([held, held, "queued", "queued", "queued"]);
+    expect(await states(1, HOUR_MS - 1)).toEqual([held]);
+    expect(await states(1, HOUR_MS)).toEqual(["queued"]);
+    expect(await nodes[0].claim(20, MINUTE_MS, later(HOUR_MS))).toHaveLength(4);
+  });
+
+  test("draws another reference when one is taken", async () => {
+    const draws = ["BC-0000-00", "BC-0000-00", "BC-0000-01", "BC-0000-01", "BC-0000-00", "BC-0000-02"];
+    const node = await (await newPlace()).open({ drawReference: () => draws.shift() ?? "BC-ZZZZ-ZZ" });
+    const references = [await store(node), await store(node), await store(node)];
+    expect(references).toEqual(["BC-0000-00", "BC-0000-01", "BC-0000-02"]);
+  });
+
+  test("rejects a submission that cannot be stored without harming those beside it", async () => {
+    const node = await (await newPlace()).open();
+    const answers = await Promise.allSettled([
+      store(node),
+      store(node, submissionOf(), new Date(Number.NaN)),
+      store(node),
+    ]);
+    expect(answers.map((answer) => answer.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(await node.list({})).toHaveLength(2);
+  });
+
+  test("goes on when the clock is set back: nobody is locked out, nothing is lost", async () => {
+    const node = await (await newPlace()).open();
+    const send = (at: Date) => node.accept(submissionOf(messageWith(), { clientHash: "client" }), LIMITED, at);
+    for (const minutes of [0, 1, 2]) await send(later(3 * DAY_MS + minutes * MINUTE_MS));
+    expect(await send(NOON)).toMatchObject({ kind: "stored" });
+    expect(await node.claim(5, MINUTE_MS, NOON)).toHaveLength(1);
+    expect(await node.claim(5, MINUTE_MS, later(4 * DAY_MS))).toHaveLength(3);
+  });
+}

@@ -1,0 +1,189 @@
+import { mkdtemp, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openSqliteStore } from "../../server/store/sqlite-store.ts";
+import { StoreRefused, StoreUnavailable } from "../../server/store/store.ts";
+import {
+  DAY_MS,
+  finish,
+  HOUR_MS,
+  later,
+  MINUTE_MS,
+  messageWith,
+  type NewPlace,
+  NOON,
+  store,
+  submissionOf,
+} from "./samples.ts";
+
+export function keepingSuite(newPlace: NewPlace): void {
+  test("lists newest first, by state, address, age and number", async () => {
+    const node = await (await newPlace()).open();
+    const first = await store(node, submissionOf(messageWith({ email: "Bob@Example.com" })));
+    await finish(node, "delivered");
+    const second = await store(node, submissionOf(), later(HOUR_MS));
+    const third = await store(node, submissionOf(), later(HOUR_MS));
+    const references = async (filter: Parameters<typeof node.list>[0]) =>
+      (await node.list(filter)).map((message) => message.reference);
+    expect(await references({})).toEqual([third, second, first]);
+    expect(await references({ limit: 1 })).toEqual([third]);
+    expect(await references({ state: "delivered" })).toEqual([first]);
+    expect(await references({ email: " bob@example.COM " })).toEqual([first]);
+    expect(await references({ since: later(HOUR_MS) })).toEqual([third, second]);
+    expect(await references({ since: later(1), state: "delivered", limit: 5 })).toEqual([]);
+  });
+
+  test("finds a reference in any case, and as it is misread", async () => {
+    const node = await (await newPlace()).open({ drawReference: () => "LO-10AB-01" });
+    const reference = await store(node);
+    expect(await node.find("lo-1oab-oi")).toMatchObject({ reference });
+    expect(await node.find("LO-10AB-02")).toBeNull();
+  });
+
+  test("counts by day and country", async () => {
+    const node = await (await newPlace()).open();
+    await store(node, submissionOf(messageWith({ country: "DE" })), later(-DAY_MS));
+    await store(node, submissionOf(messageWith({ country: "" })), later(11 * HOUR_MS));
+    await store(node, submissionOf(messageWith({ country: "DE" })), NOON);
+    await store(node, submissionOf(messageWith({ country: "DE" })), later(11 * HOUR_MS));
+    expect(await node.countByDayAndCountry(later(-DAY_MS + 1))).toEqual([
+      { day: "2025-06-15", country: "", count: 1 },
+      { day: "2025-06-15", country: "DE", count: 2 },
+    ]);
+  });
+
+  test("rectifies only what is given, in all messages of an address", async () => {
+    const node = await (await newPlace()).open();
+    const mine = [messageWith({ email: "Ada@Example.com" }), messageWith({ email: "ada@example.com", country: "FR" })];
+    for (const message of mine) await store(node, submissionOf(message));
+    await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
+    expect(await node.rectify("ADA@example.com", { name: "Ada King", country: "" })).toBe(2);
+    expect(await node.list({ email: "ada@example.com" })).toMatchObject([
+      { ...mine[1], name: "Ada King", country: "" },
+      { ...mine[0], name: "Ada King", country: "" },
+    ]);
+    expect(await node.list({ email: "eve@example.com" })).toMatchObject([{ name: "Ada Lovelace", country: "GB" }]);
+    expect(await node.rectify("nobody@example.com", { name: "X" })).toBe(0);
+  });
+
+  test("neither mails nor purges a restricted message until the restriction is lifted", async () => {
+    const node = await (await newPlace()).open();
+    const kept = { deliveredMs: DAY_MS, failedMs: DAY_MS, quarantinedMs: DAY_MS };
+    await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
+    await finish(node, "delivered");
+    const reference = await store(node);
+    expect(await node.restrict("ADA@example.com", true)).toBe(1);
+    expect(await node.restrict("eve@example.com", true)).toBe(1);
+    expect(await node.claim(5, MINUTE_MS, later(HOUR_MS))).toEqual([]);
+    expect(await node.nextDueAt()).toBeNull();
+    expect(await node.purge(kept, later(9 * DAY_MS))).toEqual([]);
+    expect((await node.list({})).map((message) => message.isRestricted)).toEqual([true, true]);
+    expect(await node.restrict("ada@example.com", false)).toBe(1);
+    expect(await node.claim(5, MINUTE_MS, later(HOUR_MS))).toMatchObject([{ message: { reference } }]);
+  });
+
+  test("erases all messages of an address and no other's", async () => {
+    const node = await (await newPlace()).open();
+    const references = [
+      await store(node, submissionOf(messageWith({ email: "Ada@Example.com" }))),
+      await store(node, submissionOf(messageWith({ email: "ada@example.com" }), { isTrapped: true })),
+    ];
+    const other = await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
+    expect((await node.erase("ADA@example.com")).sort()).toEqual(references.sort());
+    expect(await node.erase("ada@example.com")).toEqual([]);
+    expect(await node.list({})).toMatchObject([{ reference: other }]);
+  });
+
+  test("purges each state after its own time, counted from when it was reached, and never what is queued", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    const delivered = await store(node, submissionOf(messageWith(), { clientHash: "client" }));
+    await finish(node, "delivered", later(HOUR_MS));
+    const failed = await store(node);
+    await finish(node, "failed");
+    const trapped = await store(node, submissionOf(messageWith(), { isTrapped: true }));
+    const queued = await store(node);
+    const retention = { deliveredMs: DAY_MS, failedMs: 2 * DAY_MS, quarantinedMs: null };
+    expect(await node.purge(retention, later(DAY_MS))).toEqual([]);
+    expect(await place.sql("SELECT * FROM client_hits")).toHaveLength(0);
+    expect(await node.purge(retention, later(DAY_MS + HOUR_MS))).toEqual([delivered]);
+    expect(await node.purge(retention, later(2 * DAY_MS))).toEqual([failed]);
+    expect(await node.purge(retention, later(999 * DAY_MS))).toEqual([]);
+    expect(await node.purge({ ...retention, quarantinedMs: DAY_MS }, later(999 * DAY_MS))).toEqual([trapped]);
+    expect(await node.list({})).toMatchObject([{ reference: queued }]);
+  });
+
+  test("purges more than one chunk, and remembers a client for a day", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    const trapped = Array.from({ length: 450 }, () => store(node, submissionOf(messageWith(), { isTrapped: true })));
+    await Promise.all(trapped);
+    await store(node, submissionOf(messageWith(), { clientHash: "client" }));
+    const retention = { deliveredMs: null, failedMs: null, quarantinedMs: HOUR_MS };
+    expect(await node.purge(retention, later(DAY_MS - 1))).toHaveLength(450);
+    expect(await place.sql("SELECT * FROM client_hits")).toHaveLength(1);
+  });
+
+  test("backs up a consistent copy that can be opened while messages go on arriving", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "store-backup-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const place = await newPlace();
+    const [node, other] = await Promise.all([place.open(), place.open()]);
+    const before = await Promise.all(Array.from({ length: 700 }, () => store(node)));
+    await node.claim(3, HOUR_MS, NOON);
+    const during = Promise.all(Array.from({ length: 300 }, () => store(other)));
+    await node.backup(join(folder, "copy.db"));
+    await during;
+    await expect(node.backup(join(folder, "copy.db"))).rejects.toThrow(/EEXIST/);
+
+    await rename(join(folder, "copy.db"), join(folder, "messages.db"));
+    const copy = await openSqliteStore(folder);
+    onTestFinished(() => copy.close());
+    const references = new Set((await copy.list({})).map((message) => message.reference));
+    expect(before.filter((reference) => !references.has(reference))).toEqual([]);
+    expect(await copy.list({ limit: 1 })).toMatchObject(
+      await node.find(String((await copy.list({ limit: 1 }))[0]?.reference)).then((message) => [message]),
+    );
+    expect(copy.clientKey).toEqual(node.clientKey);
+    expect(await store(copy)).toMatch(/^BC-/);
+  });
+
+  test("opens an empty database from several nodes at once, with one secret of its own", async () => {
+    const place = await newPlace();
+    const nodes = await Promise.all([place.open(), place.open(), place.open(), place.open()]);
+    const keys = new Set(nodes.map((node) => Buffer.from(node.clientKey).toString("hex")));
+    expect(keys.size).toBe(1);
+    expect(nodes[0]?.clientKey).toHaveLength(32);
+    const another = await (await newPlace()).open();
+    expect(another.clientKey).not.toEqual(nodes[0]?.clientKey);
+  });
+
+  test("refuses a database that a newer version wrote, and leaves it alone", async () => {
+    const place = await newPlace();
+    await (await place.open()).close();
+    await place.sql("UPDATE store_meta SET value = '99' WHERE name = 'schema_version'");
+    const refusal = place.open();
+    await expect(refusal).rejects.toThrow(StoreRefused);
+    await expect(refusal).rejects.toThrow(/^This database was written by a newer version .+ \(schema 99, [^\n]+$/);
+    expect(await place.sql("SELECT value FROM store_meta WHERE value = '99'")).toHaveLength(1);
+  });
+
+  test("refuses a database with another program's messages", async () => {
+    const place = await newPlace();
+    await place.sql("CREATE TABLE messages (body TEXT)");
+    await expect(place.open()).rejects.toThrow(StoreRefused);
+  });
+
+  test("answers pings until it is closed, and finishes what it has begun to accept", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    await node.ping();
+    const last = store(node);
+    await node.close();
+    expect(await last).toMatch(/^BC-/);
+    await expect(node.ping()).rejects.toThrow(StoreUnavailable);
+    await expect(store(node)).rejects.toThrow(StoreUnavailable);
+    await node.close();
+  });
+}

@@ -1,0 +1,155 @@
+import { expect, test } from "vitest";
+import { finish, HOUR_MS, later, MINUTE_MS, messageWith, type NewPlace, NOON, store, submissionOf } from "./samples.ts";
+
+export function queueSuite(newPlace: NewPlace): void {
+  test("leases due messages, oldest due first, and counts the attempt", async () => {
+    const node = await (await newPlace()).open();
+    const references = [await store(node), await store(node, submissionOf(), later(1)), await store(node)];
+    const claims = await node.claim(10, MINUTE_MS, later(1));
+    expect(claims.map((claim) => claim.message.reference)).toEqual([references[0], references[2], references[1]]);
+    expect(claims.map((claim) => claim.message.attempts)).toEqual([1, 1, 1]);
+    expect(await node.claim(10, MINUTE_MS, later(2))).toEqual([]);
+  });
+
+  test("leases neither what is not due nor more than asked for", async () => {
+    const node = await (await newPlace()).open();
+    await store(node, submissionOf(), later(1));
+    expect(await node.claim(10, MINUTE_MS, NOON)).toEqual([]);
+    await store(node, submissionOf(), later(1));
+    expect(await node.claim(1, MINUTE_MS, later(1))).toHaveLength(1);
+  });
+
+  test("gives each message to one worker only: four workers on two nodes, 300 messages", async () => {
+    const place = await newPlace();
+    const nodes = [await place.open(), await place.open()] as const;
+    await Promise.all(Array.from({ length: 300 }, () => store(nodes[0])));
+    const work = async (worker: number) => {
+      const node = worker % 2 === 0 ? nodes[0] : nodes[1];
+      const mine: string[] = [];
+      for (;;) {
+        const claims = await node.claim(7, MINUTE_MS, NOON);
+        if (claims.length === 0) return mine;
+        for (const claim of claims) {
+          if (await node.markDelivered(claim, NOON)) mine.push(claim.message.reference);
+        }
+      }
+    };
+    const taken = (await Promise.all([0, 1, 2, 3].map(work))).flat();
+    expect(taken).toHaveLength(300);
+    expect(new Set(taken).size).toBe(300);
+    expect(await nodes[1].list({ state: "delivered" })).toHaveLength(300);
+  });
+
+  test("passes a lease that ran out to another worker, after which the first cannot mark", async () => {
+    const node = await (await newPlace()).open();
+    await store(node);
+    const [stale] = await node.claim(1, MINUTE_MS, NOON);
+    expect(await node.claim(1, MINUTE_MS, later(MINUTE_MS - 1))).toEqual([]);
+    const [fresh] = await node.claim(1, MINUTE_MS, later(MINUTE_MS));
+    if (!stale || !fresh) throw new Error("Nothing was claimed");
+    expect(fresh.message.attempts).toBe(2);
+    expect(fresh.token).not.toBe(stale.token);
+    expect(await node.markDelivered(stale, NOON)).toBe(false);
+    expect(await node.reschedule(stale, NOON, "late", NOON)).toBe(false);
+    expect(await node.setAside(stale, "late", NOON)).toBe(false);
+    expect(await node.unclaim(stale, NOON, "late", NOON)).toBe(false);
+    expect(await node.find(fresh.message.reference)).toMatchObject({ state: "queued", attempts: 2, lastError: null });
+    expect(await node.markDelivered(fresh, later(MINUTE_MS))).toBe(true);
+    expect(await node.markDelivered(fresh, later(MINUTE_MS))).toBe(false);
+  });
+
+  test("lets a worker that was slow mark its message when nobody else took it", async () => {
+    const node = await (await newPlace()).open();
+    await store(node);
+    const [claim] = await node.claim(1, MINUTE_MS, NOON);
+    if (!claim) throw new Error("Nothing was claimed");
+    expect(await node.markDelivered(claim, later(HOUR_MS))).toBe(true);
+    expect(await node.find(claim.message.reference)).toMatchObject({
+      state: "delivered",
+      stateChangedAt: later(HOUR_MS),
+      dueAt: null,
+    });
+  });
+
+  test("does not wait for a lease that a clock set back has left in the far future", async () => {
+    const node = await (await newPlace()).open();
+    await store(node);
+    await node.claim(1, MINUTE_MS, later(5 * HOUR_MS));
+    expect(await node.claim(1, MINUTE_MS, later(1))).toHaveLength(1);
+  });
+
+  test("reschedules, sets aside and gives back", async () => {
+    const node = await (await newPlace()).open();
+    const reference = await store(node);
+    const claim = async (now: Date) => {
+      const [first] = await node.claim(1, MINUTE_MS, now);
+      if (!first) throw new Error("Nothing was claimed");
+      return first;
+    };
+    expect(await node.reschedule(await claim(NOON), later(HOUR_MS), "451 later", NOON)).toBe(true);
+    expect(await node.find(reference)).toMatchObject({ attempts: 1, dueAt: later(HOUR_MS), lastError: "451 later" });
+    expect(await node.unclaim(await claim(later(HOUR_MS)), later(2 * HOUR_MS), null, NOON)).toBe(true);
+    expect(await node.find(reference)).toMatchObject({
+      attempts: 1,
+      dueAt: later(2 * HOUR_MS),
+      lastError: "451 later",
+    });
+    expect(await node.setAside(await claim(later(2 * HOUR_MS)), "550 no", later(2 * HOUR_MS))).toBe(true);
+    expect(await node.find(reference)).toMatchObject({
+      ...{ state: "failed", attempts: 2, dueAt: null, lastError: "550 no", stateChangedAt: later(2 * HOUR_MS) },
+    });
+    expect(await node.claim(1, MINUTE_MS, later(9 * HOUR_MS))).toEqual([]);
+  });
+
+  test("says when the next message becomes due or its lease ends, and how deep the queue is", async () => {
+    const node = await (await newPlace()).open();
+    expect(await node.nextDueAt()).toBeNull();
+    expect(await node.queueDepth()).toEqual({ queued: 0, oldestQueuedAt: null });
+    await store(node);
+    expect(await node.nextDueAt()).toEqual(NOON);
+    await node.claim(1, MINUTE_MS, NOON);
+    expect(await node.nextDueAt()).toEqual(later(MINUTE_MS));
+    await store(node, submissionOf(), later(HOUR_MS));
+    await store(node, submissionOf(messageWith(), { isTrapped: true }));
+    expect(await node.nextDueAt()).toEqual(later(MINUTE_MS));
+    expect(await node.queueDepth()).toEqual({ queued: 2, oldestQueuedAt: NOON });
+  });
+
+  test("queues failed messages again with all attempts before them, one or all", async () => {
+    const node = await (await newPlace()).open();
+    const references = [await store(node)];
+    await finish(node, "failed");
+    references.push(await store(node));
+    await finish(node, "failed");
+    const delivered = await store(node);
+    await finish(node, "delivered");
+    expect(await node.retry({ reference: String(references[0]).toLowerCase() }, later(HOUR_MS))).toBe(1);
+    expect(await node.find(String(references[0]))).toMatchObject({
+      ...{ state: "queued", attempts: 0, dueAt: later(HOUR_MS), lastError: null, stateChangedAt: later(HOUR_MS) },
+    });
+    expect(await node.retry("failed", later(HOUR_MS))).toBe(1);
+    expect(await node.retry("failed", later(HOUR_MS))).toBe(0);
+    expect(await node.retry({ reference: delivered }, NOON)).toBe(0);
+    expect(await node.claim(5, MINUTE_MS, later(HOUR_MS))).toHaveLength(2);
+  });
+
+  test("makes a message that waits for its next attempt due now", async () => {
+    const node = await (await newPlace()).open();
+    const reference = await store(node);
+    const [claim] = await node.claim(1, MINUTE_MS, NOON);
+    if (!claim) throw new Error("Nothing was claimed");
+    await node.reschedule(claim, later(HOUR_MS), "451 later", NOON);
+    expect(await node.retry({ reference }, later(MINUTE_MS))).toBe(1);
+    expect(await node.find(reference)).toMatchObject({ state: "queued", attempts: 1, dueAt: later(MINUTE_MS) });
+  });
+
+  test("releases from quarantine only", async () => {
+    const node = await (await newPlace()).open();
+    const reference = await store(node, submissionOf(messageWith(), { isTrapped: true }));
+    expect(await node.claim(1, MINUTE_MS, later(HOUR_MS))).toEqual([]);
+    expect(await node.release(reference, later(MINUTE_MS))).toBe(true);
+    expect(await node.release(reference, later(MINUTE_MS))).toBe(false);
+    expect(await node.release("BC-NONE-00", NOON)).toBe(false);
+    expect(await node.claim(1, MINUTE_MS, later(MINUTE_MS))).toHaveLength(1);
+  });
+}

@@ -1,0 +1,59 @@
+import type { ContactMessage } from "../../contract/contact-message.ts";
+import type { Acceptance, AcceptanceRules, Store, Submission } from "../../server/store/store.ts";
+
+/** One empty database; every `open` is another node on it. All nodes are closed after the test. */
+export interface Place {
+  open(options?: { drawReference?: (prefix: string) => string }): Promise<Store>;
+  /** Runs SQL behind the store's back. */
+  sql(statement: string): Promise<unknown[]>;
+}
+
+export type NewPlace = () => Promise<Place>;
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+export const NOON = new Date("2025-06-15T12:00:00Z");
+
+export function later(ms: number, from: Date = NOON): Date {
+  return new Date(from.getTime() + ms);
+}
+
+export const NO_LIMITS: AcceptanceRules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
+
+let serial = 0;
+
+/** A message unlike any other, but for what is given. */
+export function messageWith(fields: Partial<ContactMessage> = {}): ContactMessage {
+  serial += 1;
+  return {
+    name: "Ada Lovelace",
+    email: "ada@example.com",
+    phone: "+44 20 7946 0000",
+    country: "GB",
+    message: `Question number ${serial}`,
+    ...fields,
+  };
+}
+
+export function submissionOf(message = messageWith(), rest: Partial<Submission> = {}): Submission {
+  return { message, idempotencyKey: null, clientHash: null, isTrapped: false, ...rest };
+}
+
+/** Stores a new message and gives its reference. */
+export async function store(place: Store, submission = submissionOf(), now = NOON): Promise<string> {
+  return referenceOf(await place.accept(submission, NO_LIMITS, now));
+}
+
+export function referenceOf(acceptance: Acceptance): string {
+  if (acceptance.kind !== "stored" && acceptance.kind !== "repeated") throw new Error(`It was ${acceptance.kind}`);
+  return acceptance.reference;
+}
+
+/** Brings the only queued message to a final state. */
+export async function finish(place: Store, outcome: "delivered" | "failed", now = NOON): Promise<void> {
+  const [claim] = await place.claim(1, MINUTE_MS, now);
+  if (!claim) throw new Error("Nothing to claim");
+  if (outcome === "delivered") await place.markDelivered(claim, now);
+  else await place.setAside(claim, "550 no such user", now);
+}
