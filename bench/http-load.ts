@@ -11,8 +11,8 @@ interface Load {
   port: number;
   connections: number;
   seconds: number;
-  /** The whole text of the n-th request. */
-  request(n: number): string;
+  /** The whole text of the next request. */
+  request(): string;
 }
 
 /**
@@ -22,7 +22,6 @@ interface Load {
 export async function measureLoad({ port, connections, seconds, request }: Load): Promise<LoadResult> {
   const latenciesMs: number[] = [];
   let failures = 0;
-  let count = 0;
   const endAt = performance.now() + seconds * 1000;
 
   const runConnection = () =>
@@ -33,7 +32,7 @@ export async function measureLoad({ port, connections, seconds, request }: Load)
       const send = () => {
         received = "";
         sentAt = performance.now();
-        socket.write(request(count++), "latin1");
+        socket.write(request(), "latin1");
       };
       socket.setNoDelay(true);
       socket.on("connect", send);

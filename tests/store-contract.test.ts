@@ -6,6 +6,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { openPostgresStore } from "../server/store/postgres-store.ts";
 import { openSqliteStore } from "../server/store/sqlite-store.ts";
+import { openSqliteThreadStore } from "../server/store/sqlite-thread-store.ts";
 import type { Store } from "../server/store/store.ts";
 import { acceptingSuite } from "./store-contract/accepting.ts";
 import { keepingSuite } from "./store-contract/keeping.ts";
@@ -18,7 +19,9 @@ describe("SQLite", () => {
     const folder = await mkdtemp(join(tmpdir(), "store-contract-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     return {
-      open: async (options) => closedAfterTest(await openSqliteStore(folder, options)),
+      // As the server opens it; only a test that draws its own references needs the database in its own thread.
+      open: async (options) =>
+        closedAfterTest(await (options ? openSqliteStore(folder, options) : openSqliteThreadStore(folder))),
       async sql(statement) {
         const db = new DatabaseSync(join(folder, "messages.db"));
         const rows = db.prepare(statement).all();

@@ -28,13 +28,17 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
       done(null, Object.fromEntries(new URLSearchParams(String(body))));
     });
 
-    scope.addHook("onRequest", async (request, reply) => {
+    scope.addHook("onRequest", (request, reply, next) => {
       const verdict = judgeOrigin(request.headers, parts.config.build.siteUrl, parts.config.allowedOrigins);
-      if (verdict.kind === "foreign") return refuse(reply, 403, "Messages from other sites are not accepted.");
+      if (verdict.kind === "foreign") {
+        refuse(reply, 403, "Messages from other sites are not accepted.");
+        return;
+      }
       if (verdict.kind === "allowed") {
         reply.header("access-control-allow-origin", verdict.origin).header("vary", "origin");
         reply.header("access-control-expose-headers", "retry-after");
       }
+      next();
     });
 
     scope.options("/send-email", async (_request, reply) => {
@@ -102,10 +106,15 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
         error: `You have sent several messages already. Please try again in ${inWords(acceptance.retryAfterMs)}.`,
       });
   }
+}
 
-  function logAcceptance({ log }: FastifyRequest, { kind, ...rest }: Acceptance) {
-    if (kind === "stored") log.info({ event: "accepted", ...rest }, "message accepted");
-    else log.info({ event: kind === "repeated" ? "repeated" : "refused", reason: kind }, `message ${kind}`);
+function logAcceptance({ log }: FastifyRequest, acceptance: Acceptance): void {
+  if (acceptance.kind === "stored") {
+    const { reference, state } = acceptance;
+    log.info({ event: "accepted", reference, state }, "message accepted");
+  } else {
+    const event = acceptance.kind === "repeated" ? "repeated" : "refused";
+    log.info({ event, reason: acceptance.kind }, `message ${event}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import { openPostgresStore } from "./postgres-store.ts";
-import { openSqliteStore } from "./sqlite-store.ts";
+import { openSqliteThreadStore } from "./sqlite-thread-store.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -8,5 +8,5 @@ import type { Store } from "./store.ts";
  * StoreUnavailable, whose message is one line that says what to do.
  */
 export function openStore(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Store> {
-  return config.databaseUrl === null ? openSqliteStore(config.dataDir) : openPostgresStore(config.databaseUrl);
+  return config.databaseUrl === null ? openSqliteThreadStore(config.dataDir) : openPostgresStore(config.databaseUrl);
 }

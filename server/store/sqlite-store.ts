@@ -23,30 +23,50 @@ export interface SqliteOptions {
   drawReference?: (prefix: string) => string;
 }
 
+/** The store without the gathering of messages that arrive together: what may live in a thread of its own. */
+export interface SqliteCore extends Omit<Store, "accept"> {
+  /** Accepts all of them in one transaction. */
+  acceptAll(entries: readonly Arrival[], patienceMs: number): Promise<readonly Acceptance[]>;
+}
+
+/** A submission and what it is judged by. */
+export type Arrival = Omit<Entry, "fingerprint">;
+
 /**
  * Messages in one file of `dataDir`. For one server, with the operator's commands beside it. The database's calls are
- * synchronous: everything here is short, except `erase` and `backup`, which belong in the commands' own process.
+ * synchronous, so a server keeps them in a thread of their own (sqlite-thread-store.ts).
  */
 export async function openSqliteStore(dataDir: string, options: SqliteOptions = {}): Promise<Store> {
+  return gathering(await openSqliteCore(dataDir, options));
+}
+
+/** Messages that arrive together share one transaction of the core. */
+export function gathering(core: SqliteCore): Store {
+  const { acceptAll, close, ...rest } = core;
+  const accepting = new GroupCommit<Arrival, Acceptance>(acceptAll);
+  return {
+    ...rest,
+    accept: (submission, rules, now) => accepting.submit({ submission, rules, nowMs: now.getTime() }),
+    async close() {
+      await accepting.settled();
+      await close();
+    },
+  };
+}
+
+export async function openSqliteCore(dataDir: string, options: SqliteOptions = {}): Promise<SqliteCore> {
   refuseUnsafeSqlite(options.sqliteVersion ?? installedSqliteVersion());
   const { db, clientKey } = await openDatabase(join(dataDir, SQLITE_FILE));
   const ledger = sqliteLedger(db, options.drawReference ?? drawReference);
   const fingerprintOf = fingerprinter(clientKey);
   const query = sqliteQuery(db);
 
-  const accepting = new GroupCommit<Entry, Acceptance>((entries, patienceMs) =>
-    whenFree(() => transaction(db, () => acceptAll(entries, ledger)), patienceMs),
-  );
-
   return {
     clientKey,
-    accept: (submission, rules, now) =>
-      accepting.submit({
-        submission,
-        fingerprint: fingerprintOf(submission.message),
-        rules,
-        nowMs: now.getTime(),
-      }),
+    acceptAll(arrivals, patienceMs) {
+      const entries = arrivals.map((one) => ({ ...one, fingerprint: fingerprintOf(one.submission.message) }));
+      return whenFree(() => transaction(db, () => acceptAll(entries, ledger)), patienceMs);
+    },
     ...queueQueries(query, SQLITE_DIALECT),
     ...operatorQueries(query, SQLITE_DIALECT),
     ...privacyQueries(query, SQLITE_DIALECT, {
@@ -57,7 +77,6 @@ export async function openSqliteStore(dataDir: string, options: SqliteOptions = 
     backup: (file) => writeNewFile(file, async (target) => void (await query("VACUUM INTO $1", [target]))),
     ping: async () => void (await query("SELECT 1 FROM store_meta LIMIT 1")),
     async close() {
-      await accepting.settled();
       if (db.isOpen) db.close();
     },
   };

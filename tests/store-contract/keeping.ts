@@ -145,7 +145,7 @@ export function keepingSuite(newPlace: NewPlace): void {
     expect(await copy.list({ limit: 1 })).toMatchObject(
       await node.find(String((await copy.list({ limit: 1 }))[0]?.reference)).then((message) => [message]),
     );
-    expect(copy.clientKey).toEqual(node.clientKey);
+    expect(Buffer.from(copy.clientKey)).toEqual(Buffer.from(node.clientKey));
     expect(await store(copy)).toMatch(/^BC-/);
   });
 

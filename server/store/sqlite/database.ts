@@ -31,7 +31,7 @@ const SETTINGS = `
   PRAGMA secure_delete = ON;
   PRAGMA temp_store = MEMORY;
   PRAGMA cache_size = -32000;
-  PRAGMA wal_autocheckpoint = 4000`;
+  PRAGMA wal_autocheckpoint = 16000`;
 
 export interface OpenDatabase {
   db: DatabaseSync;
