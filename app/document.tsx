@@ -5,6 +5,7 @@ import { MARK_COLOUR } from "./components/mark.tsx";
 import type { PageScript, RenderContext } from "./render.tsx";
 import type { Screen } from "./screen.ts";
 import { site } from "./site.ts";
+import { socialCardPath } from "./social-card-path.ts";
 import siteStyles from "./styles/site.css?inline";
 
 interface DocumentProps {
@@ -61,8 +62,13 @@ function SharingTags({ screen, url }: { screen: Screen; url: string }) {
       <meta property="og:title" content={screen.title} />
       <meta property="og:description" content={screen.description} />
       <meta property="og:url" content={url} />
-      <meta property="og:image" content={new URL("/social-card.jpg", url).href} />
-      <meta property="og:image:alt" content="First light over hills with wind turbines and solar panels" />
+      <meta property="og:image" content={new URL(socialCardPath(url), url).href} />
+      <meta property="og:image:width" content="1200" />
+      <meta property="og:image:height" content="630" />
+      <meta
+        property="og:image:alt"
+        content={`${screen.headline}. First light over hills with wind turbines and solar panels.`}
+      />
       <meta name="twitter:card" content="summary_large_image" />
       <meta name="twitter:title" content={screen.title} />
       <meta name="twitter:description" content={screen.description} />

@@ -17,13 +17,15 @@ export interface RenderedPage {
   /** The paths that show it; empty for the pages that stand in where no page is. */
   paths: readonly string[];
   isIndexed: boolean;
+  headline: string;
   html: string;
 }
 
 /** Renders every page of the site: those of the route table, Coming Soon, and the failure page. */
 export async function renderSite(context: RenderContext) {
   const pages = ROUTES.map(async ({ paths, screen }): Promise<RenderedPage> => {
-    return { paths, isIndexed: screen.isIndexed, html: await renderScreen(screen, paths[0], context) };
+    const { isIndexed, headline } = screen;
+    return { paths, isIndexed, headline, html: await renderScreen(screen, paths[0], context) };
   });
   const [comingSoon, failure] = [renderScreen(COMING_SOON, null, context), renderScreen(FAILURE, null, context)];
   return { pages: await Promise.all(pages), comingSoon: await comingSoon, failure: await failure };

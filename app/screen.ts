@@ -5,6 +5,8 @@ import type { BuildSettings } from "../contract/build-settings.ts";
 export interface Screen {
   name: string;
   title: string;
+  /** What its social card says. */
+  headline: string;
   description: string;
   /** Shown by search engines and listed in the sitemap. */
   isIndexed: boolean;

@@ -1,18 +1,21 @@
 import sharp from "sharp";
 import { MARK_COLOUR, MARK_SHAPES } from "../app/components/mark.tsx";
 
+/** The mark on its 32 unit grid, as SVG shapes; its sun is amber. */
+export function markShapes(ink: string): string {
+  const { sun, horizon, blade, bladeTurns, centre } = MARK_SHAPES;
+  const blades = bladeTurns.map((turn) => `<path d="${blade}" transform="rotate(${turn} ${centre})"/>`).join("");
+  return `<g class="ink" fill="${ink}">${blades}<path d="${horizon}"/></g><path d="${sun}" fill="${MARK_COLOUR.amber}"/>`;
+}
+
 /** The mark as a picture of its own; without a ground it follows the reader's theme. */
 export function markSvg(ground?: string): string {
-  const { sun, horizon, blade, bladeTurns, centre } = MARK_SHAPES;
-  const { ink, amber } = MARK_COLOUR;
-  const blades = bladeTurns.map((turn) => `<path d="${blade}" transform="rotate(${turn} ${centre})"/>`).join("");
-  const shapes = `<g class="ink" fill="${ground ? "#fff" : ink}">${blades}<path d="${horizon}"/></g><path d="${sun}" fill="${amber}"/>`;
   if (ground) {
     // A maskable icon may be cut to a circle of 80 %, so the mark stays well inside.
-    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -12 56 56"><path d="M-12-12h56v56h-56z" fill="${ground}"/>${shapes}</svg>`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -12 56 56"><path d="M-12-12h56v56h-56z" fill="${ground}"/>${markShapes("#fff")}</svg>`;
   }
   const style = "<style>@media(prefers-color-scheme:dark){.ink{fill:#fff}}</style>";
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${style}${shapes}</svg>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${style}${markShapes(MARK_COLOUR.ink)}</svg>`;
 }
 
 export async function drawIcons() {

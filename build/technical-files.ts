@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Country } from "world-countries";
 import { site } from "../app/site.ts";
@@ -21,7 +20,6 @@ export async function technicalFiles(
     [".well-known/security.txt", securityText(siteUrl)],
     ["countries.json", JSON.stringify(countries.map(({ cca2, name }) => ({ cca2, name: { common: name.common } })))],
     ["site.webmanifest", webManifest()],
-    ["social-card.jpg", await readFile("media/film/poster.jpg")],
     ["favicon.svg", markSvg()],
     ["favicon.ico", icons.ico],
     ["favicon.png", icons.touch],

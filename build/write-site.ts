@@ -3,6 +3,7 @@ import { dirname, extname, join, relative } from "node:path";
 import { unsetFacts } from "../app/policies/facts.tsx";
 import type { RenderContext } from "../app/render.tsx";
 import { site } from "../app/site.ts";
+import { socialCardPath } from "../app/social-card-path.ts";
 import {
   type BuildManifest,
   type BuiltFile,
@@ -12,6 +13,7 @@ import {
 } from "../contract/build-manifest.ts";
 import { compressBeside } from "./compress.ts";
 import type { Renderer } from "./site-plugin.ts";
+import { drawSocialCard } from "./social-cards.ts";
 import { technicalFiles } from "./technical-files.ts";
 
 interface SiteBuild {
@@ -40,13 +42,17 @@ const CONTENT_TYPE: Readonly<Record<string, string>> = {
   ".webm": "video/webm",
 };
 
+/** As Vite names what it emits. */
+const HAS_HASH = /^(assets|media)\/[^/]+-[\w-]{8}\.\w+$/;
+
 /** Writes every file of the site and the manifest that describes them; returns the policy facts that are unset. */
 export async function writeSite({ renderer, context, outDir, rendererDir }: SiteBuild): Promise<string[]> {
   const { pages, comingSoon, failure } = await renderer.renderSite(context);
   const indexedPaths = pages.flatMap(({ isIndexed, paths }) => (isIndexed ? paths.slice(0, 1) : []));
 
-  for (const { paths, html } of pages) {
+  for (const { paths, headline, html } of pages) {
     for (const path of paths) await write(outDir, pageFile(path), html);
+    await write(outDir, socialCardPath(paths[0] ?? "/"), await drawSocialCard(headline));
   }
   await write(outDir, NOT_FOUND_PAGE, comingSoon);
   await write(outDir, FAILURE_PAGE, failure);
@@ -90,7 +96,7 @@ async function builtFile(outDir: string, file: string): Promise<BuiltFile> {
     file,
     contentType,
     isCompressed: await compressBeside(join(outDir, file), await readFile(join(outDir, file))),
-    cache: /^(assets|media)\//.test(file) ? "immutable" : "revalidate",
+    cache: HAS_HASH.test(file) ? "immutable" : "revalidate",
     kind: file.startsWith("media/") ? "media" : isPage ? "page" : "file",
   };
 }

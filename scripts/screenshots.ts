@@ -102,7 +102,7 @@ async function makeSheet(files: readonly string[]): Promise<void> {
   const tiles = await Promise.all(
     files.map(async (file, index) => ({
       input: await sharp(file)
-        .resize(SHEET_COLUMN_PX - 8, height - 8, { fit: "cover", position: "top" })
+        .resize(SHEET_COLUMN_PX - 8, height - 8, { fit: "cover", position: "left top" })
         .toBuffer(),
       left: (index % SHOTS.length) * SHEET_COLUMN_PX,
       top: Math.floor(index / SHOTS.length) * height,

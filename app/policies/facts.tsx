@@ -18,7 +18,7 @@ const PLACEHOLDER: Readonly<Record<FactName, string>> = {
 /** The settings that a policy's text is rendered with. */
 export const SettingsContext = createContext<BuildSettings | null>(null);
 
-function Fact({ name }: { name: FactName }) {
+export function Fact({ name }: { name: FactName }) {
   const settings = useContext(SettingsContext);
   if (!settings) throw new Error("A policy's text needs a SettingsContext around it.");
   const value = factValue(name, settings);

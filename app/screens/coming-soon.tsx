@@ -8,6 +8,7 @@ import styles from "../styles/coming-soon.css?inline";
 export const comingSoon: Screen = {
   name: "coming-soon",
   title: `Coming Soon | ${site.brand}`,
+  headline: "Coming Soon",
   description: `This page of ${site.brand} is on its way.`,
   isIndexed: false,
   styles,
@@ -18,7 +19,7 @@ function ComingSoon() {
   return (
     <div className="coming-soon">
       <TurbineIcon />
-      <h1>Coming Soon</h1>
+      <h1>{comingSoon.headline}</h1>
       <p className="lead">Something amazing is on the way! Stay tuned.</p>
       <p>
         For more details, contact us at: <ContactEmail />

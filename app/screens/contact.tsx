@@ -9,6 +9,7 @@ import styles from "../styles/contact.css?inline";
 export const contact: Screen = {
   name: "contact",
   title: `Contact us | ${site.brand}`,
+  headline: "Get in Touch",
   description: `Ask ${site.brand} about carbon offsetting and renewable energy credits. We answer by e-mail.`,
   isIndexed: true,
   styles,
@@ -20,7 +21,7 @@ function Contact({ apiBase, countriesUrl }: BuildSettings) {
   return (
     <div className="contact">
       <section className="contact-intro">
-        <h1>Get in Touch</h1>
+        <h1>{contact.headline}</h1>
         <p className="lead">
           We're here to help and answer any question you might have. We look forward to hearing from you.
         </p>

@@ -6,6 +6,7 @@ import { site } from "../site.ts";
 export const failure: Screen = {
   name: "error",
   title: `Unexpected Application Error! | ${site.brand}`,
+  headline: "Unexpected Application Error!",
   description: `Something went wrong on the site of ${site.brand}.`,
   isIndexed: false,
   styles: "",

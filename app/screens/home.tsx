@@ -7,6 +7,7 @@ import styles from "../styles/home.css?inline";
 export const home: Screen = {
   name: "home",
   title: `${site.brand}: ${site.footerTagline}`,
+  headline: "Accelerate your path to net zero",
   description:
     "Carbon offsetting and renewable energy credits for businesses and individuals. Support solar and wind projects on your path to net zero.",
   isIndexed: true,
@@ -21,9 +22,10 @@ function Home() {
     <div className="hero">
       <HeroFilm film={site.heroFilm} />
       <div className="hero-text">
-        <h1>Accelerate your path to net zero</h1>
+        <h1>{home.headline}</h1>
         <p className="hero-subtitle">
-          Invest in a sustainable future with cost-effective carbon offsetting and renewable energy credits.
+          Invest in a sustainable future with <span className="nowrap">cost-effective</span> carbon offsetting and
+          renewable energy credits.
         </p>
         <p className="hero-line">
           Support renewable power projects and help neutralise the carbon footprint you cannot yet cut.

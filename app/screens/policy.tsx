@@ -1,12 +1,16 @@
 import type { MDXContent } from "mdx/types.js";
 import Delivery, { sections as deliverySections } from "../policies/delivery.mdx";
-import { POLICY_COMPONENTS, SettingsContext } from "../policies/facts.tsx";
+import { Fact, POLICY_COMPONENTS, SettingsContext } from "../policies/facts.tsx";
 import Privacy, { sections as privacySections } from "../policies/privacy.mdx";
 import Refunds, { sections as refundsSections } from "../policies/refunds.mdx";
 import Terms, { sections as termsSections } from "../policies/terms.mdx";
 import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/policy.css?inline";
+
+/** Marks the section in view, where browsers can. The style sheets' own tool does not know these words yet. */
+const MARK_SECTION_IN_VIEW =
+  "@layer screen{.contents ol{scroll-target-group:auto}.contents a:target-current{color:var(--ink);font-weight:600;text-decoration-color:var(--amber)}}";
 
 /** One heading of a policy's text, as the build reads it from the MDX. */
 export interface PolicySection {
@@ -16,6 +20,10 @@ export interface PolicySection {
 
 interface Policy {
   heading: string;
+  /** Where it is found, for its printed copy. */
+  path: string;
+  /** For a text with a date of its own. */
+  lastUpdated?: string;
   description: string;
   sections: readonly PolicySection[];
   Text: MDXContent;
@@ -23,6 +31,7 @@ interface Policy {
 
 export const privacy = policyScreen({
   heading: "Privacy policy",
+  path: "/privacy",
   description: `What ${site.brand} knows about you, why, who else sees it, and the six rights you have over it.`,
   sections: privacySections,
   Text: Privacy,
@@ -30,6 +39,7 @@ export const privacy = policyScreen({
 
 export const terms = policyScreen({
   heading: "Terms and conditions",
+  path: "/terms",
   description: `The terms on which you use the site and services of ${site.brand}.`,
   sections: termsSections,
   Text: Terms,
@@ -37,6 +47,8 @@ export const terms = policyScreen({
 
 export const refunds = policyScreen({
   heading: "Cancellations and refunds",
+  path: "/cancellation",
+  lastUpdated: "8th Nov 2024",
   description: `Sales by ${site.brand} are final. What that means before you buy, and whom to ask.`,
   sections: refundsSections,
   Text: Refunds,
@@ -44,6 +56,7 @@ export const refunds = policyScreen({
 
 export const delivery = policyScreen({
   heading: "Shipping and delivery",
+  path: "/delivery",
   description: `How services of ${site.brand} reach you: online, usually at once, always within 24 hours.`,
   sections: deliverySections,
   Text: Delivery,
@@ -53,9 +66,10 @@ function policyScreen(policy: Policy): Screen {
   return {
     name: "policy",
     title: `${policy.heading} | ${site.brand}`,
+    headline: policy.heading,
     description: policy.description,
     isIndexed: true,
-    styles,
+    styles: styles + MARK_SECTION_IN_VIEW,
     render: (settings) => (
       <SettingsContext value={settings}>
         <PolicyPage {...policy} />
@@ -64,10 +78,14 @@ function policyScreen(policy: Policy): Screen {
   };
 }
 
-function PolicyPage({ heading, sections, Text }: Policy) {
+function PolicyPage({ heading, path, lastUpdated, sections, Text }: Policy) {
   return (
     <article className="policy">
       <h1>{heading}</h1>
+      <p className="print-only">
+        {site.legalName}, <Fact name="websiteUrl" />
+        {path}, last updated on {lastUpdated ?? <Fact name="lastUpdated" />}
+      </p>
       <nav className="contents" aria-labelledby="contents-title">
         <h2 id="contents-title">On this page</h2>
         <ol>
