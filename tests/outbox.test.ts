@@ -1,4 +1,7 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createEmlMailer } from "../server/mail/eml-mailer.ts";
 import { parseMail } from "./support/parse-mail.ts";
 import { createHeldMailer, openPostOffice, withStore } from "./support/post-office.ts";
 
@@ -217,5 +220,23 @@ describe("stopping", () => {
     expect(await message(reference)).toMatchObject({ state: "queued", attempts: 0 });
     office.start(mailer);
     await mailer.given(1);
+  });
+});
+
+describe("a message erased while its mail is written", () => {
+  it("leaves no file behind", async () => {
+    const office = await openPostOffice();
+    const reference = await office.accept();
+    const files = createEmlMailer(office.dataDir);
+    const outbox = office.start({
+      ...files,
+      async send(mail) {
+        await files.send(mail);
+        await office.store.erase("ada@example.org");
+      },
+    });
+    await expect.poll(() => office.store.find(reference)).toBeNull();
+    await outbox.stop();
+    expect(readdirSync(join(office.dataDir, "outbox"))).toEqual([]);
   });
 });

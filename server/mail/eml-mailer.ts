@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { createTransport } from "nodemailer";
-import { emlFolder, writeEml } from "./eml-files.ts";
+import { emlFolder, removeEmls, writeEml } from "./eml-files.ts";
 import { MailError, type Mailer } from "./mailer.ts";
 
 /** Errors that stay until somebody mends the folder. */
@@ -17,7 +17,7 @@ export function createEmlMailer(dataDir: string): Mailer {
     disableUrlAccess: true,
   });
   return {
-    describe: "files in the folder outbox of DATA_DIR",
+    describe: `files in ${folder}`,
     async send(mail) {
       try {
         const { message } = await transport.sendMail(mail);
@@ -28,6 +28,7 @@ export function createEmlMailer(dataDir: string): Mailer {
         throw fileError(error);
       }
     },
+    forget: (reference) => removeEmls(dataDir, [reference]),
     async close() {},
   };
 }

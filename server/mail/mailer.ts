@@ -22,6 +22,8 @@ export interface Mailer {
   readonly describe: string;
   /** Resolves once the other side has taken the mail; rejects with nothing but a MailError, in bounded time. */
   send(mail: ComposedMail): Promise<void>;
+  /** Removes this side's own copy of a mail, if it keeps one: its message was erased while it was under way. */
+  forget(reference: string): Promise<void>;
   /** Ends what is under way at once. */
   close(): Promise<void>;
 }

@@ -59,6 +59,9 @@ export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMI
         busy.delete(connection);
       }
     },
+    async forget() {
+      // What a mail server has taken is out of our hands.
+    },
     async close() {
       for (const connection of [...idle.splice(0), ...busy]) connection.close({ force: true });
     },

@@ -8,7 +8,7 @@ import type { QueuePause } from "./queue-pause.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 
 export interface DeliveryParts {
-  store: Pick<Store, "markDelivered" | "reschedule" | "setAside" | "unclaim">;
+  store: Pick<Store, "markDelivered" | "reschedule" | "setAside" | "unclaim" | "find">;
   mailer: Mailer;
   identity: MailIdentity;
   log: OutboxLog;
@@ -60,6 +60,7 @@ async function storeResult(claim: Claim, failure: MailError | null, parts: Deliv
   if (failure === null) {
     const isStored = await marker.mark(reference, () => store.markDelivered(claim, clock.now()));
     if (isStored) log.info({ event: "delivered", reference, attempts }, "Delivered");
+    else await forgetIfErased(reference, parts);
     return;
   }
   const error = failure.message;
@@ -77,5 +78,17 @@ async function storeResult(claim: Claim, failure: MailError | null, parts: Deliv
   const isStored = await marker.mark(reference, () => store.setAside(claim, error, clock.now()));
   if (isStored) {
     log.error({ event: "set-aside", reference, attempts, error }, "Not deliverable; kept for the operator to retry");
+  }
+}
+
+/** The visitor's message may have been erased while its mail was written; then no file of it may stay either. */
+async function forgetIfErased(reference: string, { store, mailer, log }: DeliveryParts): Promise<void> {
+  try {
+    if ((await store.find(reference)) === null) await mailer.forget(reference);
+  } catch (error) {
+    log.error(
+      { event: "not-forgotten", reference, error: errorName(error) },
+      "A mail may be left of an erased message; erase it again with: npm run messages -- privacy erase",
+    );
   }
 }

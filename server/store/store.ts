@@ -85,7 +85,7 @@ export interface Store {
   readonly clientKey: Uint8Array;
   accept(submission: Submission, rules: AcceptanceRules, now: Date): Promise<Acceptance>;
 
-  /** Leases up to `limit` due messages to this worker, oldest due first. */
+  /** Leases up to `limit` due messages to this worker, oldest due first, each with the present attempt counted. */
   claim(limit: number, leaseMs: number, now: Date): Promise<Claim[]>;
   /** These four return false, and change nothing, when the lease went to somebody else. */
   markDelivered(claim: Claim, now: Date): Promise<boolean>;

@@ -107,6 +107,7 @@ export function createHeldMailer(): HeldMailer {
         held.push({ reference: mail.reference, take: resolve, fail: reject });
         for (const { count, resolve: tell } of waiting) if (held.length >= count) tell();
       }),
+    async forget() {},
     async close() {
       for (const mail of held) mail.take();
     },
