@@ -84,7 +84,7 @@ for (const [width, height] of [
     await page.setViewportSize({ width, height });
     await page.goto("/");
     const box = await page.getByRole("link", { name: "Start Offsetting Now" }).boundingBox();
-    if (height >= 640) expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(height);
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(height);
     const toggle = await page.locator("#film-toggle").boundingBox();
     const isApart =
       !toggle ||
