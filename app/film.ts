@@ -9,7 +9,7 @@ if (video && toggle && label) control(video, toggle, label);
 function control(video: HTMLVideoElement, toggle: HTMLButtonElement, label: HTMLElement) {
   const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
   const saveData = "connection" in navigator && (navigator.connection as { saveData?: boolean }).saveData;
-  const stored = sessionStorage.getItem(STORED_CHOICE);
+  const stored = recall();
   let isWanted = stored === null ? !lessMotion.matches && !saveData : stored === "on";
 
   const apply = () => {
@@ -28,7 +28,7 @@ function control(video: HTMLVideoElement, toggle: HTMLButtonElement, label: HTML
   video.addEventListener("playing", () => video.classList.add("is-playing"), { once: true });
   toggle.addEventListener("click", () => {
     isWanted = !isWanted;
-    sessionStorage.setItem(STORED_CHOICE, isWanted ? "on" : "off");
+    remember(isWanted ? "on" : "off");
     apply();
   });
   lessMotion.addEventListener("change", () => {
@@ -40,4 +40,19 @@ function control(video: HTMLVideoElement, toggle: HTMLButtonElement, label: HTML
   toggle.dataset.film = isWanted ? "on" : "off";
   label.textContent = isWanted ? "Pause film" : "Play film";
   addEventListener("load", apply);
+}
+
+/** For the visit, where the browser lets a page remember anything. */
+function remember(choice: "on" | "off"): void {
+  try {
+    sessionStorage.setItem(STORED_CHOICE, choice);
+  } catch {}
+}
+
+function recall(): string | null {
+  try {
+    return sessionStorage.getItem(STORED_CHOICE);
+  } catch {
+    return null;
+  }
 }

@@ -9,6 +9,8 @@ export type SendEmailAnswer =
 export const ALERT_ID = {
   sent: "message-sent",
   failed: "message-failed",
+  /** Failed as well, but only for now. */
+  limited: "message-limited",
   broken: "message-error",
 } as const;
 

@@ -12,6 +12,8 @@ import { CHROMIUM_FLAGS, findChromium } from "./chromium.mjs";
 const OUT = "dist/screenshots";
 const README_PICTURE = "docs/home.jpg";
 const WIDTHS = [320, 768, 1280];
+/** Stands for any request that made the server fail. */
+const FAILURE_PATH = "/made-to-fail";
 const SHEET_COLUMN_PX = 320;
 
 interface Shot {
@@ -36,7 +38,7 @@ const SHOTS: readonly Shot[] = [
   { name: "cancellation", path: "/cancellation" },
   { name: "delivery", path: "/delivery" },
   { name: "coming-soon", path: "/about" },
-  { name: "error", path: "/500.html" },
+  { name: "error", path: FAILURE_PATH },
 ];
 
 const server = await startServer();
@@ -67,6 +69,7 @@ try {
 
 async function take(context: BrowserContext, { path, prepare }: Shot, name: string): Promise<string> {
   const page = await context.newPage();
+  await page.route(FAILURE_PATH, (route) => route.fulfill({ path: "dist/500.html" }));
   await page.goto(server.url + path, { waitUntil: "networkidle" });
   await prepare?.(page);
   const file = join(OUT, `${name}.png`);

@@ -65,7 +65,7 @@ export function parseConfig(env: Environment): Config {
     return value;
   };
 
-  const port = Number(text("PORT") ?? "3000");
+  const port = /^\d{1,5}$/.test(text("PORT") ?? "3000") ? Number(text("PORT") ?? "3000") : Number.NaN;
   const databaseUrl = text("DATABASE_URL");
   const smtpUrl = text("SMTP_URL");
   const mailTo = text("MAIL_TO");

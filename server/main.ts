@@ -71,11 +71,11 @@ function explain(error: unknown): string {
   if (error instanceof BuildMissing || error instanceof StoreRefused || error instanceof StoreUnavailable) {
     return error.message;
   }
-  const { code, port, address } = error as { code?: string; port?: number; address?: string };
+  const { code, port, address, hostname } = error as Partial<Record<"code" | "port" | "address" | "hostname", string>>;
   if (code === "EADDRINUSE")
     return `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm start`;
   if (code === "EACCES") return `Port ${port} needs more rights; choose one above 1023, e.g. PORT=3000 npm start`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-    return `HOST ${address ?? ""} is not an address of this machine; e.g. HOST=127.0.0.1`;
+    return `HOST ${address ?? hostname ?? ""} is not an address of this machine; e.g. HOST=127.0.0.1`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

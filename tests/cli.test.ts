@@ -84,8 +84,8 @@ describe("on SQLite", () => {
     const reference = await send(store, submissionOf(messageWith({ name: "Zoë", message: words, country: "" })));
     const { code, out } = await cli("show", reference.toLowerCase());
     expect(code).toBe(0);
-    expect(out).toContain(`Reference:      ${reference}\n`);
-    expect(out).toContain("Name:           Zoë\n");
+    expect(out).toContain(`Reference:         ${reference}\n`);
+    expect(out).toContain("Name:              Zoë\n");
     expect(out).toContain("Country:        -\n");
     expect(out).toMatch(/\n\nFirst line\nsecond \\u\{202e\}line\n$/);
     expect(await cli("show", "BC-NONE-00")).toMatchObject({
@@ -202,7 +202,7 @@ describe("on SQLite", () => {
     });
     expect(await store.list({})).toHaveLength(2);
     expect(await cli("privacy", "erase", "secret@example.com", "--yes")).toEqual({
-      ...{ code: 0, out: "1 message erased, with their .eml files.\n", err: "" },
+      ...{ code: 0, out: "1 message erased, and every .eml file of it.\n", err: "" },
     });
     expect(readdirSync(outbox)).toEqual([`${other}.eml`]);
     for (const name of readdirSync(dataDir).filter((file) => file.startsWith("messages.db"))) {

@@ -202,6 +202,13 @@ describe("a form without script", () => {
     expect((await form({ ...BODY, email: "x" })).headers.location).toBe("/contact#message-failed");
   });
 
+  test("is sent back to an alert of its own when it is over the limit", async () => {
+    await using({ RATE_LIMIT: "1/10m" }, async (app) => {
+      await form(BODY, app);
+      expect((await form({ ...BODY, message: "More" }, app)).headers.location).toBe("/contact#message-limited");
+    });
+  });
+
   test("is sent back to the error alert when the store is down", async () => {
     await using({}, async (app) => expect((await form(BODY, app)).headers.location).toBe("/contact#message-error"), {
       accept: () => Promise.reject(new StoreUnavailable("down")),

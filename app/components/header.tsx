@@ -19,8 +19,8 @@ export function Header({ isOverlaid }: { isOverlaid: boolean }) {
             </li>
           ))}
         </ul>
-        <ButtonLink link={site.login} look="quiet" />
         <ButtonLink link={site.openAccount} look="outline" />
+        <ButtonLink link={site.login} look="quiet" />
       </nav>
       <SmallMenu />
     </header>

@@ -12,7 +12,7 @@ const OWN_FILM: readonly FilmSource[] = [
 
 /**
  * The still picture paints first. The film's script adds the sources once the page is up, unless the visitor asked for
- * less motion or less data; without script the browser plays it with its own controls.
+ * less motion or less data; without script the browser plays it and a checkbox hides it.
  */
 export function HeroFilm({ film }: { film: SiteSettings["heroFilm"] }) {
   const sources = film === "own" ? OWN_FILM : film;
@@ -31,11 +31,15 @@ export function HeroFilm({ film }: { film: SiteSettings["heroFilm"] }) {
             ))}
           </video>
           <noscript>
-            <video muted loop autoPlay playsInline controls aria-label="First light over hills with wind turbines">
+            <video muted loop autoPlay playsInline tabIndex={-1} aria-hidden="true">
               {sources.map(({ url, type }) => (
                 <source key={url} src={url} type={type} media="(prefers-reduced-motion: no-preference)" />
               ))}
             </video>
+            <label className="film-toggle">
+              <input type="checkbox" id="film-hidden" />
+              <span>Hide film</span>
+            </label>
           </noscript>
           <button type="button" id="film-toggle" className="film-toggle" hidden>
             <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { ALERT_ID, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
-import type { FormState } from "./form-state.ts";
+import { type FormState, START } from "./form-state.ts";
 
 const TEXT = {
   sent: "Message sent successfully!",
@@ -33,7 +33,7 @@ export function FormAlert({ state }: { state: FormState }) {
           </Alert>
         )}
       </div>
-      {state.phase === "idle" && <AlertsWithoutScript />}
+      {state === START && <AlertsWithoutScript />}
     </>
   );
 }
@@ -52,6 +52,9 @@ function AlertsWithoutScript() {
       </div>
       <div className="alert-target" id={ALERT_ID.failed} role="alert" tabIndex={-1}>
         <Alert outcome="failed">{goBack}</Alert>
+      </div>
+      <div className="alert-target" id={ALERT_ID.limited} role="alert" tabIndex={-1}>
+        <Alert outcome="failed">You have sent several messages already. Please try again later.</Alert>
       </div>
       <div className="alert-target" id={ALERT_ID.broken} role="alert" tabIndex={-1}>
         <Alert outcome="broken">{goBack}</Alert>

@@ -57,7 +57,7 @@ export const refunds = policyScreen({
 export const delivery = policyScreen({
   heading: "Shipping and delivery",
   path: "/delivery",
-  description: `How services of ${site.brand} reach you: online, usually at once, always within 24 hours.`,
+  description: `How services of ${site.brand} reach you: online, usually at once, within 24 hours in rare delays.`,
   sections: deliverySections,
   Text: Delivery,
 });

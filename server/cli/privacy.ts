@@ -26,7 +26,8 @@ export const privacyRectify = defineCommand({
   name: "privacy rectify",
   usage: "EMAIL [--name NAME] [--email NEW] [--phone PHONE] [--country CODE] [--message TEXT]",
   summary: "correct what is held on an address",
-  details: "  Changes only what is given, in every message from that address; --country= with nothing clears it.",
+  details: `  Changes only what is given, in every message from that address; --country= with nothing clears it.
+  A mail that was sent, or written to an .eml file, keeps its words.`,
   operands: ONE_ADDRESS,
   options: {
     name: { type: "string" },
@@ -95,7 +96,7 @@ export const privacyErase = defineCommand({
       await removeEmls(dataDir, held);
       const erased = await store.erase(email);
       await removeEmls(dataDir, [...new Set([...held, ...erased])]);
-      out(`${countOf(found(email, erased.length))} erased, with their .eml files.\n`);
+      out(`${countOf(found(email, erased.length))} erased, and every .eml file of it.\n`);
     };
   },
 });

@@ -15,7 +15,7 @@ export const show = defineCommand({
       if (!message) throw new CommandFailed(notFound(reference));
       const { message: words, ...facts } = messageJson(message);
       if (values.json) return out(`${visibleJson(messageJson(message))}\n`);
-      const lines = Object.entries(facts).map(([name, value]) => `${`${labelOf(name)}:`.padEnd(15)} ${shown(value)}`);
+      const lines = Object.entries(facts).map(([name, value]) => `${`${labelOf(name)}:`.padEnd(18)} ${shown(value)}`);
       out(`${lines.join("\n")}\n\n${visibleLines(words)}\n`);
     };
   },

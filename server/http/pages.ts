@@ -10,13 +10,16 @@ const CACHE_CONTROL = { immutable: "public, max-age=31536000, immutable", revali
 const TECHNICAL_PATH =
   /^\/(assets|media)\/|^\/favicon\.[^/]*$|^\/(robots\.txt|sitemap\.xml|carbon\.txt|countries\.json|site\.webmanifest|\.well-known\/security\.txt)$/;
 
+/** Pages for where there is none: they are answers, not addresses. */
+const STAND_INS: readonly string[] = [`/${NOT_FOUND_PAGE}`, `/${FAILURE_PAGE}`];
+
 /** Answers every GET and HEAD that nothing else answers: a page, a file, a film, or Coming Soon. */
 export function servePages(app: FastifyInstance, site: HeldSite): void {
   const comingSoon = pageOf(site, NOT_FOUND_PAGE);
 
   app.get("/*", (request, reply) => {
     const { path, query } = splitUrl(request.raw.url ?? "/");
-    const file = site.files.get(path);
+    const file = STAND_INS.includes(path) ? undefined : site.files.get(path);
     if (file) return sentPage(file, query, reply) ?? sendHeld(file, request, reply);
     const film = site.media.get(path);
     if (film) return sendMedia(film, request, reply);

@@ -72,7 +72,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
   const parsed = parseContactMessage(body as Record<string, unknown>);
   if (!parsed.ok) {
     request.log.info({ event: "refused", reason: "invalid", fields: Object.keys(parsed.fields) }, "message refused");
-    const error = "Please correct the fields named below.";
+    const error = "Please correct the marked fields.";
     return answer(request, reply, 422, { success: false, error, fields: parsed.fields });
   }
 
@@ -113,8 +113,11 @@ function logAcceptance({ log }: FastifyRequest, acceptance: Acceptance): void {
     const { reference, state } = acceptance;
     log.info({ event: "accepted", reference, state }, "message accepted");
   } else {
-    const event = acceptance.kind === "repeated" ? "repeated" : "refused";
-    log.info({ event, reason: acceptance.kind }, `message ${event}`);
+    const isRepeated = acceptance.kind === "repeated";
+    log.info(
+      isRepeated ? { event: "repeated" } : { event: "refused", reason: acceptance.kind },
+      "message not stored anew",
+    );
   }
 }
 
@@ -123,10 +126,15 @@ function answer(request: FastifyRequest, reply: FastifyReply, status: number, bo
   reply.header("cache-control", "no-store");
   if (!request.headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE)) return reply.code(status).send(body);
   const query = body.success ? `?${REFERENCE_PARAMETER}=${encodeURIComponent(body.reference)}` : "";
-  const alert = body.success ? ALERT_ID.sent : status >= 500 ? ALERT_ID.broken : ALERT_ID.failed;
+  const alert = body.success ? ALERT_ID.sent : alertFor(status);
   // A page of another origin is known only by that origin; ours is found without naming it, whatever the proxy.
   const base = String(reply.getHeader("access-control-allow-origin") ?? "");
   return reply.code(303).header("location", `${base}/contact${query}#${alert}`).send();
+}
+
+function alertFor(status: number): string {
+  if (status === 429) return ALERT_ID.limited;
+  return status >= 500 ? ALERT_ID.broken : ALERT_ID.failed;
 }
 
 function answerError(error: Error & { statusCode?: number }, request: FastifyRequest, reply: FastifyReply) {

@@ -73,8 +73,8 @@ test.describe("when the server answers without success", () => {
     );
     await fillForm(page);
     await page.getByRole("button", { name: "Submit" }).click();
-    const alert = page.getByRole("alert").filter({ visible: true });
-    await expect(alert.getByText("Failed to send message.", { exact: true })).toBeVisible();
+    const alert = page.getByRole("alert").filter({ hasText: "Failed" });
+    await expect(alert.getByText("Failed to send message.", { exact: true })).toBeInViewport();
     await expect(alert).toContainText("Try later.");
     expect(await readForm(page)).toEqual(VISITOR);
 
@@ -101,7 +101,7 @@ for (const [trouble, respond] of [
       await page.route("**/send-email", (route) => ("abort" in respond ? route.abort() : route.fulfill(respond)));
       await fillForm(page);
       await page.getByRole("button", { name: "Submit" }).click();
-      const alert = page.getByRole("alert").filter({ visible: true });
+      const alert = page.getByRole("alert").filter({ hasText: "An error" });
       await expect(alert.getByText("An error occurred while sending your message.", { exact: true })).toBeInViewport();
       expect((await logged).type()).toBe("error");
       expect(await readForm(page)).toEqual(VISITOR);
@@ -224,6 +224,33 @@ test("a submit pressed before the script arrives is sent as a plain post", async
   await page.locator("option[value=GB]").waitFor({ state: "attached" });
   await expect(page.getByRole("status").getByText("Message sent successfully!", { exact: true })).toBeVisible();
   await expect(page.getByText(/Your reference is BC-/)).toBeVisible();
+});
+
+test("an alert from an earlier post is gone with the next submit, whatever comes of that", async ({ page }) => {
+  await page.goto("/contact?reference=BC-AAAA-AA#message-sent");
+  await page.locator("option[value=GB]").waitFor({ state: "attached" });
+  await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
+  await fillForm(page, { ...VISITOR, name: "   " });
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page.getByText("Enter your name.")).toBeVisible();
+  await expect(page.getByText("Message sent successfully!", { exact: true })).toHaveCount(0);
+});
+
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 375, height: 667 }, expectedTrouble: /status of 422|status 422/ });
+
+  test("a failure is in view together with the field it names", async ({ page }) => {
+    await openForm(page);
+    const fields = { name: "Enter your name." };
+    await page.route("**/send-email", (route) =>
+      route.fulfill({ status: 422, json: { success: false, error: "Please correct the marked fields.", fields } }),
+    );
+    await fillForm(page);
+    await page.getByRole("button", { name: "Submit" }).click();
+    await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
+    await expect(page.getByLabel("Name", { exact: true })).toBeInViewport();
+    await expect(page.getByText("Failed to send message.", { exact: true })).toBeInViewport();
+  });
 });
 
 test("the trap is out of sight, out of the tab order, and nothing that a browser fills in", async ({ page }) => {

@@ -65,11 +65,14 @@ test("the film is not downloaded under Save-Data", async ({ page }) => {
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("the film plays with the browser's own controls", async ({ page }) => {
-    const film = page.waitForRequest(/\/media\//);
+  test("the film plays, and a checkbox hides it", async ({ page }) => {
+    const requested = page.waitForRequest(/\/media\//);
     await page.goto("/");
-    await film;
-    await expect(page.locator("noscript video")).toHaveAttribute("controls", "");
+    await requested;
+    const film = page.locator("noscript video");
+    await expect(film).toBeVisible();
+    await page.getByRole("checkbox", { name: "Hide film" }).click();
+    await expect(film).toBeHidden();
   });
 });
 

@@ -33,6 +33,8 @@ for (const [path, heading] of ODD_SPELLINGS) {
 const UNKNOWN = [
   ...PATHS_WITHOUT_PAGE,
   "/Contact",
+  "/404.html",
+  "/500.html",
   "/DELIVERY",
   "/nothing/here",
   "/contact/us",
