@@ -86,7 +86,7 @@ describe("on SQLite", () => {
     expect(code).toBe(0);
     expect(out).toContain(`Reference:         ${reference}\n`);
     expect(out).toContain("Name:              Zoë\n");
-    expect(out).toContain("Country:        -\n");
+    expect(out).toContain("Country:           -\n");
     expect(out).toMatch(/\n\nFirst line\nsecond \\u\{202e\}line\n$/);
     expect(await cli("show", "BC-NONE-00")).toMatchObject({
       code: 1,
