@@ -2,7 +2,7 @@ import displayFont from "../media/fonts/display.woff2?url";
 import { Footer } from "./components/footer.tsx";
 import { Header } from "./components/header.tsx";
 import { MARK_COLOUR } from "./components/mark.tsx";
-import type { PageScript, RenderContext } from "./render.tsx";
+import type { PageScript, RenderContext } from "./render-context.ts";
 import type { Screen } from "./screen.ts";
 import { site } from "./site.ts";
 import { socialCardPath } from "./social-card-path.ts";

@@ -1,17 +1,9 @@
 import { Writable } from "node:stream";
 import { prerenderToNodeStream } from "react-dom/static";
-import type { BuildSettings } from "../contract/build-settings.ts";
 import { Document } from "./document.tsx";
+import type { RenderContext } from "./render-context.ts";
 import { COMING_SOON, FAILURE, ROUTES } from "./routes.ts";
-import type { Screen, ScreenScript } from "./screen.ts";
-
-/** How a page gets its script: written into it, or fetched from an address. */
-export type PageScript = { code: string } | { url: string };
-
-export interface RenderContext {
-  settings: BuildSettings;
-  scripts: Readonly<Record<ScreenScript, PageScript>>;
-}
+import type { Screen } from "./screen.ts";
 
 export interface RenderedPage {
   /** The paths that show it; empty for the pages that stand in where no page is. */

@@ -1,5 +1,5 @@
 import { isRunnableDevEnvironment, type ViteDevServer } from "vite";
-import type { RenderContext } from "../app/render.tsx";
+import type { RenderContext } from "../app/render-context.ts";
 import type { Renderer } from "./site-plugin.ts";
 import { technicalFiles } from "./technical-files.ts";
 

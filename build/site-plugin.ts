@@ -2,7 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin, ViteBuilder } from "vite";
-import type { PageScript, RenderContext } from "../app/render.tsx";
+import type { PageScript, RenderContext } from "../app/render-context.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { serveDev } from "./dev-server.ts";
 import { writeSite } from "./write-site.ts";

@@ -1,7 +1,7 @@
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, extname, join, relative } from "node:path";
 import { unsetFacts } from "../app/policies/facts.tsx";
-import type { RenderContext } from "../app/render.tsx";
+import type { RenderContext } from "../app/render-context.ts";
 import { site } from "../app/site.ts";
 import { socialCardPath } from "../app/social-card-path.ts";
 import {

@@ -1,5 +1,5 @@
 import { expect } from "@playwright/test";
-import { fillForm, openForm, readForm, VISITOR } from "../support/contact.ts";
+import { fillForm, holdScript, openForm, readForm, VISITOR } from "../support/contact.ts";
 import { test } from "../support/site.ts";
 
 const EMPTY = { name: "", email: "", phone: "", country: "", message: "" };
@@ -192,14 +192,7 @@ test.describe("when the country list fails", () => {
 });
 
 test("what was typed before the script arrives survives it", async ({ page }) => {
-  let letScriptGo = () => {};
-  const held = new Promise<void>((resolve) => {
-    letScriptGo = resolve;
-  });
-  await page.route("**/assets/contact-*.js", async (route) => {
-    await held;
-    await route.continue();
-  });
+  const letScriptGo = await holdScript(page);
   await page.goto("/contact");
   await fillForm(page, { ...VISITOR, country: "" });
   letScriptGo();
@@ -208,14 +201,7 @@ test("what was typed before the script arrives survives it", async ({ page }) =>
 });
 
 test("a submit pressed before the script arrives is sent as a plain post", async ({ page }) => {
-  let letScriptGo = () => {};
-  const held = new Promise<void>((resolve) => {
-    letScriptGo = resolve;
-  });
-  await page.route("**/assets/contact-*.js", async (route) => {
-    await held;
-    await route.continue();
-  });
+  const letScriptGo = await holdScript(page);
   await page.goto("/contact");
   await fillForm(page, { ...VISITOR, country: "", message: "Quicker than the script" });
   await page.getByRole("button", { name: "Submit" }).click();

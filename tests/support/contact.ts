@@ -34,3 +34,13 @@ export async function openForm(page: Page): Promise<void> {
   await page.goto("/contact");
   await page.locator("select[name=country] option:nth-child(2)").waitFor({ state: "attached" });
 }
+
+/** Keeps the form's script from arriving until the function it gives is called. */
+export async function holdScript(page: Page): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route("**/assets/contact-*.js", async (route) => {
+    await promise;
+    await route.continue();
+  });
+  return resolve;
+}
