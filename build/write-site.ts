@@ -11,7 +11,9 @@ import {
   MANIFEST_FILE,
   NOT_FOUND_PAGE,
 } from "../contract/build-manifest.ts";
+import type { BuildSettings } from "../contract/build-settings.ts";
 import { compressBeside } from "./compress.ts";
+import { contentSecurityPolicy } from "./content-security-policy.ts";
 import type { Renderer } from "./site-plugin.ts";
 import { drawSocialCard } from "./social-cards.ts";
 import { technicalFiles } from "./technical-files.ts";
@@ -66,7 +68,7 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
     .map((entry) => relative(outDir, join(entry.parentPath, entry.name)))
     .filter((name) => !join(outDir, name).startsWith(rendererDir));
   const files: BuiltFile[] = [];
-  for (const name of names.sort()) files.push(await builtFile(outDir, name));
+  for (const name of names.sort()) files.push(await builtFile(outDir, name, context.settings));
 
   const unset = unsetFacts(context.settings);
   const { brand, contactEmail, referencePrefix } = site;
@@ -86,17 +88,19 @@ async function write(outDir: string, file: string, content: string | Uint8Array)
   await writeFile(join(outDir, file), content);
 }
 
-async function builtFile(outDir: string, file: string): Promise<BuiltFile> {
+async function builtFile(outDir: string, file: string, settings: BuildSettings): Promise<BuiltFile> {
   const extension = extname(file);
   const contentType = CONTENT_TYPE[extension];
   if (!contentType) throw new Error(`build/write-site.ts knows no content type for ${file}; add its extension.`);
+  const content = await readFile(join(outDir, file));
   const isPage = extension === ".html";
   return {
     url: `/${file.replace(/(^|\/)index\.html$/, "")}`,
     file,
     contentType,
-    isCompressed: await compressBeside(join(outDir, file), await readFile(join(outDir, file))),
+    isCompressed: await compressBeside(join(outDir, file), content),
     cache: HAS_HASH.test(file) ? "immutable" : "revalidate",
     kind: file.startsWith("media/") ? "media" : isPage ? "page" : "file",
+    ...(isPage && { policy: contentSecurityPolicy(String(content), settings, site.heroFilm) }),
   };
 }

@@ -27,6 +27,8 @@ export interface BuiltFile {
   cache: "immutable" | "revalidate";
   /** `page` is HTML; `media` is streamed from disk, by ranges; the rest is held in memory. */
   kind: "page" | "file" | "media";
+  /** A page's `Content-Security-Policy`. */
+  policy?: string;
 }
 
 export const MANIFEST_FILE = ".build.json";

@@ -37,6 +37,14 @@ test("a page comes in the encoding the client takes, each with a strong tag of i
     expect(headers).toMatchObject({ vary: "accept-encoding", "cache-control": "no-cache" });
 });
 
+test("every page carries its policy, and allows nothing inline that is not its own", async () => {
+  for (const url of ["/", "/contact", "/privacy", "/about", "/contact?reference=BC-7K3Q-9M"]) {
+    const { headers } = await get(url);
+    expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; script-src 'self'.*; style-src 'sha256-/);
+    expect(headers["content-security-policy"]).not.toContain("unsafe");
+  }
+});
+
 test("a client that holds the page gets 304 and no body", async () => {
   const { headers } = await get("/contact");
   const again = await get("/contact", { "if-none-match": String(headers.etag) });

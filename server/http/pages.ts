@@ -43,8 +43,13 @@ declare module "fastify" {
 
 /** The page that says that the server itself failed. */
 export function sendFailurePage(site: HeldSite, reply: FastifyReply): FastifyReply {
-  const { contentType, variants } = pageOf(site, FAILURE_PAGE);
-  return reply.code(500).header("cache-control", "no-store").type(contentType).send(variants.identity.body);
+  const { contentType, variants, policy } = pageOf(site, FAILURE_PAGE);
+  return reply
+    .code(500)
+    .header("content-security-policy", policy)
+    .header("cache-control", "no-store")
+    .type(contentType)
+    .send(variants.identity.body);
 }
 
 function pageOf(site: HeldSite, name: string): HeldFile {
@@ -69,6 +74,7 @@ function sendHeld(file: HeldFile, request: FastifyRequest, reply: FastifyReply):
   const { body, etag } = file.variants[encoding];
   reply.header("cache-control", CACHE_CONTROL[file.cache]).header("etag", etag);
   if (file.isCompressed) reply.header("vary", "accept-encoding");
+  if (file.policy) reply.header("content-security-policy", file.policy);
   if (isUnchanged(request.headers["if-none-match"], etag)) return reply.code(304).send();
   if (encoding !== "identity") reply.header("content-encoding", encoding);
   return reply.header("content-type", file.contentType).send(body);
@@ -84,6 +90,7 @@ function sentPage(file: HeldFile, query: string, reply: FastifyReply): FastifyRe
   return reply
     .header("cache-control", "no-store")
     .header("content-type", file.contentType)
+    .header("content-security-policy", file.policy)
     .send(html.replace(slot, `${slot}Your reference is <b>${reference}</b>.`));
 }
 
