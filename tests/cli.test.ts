@@ -202,7 +202,7 @@ describe("on SQLite", () => {
     });
     expect(await store.list({})).toHaveLength(2);
     expect(await cli("privacy", "erase", "secret@example.com", "--yes")).toEqual({
-      ...{ code: 0, out: "1 message erased, and every .eml file of it.\n", err: "" },
+      ...{ code: 0, out: "1 message erased, .eml files included.\n", err: "" },
     });
     expect(readdirSync(outbox)).toEqual([`${other}.eml`]);
     for (const name of readdirSync(dataDir).filter((file) => file.startsWith("messages.db"))) {

@@ -96,7 +96,7 @@ export const privacyErase = defineCommand({
       await removeEmls(dataDir, held);
       const erased = await store.erase(email);
       await removeEmls(dataDir, [...new Set([...held, ...erased])]);
-      out(`${countOf(found(email, erased.length))} erased, and every .eml file of it.\n`);
+      out(`${countOf(found(email, erased.length))} erased, .eml files included.\n`);
     };
   },
 });

@@ -45,7 +45,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   test.describe(`${colorScheme}, states`, () => {
     test.use({
       colorScheme,
-      viewport: { width: 375, height: 667 },
+      viewport: { width: 320, height: 667 },
       expectedTrouble: /send-email|status of 422|failed/,
     });
 
