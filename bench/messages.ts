@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type StartedProcess, startProcess } from "../scripts/start-process.ts";
 import { type LoadResult, measureLoad } from "./http-load.ts";
-import { type BenchedProcess, startProcess } from "./start-process.ts";
 
 const CONNECTIONS = 200;
 const WARM_UP_SECONDS = 10;
@@ -21,7 +21,7 @@ export async function benchMessages(): Promise<Record<string, unknown>[]> {
   return rows;
 }
 
-async function measure(start: (folder: string) => Promise<BenchedProcess>): Promise<LoadResult> {
+async function measure(start: (folder: string) => Promise<StartedProcess>): Promise<LoadResult> {
   const folder = await mkdtemp(join(tmpdir(), "bench-"));
   const server = await start(folder);
   try {

@@ -1,13 +1,12 @@
 // `npm run screenshots`: every screen and state at three widths, light and dark, into dist/screenshots, with one sheet to
 // look at, and the README's picture. Needs a build and a browser, both of which the npm script brings.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { CHROMIUM_FLAGS, findChromium } from "./chromium.mjs";
+import { startProcess } from "./start-process.ts";
 
 const OUT = "dist/screenshots";
 const README_PICTURE = "docs/home.jpg";
@@ -41,7 +40,8 @@ const SHOTS: readonly Shot[] = [
   { name: "error", path: FAILURE_PATH },
 ];
 
-const server = await startServer();
+const dataDir = await mkdtemp(join(tmpdir(), "screenshots-"));
+const server = await startProcess(["server/main.ts"], { DATA_DIR: dataDir });
 const executablePath = findChromium();
 const browser = await chromium.launch({ args: CHROMIUM_FLAGS, ...(executablePath && { executablePath }) });
 try {
@@ -65,12 +65,13 @@ try {
 } finally {
   await browser.close();
   await server.stop();
+  await rm(dataDir, { recursive: true, force: true });
 }
 
 async function take(context: BrowserContext, { path, prepare }: Shot, name: string): Promise<string> {
   const page = await context.newPage();
   await page.route(FAILURE_PATH, (route) => route.fulfill({ path: "dist/500.html" }));
-  await page.goto(server.url + path, { waitUntil: "networkidle" });
+  await page.goto(`http://127.0.0.1:${server.port}${path}`, { waitUntil: "networkidle" });
   await prepare?.(page);
   const file = join(OUT, `${name}.png`);
   await page.screenshot({ path: file, fullPage: path !== "/" && !prepare, animations: "disabled" });
@@ -116,25 +117,4 @@ async function makeSheet(files: readonly string[]): Promise<void> {
     .composite(tiles)
     .jpeg({ quality: 80 })
     .toFile(join(OUT, "sheet.jpg"));
-}
-
-async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const dataDir = await mkdtemp(join(tmpdir(), "screenshots-"));
-  const env = { ...process.env, PORT: "0", DATA_DIR: dataDir, LOG_LEVEL: "error" };
-  const child = spawn(process.execPath, ["server/main.ts"], { env, stdio: ["ignore", "pipe", "inherit"] });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout.on("data", (chunk) => {
-      const port = /localhost:(\d+)/.exec(String(chunk))?.[1];
-      if (port) resolve(`http://127.0.0.1:${port}`);
-    });
-    child.once("exit", (code) => reject(new Error(`The server ended with ${code}.`)));
-  });
-  return {
-    url,
-    async stop() {
-      child.kill("SIGTERM");
-      await once(child, "exit");
-      await rm(dataDir, { recursive: true, force: true });
-    },
-  };
 }

@@ -24,7 +24,7 @@ export function createApp({ config, site, store, logStream, onAccepted }: AppPar
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     // Paths are compared by servePages itself, which must also see those that Fastify cannot decode.
-    frameworkErrors: (_error, request, reply) => void app.sendComingSoon(request, reply),
+    frameworkErrors: (_error, request, reply) => void sendComingSoon(request, reply),
   });
   const { rateLimits, hourlyLimit } = config;
   const rules = { referencePrefix: site.manifest.site.referencePrefix, rateLimits, hourlyLimit };
@@ -32,10 +32,10 @@ export function createApp({ config, site, store, logStream, onAccepted }: AppPar
   sendSecurityHeaders(app);
   serveHealth(app, store);
   acceptMessages(app, { config, store, rules, onAccepted });
-  servePages(app, site);
+  const sendComingSoon = servePages(app, site);
 
   app.setNotFoundHandler((request, reply) => {
-    if (request.method === "GET" || request.method === "HEAD") return app.sendComingSoon(request, reply);
+    if (request.method === "GET" || request.method === "HEAD") return sendComingSoon(request, reply);
     const allow = request.url.split("?")[0] === "/send-email" ? "OPTIONS, POST" : "GET, HEAD";
     return reply.code(405).header("allow", allow).type("text/plain; charset=utf-8").send("Method not allowed\n");
   });

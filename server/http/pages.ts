@@ -13,8 +13,13 @@ const TECHNICAL_PATH =
 /** Pages for where there is none: they are answers, not addresses. */
 const STAND_INS: readonly string[] = [`/${NOT_FOUND_PAGE}`, `/${FAILURE_PAGE}`];
 
-/** Answers every GET and HEAD that nothing else answers: a page, a file, a film, or Coming Soon. */
-export function servePages(app: FastifyInstance, site: HeldSite): void {
+type Send = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+/**
+ * Answers every GET and HEAD that nothing else answers: a page, a file, a film, or Coming Soon. Gives what sends the
+ * latter, for requests that reach no route.
+ */
+export function servePages(app: FastifyInstance, site: HeldSite): Send {
   const comingSoon = pageOf(site, NOT_FOUND_PAGE);
 
   app.get("/*", (request, reply) => {
@@ -32,13 +37,7 @@ export function servePages(app: FastifyInstance, site: HeldSite): void {
     return sendHeld(comingSoon, request, reply.header("x-robots-tag", "noindex"));
   }
 
-  app.decorate("sendComingSoon", sendComingSoon);
-}
-
-declare module "fastify" {
-  interface FastifyInstance {
-    sendComingSoon(request: FastifyRequest, reply: FastifyReply): FastifyReply;
-  }
+  return sendComingSoon;
 }
 
 /** The page that says that the server itself failed. */

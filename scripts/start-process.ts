@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
-export interface BenchedProcess {
+export interface StartedProcess {
   port: number;
   process: ChildProcess;
   stop(): Promise<void>;
 }
 
 /** Starts a Node program and waits until it prints the port it listens on. */
-export async function startProcess(args: readonly string[], env: Record<string, string> = {}): Promise<BenchedProcess> {
+export async function startProcess(args: readonly string[], env: Record<string, string> = {}): Promise<StartedProcess> {
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env.PATH, PORT: "0", LOG_LEVEL: "error", RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...env },
     stdio: ["ignore", "pipe", "inherit"],
