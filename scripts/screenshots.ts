@@ -70,7 +70,7 @@ try {
 
 async function take(context: BrowserContext, { path, prepare }: Shot, name: string): Promise<string> {
   const page = await context.newPage();
-  await page.route(FAILURE_PATH, (route) => route.fulfill({ path: "dist/500.html" }));
+  await page.route(`**${FAILURE_PATH}`, (route) => route.fulfill({ path: "dist/500.html" }));
   await page.goto(`http://127.0.0.1:${server.port}${path}`, { waitUntil: "networkidle" });
   await prepare?.(page);
   const file = join(OUT, `${name}.png`);

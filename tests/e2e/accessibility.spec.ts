@@ -28,8 +28,9 @@ for (const colorScheme of ["light", "dark"] as const) {
 
       for (const path of ALL_SCREENS) {
         test(`axe finds nothing on ${path}, and it does not scroll sideways`, async ({ page }) => {
-          await page.route(FAILURE_PATH, (route) => route.fulfill({ path: "dist/500.html" }));
+          await page.route(`**${FAILURE_PATH}`, (route) => route.fulfill({ path: "dist/500.html" }));
           await page.goto(path);
+          if (path === FAILURE_PATH) await expect(page.getByRole("heading", { level: 1 })).toHaveText(/^Unexpected/);
           await expectNoViolations(page);
           const tooWide = await page.evaluate(() =>
             [document.documentElement, ...document.querySelectorAll(".pane")]
