@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type StartedProcess, startProcess } from "../scripts/start-process.ts";
+import { type StartedProcess, startProcess, startServer } from "../scripts/start-process.ts";
 import { type LoadResult, measureLoad } from "./http-load.ts";
 
 const CONNECTIONS = 200;
@@ -13,8 +13,10 @@ const ROUNDS = 3;
 export async function benchMessages(): Promise<Record<string, unknown>[]> {
   const rows: Record<string, unknown>[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {
-    const bare = await measure((folder) => startProcess(["bench/bare-group-commit.ts", join(folder, "bare.db")]));
-    const ours = await measure((folder) => startProcess(["server/main.ts"], { DATA_DIR: folder }));
+    const bare = await measure((folder) =>
+      startProcess(["node", "bench/bare-group-commit.ts", join(folder, "bare.db")]),
+    );
+    const ours = await measure((folder) => startServer({ DATA_DIR: folder }));
     rows.push({ round, server: "bare group commit", ...shown(bare), ratio: "1.00" });
     rows.push({ round, server: "ours", ...shown(ours), ratio: (ours.perSecond / bare.perSecond).toFixed(2) });
   }

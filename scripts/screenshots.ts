@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { CHROMIUM_FLAGS, findChromium } from "./chromium.mjs";
-import { startProcess } from "./start-process.ts";
+import { startServer } from "./start-process.ts";
 
 const OUT = "dist/screenshots";
 const README_PICTURE = "docs/home.jpg";
@@ -41,7 +41,7 @@ const SHOTS: readonly Shot[] = [
 ];
 
 const dataDir = await mkdtemp(join(tmpdir(), "screenshots-"));
-const server = await startProcess(["server/main.ts"], { DATA_DIR: dataDir });
+const server = await startServer({ DATA_DIR: dataDir });
 const executablePath = findChromium();
 const browser = await chromium.launch({ args: CHROMIUM_FLAGS, ...(executablePath && { executablePath }) });
 try {

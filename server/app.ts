@@ -1,8 +1,9 @@
+import { createServer } from "node:http";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "./config.ts";
 import { serveHealth } from "./http/health.ts";
 import type { HeldSite } from "./http/held-files.ts";
-import { sendFailurePage, servePages } from "./http/pages.ts";
+import { heldAnswers, sendFailurePage, servePages } from "./http/pages.ts";
 import { sendSecurityHeaders } from "./http/security-headers.ts";
 import { acceptMessages } from "./http/send-email.ts";
 import type { Store } from "./store/store.ts";
@@ -19,7 +20,14 @@ export interface AppParts {
 
 /** The whole product but for the process around it: a test builds it and injects requests. */
 export function createApp({ config, site, store, logStream, onAccepted }: AppParts): FastifyInstance {
+  const answerHeld = heldAnswers(site);
+  let isClosing = false;
   const app: FastifyInstance = Fastify({
+    serverFactory: (answer) =>
+      createServer((request, response) => {
+        // A server that is closing ends its connections, which is Fastify's to do.
+        if (isClosing || !answerHeld(request, response)) answer(request, response);
+      }),
     logger: { level: config.logLevel, ...(logStream && { stream: logStream }) },
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
@@ -29,6 +37,9 @@ export function createApp({ config, site, store, logStream, onAccepted }: AppPar
   const { rateLimits, hourlyLimit } = config;
   const rules = { referencePrefix: site.manifest.site.referencePrefix, rateLimits, hourlyLimit };
 
+  app.addHook("preClose", async () => {
+    isClosing = true;
+  });
   sendSecurityHeaders(app);
   serveHealth(app, store);
   acceptMessages(app, { config, store, rules, onAccepted });

@@ -160,3 +160,27 @@ test("tells whether it lives and whether it can take messages", async () => {
     await cut.close();
   }
 });
+
+test("answers alike whether a request passes the framework or is answered before it", async () => {
+  await subject.app.listen({ port: 0 });
+  const { port } = subject.app.server.address() as { port: number };
+  for (const [url, rest] of [
+    ["/contact", {}],
+    ["/contact", { headers: { "if-none-match": String((await get("/contact")).headers.etag) } }],
+    ["/contact", { method: "HEAD" as const }],
+    ["/favicon.svg", {}],
+    ["/404.html", {}],
+  ] as const) {
+    // A query is beside what is held, so it takes the longer way.
+    const [before, within] = await Promise.all([
+      fetch(`http://127.0.0.1:${port}${url}`, rest),
+      fetch(`http://127.0.0.1:${port}${url}?`, rest),
+    ]);
+    const seen = async (answer: Response) => {
+      const headers = Object.fromEntries(answer.headers);
+      delete headers.date;
+      return { status: answer.status, headers, body: await answer.text() };
+    };
+    expect(await seen(before)).toEqual(await seen(within));
+  }
+});

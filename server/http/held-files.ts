@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
+import type { OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
-import { type BuildManifest, type BuiltFile, MANIFEST_FILE } from "../../contract/build-manifest.ts";
+import { type BuildManifest, type BuiltFile, MANIFEST_FILE, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
+import { SECURITY_HEADERS } from "./security-headers.ts";
 
 export type Encoding = "br" | "gzip" | "identity";
 
@@ -9,6 +11,10 @@ export interface HeldVariant {
   body: Buffer;
   /** Strong, so each encoding has its own. */
   etag: string;
+  /** All of the answer's headers, made once. */
+  headers: OutgoingHttpHeaders;
+  /** Those of a 304. */
+  unchangedHeaders: OutgoingHttpHeaders;
 }
 
 /** A file of the build, ready to be sent. */
@@ -22,6 +28,11 @@ export interface MediaFile extends BuiltFile {
   sizeBytes: number;
   etag: string;
 }
+
+export const CACHE_CONTROL = {
+  immutable: "public, max-age=31536000, immutable",
+  revalidate: "no-cache",
+} as const;
 
 export interface HeldSite {
   manifest: BuildManifest;
@@ -58,13 +69,31 @@ function heldFile(distDir: string, file: BuiltFile): HeldFile {
   const path = join(distDir, file.file);
   const identity = readFileSync(path);
   const hash = createHash("sha256").update(identity).digest("base64url").slice(0, 22);
-  const variant = (body: Buffer, mark: string): HeldVariant => ({ body, etag: `"${hash}${mark}"` });
+  const unchangedHeaders = {
+    ...SECURITY_HEADERS,
+    "cache-control": CACHE_CONTROL[file.cache],
+    ...(file.isCompressed && { vary: "accept-encoding" }),
+    ...(file.policy && { "content-security-policy": file.policy }),
+    // Not an error, but nothing to be found by a search engine.
+    ...(file.file === NOT_FOUND_PAGE && { "x-robots-tag": "noindex" }),
+  };
+  const variant = (body: Buffer, mark: string, encoding?: string): HeldVariant => {
+    const etag = `"${hash}${mark}"`;
+    const headers = {
+      ...unchangedHeaders,
+      etag,
+      "content-type": file.contentType,
+      "content-length": body.length,
+      ...(encoding && { "content-encoding": encoding }),
+    };
+    return { body, etag, headers, unchangedHeaders: { ...unchangedHeaders, etag } };
+  };
   const plain = variant(identity, "");
   const variants = file.isCompressed
     ? {
         identity: plain,
-        br: variant(readFileSync(`${path}.br`), "-br"),
-        gzip: variant(readFileSync(`${path}.gz`), "-gz"),
+        br: variant(readFileSync(`${path}.br`), "-br", "br"),
+        gzip: variant(readFileSync(`${path}.gz`), "-gz", "gzip"),
       }
     : { identity: plain, br: plain, gzip: plain };
   return { ...file, variants };

@@ -1,11 +1,11 @@
 import { createReadStream } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FAILURE_PAGE, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
 import { REFERENCE_PARAMETER, REFERENCE_PATTERN, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
-import type { HeldFile, HeldSite, MediaFile } from "./held-files.ts";
+import { CACHE_CONTROL, type HeldFile, type HeldSite, type MediaFile } from "./held-files.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
 
-const CACHE_CONTROL = { immutable: "public, max-age=31536000, immutable", revalidate: "no-cache" } as const;
 /** Where a missing file is a plain 404: a program asked for it, not a person. */
 const TECHNICAL_PATH =
   /^\/(assets|media)\/|^\/favicon\.[^/]*$|^\/(robots\.txt|sitemap\.xml|carbon\.txt|countries\.json|site\.webmanifest|\.well-known\/security\.txt)$/;
@@ -16,6 +16,20 @@ const STAND_INS: readonly string[] = [`/${NOT_FOUND_PAGE}`, `/${FAILURE_PAGE}`];
 type Send = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
 /**
+ * Answers a GET or HEAD for a file that is held, and says whether it did. It stands before the framework, whose routing
+ * and reply would cost more than the answer itself. Any other way of writing a path is left to servePages.
+ */
+export function heldAnswers(site: HeldSite): (request: IncomingMessage, response: ServerResponse) => boolean {
+  return (request, response) => {
+    if (request.method !== "GET" && request.method !== "HEAD") return false;
+    const file = addressed(site, request.url ?? "");
+    if (!file) return false;
+    sendHeld(file, request, response);
+    return true;
+  };
+}
+
+/**
  * Answers every GET and HEAD that nothing else answers: a page, a file, a film, or Coming Soon. Gives what sends the
  * latter, for requests that reach no route.
  */
@@ -24,20 +38,30 @@ export function servePages(app: FastifyInstance, site: HeldSite): Send {
 
   app.get("/*", (request, reply) => {
     const { path, query } = splitUrl(request.raw.url ?? "/");
-    const file = STAND_INS.includes(path) ? undefined : site.files.get(path);
-    if (file) return sentPage(file, query, reply) ?? sendHeld(file, request, reply);
+    const file = addressed(site, path);
+    if (file) return sentPage(file, query, reply) ?? hijacked(reply, () => sendHeld(file, request.raw, reply.raw));
     const film = site.media.get(path);
     if (film) return sendMedia(film, request, reply);
     if (TECHNICAL_PATH.test(path)) return reply.code(404).type("text/plain; charset=utf-8").send("Not found\n");
     return sendComingSoon(request, reply);
   });
 
-  /** The screen for every path that has none: not an error, but nothing to be found by a search engine. */
+  /** The screen for every path that has none. */
   function sendComingSoon(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    return sendHeld(comingSoon, request, reply.header("x-robots-tag", "noindex"));
+    return hijacked(reply, () => sendHeld(comingSoon, request.raw, reply.raw));
   }
 
   return sendComingSoon;
+}
+
+function hijacked(reply: FastifyReply, send: () => void): FastifyReply {
+  reply.hijack();
+  send();
+  return reply;
+}
+
+function addressed(site: HeldSite, path: string): HeldFile | undefined {
+  return STAND_INS.includes(path) ? undefined : site.files.get(path);
 }
 
 /** The page that says that the server itself failed. */
@@ -68,15 +92,11 @@ export function splitUrl(url: string): { path: string; query: string } {
   }
 }
 
-function sendHeld(file: HeldFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendHeld(file: HeldFile, request: IncomingMessage, response: ServerResponse): void {
   const encoding = file.isCompressed ? chooseEncoding(request.headers["accept-encoding"]) : "identity";
-  const { body, etag } = file.variants[encoding];
-  reply.header("cache-control", CACHE_CONTROL[file.cache]).header("etag", etag);
-  if (file.isCompressed) reply.header("vary", "accept-encoding");
-  if (file.policy) reply.header("content-security-policy", file.policy);
-  if (isUnchanged(request.headers["if-none-match"], etag)) return reply.code(304).send();
-  if (encoding !== "identity") reply.header("content-encoding", encoding);
-  return reply.header("content-type", file.contentType).send(body);
+  const { body, etag, headers, unchangedHeaders } = file.variants[encoding];
+  if (isUnchanged(request.headers["if-none-match"], etag)) response.writeHead(304, unchangedHeaders).end();
+  else response.writeHead(200, headers).end(request.method === "HEAD" ? undefined : body);
 }
 
 /** After a post without script: the contact page with its reference written in. Undefined for any other request. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
-const HEADERS = {
+export const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "strict-origin-when-cross-origin",
   "x-frame-options": "DENY",
@@ -9,7 +9,7 @@ const HEADERS = {
 /** On every answer, whatever made it. */
 export function sendSecurityHeaders(app: FastifyInstance): void {
   app.addHook("onRequest", (_request, reply, done) => {
-    reply.headers(HEADERS);
+    reply.headers(SECURITY_HEADERS);
     done();
   });
 }

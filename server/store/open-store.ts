@@ -1,12 +1,11 @@
 import type { Config } from "../config.ts";
-import { openPostgresStore } from "./postgres-store.ts";
-import { openSqliteThreadStore } from "./sqlite-thread-store.ts";
 import type { Store } from "./store.ts";
 
 /**
  * Opens the store the settings name, made or brought up to date if need be. Rejects with StoreRefused or
- * StoreUnavailable, whose message is one line that says what to do.
+ * StoreUnavailable, whose message is one line that says what to do. Only the code of that store is loaded.
  */
-export function openStore(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Store> {
-  return config.databaseUrl === null ? openSqliteThreadStore(config.dataDir) : openPostgresStore(config.databaseUrl);
+export async function openStore({ databaseUrl, dataDir }: Pick<Config, "dataDir" | "databaseUrl">): Promise<Store> {
+  if (databaseUrl === null) return (await import("./sqlite-thread-store.ts")).openSqliteThreadStore(dataDir);
+  return (await import("./postgres-store.ts")).openPostgresStore(databaseUrl);
 }
