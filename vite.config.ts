@@ -4,7 +4,12 @@ import { mdxSections } from "./build/mdx-sections.ts";
 import { site } from "./build/site-plugin.ts";
 
 export default defineConfig({
-  plugins: [{ enforce: "pre", ...mdx({ remarkPlugins: [mdxSections] }) }, site()],
+  plugins: [
+    // Of Markdown, only the policies have numbered sections.
+    { enforce: "pre", ...mdx({ remarkPlugins: [mdxSections], include: "**/*.mdx" }) },
+    { enforce: "pre", ...mdx({ include: "**/*.md" }) },
+    site(),
+  ],
   css: { transformer: "lightningcss" },
   // Paths under /app or /public would be the site's own; nothing is served unbuilt.
   publicDir: false,

@@ -8,6 +8,9 @@ import { site } from "./site.ts";
 import { socialCardPath } from "./social-card-path.ts";
 import siteStyles from "./styles/site.css?inline";
 
+/** A page of ours is prepared while the pointer rests on its link. Browsers that save data ignore this. */
+const SPECULATION_RULES = { prerender: [{ where: { href_matches: "/*" }, eagerness: "moderate" }] };
+
 interface DocumentProps {
   screen: Screen;
   /** `null` for pages that stand in where no page is. */
@@ -17,7 +20,7 @@ interface DocumentProps {
 
 /** A whole page: everything needed to paint it is in the one answer. */
 export function Document({ screen, canonicalPath, context }: DocumentProps) {
-  const { settings, scripts } = context;
+  const { settings, scripts, footprintOf } = context;
   return (
     <html lang="en-GB">
       <head>
@@ -45,7 +48,8 @@ export function Document({ screen, canonicalPath, context }: DocumentProps) {
         <main id="main" tabIndex={-1} className={`screen screen-${screen.name}`}>
           {screen.render(settings)}
         </main>
-        <Footer />
+        <Footer footprint={footprintOf(canonicalPath ?? screen.name)} />
+        <script type="speculationrules">{JSON.stringify(SPECULATION_RULES)}</script>
         {screen.script && <PageScriptTag script={scripts[screen.script]} />}
       </body>
     </html>
@@ -80,7 +84,7 @@ function PageScriptTag({ script }: { script: PageScript }) {
   const code =
     "code" in script
       ? script.code
-      : // Fetched after the page is up: until then the page works as plain HTML.
-        `addEventListener("load",()=>(self.requestIdleCallback||setTimeout)(()=>import(${JSON.stringify(script.url)})))`;
+      : // Fetched once the page is up and looked at: until then it works as plain HTML.
+        `{const f=()=>(self.requestIdleCallback||setTimeout)(()=>import(${JSON.stringify(script.url)}));document.prerendering?document.addEventListener("prerenderingchange",f):addEventListener("load",f)}`;
   return <script type="module">{code}</script>;
 }

@@ -1,34 +1,63 @@
-// The home page's only script, written into the page: starts the film late, stops it on request, rests when unseen.
+// The home page's only script, written into the page: starts the film late, stops it on request, rests when unseen, and
+// leaves it out altogether for those who chose low carbon.
+import { recall, remember } from "./visitor-choice.ts";
 
-const STORED_CHOICE = "film";
 const video = document.querySelector<HTMLVideoElement>("#film");
 const toggle = document.querySelector<HTMLButtonElement>("#film-toggle");
-const label = toggle?.querySelector("span");
-if (video && toggle && label) control(video, toggle, label);
+const lowCarbon = document.querySelector<HTMLButtonElement>("#low-carbon");
+if (video && toggle && lowCarbon) control(video, toggle, lowCarbon);
 
-function control(video: HTMLVideoElement, toggle: HTMLButtonElement, label: HTMLElement) {
+function control(video: HTMLVideoElement, toggle: HTMLButtonElement, lowCarbon: HTMLButtonElement) {
   const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
   const saveData = "connection" in navigator && (navigator.connection as { saveData?: boolean }).saveData;
-  const stored = recall();
+  const sources = video.querySelectorAll<HTMLSourceElement>("source");
+  const label = toggle.querySelector("span");
+  const grams = document.querySelector<HTMLElement>("#page-grams");
+  const gramsWithFilm = grams?.textContent ?? "";
+  const stored = recall("session", "film");
   let isWanted = stored === null ? !lessMotion.matches && !saveData : stored === "on";
+  let isLowCarbon = recall("always", "low-carbon") === "on";
+
+  /** What the buttons say; the film itself follows once the page is up. */
+  const show = () => {
+    toggle.hidden = isLowCarbon;
+    toggle.dataset.film = isWanted ? "on" : "off";
+    if (label) label.textContent = isWanted ? "Pause film" : "Play film";
+    lowCarbon.ariaPressed = String(isLowCarbon);
+    if (grams) grams.textContent = isLowCarbon ? (grams.dataset.withoutFilm ?? "") : gramsWithFilm;
+  };
 
   const apply = () => {
-    toggle.dataset.film = isWanted ? "on" : "off";
-    label.textContent = isWanted ? "Pause film" : "Play film";
+    show();
+    if (isLowCarbon) return unload();
     if (!isWanted || document.hidden) return video.pause();
-    for (const source of video.querySelectorAll<HTMLSourceElement>("source[data-src]")) {
-      source.src = source.dataset.src ?? "";
-      source.removeAttribute("data-src");
-    }
-    if (video.networkState === video.NETWORK_EMPTY || video.networkState === video.NETWORK_NO_SOURCE) video.load();
+    load();
     // Browsers may refuse to start it (low power mode); the picture stays, and so does the button.
     video.play().catch(() => {});
   };
 
-  video.addEventListener("playing", () => video.classList.add("is-playing"), { once: true });
+  const load = () => {
+    if (sources[0]?.src) return;
+    for (const source of sources) source.src = source.dataset.src ?? "";
+    video.load();
+  };
+
+  /** Also ends a download under way. */
+  const unload = () => {
+    video.classList.remove("is-playing");
+    for (const source of sources) source.removeAttribute("src");
+    if (video.currentSrc) video.load();
+  };
+
+  video.addEventListener("playing", () => video.classList.add("is-playing"));
   toggle.addEventListener("click", () => {
     isWanted = !isWanted;
-    remember(isWanted ? "on" : "off");
+    remember("session", "film", isWanted ? "on" : "off");
+    apply();
+  });
+  lowCarbon.addEventListener("click", () => {
+    isLowCarbon = !isLowCarbon;
+    remember("always", "low-carbon", isLowCarbon ? "on" : "off");
     apply();
   });
   lessMotion.addEventListener("change", () => {
@@ -36,23 +65,8 @@ function control(video: HTMLVideoElement, toggle: HTMLButtonElement, label: HTML
     apply();
   });
   document.addEventListener("visibilitychange", apply);
-  toggle.hidden = false;
-  toggle.dataset.film = isWanted ? "on" : "off";
-  label.textContent = isWanted ? "Pause film" : "Play film";
+  lowCarbon.hidden = false;
+  show();
+  // A page that is prepared ahead of a visit counts as hidden: its film waits for the visitor too.
   addEventListener("load", apply);
-}
-
-/** For the visit, where the browser lets a page remember anything. */
-function remember(choice: "on" | "off"): void {
-  try {
-    sessionStorage.setItem(STORED_CHOICE, choice);
-  } catch {}
-}
-
-function recall(): string | null {
-  try {
-    return sessionStorage.getItem(STORED_CHOICE);
-  } catch {
-    return null;
-  }
 }

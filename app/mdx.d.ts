@@ -7,3 +7,10 @@ declare module "*.mdx" {
   /** Added by build/mdx-sections.ts. */
   export const sections: readonly PolicySection[];
 }
+
+declare module "*.md" {
+  import type { MDXContent } from "mdx/types.js";
+
+  const Text: MDXContent;
+  export default Text;
+}

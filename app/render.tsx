@@ -5,8 +5,12 @@ import type { RenderContext } from "./render-context.ts";
 import { COMING_SOON, FAILURE, ROUTES } from "./routes.ts";
 import type { Screen } from "./screen.ts";
 
+export { ROUTES };
+
 export interface RenderedPage {
-  /** The paths that show it; empty for the pages that stand in where no page is. */
+  /** Its first path, or its screen's name where it has no path. */
+  name: string;
+  /** The paths that show it; none for a page that stands in where no page is. */
   paths: readonly string[];
   isIndexed: boolean;
   headline: string;
@@ -15,12 +19,16 @@ export interface RenderedPage {
 
 /** Renders every page of the site: those of the route table, Coming Soon, and the failure page. */
 export async function renderSite(context: RenderContext) {
-  const pages = ROUTES.map(async ({ paths, screen }): Promise<RenderedPage> => {
+  const render = async (screen: Screen, paths: readonly string[]): Promise<RenderedPage> => {
     const { isIndexed, headline } = screen;
-    return { paths, isIndexed, headline, html: await renderScreen(screen, paths[0], context) };
-  });
-  const [comingSoon, failure] = [renderScreen(COMING_SOON, null, context), renderScreen(FAILURE, null, context)];
-  return { pages: await Promise.all(pages), comingSoon: await comingSoon, failure: await failure };
+    const html = await renderScreen(screen, paths[0] ?? null, context);
+    return { name: paths[0] ?? screen.name, paths, isIndexed, headline, html };
+  };
+  return {
+    pages: await Promise.all(ROUTES.map(({ screen, paths }) => render(screen, paths))),
+    comingSoon: await render(COMING_SOON, []),
+    failure: await render(FAILURE, []),
+  };
 }
 
 /** Renders the page that a path shows; the path is decoded and has no trailing slash. */

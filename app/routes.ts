@@ -1,4 +1,6 @@
+import { CARBON_PATH } from "./carbon-path.ts";
 import type { Screen } from "./screen.ts";
+import { carbon } from "./screens/carbon.tsx";
 import { comingSoon } from "./screens/coming-soon.tsx";
 import { contact } from "./screens/contact.tsx";
 import { failure } from "./screens/error.tsx";
@@ -19,6 +21,8 @@ export const ROUTES: readonly Route[] = [
   { paths: ["/terms", "/terms-and-conditions"], screen: terms },
   { paths: ["/cancellation", "/cancellations-and-refunds", "/refund"], screen: refunds },
   { paths: ["/delivery", "/Delivery", "/shipping", "/shipping-and-delivery"], screen: delivery },
+  // Not of the specification: what the footer's figure means.
+  { paths: [CARBON_PATH], screen: carbon },
 ];
 
 export const COMING_SOON: Screen = comingSoon;

@@ -5,16 +5,26 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 
 const TEXT = [".html", ".js", ".json", ".txt", ".xml", ".webmanifest", ".svg", ".ico"];
 
+export function isCompressible(path: string): boolean {
+  return TEXT.includes(extname(path));
+}
+
 /** Writes `.br` and `.gz` variants beside a text file when they are smaller; says whether it did. */
 export async function compressBeside(path: string, content: Buffer): Promise<boolean> {
-  if (!TEXT.includes(extname(path))) return false;
-  const [brotli, gzipped] = await Promise.all([
-    promisify(brotliCompress)(content, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
-    }),
-    promisify(gzip)(content, { level: 9 }),
-  ]);
+  if (!isCompressible(path)) return false;
+  const [brotli, gzipped] = await Promise.all([brotliOf(content), promisify(gzip)(content, { level: 9 })]);
   if (Math.max(brotli.length, gzipped.length) >= content.length) return false;
   await Promise.all([writeFile(`${path}.br`, brotli), writeFile(`${path}.gz`, gzipped)]);
   return true;
+}
+
+/** What a text weighs when it is sent. */
+export async function brotliSize(content: Buffer): Promise<number> {
+  return (await brotliOf(content)).length;
+}
+
+function brotliOf(content: Buffer): Promise<Buffer> {
+  return promisify(brotliCompress)(content, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
+  });
 }

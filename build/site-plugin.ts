@@ -53,7 +53,7 @@ export function site(): Plugin {
     },
 
     configureServer(server) {
-      return () => serveDev(server, { settings, scripts: devScripts() });
+      return () => serveDev(server, { settings, scripts: devScripts(), footprintOf: () => null });
     },
   };
 }
@@ -65,7 +65,7 @@ async function buildSite(builder: ViteBuilder, settings: BuildSettings): Promise
   await builder.build(ssr);
 
   const renderer: Renderer = await import(pathToFileURL(join(RENDERER_OUT, "render.js")).href);
-  const context: RenderContext = { settings, scripts: await builtScripts() };
+  const context: RenderContext = { settings, scripts: await builtScripts(), footprintOf: () => null };
   const unset = await writeSite({ renderer, context, outDir: OUT, rendererDir: RENDERER_OUT });
   await rm(RENDERER_OUT, { recursive: true });
   if (unset.length > 0) console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);

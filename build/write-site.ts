@@ -1,5 +1,6 @@
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, extname, join, relative } from "node:path";
+import { CARBON_PATH } from "../app/carbon-path.ts";
 import { unsetFacts } from "../app/policies/facts.tsx";
 import type { RenderContext } from "../app/render-context.ts";
 import { site } from "../app/site.ts";
@@ -12,8 +13,10 @@ import {
   NOT_FOUND_PAGE,
 } from "../contract/build-manifest.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
+import { carbonJson, carbonText } from "./carbon.ts";
 import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
+import { renderWeighed } from "./render-weighed.ts";
 import type { Renderer } from "./site-plugin.ts";
 import { drawSocialCard } from "./social-cards.ts";
 import { technicalFiles } from "./technical-files.ts";
@@ -49,31 +52,33 @@ const HAS_HASH = /^(assets|media)\/[^/]+-[\w-]{8}\.\w+$/;
 
 /** Writes every file of the site and the manifest that describes them; returns the policy facts that are unset. */
 export async function writeSite({ renderer, context, outDir, rendererDir }: SiteBuild): Promise<string[]> {
-  const { pages, comingSoon, failure } = await renderer.renderSite(context);
-  const indexedPaths = pages.flatMap(({ isIndexed, paths }) => (isIndexed ? paths.slice(0, 1) : []));
+  const { settings } = context;
+  for (const folder of ["assets", "media"])
+    await cp(join(rendererDir, folder), join(outDir, folder), { recursive: true });
+  const indexedPaths = renderer.ROUTES.flatMap(({ screen, paths }) => (screen.isIndexed ? paths[0] : []));
+  for (const [file, content] of await technicalFiles(settings, indexedPaths)) await write(outDir, file, content);
 
+  const { pages, comingSoon, failure, carbon } = await renderWeighed(renderer, context, outDir);
   for (const { paths, headline, html } of pages) {
     for (const path of paths) await write(outDir, pageFile(path), html);
     await write(outDir, socialCardPath(paths[0] ?? "/"), await drawSocialCard(headline));
   }
-  await write(outDir, NOT_FOUND_PAGE, comingSoon);
-  await write(outDir, FAILURE_PAGE, failure);
-  for (const [file, content] of await technicalFiles(context.settings, indexedPaths))
-    await write(outDir, file, content);
-  for (const folder of ["assets", "media"])
-    await cp(join(rendererDir, folder), join(outDir, folder), { recursive: true });
+  await write(outDir, NOT_FOUND_PAGE, comingSoon.html);
+  await write(outDir, FAILURE_PAGE, failure.html);
+  await write(outDir, "carbon.json", carbonJson(carbon));
+  await write(outDir, "carbon.txt", carbonText(settings.siteUrl, CARBON_PATH, new Date()));
 
   const names = (await readdir(outDir, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => relative(outDir, join(entry.parentPath, entry.name)))
     .filter((name) => !join(outDir, name).startsWith(rendererDir));
   const files: BuiltFile[] = [];
-  for (const name of names.sort()) files.push(await builtFile(outDir, name, context.settings));
+  for (const name of names.sort()) files.push(await builtFile(outDir, name, settings));
 
-  const unset = unsetFacts(context.settings);
+  const unset = unsetFacts(settings);
   const { brand, contactEmail, referencePrefix } = site;
   const identity = { brand, contactEmail, referencePrefix };
-  const manifest: BuildManifest = { settings: context.settings, site: identity, unset, files };
+  const manifest: BuildManifest = { settings, site: identity, unset, files };
   await write(outDir, MANIFEST_FILE, JSON.stringify(manifest, null, 1));
   return unset;
 }

@@ -184,3 +184,12 @@ test("answers alike whether a request passes the framework or is answered before
     expect(await seen(before)).toEqual(await seen(within));
   }
 });
+
+test("a page fetched ahead of a visit is refused to those who save data, and given to others", async () => {
+  const ahead = { "sec-purpose": "prefetch;prerender" };
+  expect((await get("/contact", ahead)).statusCode).toBe(200);
+  expect((await get("/contact", { "save-data": "on" })).statusCode).toBe(200);
+  const refused = await get("/contact", { ...ahead, "save-data": "on" });
+  expect(refused.statusCode).toBe(503);
+  expect(refused.headers["cache-control"]).toBe("no-store");
+});

@@ -1,8 +1,10 @@
+import type { Footprint } from "../render-context.ts";
 import { site } from "../site.ts";
 import { Mark } from "./mark.tsx";
+import { PageFootprint } from "./page-footprint.tsx";
 import { SocialIcon } from "./social-icon.tsx";
 
-export function Footer() {
+export function Footer({ footprint }: { footprint: Footprint | null }) {
   return (
     <footer className="footer">
       <div className="footer-inner">
@@ -34,7 +36,10 @@ export function Footer() {
             </ul>
           </nav>
         ))}
-        <p className="footer-company">This site is provided by {site.legalName}.</p>
+        <div className="footer-end">
+          <p>This site is provided by {site.legalName}.</p>
+          {footprint && <PageFootprint footprint={footprint} />}
+        </div>
       </div>
     </footer>
   );

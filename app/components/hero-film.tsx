@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import filmAv1 from "../../media/film/first-light.av1.mp4?url";
 import filmH264 from "../../media/film/first-light.h264.mp4?url";
 import posterAvif from "../../media/film/poster.avif?url";
@@ -12,7 +13,7 @@ const OWN_FILM: readonly FilmSource[] = [
 
 /**
  * The still picture paints first. The film's script adds the sources once the page is up, unless the visitor asked for
- * less motion or less data; without script the browser plays it and a checkbox hides it.
+ * less motion, less data or less carbon; without script the browser plays it and a checkbox hides it.
  */
 export function HeroFilm({ film }: { film: SiteSettings["heroFilm"] }) {
   const sources = film === "own" ? OWN_FILM : film;
@@ -36,20 +37,36 @@ export function HeroFilm({ film }: { film: SiteSettings["heroFilm"] }) {
                 <source key={url} src={url} type={type} media="(prefers-reduced-motion: no-preference)" />
               ))}
             </video>
-            <label className="film-toggle">
+            <label className="film-controls film-toggle">
               <input type="checkbox" id="film-hidden" />
               <span>Hide film</span>
             </label>
           </noscript>
-          <button type="button" id="film-toggle" className="film-toggle" hidden>
-            <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
-              <path className="film-toggle-pause" d="M8 5v14M16 5v14" />
-              <path className="film-toggle-play" d="M8 5l11 7-11 7Z" />
-            </svg>
-            <span>Pause film</span>
-          </button>
+          <div className="film-controls">
+            <button type="button" id="film-toggle" className="film-toggle" hidden>
+              <Icon>
+                <path className="film-toggle-pause" d="M8 5v14M16 5v14" />
+                <path className="film-toggle-play" d="M8 5l11 7-11 7Z" />
+              </Icon>
+              <span>Pause film</span>
+            </button>
+            <button type="button" id="low-carbon" className="film-toggle" aria-pressed="false" hidden>
+              <Icon>
+                <path d="M5 19C4 10 9 5 20 4c0 11-5 16-12 14M5 20c2-6 5-9 10-11" />
+              </Icon>
+              <span>Low carbon</span>
+            </button>
+          </div>
         </>
       )}
     </div>
+  );
+}
+
+function Icon({ children }: { children: ReactNode }) {
+  return (
+    <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
+      {children}
+    </svg>
   );
 }

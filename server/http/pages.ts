@@ -5,6 +5,7 @@ import { FAILURE_PAGE, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
 import { REFERENCE_PARAMETER, REFERENCE_PATTERN, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
 import { CACHE_CONTROL, type HeldFile, type HeldSite, type MediaFile } from "./held-files.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
+import { SECURITY_HEADERS } from "./security-headers.ts";
 
 /** Where a missing file is a plain 404: a program asked for it, not a person. */
 const TECHNICAL_PATH =
@@ -93,10 +94,19 @@ export function splitUrl(url: string): { path: string; query: string } {
 }
 
 function sendHeld(file: HeldFile, request: IncomingMessage, response: ServerResponse): void {
+  if (isUnwantedSpeculation(request)) {
+    response.writeHead(503, { ...SECURITY_HEADERS, "cache-control": "no-store", "content-length": 0 }).end();
+    return;
+  }
   const encoding = file.isCompressed ? chooseEncoding(request.headers["accept-encoding"]) : "identity";
   const { body, etag, headers, unchangedHeaders } = file.variants[encoding];
   if (isUnchanged(request.headers["if-none-match"], etag)) response.writeHead(304, unchangedHeaders).end();
   else response.writeHead(200, headers).end(request.method === "HEAD" ? undefined : body);
+}
+
+/** Fetched ahead of a visit that may never be, for somebody who saves data. A failure makes browsers forget it. */
+function isUnwantedSpeculation({ headers }: IncomingMessage): boolean {
+  return headers["sec-purpose"] !== undefined && headers["save-data"] === "on";
 }
 
 /** After a post without script: the contact page with its reference written in. Undefined for any other request. */

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect } from "@playwright/test";
 import { test } from "../support/site.ts";
 
@@ -78,4 +79,19 @@ test("the footer holds the tagline, the company line, three columns and four nam
   }
   await footer.getByRole("link", { name: "Brighter Carbon, home" }).click();
   await expect(page).toHaveURL(/:\d+\/$/);
+});
+
+test("every page says in its footer what a view emits, and leads to how that is counted", async ({ page }) => {
+  const { pages } = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
+    pages: { page: string; grams: number }[];
+  };
+  for (const path of ["/", "/contact", "/privacy", "/about"]) {
+    const grams = pages.find((one) => one.page === (path === "/about" ? "coming-soon" : path))?.grams ?? 0;
+    await page.goto(path);
+    const footer = page.getByRole("contentinfo");
+    await expect(footer).toContainText(`This page: ${grams.toFixed(3)} g CO2e per view`);
+  }
+  await page.getByRole("link", { name: "How we count" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("How we count the carbon of this site");
+  await expect(page.locator("meta[name=robots]")).toHaveAttribute("content", "noindex");
 });

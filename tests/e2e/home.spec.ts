@@ -62,6 +62,38 @@ test("the film is not downloaded under Save-Data", async ({ page }) => {
   expect(films).toEqual([]);
 });
 
+test("who chooses low carbon gets no film, on later visits either, until the choice is taken back", async ({
+  page,
+}) => {
+  const films: string[] = [];
+  page.on("request", (request) => request.url().includes("/media/") && films.push(request.url()));
+  const choice = page.getByRole("button", { name: "Low carbon" });
+  const grams = page.getByText(/^This page: 0\.\d{3} g CO2e per view/);
+  const film = page.locator("#film");
+  await page.goto("/");
+  await film.and(page.locator(".is-playing")).waitFor();
+  const withFilm = (await grams.textContent()) ?? "";
+
+  await choice.click();
+  await expect(choice).toHaveAttribute("aria-pressed", "true");
+  await expect(page.getByRole("button", { name: /film/ })).toBeHidden();
+  await expect(film).not.toHaveClass(/is-playing/);
+  await expect(grams).not.toHaveText(withFilm);
+
+  films.length = 0;
+  const again = await page.context().newPage();
+  again.on("request", (request) => request.url().includes("/media/") && films.push(request.url()));
+  await again.goto("/", { waitUntil: "networkidle" });
+  await expect(again.getByRole("button", { name: "Low carbon" })).toHaveAttribute("aria-pressed", "true");
+  await page.reload({ waitUntil: "networkidle" });
+  expect(films).toEqual([]);
+  expect(await page.context().cookies()).toEqual([]);
+
+  await choice.press("Enter");
+  await expect.poll(() => film.evaluate((video: HTMLVideoElement) => video.currentTime)).toBeGreaterThan(0);
+  await expect(grams).toHaveText(withFilm);
+});
+
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
@@ -88,7 +120,7 @@ for (const [width, height] of [
     await page.goto("/");
     const box = await page.getByRole("link", { name: "Start Offsetting Now" }).boundingBox();
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(height);
-    const toggle = await page.locator("#film-toggle").boundingBox();
+    const toggle = await page.locator("div.film-controls").boundingBox();
     const isApart =
       !toggle ||
       !box ||
