@@ -13,38 +13,48 @@ interface Load {
   seconds: number;
   /** The whole text of the next request. */
   request(): string;
+  /** For all connections together; as fast as the server answers when not given. */
+  perSecond?: number;
 }
 
 /**
  * Keeps each connection busy with one request after the other. Written on bare sockets, so that the client costs little
  * beside the server that shares the machine with it.
  */
-export async function measureLoad({ port, connections, seconds, request }: Load): Promise<LoadResult> {
+export async function measureLoad({ port, connections, seconds, request, perSecond }: Load): Promise<LoadResult> {
   const latenciesMs: number[] = [];
   let failures = 0;
   const endAt = performance.now() + seconds * 1000;
+  const pauseMs = perSecond ? (connections * 1000) / perSecond : 0;
 
   const runConnection = () =>
     new Promise<void>((resolve, reject) => {
       const socket = connect(port, "127.0.0.1");
+      const answer = new AnswerLength();
       let sentAt = 0;
-      let received = "";
       const send = () => {
-        received = "";
         sentAt = performance.now();
-        socket.write(request(), "latin1");
+        const text = request();
+        answer.expect(text.startsWith("HEAD"));
+        socket.write(text, "latin1");
       };
       socket.setNoDelay(true);
       socket.on("connect", send);
       socket.on("error", reject);
       socket.on("data", (chunk) => {
-        received += chunk.toString("latin1");
-        if (!isComplete(received)) return;
-        latenciesMs.push(performance.now() - sentAt);
-        if (!/^HTTP\/1\.1 (2|304)/.test(received)) failures += 1;
-        if (performance.now() < endAt) return send();
-        socket.destroy();
-        resolve();
+        const status = answer.add(chunk);
+        if (status === null) return;
+        const now = performance.now();
+        latenciesMs.push(now - sentAt);
+        if (status >= 400) failures += 1;
+        if (now >= endAt) {
+          socket.destroy();
+          resolve();
+        } else if (pauseMs === 0) {
+          send();
+        } else {
+          setTimeout(send, Math.max(0, sentAt + pauseMs - now));
+        }
       });
     });
 
@@ -56,9 +66,37 @@ export async function measureLoad({ port, connections, seconds, request }: Load)
   return { perSecond: latenciesMs.length / elapsedSeconds, p50Ms: quantile(0.5), p99Ms: quantile(0.99), failures };
 }
 
-function isComplete(received: string): boolean {
-  const end = received.indexOf("\r\n\r\n");
-  if (end < 0) return false;
-  const length = /\r\ncontent-length: (\d+)/i.exec(received.slice(0, end + 2))?.[1] ?? "0";
-  return received.length >= end + 4 + Number(length);
+/** Counts the bytes of one answer after the other without keeping them. Answers have a length, or no body. */
+class AnswerLength {
+  #head = "";
+  #missing = -1;
+  #status = 0;
+  #hasNoBody = false;
+
+  expect(hasNoBody: boolean): void {
+    this.#hasNoBody = hasNoBody;
+  }
+
+  /** The status once an answer is whole, else null. */
+  add(chunk: Buffer): number | null {
+    let length = chunk.length;
+    if (this.#missing < 0) {
+      this.#head += chunk.toString("latin1", 0, 4096);
+      const end = this.#head.indexOf("\r\n\r\n");
+      if (end < 0) return null;
+      this.#status = Number(this.#head.slice(9, 12));
+      // What came before this chunk was header only, or the answer would have been complete.
+      length -= end + 4 - (this.#head.length - Math.min(chunk.length, 4096));
+      this.#missing = this.#bodyLength(this.#head.slice(0, end + 2));
+      this.#head = "";
+    }
+    this.#missing -= length;
+    if (this.#missing > 0) return null;
+    this.#missing = -1;
+    return this.#status;
+  }
+
+  #bodyLength(head: string): number {
+    return this.#hasNoBody || this.#status === 304 ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+  }
 }

@@ -1,10 +1,20 @@
-// `npm run bench`: all parts, or those named: `npm run bench -- messages`. Nothing here is asserted: machines differ, so
-// compare the ratios within one run.
+// `npm run bench`: all parts, or those named: `npm run bench -- pages server`. Nothing here is asserted: machines differ,
+// so compare the ratios within one run. Tables are printed, and lie as JSON and as charts in dist/bench.
 import { mkdir, writeFile } from "node:fs/promises";
+import { chartSvg } from "./chart.ts";
+import { benchGrowth } from "./growth.ts";
+import { benchLighthouse } from "./lighthouse.ts";
 import { benchMessages } from "./messages.ts";
+import { benchPages } from "./pages.ts";
+import { benchServer } from "./server.ts";
+import type { BenchTable } from "./table.ts";
 
-const PARTS: Readonly<Record<string, () => Promise<Record<string, unknown>[]>>> = {
-  messages: benchMessages,
+const OUT = "dist/bench";
+const PARTS: Readonly<Record<string, () => Promise<BenchTable[]>>> = {
+  pages: benchPages,
+  lighthouse: benchLighthouse,
+  server: benchServer,
+  messages: async () => [...(await benchMessages()), ...(await benchGrowth())],
 };
 
 const wanted = process.argv.slice(2);
@@ -13,11 +23,16 @@ if (unknown.length > 0) {
   console.error(`There is no benchmark ${unknown.join(", ")}; choose from ${Object.keys(PARTS).join(", ")}.`);
   process.exit(2);
 }
-await mkdir("dist/bench", { recursive: true });
+await mkdir(OUT, { recursive: true });
 for (const [name, run] of Object.entries(PARTS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  const rows = await run();
-  console.log(`\n${name}`);
-  console.table(rows);
-  await writeFile(`dist/bench/${name}.json`, `${JSON.stringify(rows, null, 2)}\n`);
+  console.log(`\n== ${name} ==`);
+  const tables = await run();
+  for (const [index, table] of tables.entries()) {
+    console.log(`\n${table.title}`);
+    for (const note of table.notes ?? []) console.log(`  ${note}`);
+    console.table(table.rows);
+    if (table.chart) await writeFile(`${OUT}/${name}-${index + 1}.svg`, chartSvg(table));
+  }
+  await writeFile(`${OUT}/${name}.json`, `${JSON.stringify(tables, null, 2)}\n`);
 }

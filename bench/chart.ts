@@ -1,0 +1,34 @@
+import type { BenchTable } from "./table.ts";
+
+const WIDTH = 760;
+const LABEL_WIDTH = 280;
+const BAR_HEIGHT = 26;
+
+/** Horizontal bars, one for each row; ours stand out. */
+export function chartSvg({ title, rows, chart }: BenchTable): string {
+  if (!chart) return "";
+  const bars = rows.map((row) => ({ label: String(row[chart.label]), value: Number(row[chart.value]) }));
+  const largest = Math.max(...bars.map(({ value }) => value), 1);
+  const height = 56 + bars.length * BAR_HEIGHT;
+  const drawn = bars.map(({ label, value }, index) => {
+    const y = 44 + index * BAR_HEIGHT;
+    const width = Math.max(1, ((WIDTH - LABEL_WIDTH - 90) * value) / largest);
+    const colour = label.includes("ours") ? "#e9a13b" : "#5d837b";
+    return [
+      `<text x="${LABEL_WIDTH - 12}" y="${y + 15}" text-anchor="end">${escaped(label)}</text>`,
+      `<rect x="${LABEL_WIDTH}" y="${y}" width="${width.toFixed(1)}" height="${BAR_HEIGHT - 6}" rx="3" fill="${colour}"/>`,
+      `<text x="${LABEL_WIDTH + width + 8}" y="${y + 15}">${value.toLocaleString("en-GB")}</text>`,
+    ].join("");
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" font-family="system-ui, sans-serif" font-size="13" fill="#12352f">`,
+    `<rect width="100%" height="100%" fill="#f8faf7"/>`,
+    `<text x="16" y="26" font-size="15" font-weight="600">${escaped(`${title}: ${chart.value}`)}</text>`,
+    ...drawn,
+    "</svg>\n",
+  ].join("\n");
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}

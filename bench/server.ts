@@ -1,0 +1,138 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type StartedProcess, startServer } from "../scripts/start-process.ts";
+import { measureLoad } from "./http-load.ts";
+import { nextMessage } from "./message-request.ts";
+import { oneCore, RIVALS } from "./rivals.ts";
+import { type BenchTable, median, ratio } from "./table.ts";
+
+const CONNECTIONS = 32;
+const WARM_UP_SECONDS = 3;
+const SECONDS = 3;
+const ROUNDS = 3;
+const MESSAGES_PER_SECOND = 200;
+const STARTS = 5;
+
+/** How fast one core sends a page, beside other servers; and what the server needs to do so. */
+export async function benchServer(): Promise<BenchTable[]> {
+  // The client keeps to the second core, or it would take time from the servers on the first.
+  if (oneCore().length > 0) spawnSync("taskset", ["-cp", "1", String(process.pid)]);
+  return [await throughput(), await besideMessages(), await needs()];
+}
+
+async function throughput(): Promise<BenchTable> {
+  const missing = RIVALS.filter(({ start }) => start === null).map(({ name }) => `${name} is not installed here.`);
+  const rates = new Map<string, Record<"GET" | "304" | "HEAD", number>>();
+  for (const { name, start } of RIVALS) {
+    if (!start) continue;
+    await withServer(start, async ({ port }) => {
+      const etag = (await fetch(`http://127.0.0.1:${port}/contact`)).headers.get("etag") ?? '"none"';
+      const measure = async (method: string, extra = "") => {
+        const request = `${method} /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: gzip, deflate, br\r\n${extra}\r\n`;
+        const load = { port, connections: CONNECTIONS, request: () => request };
+        await measureLoad({ ...load, seconds: WARM_UP_SECONDS });
+        const rounds: number[] = [];
+        for (let round = 0; round < ROUNDS; round += 1) {
+          rounds.push((await measureLoad({ ...load, seconds: SECONDS })).perSecond);
+        }
+        return Math.round(median(rounds));
+      };
+      const brotliTag = etag.replace(/(-gz|-br)?"$/, name === "ours" ? '-br"' : '$1"');
+      rates.set(name, {
+        GET: await measure("GET"),
+        "304": await measure("GET", `if-none-match: ${brotliTag}\r\n`),
+        HEAD: await measure("HEAD"),
+      });
+    });
+  }
+  const to = (name: string, rate: number) => ratio(rate, rates.get(name)?.GET ?? 0);
+  const rows = [...rates].map(([server, rate]) => ({
+    server,
+    "GET/s": rate.GET,
+    "304/s": rate["304"],
+    "HEAD/s": rate.HEAD,
+    "to bare node:http": to("bare node:http", rate.GET),
+    "to Caddy": to("Caddy", rate.GET),
+  }));
+  const notes = [
+    `The contact page, brotli, ${CONNECTIONS} connections, one core each for server and client.`,
+    ...missing,
+  ];
+  return { title: "Pages per second on one core", rows, chart: { label: "server", value: "GET/s" }, notes };
+}
+
+async function besideMessages(): Promise<BenchTable> {
+  const request = () => "GET /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: br\r\n\r\n";
+  const pages = { connections: 20, seconds: 8, request, perSecond: 1000 };
+  return withServer(
+    (folder) => startServer({ DATA_DIR: folder }, oneCore()),
+    async ({ port }) => {
+      await measureLoad({ ...pages, port, seconds: WARM_UP_SECONDS });
+      const alone = await measureLoad({ ...pages, port });
+      const messages = { port, connections: 20, seconds: 9, request: nextMessage, perSecond: MESSAGES_PER_SECOND };
+      const [accepted, beside] = await Promise.all([measureLoad(messages), measureLoad({ ...pages, port })]);
+      const row = (what: string, { perSecond, p50Ms, p99Ms, failures }: typeof alone) => ({
+        what,
+        "per second": Math.round(perSecond),
+        "p50 ms": Number(p50Ms.toFixed(2)),
+        "p99 ms": Number(p99Ms.toFixed(2)),
+        failures,
+      });
+      const rows = [row("pages alone", alone), row("pages beside messages", beside), row("the messages", accepted)];
+      return { title: `Pages while ${MESSAGES_PER_SECOND} messages/s are accepted and delivered to files`, rows };
+    },
+  );
+}
+
+async function needs(): Promise<BenchTable> {
+  const startsMs: number[] = [];
+  for (let start = 0; start < STARTS; start += 1) {
+    const startedAt = performance.now();
+    await withServer(
+      (folder) => startServer({ DATA_DIR: folder }),
+      async ({ port }) => {
+        await (await fetch(`http://127.0.0.1:${port}/`)).arrayBuffer();
+        startsMs.push(performance.now() - startedAt);
+      },
+    );
+  }
+  const rows = await withServer(
+    (folder) => startServer({ DATA_DIR: folder }),
+    async ({ port, process }) => {
+      const held = residentMb(process.pid);
+      const request = () => "GET /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: br\r\n\r\n";
+      await measureLoad({ port, connections: CONNECTIONS, seconds: 5, request });
+      const afterPages = residentMb(process.pid);
+      await measureLoad({ port, connections: 20, seconds: 10, request: nextMessage, perSecond: MESSAGES_PER_SECOND });
+      return [
+        { what: "start to first byte, ms (median)", value: Math.round(median(startsMs)) },
+        { what: "memory with everything held, MB", value: held },
+        { what: "memory after 5 s of pages at full speed, MB", value: afterPages },
+        { what: `memory after 10 s of ${MESSAGES_PER_SECOND} messages/s more, MB`, value: residentMb(process.pid) },
+      ];
+    },
+  );
+  return { title: "What the server needs", rows };
+}
+
+async function withServer<T>(
+  start: (folder: string) => Promise<StartedProcess>,
+  measure: (server: StartedProcess) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "bench-"));
+  const server = await start(folder);
+  try {
+    return await measure(server);
+  } finally {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function residentMb(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024);
+}
