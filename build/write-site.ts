@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, extname, join, relative } from "node:path";
 import { CARBON_PATH } from "../app/carbon-path.ts";
 import { unsetFacts } from "../app/policies/facts.tsx";
@@ -60,9 +60,12 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
 
   const { pages, comingSoon, failure, carbon } = await renderWeighed(renderer, context, outDir);
   for (const { paths, headline, html } of pages) {
-    for (const path of paths) await write(outDir, pageFile(path), html);
+    for (const path of paths) await writePage(outDir, pageFile(path), html);
     await write(outDir, socialCardPath(paths[0] ?? "/"), await drawSocialCard(headline));
   }
+  // The settings may name another film than the project's, or none.
+  for (const film of await readdir(join(outDir, "media")))
+    if (!pages.some(({ html }) => html.includes(film))) await rm(join(outDir, "media", film));
   await write(outDir, NOT_FOUND_PAGE, comingSoon.html);
   await write(outDir, FAILURE_PAGE, failure.html);
   await write(outDir, "carbon.json", carbonJson(carbon));
@@ -73,7 +76,12 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
     .map((entry) => relative(outDir, join(entry.parentPath, entry.name)))
     .filter((name) => !join(outDir, name).startsWith(rendererDir));
   const files: BuiltFile[] = [];
-  for (const name of names.sort()) files.push(await builtFile(outDir, name, settings));
+  for (const name of names.sort()) {
+    const file = await builtFile(outDir, name, settings);
+    const light = savingDataFile(name);
+    if (light !== name && names.includes(light)) file.savingDataFile = light;
+    if (!name.endsWith(".save-data.html")) files.push(file);
+  }
 
   const unset = unsetFacts(settings);
   const { brand, contactEmail, referencePrefix } = site;
@@ -86,6 +94,17 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
 /** A folder with an index, the one form that every static host understands. */
 function pageFile(path: string): string {
   return join(path.slice(1), "index.html");
+}
+
+/** Without script a page cannot ask whether its visitor saves data, so who says so gets it without the film. */
+async function writePage(outDir: string, file: string, html: string): Promise<void> {
+  await write(outDir, file, html);
+  const light = html.replace(/<noscript><video[\s\S]*?<\/noscript>/, "");
+  if (light !== html) await write(outDir, savingDataFile(file), light);
+}
+
+function savingDataFile(pageFile: string): string {
+  return pageFile.replace(/\.html$/, ".save-data.html");
 }
 
 async function write(outDir: string, file: string, content: string | Uint8Array): Promise<void> {

@@ -27,6 +27,8 @@ export interface BuiltFile {
   cache: "immutable" | "revalidate";
   /** `page` is HTML; `media` is streamed from disk, by ranges; the rest is held in memory. */
   kind: "page" | "file" | "media";
+  /** Sent in its place to visitors who save data, where that differs; lies in `dist/` in the same forms. */
+  savingDataFile?: string;
   /** A page's `Content-Security-Policy`. */
   policy?: string;
 }

@@ -193,3 +193,13 @@ test("a page fetched ahead of a visit is refused to those who save data, and giv
   expect(refused.statusCode).toBe(503);
   expect(refused.headers["cache-control"]).toBe("no-store");
 });
+
+test("who saves data gets the home page without the film that would play without script", async () => {
+  const [usual, light] = await Promise.all([get("/"), get("/", { "save-data": "on" })]);
+  expect(usual.body).toContain("<noscript><video");
+  expect(light.body).not.toContain("<noscript>");
+  expect(light.body.length).toBeGreaterThan(usual.body.length * 0.9);
+  expect(light.headers.etag).not.toBe(usual.headers.etag);
+  for (const { headers } of [usual, light]) expect(headers.vary).toBe("accept-encoding, save-data");
+  expect(light.headers["content-security-policy"]).toBe(usual.headers["content-security-policy"]);
+});

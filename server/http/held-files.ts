@@ -20,6 +20,8 @@ export interface HeldVariant {
 /** A file of the build, ready to be sent. */
 export interface HeldFile extends BuiltFile {
   variants: Readonly<Record<Encoding, HeldVariant>>;
+  /** For visitors who save data, where that differs. */
+  savingData: HeldFile | null;
 }
 
 /** A film: too large to hold, and asked for by ranges. */
@@ -72,7 +74,7 @@ function heldFile(distDir: string, file: BuiltFile): HeldFile {
   const unchangedHeaders = {
     ...SECURITY_HEADERS,
     "cache-control": CACHE_CONTROL[file.cache],
-    ...(file.isCompressed && { vary: "accept-encoding" }),
+    ...(file.isCompressed && { vary: file.savingDataFile ? "accept-encoding, save-data" : "accept-encoding" }),
     ...(file.policy && { "content-security-policy": file.policy }),
     // Not an error, but nothing to be found by a search engine.
     ...(file.file === NOT_FOUND_PAGE && { "x-robots-tag": "noindex" }),
@@ -96,7 +98,9 @@ function heldFile(distDir: string, file: BuiltFile): HeldFile {
         gzip: variant(readFileSync(`${path}.gz`), "-gz", "gzip"),
       }
     : { identity: plain, br: plain, gzip: plain };
-  return { ...file, variants };
+  const light = file.savingDataFile;
+  const savingData = light && file.file !== light ? heldFile(distDir, { ...file, file: light }) : null;
+  return { ...file, variants, savingData };
 }
 
 /** Its name holds a hash of its content, which therefore serves as its tag. */

@@ -99,14 +99,19 @@ function sendHeld(file: HeldFile, request: IncomingMessage, response: ServerResp
     return;
   }
   const encoding = file.isCompressed ? chooseEncoding(request.headers["accept-encoding"]) : "identity";
-  const { body, etag, headers, unchangedHeaders } = file.variants[encoding];
+  const chosen = (savesData(request) && file.savingData) || file;
+  const { body, etag, headers, unchangedHeaders } = chosen.variants[encoding];
   if (isUnchanged(request.headers["if-none-match"], etag)) response.writeHead(304, unchangedHeaders).end();
   else response.writeHead(200, headers).end(request.method === "HEAD" ? undefined : body);
 }
 
 /** Fetched ahead of a visit that may never be, for somebody who saves data. A failure makes browsers forget it. */
-function isUnwantedSpeculation({ headers }: IncomingMessage): boolean {
-  return headers["sec-purpose"] !== undefined && headers["save-data"] === "on";
+function isUnwantedSpeculation(request: IncomingMessage): boolean {
+  return request.headers["sec-purpose"] !== undefined && savesData(request);
+}
+
+function savesData({ headers }: IncomingMessage): boolean {
+  return headers["save-data"] === "on";
 }
 
 /** After a post without script: the contact page with its reference written in. Undefined for any other request. */

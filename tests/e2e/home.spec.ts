@@ -106,6 +106,18 @@ test.describe("without JavaScript", () => {
     await page.getByRole("checkbox", { name: "Hide film" }).click();
     await expect(film).toBeHidden();
   });
+
+  test.describe("under Save-Data", () => {
+    test.use({ extraHTTPHeaders: { "save-data": "on" } });
+
+    test("the film is not downloaded", async ({ page }) => {
+      const films: string[] = [];
+      page.on("request", (request) => request.url().includes("/media/") && films.push(request.url()));
+      await page.goto("/", { waitUntil: "networkidle" });
+      await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+      expect(films).toEqual([]);
+    });
+  });
 });
 
 for (const [width, height] of [
