@@ -3,9 +3,12 @@ import { MESSAGE_COLUMNS, type MessageRow, toDate, toStoredMessage } from "./mes
 import type { Dialect, Query } from "./query.ts";
 import type { Claim, Store } from "./store.ts";
 
-type QueueMethods = "claim" | "markDelivered" | "reschedule" | "setAside" | "unclaim" | "nextDueAt" | "queueDepth";
+type MarkMethods = "markDelivered" | "reschedule" | "setAside" | "unclaim";
+type QueueMethods = "claim" | MarkMethods | "nextDueAt" | "queueDepth" | "lastAlertAt" | "moveLastAlert";
 
 const IS_MAILABLE = "state = 'queued' AND is_restricted = 0";
+const IS_FAILED = "state = 'failed' AND is_restricted = 0";
+const LAST_ALERT = "last_alert_at";
 const NO_LEASE = "lease_token = NULL, leased_until = NULL";
 const IS_MINE = "id = $1 AND lease_token = $2 AND state = 'queued'";
 
@@ -64,11 +67,30 @@ export function queueQueries(query: Query, dialect: Dialect): Pick<Store, QueueM
     },
 
     async queueDepth() {
-      // Two questions, because each has an index of its own.
-      const [row] = await query<{ queued: number; oldest: number | null }>(`
+      // A question each, because each has an index of its own.
+      const [row] = await query<{ queued: number; oldest: number | null; failed: number; last_failed: number | null }>(`
         SELECT (SELECT count(*) FROM messages WHERE ${IS_MAILABLE}) AS queued,
-          (SELECT min(accepted_at) FROM messages WHERE ${IS_MAILABLE}) AS oldest`);
-      return { queued: row?.queued ?? 0, oldestQueuedAt: toDate(row?.oldest) };
+          (SELECT min(accepted_at) FROM messages WHERE ${IS_MAILABLE}) AS oldest,
+          (SELECT count(*) FROM messages WHERE ${IS_FAILED}) AS failed,
+          (SELECT max(state_changed_at) FROM messages WHERE ${IS_FAILED}) AS last_failed`);
+      return {
+        queued: row?.queued ?? 0,
+        oldestQueuedAt: toDate(row?.oldest),
+        failed: row?.failed ?? 0,
+        lastFailedAt: toDate(row?.last_failed),
+      };
+    },
+
+    async lastAlertAt() {
+      const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = $1", [LAST_ALERT]);
+      return new Date(Number(row?.value ?? 0));
+    },
+
+    async moveLastAlert(from, to) {
+      const sql = `INSERT INTO store_meta VALUES ($1, $2)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE store_meta.value = $3 RETURNING name`;
+      const values = [LAST_ALERT, String(to.getTime()), String(from.getTime())];
+      return (await query(sql, values)).length === 1;
     },
   };
 }

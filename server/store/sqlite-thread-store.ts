@@ -7,6 +7,7 @@ export type Method = Exclude<keyof SqliteCore, "clientKey">;
 /** What the thread is asked to do; `close` has more to it. */
 const METHODS: readonly Method[] = [
   ...(["acceptAll", "claim", "markDelivered", "reschedule", "setAside", "unclaim", "nextDueAt", "queueDepth"] as const),
+  ...(["lastAlertAt", "moveLastAlert"] as const),
   ...(["list", "find", "countByDayAndCountry", "retry", "release"] as const),
   ...(["rectify", "restrict", "erase", "purge", "backup", "ping"] as const),
 ];

@@ -64,9 +64,13 @@ export interface MessageCount {
   count: number;
 }
 
+/** What waits to be mailed and what failed, without what a visitor asked not to be used. */
 export interface QueueDepth {
   queued: number;
+  /** When the oldest of them was accepted. */
   oldestQueuedAt: Date | null;
+  failed: number;
+  lastFailedAt: Date | null;
 }
 
 export interface AcceptanceRules {
@@ -96,6 +100,10 @@ export interface Store {
   /** When the next queued message becomes due or its lease ends; `null` with an empty queue. */
   nextDueAt(): Promise<Date | null>;
   queueDepth(): Promise<QueueDepth>;
+  /** When the operator was last alerted by any node; 1970 if never. */
+  lastAlertAt(): Promise<Date>;
+  /** Changes `lastAlertAt` if it still is `from`; of all nodes that try, one returns true. */
+  moveLastAlert(from: Date, to: Date): Promise<boolean>;
 
   /** Newest first. */
   list(filter: MessageFilter): Promise<StoredMessage[]>;

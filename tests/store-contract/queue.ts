@@ -104,7 +104,7 @@ export function queueSuite(newPlace: NewPlace): void {
   test("says when the next message becomes due or its lease ends, and how deep the queue is", async () => {
     const node = await (await newPlace()).open();
     expect(await node.nextDueAt()).toBeNull();
-    expect(await node.queueDepth()).toEqual({ queued: 0, oldestQueuedAt: null });
+    expect(await node.queueDepth()).toEqual({ queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null });
     await store(node);
     expect(await node.nextDueAt()).toEqual(NOON);
     await node.claim(1, MINUTE_MS, NOON);
@@ -112,7 +112,31 @@ export function queueSuite(newPlace: NewPlace): void {
     await store(node, submissionOf(), later(HOUR_MS));
     await store(node, submissionOf(messageWith(), { isTrapped: true }));
     expect(await node.nextDueAt()).toEqual(later(MINUTE_MS));
-    expect(await node.queueDepth()).toEqual({ queued: 2, oldestQueuedAt: NOON });
+    expect(await node.queueDepth()).toMatchObject({ queued: 2, oldestQueuedAt: NOON });
+  });
+
+  test("tells how many messages failed and when the last one did, and leaves out what must not be used", async () => {
+    const node = await (await newPlace()).open();
+    await store(node);
+    await finish(node, "failed", later(HOUR_MS));
+    await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
+    await finish(node, "failed", later(2 * HOUR_MS));
+    const depth = { queued: 0, oldestQueuedAt: null };
+    expect(await node.queueDepth()).toEqual({ ...depth, failed: 2, lastFailedAt: later(2 * HOUR_MS) });
+    await node.restrict("eve@example.com", true);
+    expect(await node.queueDepth()).toEqual({ ...depth, failed: 1, lastFailedAt: later(HOUR_MS) });
+  });
+
+  test("lets one of many nodes move the time of the last alert", async () => {
+    const place = await newPlace();
+    const nodes = [await place.open(), await place.open(), await place.open()];
+    const move = (from: Date, to: Date) => Promise.all(nodes.map((node) => node.moveLastAlert(from, to)));
+    const [first] = nodes;
+    expect(await first?.lastAlertAt()).toEqual(new Date(0));
+    expect((await move(new Date(0), NOON)).filter(Boolean)).toHaveLength(1);
+    expect((await move(NOON, later(HOUR_MS))).filter(Boolean)).toHaveLength(1);
+    expect(await move(NOON, later(2 * HOUR_MS))).toEqual([false, false, false]);
+    expect(await (await place.open()).lastAlertAt()).toEqual(later(HOUR_MS));
   });
 
   test("queues failed messages again with all attempts before them, one or all", async () => {
