@@ -4,6 +4,7 @@ import type { Config } from "./config.ts";
 import { serveHealth } from "./http/health.ts";
 import type { HeldSite } from "./http/held-files.ts";
 import { heldAnswers, sendFailurePage, servePages } from "./http/pages.ts";
+import { createReadiness, type Readiness } from "./http/readiness.ts";
 import { sendSecurityHeaders } from "./http/security-headers.ts";
 import { acceptMessages } from "./http/send-email.ts";
 import type { Store } from "./store/store.ts";
@@ -14,12 +15,15 @@ export interface AppParts {
   store: Pick<Store, "accept" | "clientKey" | "ping">;
   /** Where the log's JSON lines go; standard output when not given. */
   logStream?: { write(line: string): void };
+  /** What `/readyz` says. */
+  readiness?: Readiness;
   /** Called after a message to be mailed is on disk. */
   onAccepted(): void;
 }
 
 /** The whole product but for the process around it: a test builds it and injects requests. */
-export function createApp({ config, site, store, logStream, onAccepted }: AppParts): FastifyInstance {
+export function createApp(parts: AppParts): FastifyInstance {
+  const { config, site, store, logStream, readiness = createReadiness(), onAccepted } = parts;
   const answerHeld = heldAnswers(site);
   let isClosing = false;
   const app: FastifyInstance = Fastify({
@@ -41,7 +45,7 @@ export function createApp({ config, site, store, logStream, onAccepted }: AppPar
     isClosing = true;
   });
   sendSecurityHeaders(app);
-  serveHealth(app, store);
+  serveHealth(app, store, readiness);
   acceptMessages(app, { config, store, rules, onAccepted });
   const sendComingSoon = servePages(app, site);
 

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { createApp } from "./app.ts";
 import { type Config, ConfigError, parseConfig } from "./config.ts";
 import { BuildMissing, type HeldSite, holdSite } from "./http/held-files.ts";
+import { createReadiness } from "./http/readiness.ts";
 import { openMailer } from "./mail/open-mailer.ts";
 import { startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
@@ -26,7 +27,9 @@ async function run(config: Config): Promise<void> {
   const mailer = openMailer(config);
   const identity = { brand, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
-  const app = createApp({ config, site, store, onAccepted: () => outbox.wake() });
+  const readiness = createReadiness();
+
+  const app = createApp({ config, site, store, readiness, onAccepted: () => outbox.wake() });
   const outbox = startOutbox({ store, mailer, identity, log: app.log });
   const purge = startPurge({ store, retention: config.retention, dataDir: config.dataDir, log: app.log });
 
@@ -35,9 +38,14 @@ async function run(config: Config): Promise<void> {
   console.log(readyLine(site, (app.server.address() as AddressInfo).port, config, mailer.describe));
   for (const line of settingsThatDiffer(site, config)) console.log(line);
 
-  /** Requests under way finish, then the mail under way; what is left waits in the store for the next start. */
+  /**
+   * Load balancers hear of it, requests under way finish, then the mail under way; what is left waits in the store for
+   * the next start.
+   */
   async function shutDown(): Promise<void> {
     setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
+    app.log.info({ event: "stopping" }, "asked to stop");
+    await readiness.end();
     await app.close();
     await Promise.all([outbox.stop(SHUTDOWN_MS / 2), purge.stop()]);
     await mailer.close();
@@ -68,9 +76,8 @@ function settingsThatDiffer(site: HeldSite, config: Config): string[] {
 /** One clear line for each thing that somebody can mend; anything else is a defect and keeps its stack. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return error.problems.join("\n");
-  if (error instanceof BuildMissing || error instanceof StoreRefused || error instanceof StoreUnavailable) {
-    return error.message;
-  }
+  const mendable = [BuildMissing, StoreRefused, StoreUnavailable];
+  if (mendable.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code, port, address, hostname } = error as Partial<Record<"code" | "port" | "address" | "hostname", string>>;
   if (code === "EADDRINUSE")
     return `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm start`;

@@ -1,22 +1,26 @@
 import type { FastifyInstance } from "fastify";
 import type { Store } from "../store/store.ts";
+import { withinMs } from "../time-limit.ts";
+import type { Readiness } from "./readiness.ts";
 
-/** `/healthz`: the process answers. `/readyz`: it can also take messages, so a load balancer may send it some. */
-export function serveHealth(app: FastifyInstance, store: Pick<Store, "ping">): void {
-  let isClosing = false;
-  app.addHook("preClose", async () => {
-    isClosing = true;
-  });
+/** Shorter than those who ask usually wait. */
+const STORE_PATIENCE_MS = 2000;
 
+/**
+ * `/healthz`: the process answers. `/readyz`: it can also take messages, so a load balancer may send it some. The store
+ * was brought up to date before this listens, so one that answers is ready.
+ */
+export function serveHealth(app: FastifyInstance, store: Pick<Store, "ping">, readiness: Readiness): void {
   app.get("/healthz", async (_request, reply) => {
     return reply.header("cache-control", "no-store").send({ status: "ok" });
   });
 
   app.get("/readyz", async (_request, reply) => {
+    readiness.noteAsked();
     reply.header("cache-control", "no-store");
-    if (isClosing) return reply.code(503).send({ status: "closing" });
+    if (readiness.isEnding) return reply.code(503).send({ status: "closing" });
     try {
-      await store.ping();
+      await withinMs(STORE_PATIENCE_MS, store.ping());
       return reply.send({ status: "ready" });
     } catch {
       return reply.code(503).send({ status: "store unavailable" });

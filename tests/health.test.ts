@@ -1,0 +1,52 @@
+import { once } from "node:events";
+import { expect, onTestFinished, test } from "vitest";
+import { postMessage } from "./support/load.ts";
+import { startPostgres } from "./support/postgres.ts";
+import { startRelay } from "./support/relay.ts";
+import { startServer } from "./support/server.ts";
+
+/** A connection of its own each, as from a load balancer. */
+async function ask(url: string, path: string): Promise<{ status: number; said: string }> {
+  const response = await fetch(url + path, { headers: { connection: "close" } });
+  return { status: response.status, said: ((await response.json()) as { status: string }).status };
+}
+
+test("is not ready while its database does not answer, says so in time, and is ready again by itself", async () => {
+  const postgres = await startPostgres();
+  onTestFinished(() => postgres.stop());
+  const relay = await startRelay(postgres.port);
+  onTestFinished(() => relay.close());
+  const databaseUrl = await postgres.createDatabase();
+  const server = await startServer({ DATABASE_URL: databaseUrl.replace(`:${postgres.port}/`, `:${relay.port}/`) });
+  onTestFinished(async () => void (await server.stop()));
+  expect(await ask(server.url, "/readyz")).toEqual({ status: 200, said: "ready" });
+
+  relay.become("silent");
+  const startMs = performance.now();
+  expect(await ask(server.url, "/readyz")).toEqual({ status: 503, said: "store unavailable" });
+  expect(performance.now() - startMs).toBeLessThan(6000);
+  expect(await ask(server.url, "/healthz")).toEqual({ status: 200, said: "ok" });
+
+  relay.become("open");
+  await expect.poll(async () => (await ask(server.url, "/readyz")).status, { timeout: 20_000 }).toBe(200);
+}, 90_000);
+
+test("tells whoever asks regularly that it is about to stop, and serves until they heard it", async () => {
+  const server = await startServer();
+  onTestFinished(async () => void (await server.stop()));
+  expect(await ask(server.url, "/readyz")).toEqual({ status: 200, said: "ready" });
+
+  const exited = once(server.process, "exit");
+  server.process.kill("SIGTERM");
+  await expect.poll(() => server.output(), { interval: 10 }).toContain('"event":"stopping"');
+  expect(await postMessage(server.url, "sent on its way before they heard")).toMatch(/^BC-/);
+  expect(await ask(server.url, "/readyz")).toEqual({ status: 503, said: "closing" });
+  expect(await exited).toEqual([0, null]);
+});
+
+test("stops at once when nobody asks", async () => {
+  const server = await startServer();
+  const startMs = performance.now();
+  expect(await server.stop()).toBe(0);
+  expect(performance.now() - startMs).toBeLessThan(2500);
+});
