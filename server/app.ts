@@ -5,8 +5,10 @@ import { serveHealth } from "./http/health.ts";
 import type { HeldSite } from "./http/held-files.ts";
 import { heldAnswers, sendFailurePage, servePages } from "./http/pages.ts";
 import { createReadiness, type Readiness } from "./http/readiness.ts";
+import { createRequestIds } from "./http/request-ids.ts";
 import { sendSecurityHeaders } from "./http/security-headers.ts";
 import { acceptMessages } from "./http/send-email.ts";
+import { plainError } from "./log-error.ts";
 import type { Store } from "./store/store.ts";
 
 export interface AppParts {
@@ -32,7 +34,8 @@ export function createApp(parts: AppParts): FastifyInstance {
         // A server that is closing ends its connections, which is Fastify's to do.
         if (isClosing || !answerHeld(request, response)) answer(request, response);
       }),
-    logger: { level: config.logLevel, ...(logStream && { stream: logStream }) },
+    logger: { level: config.logLevel, serializers: { err: plainError }, ...(logStream && { stream: logStream }) },
+    genReqId: createRequestIds(),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     // Paths are compared by servePages itself, which must also see those that Fastify cannot decode.
@@ -57,7 +60,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status < 500) return reply.code(status).type("text/plain; charset=utf-8").send(`${error.message}\n`);
-    request.log.error({ event: "failure", error: error.name, stack: error.stack }, "request failed");
+    request.log.error({ event: "failure", err: error }, "request failed");
     return sendFailurePage(site, reply);
   });
   return app;

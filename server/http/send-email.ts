@@ -148,7 +148,7 @@ function answerError(error: Error & { statusCode?: number }, request: FastifyReq
   }
   const status = error.statusCode ?? 500;
   if (status >= 500) {
-    request.log.error({ event: "failure", error: error.name, stack: error.stack }, "message not stored");
+    request.log.error({ event: "failure", err: error }, "message not stored");
     return answer(request, reply, 500, {
       success: false,
       error: "Something went wrong on our side. Please try again.",
