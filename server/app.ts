@@ -1,14 +1,16 @@
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "./config.ts";
 import { serveHealth } from "./http/health.ts";
 import type { HeldSite } from "./http/held-files.ts";
+import { measured } from "./http/measure-requests.ts";
 import { heldAnswers, sendFailurePage, servePages } from "./http/pages.ts";
 import { createReadiness, type Readiness } from "./http/readiness.ts";
 import { createRequestIds } from "./http/request-ids.ts";
 import { sendSecurityHeaders } from "./http/security-headers.ts";
 import { acceptMessages } from "./http/send-email.ts";
 import { plainError } from "./log-error.ts";
+import { type Meter, noMeter } from "./metrics/meter.ts";
 import type { Store } from "./store/store.ts";
 
 export interface AppParts {
@@ -17,6 +19,8 @@ export interface AppParts {
   store: Pick<Store, "accept" | "clientKey" | "ping">;
   /** Where the log's JSON lines go; standard output when not given. */
   logStream?: { write(line: string): void };
+  /** Told of every answer; when not given, nobody counts and no request pays for it. */
+  meter?: Meter | undefined;
   /** What `/readyz` says. */
   readiness?: Readiness;
   /** Called after a message to be mailed is on disk. */
@@ -25,15 +29,17 @@ export interface AppParts {
 
 /** The whole product but for the process around it: a test builds it and injects requests. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { config, site, store, logStream, readiness = createReadiness(), onAccepted } = parts;
+  const { config, site, store, logStream, meter, readiness = createReadiness(), onAccepted } = parts;
   const answerHeld = heldAnswers(site);
   let isClosing = false;
   const app: FastifyInstance = Fastify({
-    serverFactory: (answer) =>
-      createServer((request, response) => {
+    serverFactory(answer) {
+      const listener: RequestListener = (request, response) => {
         // A server that is closing ends its connections, which is Fastify's to do.
         if (isClosing || !answerHeld(request, response)) answer(request, response);
-      }),
+      };
+      return createServer(meter ? measured(listener, meter) : listener);
+    },
     logger: { level: config.logLevel, serializers: { err: plainError }, ...(logStream && { stream: logStream }) },
     genReqId: createRequestIds(),
     logController: new LogController({ disableRequestLogging: true }),
@@ -49,7 +55,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
   sendSecurityHeaders(app);
   serveHealth(app, store, readiness);
-  acceptMessages(app, { config, store, rules, onAccepted });
+  acceptMessages(app, { config, store, rules, meter: meter ?? noMeter, onAccepted });
   const sendComingSoon = servePages(app, site);
 
   app.setNotFoundHandler((request, reply) => {

@@ -26,6 +26,7 @@ test("has a default for everything", () => {
     ],
     retention: { deliveredMs: 30 * day, failedMs: 90 * day, quarantinedMs: 14 * day },
     logLevel: "info",
+    metricsPort: null,
   });
 });
 
@@ -43,6 +44,7 @@ test("reads what an operator sets", () => {
     RATE_LIMIT: "off",
     HOURLY_LIMIT: "off",
     RETENTION: "delivered=keep,failed=12h",
+    METRICS_PORT: "9464",
   });
   expect(config).toMatchObject({
     port: 8080,
@@ -51,6 +53,7 @@ test("reads what an operator sets", () => {
     rateLimits: [],
     hourlyLimit: null,
     retention: { deliveredMs: null, failedMs: 12 * 3_600_000, quarantinedMs: 14 * day },
+    metricsPort: 9464,
   });
 });
 
@@ -75,6 +78,9 @@ test.each([
   ["RETENTION", "delivered=soon"],
   ["LOG_LEVEL", "loud"],
   ["SITE_URL", "example"],
+  ["METRICS_PORT", "off"],
+  ["METRICS_PORT", "70000"],
+  ["METRICS_PORT", "3000"],
 ])("refuses %s=%s with one line that names it", (name, value) => {
   const problems = problemsOf({ [name]: value });
   expect(problems).toHaveLength(1);
@@ -86,7 +92,10 @@ test("names every problem at once", () => {
 });
 
 test("never repeats a secret in a problem", () => {
-  expect(problemsOf({ SMTP_URL: "http://user:hunter2@host", DATABASE_URL: "my://u:hunter2@h" }).join()).not.toContain(
-    "hunter2",
-  );
+  const problems = problemsOf({
+    SMTP_URL: "http://user:hunter2@host",
+    DATABASE_URL: "my://u:hunter2@h",
+  });
+  expect(problems).toHaveLength(2);
+  expect(problems.join()).not.toContain("hunter2");
 });

@@ -36,6 +36,8 @@ export interface Config {
   hourlyLimit: number | null;
   retention: Retention;
   logLevel: LogLevel;
+  /** On the loopback interface; `null`: no metrics. */
+  metricsPort: number | null;
 }
 
 /** Every problem of the environment at once, a line each. */
@@ -65,7 +67,8 @@ export function parseConfig(env: Environment): Config {
     return value;
   };
 
-  const port = /^\d{1,5}$/.test(text("PORT") ?? "3000") ? Number(text("PORT") ?? "3000") : Number.NaN;
+  const port = parsePort(text("PORT") ?? "3000");
+  const metricsPort = text("METRICS_PORT");
   const databaseUrl = text("DATABASE_URL");
   const smtpUrl = text("SMTP_URL");
   const mailTo = text("MAIL_TO");
@@ -76,11 +79,7 @@ export function parseConfig(env: Environment): Config {
   const trustProxy = list("TRUST_PROXY");
 
   const config: Config = {
-    port: check(
-      Number.isInteger(port) && port >= 0 && port <= 65_535,
-      port,
-      "PORT is not a port number; e.g. PORT=3000",
-    ),
+    port: check(!Number.isNaN(port), port, "PORT is not a port number; e.g. PORT=3000"),
     host: text("HOST") ?? "127.0.0.1",
     dataDir: resolve(text("DATA_DIR") ?? "./data"),
     databaseUrl: check(
@@ -126,9 +125,24 @@ export function parseConfig(env: Environment): Config {
       logLevel as LogLevel,
       `LOG_LEVEL is not one of ${LOG_LEVELS.join(", ")}`,
     ),
+    metricsPort: metricsPort === null ? null : parseMetricsPort(metricsPort, port, problems),
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
+}
+
+/** NaN unless it is one; 0 lets the system choose. */
+function parsePort(text: string): number {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : Number.NaN;
+}
+
+function parseMetricsPort(text: string, sitePort: number, problems: string[]): number {
+  const port = parsePort(text);
+  if (Number.isNaN(port)) problems.push("METRICS_PORT is not a port number; e.g. METRICS_PORT=9464");
+  else if (port === sitePort && port !== 0) {
+    problems.push("METRICS_PORT is the port of the site (PORT); choose another, e.g. METRICS_PORT=9464");
+  }
+  return port;
 }
 
 function parseRateLimits(text: string, problems: string[]): Limit[] {

@@ -5,6 +5,7 @@ import { type Config, ConfigError, parseConfig } from "./config.ts";
 import { BuildMissing, type HeldSite, holdSite } from "./http/held-files.ts";
 import { createReadiness } from "./http/readiness.ts";
 import { openMailer } from "./mail/open-mailer.ts";
+import { MetricsRefused, openMetrics } from "./metrics/open-metrics.ts";
 import { startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
 import { openStore } from "./store/open-store.ts";
@@ -27,13 +28,16 @@ async function run(config: Config): Promise<void> {
   const mailer = openMailer(config);
   const identity = { brand, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
+  const metrics = config.metricsPort === null ? null : await openMetrics(config.metricsPort, store);
+  const meter = metrics?.meter;
   const readiness = createReadiness();
 
-  const app = createApp({ config, site, store, readiness, onAccepted: () => outbox.wake() });
-  const outbox = startOutbox({ store, mailer, identity, log: app.log });
+  const app = createApp({ config, site, store, meter, readiness, onAccepted: () => outbox.wake() });
+  const outbox = startOutbox({ store, mailer, identity, meter, log: app.log });
   const purge = startPurge({ store, retention: config.retention, dataDir: config.dataDir, log: app.log });
 
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void shutDown());
+  if (metrics) app.log.info({ event: "metrics", url: metrics.url }, "metrics are served");
   await app.listen({ port: config.port, host: config.host });
   console.log(readyLine(site, (app.server.address() as AddressInfo).port, config, mailer.describe));
   for (const line of settingsThatDiffer(site, config)) console.log(line);
@@ -48,6 +52,7 @@ async function run(config: Config): Promise<void> {
     await readiness.end();
     await app.close();
     await Promise.all([outbox.stop(SHUTDOWN_MS / 2), purge.stop()]);
+    await metrics?.close();
     await mailer.close();
     await store.close();
     process.exit(0);
@@ -76,7 +81,7 @@ function settingsThatDiffer(site: HeldSite, config: Config): string[] {
 /** One clear line for each thing that somebody can mend; anything else is a defect and keeps its stack. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return error.problems.join("\n");
-  const mendable = [BuildMissing, StoreRefused, StoreUnavailable];
+  const mendable = [BuildMissing, StoreRefused, StoreUnavailable, MetricsRefused];
   if (mendable.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code, port, address, hostname } = error as Partial<Record<"code" | "port" | "address" | "hostname", string>>;
   if (code === "EADDRINUSE")

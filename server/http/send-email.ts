@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { ALERT_ID, REFERENCE_PARAMETER, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
+import type { Meter, RefusalReason } from "../metrics/meter.ts";
 import { type Acceptance, type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
 import { clientHash } from "./client-hash.ts";
 import { judgeOrigin } from "./origin-check.ts";
@@ -10,6 +11,7 @@ export interface SendEmailParts {
   config: Config;
   store: Pick<Store, "accept" | "clientKey">;
   rules: AcceptanceRules;
+  meter: Meter;
   /** Called after a message to be mailed is on disk. */
   onAccepted(): void;
 }
@@ -31,6 +33,7 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
     scope.addHook("onRequest", (request, reply, next) => {
       const verdict = judgeOrigin(request.headers, parts.config.build.siteUrl, parts.config.allowedOrigins);
       if (verdict.kind === "foreign") {
+        noteRefusal(request, parts.meter, "foreign-origin");
         refuse(reply, 403, "Messages from other sites are not accepted.");
         return;
       }
@@ -51,19 +54,21 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
       return refuse(reply.header("allow", "OPTIONS, POST"), 405, "Send a message with POST.");
     });
     scope.setErrorHandler((error, request, reply) =>
-      answerError(error as Error & { statusCode?: number }, request, reply),
+      answerError(error as Error & { statusCode?: number }, request, reply, parts.meter),
     );
   });
 }
 
 async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts: SendEmailParts) {
-  const { store, rules, onAccepted } = parts;
+  const { store, rules, meter, onAccepted } = parts;
   const { body } = request;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    noteRefusal(request, meter, "malformed");
     return answer(request, reply, 400, { success: false, error: "Send the message as a JSON object." });
   }
   const idempotencyKey = request.headers["idempotency-key"] ?? null;
   if (idempotencyKey !== null && !/^[\x21-\x7e]{1,255}$/.test(String(idempotencyKey))) {
+    noteRefusal(request, meter, "bad-key");
     return answer(request, reply, 400, {
       success: false,
       error: "Idempotency-Key must be 1 to 255 visible characters.",
@@ -71,7 +76,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
   }
   const parsed = parseContactMessage(body as Record<string, unknown>);
   if (!parsed.ok) {
-    request.log.info({ event: "refused", reason: "invalid", fields: Object.keys(parsed.fields) }, "message refused");
+    noteRefusal(request, meter, "invalid", { fields: Object.keys(parsed.fields) });
     const error = "Please correct the marked fields.";
     return answer(request, reply, 422, { success: false, error, fields: parsed.fields });
   }
@@ -87,7 +92,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
     rules,
     new Date(),
   );
-  logAcceptance(request, acceptance);
+  noteAcceptance(request, meter, acceptance);
   switch (acceptance.kind) {
     case "stored":
       if (acceptance.state === "queued") onAccepted();
@@ -108,17 +113,28 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
   }
 }
 
-function logAcceptance({ log }: FastifyRequest, acceptance: Acceptance): void {
-  if (acceptance.kind === "stored") {
-    const { reference, state } = acceptance;
-    log.info({ event: "accepted", reference, state }, "message accepted");
-  } else {
-    const isRepeated = acceptance.kind === "repeated";
-    log.info(
-      isRepeated ? { event: "repeated" } : { event: "refused", reason: acceptance.kind },
-      "message not stored anew",
-    );
+/** Each message is one line of the log and one count, with its outcome and nothing else of it. */
+function noteAcceptance(request: FastifyRequest, meter: Meter, acceptance: Acceptance): void {
+  switch (acceptance.kind) {
+    case "stored":
+      meter.accepted(acceptance.state);
+      request.log.info(
+        { event: "accepted", reference: acceptance.reference, state: acceptance.state },
+        "message accepted",
+      );
+      break;
+    case "repeated":
+      meter.accepted("repeated");
+      request.log.info({ event: "repeated", reference: acceptance.reference }, "message was there already");
+      break;
+    default:
+      noteRefusal(request, meter, acceptance.kind);
   }
+}
+
+function noteRefusal({ log }: FastifyRequest, meter: Meter, reason: RefusalReason, details = {}): void {
+  meter.refused(reason);
+  log.info({ event: "refused", reason, ...details }, "message refused");
 }
 
 /** A program reads JSON; a form without script is sent back to the contact page, to the alert that fits. */
@@ -137,8 +153,14 @@ function alertFor(status: number): string {
   return status >= 500 ? ALERT_ID.broken : ALERT_ID.failed;
 }
 
-function answerError(error: Error & { statusCode?: number }, request: FastifyRequest, reply: FastifyReply) {
+function answerError(
+  error: Error & { statusCode?: number },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  meter: Meter,
+) {
   if (error instanceof StoreUnavailable) {
+    meter.refused("store-unavailable");
     request.log.error({ event: "store-unavailable", error: error.message }, "message not stored");
     reply.header("retry-after", RETRY_AFTER_STORE_S);
     return answer(request, reply, 503, {
@@ -148,22 +170,22 @@ function answerError(error: Error & { statusCode?: number }, request: FastifyReq
   }
   const status = error.statusCode ?? 500;
   if (status >= 500) {
+    meter.refused("failure");
     request.log.error({ event: "failure", err: error }, "message not stored");
     return answer(request, reply, 500, {
       success: false,
       error: "Something went wrong on our side. Please try again.",
     });
   }
-  return answer(request, reply, status, {
-    success: false,
-    error: CLIENT_ERROR[status] ?? "The request could not be read.",
-  });
+  const [reason, text] = CLIENT_ERROR[status] ?? ["malformed", "The request could not be read."];
+  noteRefusal(request, meter, reason);
+  return answer(request, reply, status, { success: false, error: text });
 }
 
-const CLIENT_ERROR: Readonly<Record<number, string>> = {
-  400: "The body is not valid JSON.",
-  413: "The message is too long.",
-  415: "Send the message as application/json.",
+const CLIENT_ERROR: Readonly<Record<number, [RefusalReason, string]>> = {
+  400: ["malformed", "The body is not valid JSON."],
+  413: ["too-large", "The message is too long."],
+  415: ["wrong-type", "Send the message as application/json."],
 };
 
 function refuse(reply: FastifyReply, status: number, error: string): FastifyReply {

@@ -1,5 +1,6 @@
 import { composeMail, type MailIdentity } from "../mail/compose.ts";
 import { MailError, type Mailer } from "../mail/mailer.ts";
+import type { AttemptOutcome, Meter } from "../metrics/meter.ts";
 import type { Claim, Store } from "../store/store.ts";
 import type { Clock } from "./clock.ts";
 import { errorName, type OutboxLog } from "./outbox-log.ts";
@@ -12,6 +13,7 @@ export interface DeliveryParts {
   mailer: Mailer;
   identity: MailIdentity;
   log: OutboxLog;
+  meter: Meter;
   clock: Clock;
   random: () => number;
   pause: QueuePause;
@@ -25,10 +27,12 @@ export async function deliver(claim: Claim, parts: DeliveryParts): Promise<void>
   if (failure?.kind === "blocked") {
     announcePause(parts.pause.block(ticket), failure, parts);
   } else if (failure?.kind !== "temporary" && parts.pause.unblock(ticket)) {
+    parts.meter.queuePaused(false);
     parts.log.info({ event: "queue-resumed" }, "Mails can be sent again; the queue goes on");
   }
   // Marked last: a crash before this may repeat a mail, never lose one.
-  await storeResult(claim, failure, parts);
+  const outcome = await storeResult(claim, failure, parts);
+  parts.meter.attempted(outcome ?? "unmarked");
 }
 
 async function trySending(claim: Claim, { mailer, identity }: DeliveryParts): Promise<MailError | null> {
@@ -41,9 +45,11 @@ async function trySending(claim: Claim, { mailer, identity }: DeliveryParts): Pr
   }
 }
 
-function announcePause(change: "begun" | "lengthened" | "known", failure: MailError, { log, pause }: DeliveryParts) {
+function announcePause(change: "begun" | "lengthened" | "known", failure: MailError, parts: DeliveryParts) {
+  const { log, meter, pause } = parts;
   const seconds = Math.round(pause.remainingMs / 1000);
   if (change === "begun") {
+    meter.queuePaused(true);
     log.error(
       { event: "queue-paused", error: failure.message },
       `No mail is sent until this is mended: ${failure.message}. Messages are kept; the next try is in ${seconds} s`,
@@ -53,7 +59,12 @@ function announcePause(change: "begun" | "lengthened" | "known", failure: MailEr
   }
 }
 
-async function storeResult(claim: Claim, failure: MailError | null, parts: DeliveryParts): Promise<void> {
+/** What came of the attempt, or `null` when that could not be stored. */
+async function storeResult(
+  claim: Claim,
+  failure: MailError | null,
+  parts: DeliveryParts,
+): Promise<AttemptOutcome | null> {
   const { store, log, clock, marker } = parts;
   const { reference, attempts } = claim.message;
 
@@ -61,24 +72,25 @@ async function storeResult(claim: Claim, failure: MailError | null, parts: Deliv
     const isStored = await marker.mark(reference, () => store.markDelivered(claim, clock.now()));
     if (isStored) log.info({ event: "delivered", reference, attempts }, "Delivered");
     else await forgetIfErased(reference, parts);
-    return;
+    return isStored ? "delivered" : null;
   }
   const error = failure.message;
   if (failure.kind === "blocked") {
     const isStored = await marker.mark(reference, () => store.unclaim(claim, clock.now(), error, clock.now()));
     if (isStored) log.info({ event: "held-back", reference }, "Held back until mails can be sent again");
-    return;
+    return isStored ? "held-back" : null;
   }
   const dueAt = failure.kind === "temporary" ? nextAttemptAt(attempts, clock.now(), parts.random) : null;
   if (dueAt) {
     const isStored = await marker.mark(reference, () => store.reschedule(claim, dueAt, error, clock.now()));
     if (isStored) log.info({ event: "deferred", reference, attempts, error, dueAt }, "Not delivered yet; tried again");
-    return;
+    return isStored ? "deferred" : null;
   }
   const isStored = await marker.mark(reference, () => store.setAside(claim, error, clock.now()));
   if (isStored) {
     log.error({ event: "set-aside", reference, attempts, error }, "Not deliverable; kept for the operator to retry");
   }
+  return isStored ? "failed" : null;
 }
 
 /** The visitor's message may have been erased while its mail was written; then no file of it may stay either. */

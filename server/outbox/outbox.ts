@@ -1,5 +1,6 @@
 import type { MailIdentity } from "../mail/compose.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import { type Meter, noMeter } from "../metrics/meter.ts";
 import type { Claim, Store } from "../store/store.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { deliver } from "./delivery.ts";
@@ -12,6 +13,7 @@ export interface OutboxOptions {
   mailer: Mailer;
   identity: MailIdentity;
   log: OutboxLog;
+  meter?: Meter | undefined;
   clock?: Clock;
   random?: () => number;
   /** Mails under way at once. */
@@ -37,11 +39,11 @@ const LONGEST_STORE_WAIT_MS = 60_000;
 
 /** Mails queued messages until stopped: each at least once, and again only with the same Message-ID. */
 export function startOutbox(options: OutboxOptions): Outbox {
-  const { store, log, clock = systemClock, random = Math.random } = options;
+  const { store, log, meter = noMeter, clock = systemClock, random = Math.random } = options;
   const { concurrency = 5, leaseMs = 5 * 60_000, pollMs = 30_000 } = options;
   const pause = createQueuePause(clock);
   const marker = createMarker({ clock, log, leaseMs });
-  const parts = { ...options, clock, random, pause, marker };
+  const parts = { ...options, meter, clock, random, pause, marker };
 
   const inFlight = new Set<Promise<void>>();
   let isStopped = false;

@@ -1,0 +1,156 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { postMessage } from "./support/load.ts";
+import { startMailServer } from "./support/mail-server.ts";
+import { metricsUrl, scrape } from "./support/metrics.ts";
+import { startPostgres } from "./support/postgres.ts";
+import { startRelay } from "./support/relay.ts";
+import { makeScratchFolder } from "./support/scratch-folder.ts";
+import { startServer } from "./support/server.ts";
+
+async function start(env: Record<string, string> = {}) {
+  const server = await startServer({ METRICS_PORT: "0", ...env });
+  onTestFinished(async () => void (await server.stop()));
+  return { ...server, metrics: metricsUrl(server) };
+}
+
+test("counts requests, messages and deliveries by outcome, and names nobody", async () => {
+  const mailServer = await startMailServer();
+  onTestFinished(() => mailServer.close());
+  mailServer.behave({ kind: "refuse", at: "recipient", code: 550, times: 1 });
+  const { url, metrics } = await start({ SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, RATE_LIMIT: "3/1d" });
+  const send = (body: string, headers = {}) =>
+    fetch(`${url}/send-email`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
+  const visitor = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Words" };
+
+  for (const message of ["one", "one", "two"]) await postMessage(url, message);
+  await send(JSON.stringify({ ...visitor, topic_code: "filled" }));
+  await send(JSON.stringify({ ...visitor, message: "one too many" }));
+  await send(JSON.stringify({ ...visitor, email: "nobody" }));
+  await send("{");
+  await send(JSON.stringify(visitor), { origin: "https://other.example" });
+  const ahead = await fetch(`${url}/contact`, { headers: { "sec-purpose": "prefetch", "save-data": "on" } });
+  expect(ahead.status).toBe(503);
+  for (const path of ["/", "/privacy?secret=Ada", "/Ada/ada@example.com", "/assets/none.js", "/healthz"]) {
+    await (await fetch(url + path)).text();
+  }
+
+  const delivered = async () => (await scrape(metrics)).value('site_deliveries_total{outcome="delivered"}');
+  await expect.poll(delivered, { timeout: 10_000 }).toBe(1);
+  const { text, value } = await scrape(metrics);
+  expect({
+    refusedForGood: value('site_deliveries_total{outcome="failed"}'),
+    queued: value('site_messages_accepted_total{outcome="queued"}'),
+    repeated: value('site_messages_accepted_total{outcome="repeated"}'),
+    quarantined: value('site_messages_accepted_total{outcome="quarantined"}'),
+    limited: value('site_messages_refused_total{reason="limited"}'),
+    invalid: value('site_messages_refused_total{reason="invalid"}'),
+    malformed: value('site_messages_refused_total{reason="malformed"}'),
+    foreign: value('site_messages_refused_total{reason="foreign-origin"}'),
+  }).toEqual({
+    ...{ refusedForGood: 1, queued: 2, repeated: 1, quarantined: 1 },
+    ...{ limited: 1, invalid: 1, malformed: 1, foreign: 1 },
+  });
+  expect(value('site_http_requests_total{route="message",status="2xx"}')).toBe(4);
+  expect(value('site_http_requests_total{route="message",status="4xx"}')).toBe(4);
+  expect(value('site_http_requests_total{route="page",status="2xx"}')).toBe(3);
+  expect(value('site_http_requests_total{route="page",status="5xx"}')).toBe(0);
+  expect(value('site_http_requests_total{route="asset",status="4xx"}')).toBe(1);
+  expect(value('site_http_requests_total{route="health",status="2xx"}')).toBe(1);
+  expect(value('site_http_request_duration_seconds_count{route="message"}')).toBe(8);
+  expect(value("site_failed_messages")).toBe(1);
+  expect(text).not.toMatch(/Ada|ada@|other\.example|secret|privacy/);
+});
+
+test("answers one path and one method, in Prometheus' own type", async () => {
+  const { metrics } = await start();
+  const answer = await fetch(metrics);
+  expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  // Another address of this machine, which a server on all interfaces would answer at.
+  await expect(fetch(metrics.replace("127.0.0.1", "127.0.0.2"))).rejects.toThrow();
+  expect((await fetch(new URL("/", metrics))).status).toBe(404);
+  expect((await fetch(metrics, { method: "POST" })).status).toBe(405);
+});
+
+test("shows the queue of all nodes, and without the store leaves it out in time", async () => {
+  const postgres = await startPostgres();
+  onTestFinished(() => postgres.stop());
+  const relay = await startRelay(postgres.port);
+  onTestFinished(() => relay.close());
+  const databaseUrl = await postgres.createDatabase();
+  // Nobody listens there: the message stays queued.
+  const env = { SMTP_URL: "smtp://127.0.0.1:1", DATABASE_URL: databaseUrl };
+  const other = await start(env);
+  const { metrics } = await start({
+    ...env,
+    DATABASE_URL: databaseUrl.replace(`:${postgres.port}/`, `:${relay.port}/`),
+  });
+  await postMessage(other.url, "waits");
+
+  const before = await scrape(metrics);
+  expect([before.value("site_store_up"), before.value("site_queue_messages")]).toEqual([1, 1]);
+  const ageSeconds = before.value("site_queue_oldest_age_seconds") ?? -1;
+  expect(ageSeconds).toBeGreaterThan(0);
+  expect(ageSeconds).toBeLessThan(60);
+
+  relay.become("silent");
+  const startMs = performance.now();
+  const lost = await scrape(metrics);
+  expect(performance.now() - startMs).toBeLessThan(6000);
+  expect(lost.value("site_store_up")).toBe(0);
+  for (const name of ["site_queue_messages", "site_queue_oldest_age_seconds", "site_failed_messages"]) {
+    expect(lost.value(name)).toBeUndefined();
+  }
+  expect(lost.value('site_messages_accepted_total{outcome="queued"}')).toBe(0);
+
+  relay.become("open");
+  await expect.poll(async () => (await scrape(metrics)).value("site_store_up"), { timeout: 15_000 }).toBe(1);
+  expect((await scrape(metrics)).value("site_queue_messages")).toBe(1);
+}, 90_000);
+
+test("shows that the queue is paused", async () => {
+  const mailServer = await startMailServer({ hasTls: true });
+  onTestFinished(() => mailServer.close());
+  const { url, metrics } = await start({ SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` });
+  expect((await scrape(metrics)).value("site_queue_paused")).toBe(0);
+  await postMessage(url, "not with this certificate");
+  await expect.poll(async () => (await scrape(metrics)).value("site_queue_paused"), { timeout: 10_000 }).toBe(1);
+  const heldBack = async () => (await scrape(metrics)).value('site_deliveries_total{outcome="held-back"}');
+  await expect.poll(heldBack, { timeout: 10_000 }).toBe(1);
+});
+
+test("a port in use is one clear line and exit code 1", async () => {
+  const occupant = createServer().listen(0, "127.0.0.1");
+  await once(occupant, "listening");
+  onTestFinished(() => void occupant.close());
+  const { port } = occupant.address() as AddressInfo;
+  const dataDir = await makeScratchFolder();
+  const child = spawn(process.execPath, ["server/main.ts"], {
+    env: { PATH: process.env.PATH, PORT: "0", DATA_DIR: dataDir, METRICS_PORT: String(port) },
+  });
+  let error = "";
+  child.stderr.on("data", (chunk) => {
+    error += chunk;
+  });
+  const [code] = await once(child, "close");
+  expect(error).toBe(`METRICS_PORT ${port} is in use; choose another, e.g. METRICS_PORT=9464\n`);
+  expect(code).toBe(1);
+});
+
+test.each([
+  ["loads the library that counts only when METRICS_PORT is set", {}, false],
+  ["loads the library when METRICS_PORT is set", { METRICS_PORT: "0" }, true],
+])("%s", async (_what, env, isLoaded) => {
+  const folder = await makeScratchFolder();
+  // Node lists every script it has run there.
+  const server = await startServer({ ...env, NODE_V8_COVERAGE: folder });
+  expect(await server.stop()).toBe(0);
+  const scripts = readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8"));
+  expect(scripts.some((text) => text.includes("server/app.ts"))).toBe(true);
+  expect(scripts.some((text) => text.includes("/prom-client/"))).toBe(isLoaded);
+});

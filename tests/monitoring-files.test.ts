@@ -1,0 +1,110 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { postMessage } from "./support/load.ts";
+import { metricsUrl, type Scrape, scrape } from "./support/metrics.ts";
+import { makeScratchFolder } from "./support/scratch-folder.ts";
+import { type RunningServer, startServer } from "./support/server.ts";
+
+interface Dashboard {
+  panels: { id: number; title: string; gridPos: Record<"x" | "y" | "w" | "h", number>; targets: { expr: string }[] }[];
+}
+
+const RULES_FILE = "deploy/prometheus/alerts.yml";
+const rules = readFileSync(RULES_FILE, "utf8")
+  .split(/^ +- alert: /m)
+  .slice(1);
+const dashboard: Dashboard = JSON.parse(readFileSync("deploy/grafana/dashboard.json", "utf8"));
+const expressions = [
+  ...rules.map((rule) => /^ +expr: (.+)$/m.exec(rule)?.[1] ?? ""),
+  ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+];
+/** Made by Prometheus itself for every job. */
+const OWN_TO_PROMETHEUS = ["up"];
+
+let server: RunningServer;
+let real: Scrape;
+beforeAll(async () => {
+  server = await startServer({ METRICS_PORT: "0" });
+  await (await fetch(server.url)).text();
+  await postMessage(server.url, "counted");
+  real = await scrape(metricsUrl(server));
+});
+afterAll(async () => void (await server.stop()));
+
+/** Every word of an expression that can only be a metric. */
+function metricsIn(expression: string): string[] {
+  const bare = expression
+    .replaceAll(/\{[^}]*\}|\[[^\]]*\]/g, " ")
+    .replaceAll(/\b(by|without|on|ignoring)\s*\([^)]*\)/g, " ");
+  return [...bare.matchAll(/[a-z_:][\w:]*\b(?!\s*\()/gi)]
+    .map(([word]) => word)
+    .filter((word) => !/^(and|or|unless|bool|e\d+|sum|min|max|avg)$/.test(word));
+}
+
+test("rules and dashboard use only metrics that a real server has", () => {
+  expect(expressions.length).toBeGreaterThan(20);
+  const known = [...real.names, ...OWN_TO_PROMETHEUS];
+  for (const expression of expressions) {
+    const used = metricsIn(expression);
+    expect(used, expression).not.toEqual([]);
+    expect(
+      used.filter((name) => !known.includes(name)),
+      expression,
+    ).toEqual([]);
+  }
+});
+
+test("rules and dashboard ask only for labels that a real server gives", () => {
+  const selectors = expressions.flatMap((expression) => [...expression.matchAll(/(\w+)\{([^}]*)\}/g)]);
+  expect(selectors.length).toBeGreaterThan(5);
+  for (const [selector, name, labels = ""] of selectors) {
+    // The job is added by Prometheus.
+    const asked = labels.split(",").filter((label) => label !== 'job="site"');
+    const lines = real.text.split("\n").filter((line) => line.startsWith(`${name}{`) || asked.length === 0);
+    expect(
+      lines.some((line) => asked.every((label) => line.includes(label))),
+      selector,
+    ).toBe(true);
+  }
+});
+
+test("each metric of the site's own is on the dashboard", () => {
+  const shown = dashboard.panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(expr)));
+  const own = [...real.names].filter((name) => name.startsWith("site_") && !/_(sum|count)$/.test(name));
+  expect(own.filter((name) => !shown.includes(name))).toEqual([]);
+});
+
+test("each rule says how bad it is, what it means and what to do", () => {
+  const names = rules.map((rule) => rule.split("\n", 1).join(""));
+  expect(new Set(names).size).toBe(rules.length);
+  for (const rule of rules) {
+    expect(rule).toMatch(/^ +severity: (critical|warning)$/m);
+    expect(rule).toMatch(/^ +summary: \S/m);
+    expect(rule).toMatch(/^ +description: "[^"]+"$/m);
+  }
+});
+
+test("no two panels of the dashboard lie over each other", () => {
+  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+});
+
+const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
+
+test.skipIf(!hasPromtool)("Prometheus accepts the rules and every expression (skipped without promtool)", async () => {
+  const checked = spawnSync("promtool", ["check", "rules", RULES_FILE], { encoding: "utf8" });
+  expect(checked.stderr).toBe("");
+  expect(checked.stdout).toContain(`SUCCESS: ${rules.length} rules found`);
+  const panels = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  const asRules = panels.map((expr, index) => ({ record: `panel:${index}`, expr }));
+  const file = join(await makeScratchFolder(), "panels.yml");
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify({ groups: [{ name: "panels", rules: asRules }] }));
+  const parsed = spawnSync("promtool", ["check", "rules", file], { encoding: "utf8" });
+  expect(parsed.stdout + parsed.stderr).toContain(`SUCCESS: ${panels.length} rules found`);
+});
