@@ -27,6 +27,7 @@ test("has a default for everything", () => {
     retention: { deliveredMs: 30 * day, failedMs: 90 * day, quarantinedMs: 14 * day },
     logLevel: "info",
     metricsPort: null,
+    alertUrl: null,
   });
 });
 
@@ -45,6 +46,7 @@ test("reads what an operator sets", () => {
     HOURLY_LIMIT: "off",
     RETENTION: "delivered=keep,failed=12h",
     METRICS_PORT: "9464",
+    ALERT_URL: "https://u:p@hooks.example.com/x",
   });
   expect(config).toMatchObject({
     port: 8080,
@@ -54,6 +56,7 @@ test("reads what an operator sets", () => {
     hourlyLimit: null,
     retention: { deliveredMs: null, failedMs: 12 * 3_600_000, quarantinedMs: 14 * day },
     metricsPort: 9464,
+    alertUrl: "https://u:p@hooks.example.com/x",
   });
 });
 
@@ -81,6 +84,8 @@ test.each([
   ["METRICS_PORT", "off"],
   ["METRICS_PORT", "70000"],
   ["METRICS_PORT", "3000"],
+  ["ALERT_URL", "hooks.example.com"],
+  ["ALERT_URL", "ftp://hooks.example.com"],
 ])("refuses %s=%s with one line that names it", (name, value) => {
   const problems = problemsOf({ [name]: value });
   expect(problems).toHaveLength(1);
@@ -95,7 +100,8 @@ test("never repeats a secret in a problem", () => {
   const problems = problemsOf({
     SMTP_URL: "http://user:hunter2@host",
     DATABASE_URL: "my://u:hunter2@h",
+    ALERT_URL: "ssh://u:hunter2@h",
   });
-  expect(problems).toHaveLength(2);
+  expect(problems).toHaveLength(3);
   expect(problems.join()).not.toContain("hunter2");
 });

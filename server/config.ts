@@ -38,6 +38,8 @@ export interface Config {
   logLevel: LogLevel;
   /** On the loopback interface; `null`: no metrics. */
   metricsPort: number | null;
+  /** Told when messages do not get through; may hold credentials. */
+  alertUrl: string | null;
 }
 
 /** Every problem of the environment at once, a line each. */
@@ -75,6 +77,7 @@ export function parseConfig(env: Environment): Config {
   const mailFrom = text("MAIL_FROM");
   const hourlyLimit = text("HOURLY_LIMIT") ?? "1000";
   const logLevel = text("LOG_LEVEL") ?? "info";
+  const alertUrl = text("ALERT_URL");
   const allowedOrigins = list("ALLOWED_ORIGINS");
   const trustProxy = list("TRUST_PROXY");
 
@@ -126,6 +129,11 @@ export function parseConfig(env: Environment): Config {
       `LOG_LEVEL is not one of ${LOG_LEVELS.join(", ")}`,
     ),
     metricsPort: metricsPort === null ? null : parseMetricsPort(metricsPort, port, problems),
+    alertUrl: check(
+      alertUrl === null || hasProtocol(alertUrl, ["http:", "https:"]),
+      alertUrl,
+      "ALERT_URL is not a web address; e.g. https://hooks.example.com/services/…",
+    ),
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);

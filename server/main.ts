@@ -6,6 +6,7 @@ import { BuildMissing, type HeldSite, holdSite } from "./http/held-files.ts";
 import { createReadiness } from "./http/readiness.ts";
 import { openMailer } from "./mail/open-mailer.ts";
 import { MetricsRefused, openMetrics } from "./metrics/open-metrics.ts";
+import { startAlerts } from "./outbox/alerts.ts";
 import { startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
 import { openStore } from "./store/open-store.ts";
@@ -33,7 +34,8 @@ async function run(config: Config): Promise<void> {
   const readiness = createReadiness();
 
   const app = createApp({ config, site, store, meter, readiness, onAccepted: () => outbox.wake() });
-  const outbox = startOutbox({ store, mailer, identity, meter, log: app.log });
+  const outbox = startOutbox({ store, mailer, identity, meter, onPaused: () => alerts.checkNow(), log: app.log });
+  const alerts = startAlerts({ store, outbox, brand, alertUrl: config.alertUrl, log: app.log });
   const purge = startPurge({ store, retention: config.retention, dataDir: config.dataDir, log: app.log });
 
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void shutDown());
@@ -51,7 +53,7 @@ async function run(config: Config): Promise<void> {
     app.log.info({ event: "stopping" }, "asked to stop");
     await readiness.end();
     await app.close();
-    await Promise.all([outbox.stop(SHUTDOWN_MS / 2), purge.stop()]);
+    await Promise.all([outbox.stop(SHUTDOWN_MS / 2), purge.stop(), alerts.stop()]);
     await metrics?.close();
     await mailer.close();
     await store.close();

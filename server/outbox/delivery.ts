@@ -14,6 +14,7 @@ export interface DeliveryParts {
   identity: MailIdentity;
   log: OutboxLog;
   meter: Meter;
+  onPaused(): void;
   clock: Clock;
   random: () => number;
   pause: QueuePause;
@@ -25,7 +26,7 @@ export async function deliver(claim: Claim, parts: DeliveryParts): Promise<void>
   const ticket = parts.pause.ticket();
   const failure = await trySending(claim, parts);
   if (failure?.kind === "blocked") {
-    announcePause(parts.pause.block(ticket), failure, parts);
+    announcePause(parts.pause.block(ticket, failure.message), failure, parts);
   } else if (failure?.kind !== "temporary" && parts.pause.unblock(ticket)) {
     parts.meter.queuePaused(false);
     parts.log.info({ event: "queue-resumed" }, "Mails can be sent again; the queue goes on");
@@ -46,10 +47,11 @@ async function trySending(claim: Claim, { mailer, identity }: DeliveryParts): Pr
 }
 
 function announcePause(change: "begun" | "lengthened" | "known", failure: MailError, parts: DeliveryParts) {
-  const { log, meter, pause } = parts;
+  const { log, meter, pause, onPaused } = parts;
   const seconds = Math.round(pause.remainingMs / 1000);
   if (change === "begun") {
     meter.queuePaused(true);
+    onPaused();
     log.error(
       { event: "queue-paused", error: failure.message },
       `No mail is sent until this is mended: ${failure.message}. Messages are kept; the next try is in ${seconds} s`,

@@ -9,6 +9,7 @@ export interface OutboxEvent {
   dueAt?: Date;
   error?: string;
   count?: number;
+  troubles?: readonly string[];
 }
 
 /** What pino and its like offer. */

@@ -14,6 +14,8 @@ export interface OutboxOptions {
   identity: MailIdentity;
   log: OutboxLog;
   meter?: Meter | undefined;
+  /** Called when the mail server has begun to refuse everything. */
+  onPaused?(): void;
   clock?: Clock;
   random?: () => number;
   /** Mails under way at once. */
@@ -27,6 +29,8 @@ export interface OutboxOptions {
 export interface Outbox {
   /** `paused`: the mail server refuses us altogether, see the log; goes on by itself. */
   readonly state: "running" | "paused" | "stopped";
+  /** Why it is paused, without anybody's data; `null` when it is not. */
+  readonly pauseReason: string | null;
   /** Looks for due messages now. To be called after each accepted message. */
   wake(): void;
   /** Starts nothing more and waits for what is under way, for at most `deadlineMs`. */
@@ -39,11 +43,11 @@ const LONGEST_STORE_WAIT_MS = 60_000;
 
 /** Mails queued messages until stopped: each at least once, and again only with the same Message-ID. */
 export function startOutbox(options: OutboxOptions): Outbox {
-  const { store, log, meter = noMeter, clock = systemClock, random = Math.random } = options;
+  const { store, log, meter = noMeter, onPaused = () => {}, clock = systemClock, random = Math.random } = options;
   const { concurrency = 5, leaseMs = 5 * 60_000, pollMs = 30_000 } = options;
   const pause = createQueuePause(clock);
   const marker = createMarker({ clock, log, leaseMs });
-  const parts = { ...options, meter, clock, random, pause, marker };
+  const parts = { ...options, meter, onPaused, clock, random, pause, marker };
 
   const inFlight = new Set<Promise<void>>();
   let isStopped = false;
@@ -134,6 +138,9 @@ export function startOutbox(options: OutboxOptions): Outbox {
     get state() {
       if (isStopped) return "stopped";
       return pause.state === "open" ? "running" : "paused";
+    },
+    get pauseReason() {
+      return pause.reason;
     },
     wake,
     stop,

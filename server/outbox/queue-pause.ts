@@ -15,9 +15,11 @@ export interface QueuePause {
   readonly state: "open" | "waiting" | "probing";
   /** How long to wait still; 0 unless waiting. */
   readonly remainingMs: number;
+  /** Why mails were refused when the pause began or was lengthened; `null` when open. */
+  readonly reason: string | null;
   ticket(): PauseTicket;
   /** Says whether this began a pause, lengthened one, or was known already. */
-  block(ticket: PauseTicket): "begun" | "lengthened" | "known";
+  block(ticket: PauseTicket, reason: string): "begun" | "lengthened" | "known";
   /** True if this ended a pause. */
   unblock(ticket: PauseTicket): boolean;
 }
@@ -26,6 +28,7 @@ export function createQueuePause(clock: Clock): QueuePause {
   let pauses = 0;
   let pauseMs = 0;
   let endsAtMs = 0;
+  let lastReason: string | null = null;
   const remainingMs = () => Math.max(0, endsAtMs - clock.now().getTime());
   return {
     get state() {
@@ -35,9 +38,13 @@ export function createQueuePause(clock: Clock): QueuePause {
     get remainingMs() {
       return remainingMs();
     },
+    get reason() {
+      return lastReason;
+    },
     ticket: () => pauses,
-    block(ticket) {
+    block(ticket, reason) {
       if (ticket !== pauses) return "known";
+      lastReason = reason;
       const isFirst = pauseMs === 0;
       pauses += 1;
       pauseMs = isFirst ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
@@ -48,6 +55,7 @@ export function createQueuePause(clock: Clock): QueuePause {
       if (pauseMs === 0 || ticket !== pauses) return false;
       pauseMs = 0;
       endsAtMs = 0;
+      lastReason = null;
       return true;
     },
   };
