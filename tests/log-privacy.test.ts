@@ -1,0 +1,187 @@
+import { connect } from "node:net";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+import { startQuotingMailServer } from "./support/quoting-mail-server.ts";
+import { startRelay } from "./support/relay.ts";
+import { type RunningServer, startServer } from "./support/server.ts";
+
+const FORWARDED = "203.0.113.77";
+const REQUEST_EVENTS = ["accepted", "repeated", "refused", "store-unavailable", "failure"];
+
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres();
+}, 120_000);
+afterAll(() => postgres?.stop());
+
+/** Words that occur nowhere else, so that each can be looked for. */
+function createSecrets() {
+  const secrets: string[] = [FORWARDED];
+  const run = Math.random().toString(36).slice(2, 8);
+  const secret = (label: string) => {
+    const word = `zq${label}${run}${secrets.length}`;
+    secrets.push(word);
+    return word;
+  };
+  const visitor = () => ({
+    name: `Ada ${secret("name")}`,
+    email: `${secret("email")}@${secret("host")}.example`,
+    phone: `+${secret("phone")}`,
+    country: "GB",
+    message: `How much?\n${secret("message")} ${secret("words")}`,
+  });
+  return { secrets, secret, visitor };
+}
+type Secrets = ReturnType<typeof createSecrets>;
+
+/** Everything a visitor, or somebody less kind, may send. Each message comes with headers that nobody else has. */
+async function sendEverything(url: string, { secret, visitor }: Secrets): Promise<void> {
+  const post = async (body: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${url}/send-email?${secret("query")}=${secret("value")}`, {
+      method: "POST",
+      redirect: "manual",
+      headers: {
+        "content-type": "application/json",
+        "user-agent": secret("agent"),
+        "x-forwarded-for": FORWARDED,
+        "x-request-id": secret("id"),
+        "request-id": secret("id"),
+        referer: `http://localhost:3000/${secret("referer")}`,
+        cookie: `${secret("cookie")}=${secret("cookie")}`,
+        ...headers,
+      },
+      body,
+    });
+    return { status: response.status, body: await response.text() };
+  };
+  const status = async (body: string, headers?: Record<string, string>) => (await post(body, headers)).status;
+  const first = JSON.stringify(visitor());
+  const key = { "idempotency-key": secret("key") };
+
+  expect(await status(first, key)).toBe(200);
+  expect(await status(first, key)).toBe(200);
+  expect(await status(JSON.stringify(visitor()), key)).toBe(422);
+  expect(await status(JSON.stringify(visitor()))).toBe(200);
+  expect(await status(JSON.stringify(visitor()))).toBe(200);
+  expect(await status(JSON.stringify({ ...visitor(), topic_code: secret("trap") }))).toBe(200);
+  expect(await status(JSON.stringify({ ...visitor(), email: secret("bad"), [secret("field")]: 1 }))).toBe(422);
+  expect(await status(JSON.stringify(visitor()).slice(0, -1))).toBe(400);
+  expect(await status(`"${secret("text")}"`)).toBe(400);
+  expect(await status(JSON.stringify(visitor()), { "idempotency-key": `${secret("key")} x` })).toBe(400);
+  expect(await status(JSON.stringify(visitor()), { "content-type": `text/${secret("type")}` })).toBe(415);
+  expect(await status(JSON.stringify({ ...visitor(), message: secret("long").repeat(10_000) }))).toBe(413);
+  expect(await status(JSON.stringify(visitor()), { origin: `https://${secret("origin")}.example` })).toBe(403);
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  expect(await status(String(new URLSearchParams(visitor())), form)).toBe(303);
+  expect(await status(String(new URLSearchParams({ ...visitor(), email: secret("bad") })), form)).toBe(303);
+  expect(await status(JSON.stringify(visitor()))).toBe(429);
+
+  for (const path of ["", "contact/", "assets/", "media/", "%zz", "healthz/"]) {
+    await (await fetch(`${url}/${path}${secret("path")}?${secret("query")}`, { method: "GET" })).text();
+  }
+  await (await fetch(`${url}/${secret("path")}`, { method: "DELETE" })).text();
+  await sendRaw(url, `GET /${secret("raw")} HTTP/1.1\r\nno header ${secret("raw")}\r\n\r\n`);
+  await sendRaw(url, `GET / HTTP/1.1\r\nhost: x\r\nlong: ${secret("raw").repeat(3000)}\r\n\r\n`);
+  await sendRaw(url, `${secret("raw")}\r\n\r\n`);
+}
+
+/** Sends what fetch would not, and waits for the server to hang up. */
+function sendRaw(url: string, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(text));
+    socket.on("error", () => {});
+    socket.on("close", () => resolve());
+    socket.resume();
+  });
+}
+
+type LogLine = { level: number; event?: string; reqId?: string };
+
+function jsonLines(server: RunningServer): LogLine[] {
+  return server
+    .output()
+    .split("\n")
+    .filter((line) => line !== "" && !/ is on http:|^SITE_URL is /.test(line))
+    .map((line) => JSON.parse(line));
+}
+
+test.each(["SQLite", "PostgreSQL"])(
+  "a whole run's log on %s holds nothing that was sent, and no password",
+  async (kind) => {
+    const words = createSecrets();
+    const { secrets, secret } = words;
+    const mailServer = await startQuotingMailServer();
+    onTestFinished(() => mailServer.close());
+    mailServer.replies.push(451, 550, 250, "sign-in");
+    const relay = await startRelay(postgres.port);
+    onTestFinished(() => relay.close());
+    const env: Record<string, string> = {
+      SMTP_URL: `smtp://website:${secret("smtp")}@127.0.0.1:${mailServer.port}?tls.rejectUnauthorized=false`,
+      // Nobody is there to take the alert.
+      ALERT_URL: `http://operator:${secret("alert")}@127.0.0.1:1/${secret("hook")}`,
+      TRUST_PROXY: "loopback",
+      RATE_LIMIT: "5/10m",
+      LOG_LEVEL: "trace",
+      METRICS_PORT: "0",
+      MAIL_TO: `team@${secret("team")}.example`,
+      MAIL_FROM: `site@${secret("team")}.example`,
+    };
+    if (kind === "PostgreSQL") {
+      await postgres.administer(`CREATE ROLE site LOGIN SUPERUSER PASSWORD '${secret("database")}'`);
+      const database = new URL((await postgres.createDatabase()).replace(`:${postgres.port}/`, `:${relay.port}/`));
+      database.username = "site";
+      database.password = secrets.at(-1) ?? "";
+      env.DATABASE_URL = database.href;
+    }
+    const server = await startServer(env);
+    onTestFinished(async () => void (await server.stop()));
+
+    await sendEverything(server.url, words);
+    for (const event of ["deferred", "set-aside", "delivered", "queue-paused", "alert", "alert-not-sent"]) {
+      await expect.poll(() => server.output(), { timeout: 20_000 }).toContain(`"event":"${event}"`);
+    }
+    if (kind === "PostgreSQL") {
+      relay.become("silent");
+      const body = JSON.stringify(words.visitor());
+      const headers = { "content-type": "application/json", "x-forwarded-for": "203.0.113.78" };
+      expect((await fetch(`${server.url}/send-email`, { method: "POST", headers, body })).status).toBe(503);
+      relay.become("open");
+    }
+    expect(await server.stop()).toBe(0);
+
+    const output = server.output();
+    expect(secrets.length).toBeGreaterThan(150);
+    expect(secrets.filter((word) => output.includes(word))).toEqual([]);
+    // Bytes would not be found by their words.
+    expect(output).not.toMatch(/"type":"Buffer"|203\.0\.113|"(req|res|remoteAddress|headers)":/);
+
+    const lines = jsonLines(server);
+    const reasons = new Set(output.match(/"reason":"[^"]+"/g));
+    expect(reasons.size).toBe(8);
+    const ofRequests = lines.filter(({ event }) => REQUEST_EVENTS.includes(event ?? ""));
+    // The outbox, too, says when the store is away, and it has no request.
+    const named = ofRequests.filter(({ event, level }) => event !== "store-unavailable" || level === 50);
+    expect(named.length).toBeGreaterThanOrEqual(15);
+    expect(new Set(named.map(({ reqId }) => reqId)).size).toBe(named.length);
+    expect(named.every(({ reqId }) => /^[\w-]{8}-\d+$/.test(reqId ?? ""))).toBe(true);
+  },
+  90_000,
+);
+
+test("no two runs give requests the same names", async () => {
+  const idOf = async () => {
+    const server = await startServer();
+    await fetch(`${server.url}/send-email`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{",
+    });
+    await expect.poll(() => server.output()).toContain('"reqId"');
+    await server.stop();
+    return jsonLines(server).find(({ reqId }) => reqId !== undefined)?.reqId;
+  };
+  const [first, second] = [await idOf(), await idOf()];
+  expect(first).toMatch(/-1$/);
+  expect(second).toMatch(/-1$/);
+  expect(first).not.toBe(second);
+});
