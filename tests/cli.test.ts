@@ -126,10 +126,17 @@ describe("on SQLite", () => {
     expect(JSON.parse((await cli("export", "--json")).out)).toMatchObject([{ reference, message: 'a, "b"\nc' }]);
   });
 
-  test("draws messages per day and country", async () => {
+  test("tells what waits, and draws messages per day and country", async () => {
     const today = new Date();
+    expect((await cli("stats")).out).toBe(
+      "Waiting to be delivered: 0. Set aside as undeliverable: 0.\n\nNo messages in the last 30 days.\n",
+    );
+    await send(store, submissionOf(messageWith({ email: "old@example.com" })), minutesAgo(10_000));
+    await finish(store, "failed", minutesAgo(9000));
+    await send(store, submissionOf(), minutesAgo(9000));
     for (const country of ["DE", "DE", "", "FR"]) await send(store, submissionOf(messageWith({ country })), today);
     const { out } = await cli("stats", "--days", "2");
+    expect(out).toMatch(/^Waiting to be delivered: 5, the oldest for 6d\. Set aside as undeliverable: 1\.\n/);
     const day = today.toISOString().slice(0, 10);
     expect(out).toContain("Messages per day (UTC), 4 in all\n");
     expect(out).toContain(`${day}  4  ${"█".repeat(40)}\n`);

@@ -1,5 +1,6 @@
 import type { MessageCount } from "../store/store.ts";
 import { defineCommand, UsageError } from "./command.ts";
+import { ageOf } from "./moment.ts";
 import { bars } from "./table.ts";
 import { visible, visibleJson } from "./visible-text.ts";
 
@@ -8,7 +9,7 @@ const DAY_MS = 86_400_000;
 export const stats = defineCommand({
   name: "stats",
   usage: "[--days N] [--json]",
-  summary: "messages per day and per country",
+  summary: "what waits, and messages per day and per country",
   details: `  --days N        look back so many days (30)
   --json          the numbers, as JSON`,
   operands: { least: 0, most: 0 },
@@ -23,6 +24,9 @@ export const stats = defineCommand({
       const dayNames = Array.from({ length: days }, (_, index) => nameOf(today - days + 1 + index));
       const counts = await store.countByDayAndCountry(new Date((today - days + 1) * DAY_MS));
       if (values.json) return out(`${visibleJson(counts)}\n`);
+      const { queued, oldestQueuedAt, failed } = await store.queueDepth();
+      const age = oldestQueuedAt ? `, the oldest for ${ageOf(oldestQueuedAt, now)}` : "";
+      out(`Waiting to be delivered: ${queued}${age}. Set aside as undeliverable: ${failed}.\n\n`);
       const total = counts.reduce((sum, { count }) => sum + count, 0);
       if (total === 0) return out(`No messages in the last ${days} days.\n`);
       const perDay = sumBy(counts, ({ day }) => day);
