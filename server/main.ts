@@ -50,10 +50,13 @@ async function run(config: Config): Promise<void> {
    */
   async function shutDown(): Promise<void> {
     setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
+    const endsAtMs = performance.now() + SHUTDOWN_MS;
     app.log.info({ event: "stopping" }, "asked to stop");
     await readiness.end();
     await app.close();
-    await Promise.all([outbox.stop(SHUTDOWN_MS / 2), purge.stop(), alerts.stop()]);
+    // Never longer than leaves a second to close the rest.
+    const mailMs = Math.min(SHUTDOWN_MS / 2, endsAtMs - performance.now() - 1000);
+    await Promise.all([outbox.stop(mailMs), purge.stop(), alerts.stop()]);
     await metrics?.close();
     await mailer.close();
     await store.close();
