@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contentSecurityPolicy } from "./content-security-policy.ts";
+import { contentSecurityPolicy, drawingSecurityPolicy } from "./content-security-policy.ts";
 
 const SETTINGS = { siteUrl: "https://www.example.com", apiBase: "", countriesUrl: "/countries.json" };
 
@@ -21,4 +21,12 @@ test("follows the settings to other origins", () => {
   expect(policy).toContain("connect-src 'self' https://api.example.com https://countries.example;");
   expect(policy).toContain("form-action 'self' https://api.example.com;");
   expect(policy).toContain("media-src 'self' https://film.example;");
+});
+
+test("allows a drawing its own styles, and one without any nothing at all", () => {
+  const nothing = drawingSecurityPolicy("<svg/>");
+  expect(nothing).toBe("default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+  expect(drawingSecurityPolicy("<svg><style>a{}</style></svg>")).toBe(
+    `${nothing}; style-src 'sha256-X1RutGBrXCt9KkSaXMK7tHftWiRscFHOhxsS8tv8hBk='`,
+  );
 });

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 import type { SiteSettings } from "../app/site.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
+import { NOTHING_POLICY } from "../contract/response-headers.ts";
+
+const STYLE = /<style[^>]*>([\s\S]+?)<\/style>/g;
 
 /**
  * The strictest policy that a page works under: nothing from elsewhere but what the settings name, and of what is
@@ -11,7 +14,7 @@ export function contentSecurityPolicy(html: string, settings: BuildSettings, fil
   const directives: Readonly<Record<string, readonly string[]>> = {
     "default-src": ["'none'"],
     "script-src": ["'self'", ...hashesOf(html, /<script[^>]*>([\s\S]+?)<\/script>/g)],
-    "style-src": hashesOf(html, /<style[^>]*>([\s\S]+?)<\/style>/g),
+    "style-src": hashesOf(html, STYLE),
     "img-src": ["'self'"],
     "font-src": ["'self'"],
     "media-src": ["'self'", ...films],
@@ -24,6 +27,12 @@ export function contentSecurityPolicy(html: string, settings: BuildSettings, fil
   return Object.entries(directives)
     .map(([name, sources]) => `${name} ${[...new Set(sources)].filter(Boolean).join(" ")}`)
     .join("; ");
+}
+
+/** For an SVG, which some browsers hold to its own policy even where it is but a picture: its styles and no more. */
+export function drawingSecurityPolicy(svg: string): string {
+  const styles = hashesOf(svg, STYLE);
+  return styles.length > 0 ? `${NOTHING_POLICY}; style-src ${styles.join(" ")}` : NOTHING_POLICY;
 }
 
 function hashesOf(html: string, pattern: RegExp): string[] {

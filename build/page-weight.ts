@@ -9,7 +9,7 @@ export interface FetchedFile {
 }
 
 /** The headers of one answer, about. */
-const HEADER_BYTES = 500;
+const HEADER_BYTES = 850;
 
 /** What is fetched for a first view, by where the page names it. Browsers take the first form of a picture or film. */
 const NAMED_BY: readonly [FetchedFile["kind"], RegExp][] = [

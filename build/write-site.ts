@@ -15,7 +15,8 @@ import {
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { carbonJson, carbonText } from "./carbon.ts";
 import { compressBeside } from "./compress.ts";
-import { contentSecurityPolicy } from "./content-security-policy.ts";
+import { contentSecurityPolicy, drawingSecurityPolicy } from "./content-security-policy.ts";
+import { HEADERS_FILE, headersFile } from "./headers-file.ts";
 import { renderWeighed } from "./render-weighed.ts";
 import type { Renderer } from "./site-plugin.ts";
 import { drawSocialCard } from "./social-cards.ts";
@@ -88,6 +89,7 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
   const identity = { brand, contactEmail, referencePrefix };
   const manifest: BuildManifest = { settings, site: identity, unset, files };
   await write(outDir, MANIFEST_FILE, JSON.stringify(manifest, null, 1));
+  await write(outDir, HEADERS_FILE, headersFile(manifest));
   return unset;
 }
 
@@ -126,5 +128,6 @@ async function builtFile(outDir: string, file: string, settings: BuildSettings):
     cache: HAS_HASH.test(file) ? "immutable" : "revalidate",
     kind: file.startsWith("media/") ? "media" : isPage ? "page" : "file",
     ...(isPage && { policy: contentSecurityPolicy(String(content), settings, site.heroFilm) }),
+    ...(extension === ".svg" && { policy: drawingSecurityPolicy(String(content)) }),
   };
 }

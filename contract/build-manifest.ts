@@ -1,4 +1,5 @@
 import type { BuildSettings } from "./build-settings.ts";
+import type { CACHE_CONTROL } from "./response-headers.ts";
 
 /** `dist/.build.json`: all that the server knows of the pages it serves. */
 export interface BuildManifest {
@@ -23,13 +24,12 @@ export interface BuiltFile {
   file: string;
   contentType: string;
   isCompressed: boolean;
-  /** `immutable`: the name holds a hash. `revalidate`: may change with the next build. */
-  cache: "immutable" | "revalidate";
+  cache: keyof typeof CACHE_CONTROL;
   /** `page` is HTML; `media` is streamed from disk, by ranges; the rest is held in memory. */
   kind: "page" | "file" | "media";
   /** Sent in its place to visitors who save data, where that differs; lies in `dist/` in the same forms. */
   savingDataFile?: string;
-  /** A page's `Content-Security-Policy`. */
+  /** Its `Content-Security-Policy`, where it needs more than nothing: a page's, a drawing's. */
   policy?: string;
 }
 

@@ -45,7 +45,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     // Paths are compared by servePages itself, which must also see those that Fastify cannot decode.
-    frameworkErrors: (_error, request, reply) => void sendComingSoon(request, reply),
+    frameworkErrors: (_error, request, reply) => void sendComingSoon(request, reply.headers(site.headers)),
   });
   const { rateLimits, hourlyLimit } = config;
   const rules = { referencePrefix: site.manifest.site.referencePrefix, rateLimits, hourlyLimit };
@@ -53,7 +53,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   app.addHook("preClose", async () => {
     isClosing = true;
   });
-  sendSecurityHeaders(app);
+  sendSecurityHeaders(app, site.headers);
   serveHealth(app, store, readiness);
   acceptMessages(app, { config, store, rules, meter: meter ?? noMeter, onAccepted });
   const sendComingSoon = servePages(app, site);

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { type BuildManifest, type BuiltFile, MANIFEST_FILE, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
-import { SECURITY_HEADERS } from "./security-headers.ts";
+import { CACHE_CONTROL, securityHeaders } from "../../contract/response-headers.ts";
 
 export type Encoding = "br" | "gzip" | "identity";
 
@@ -31,15 +31,12 @@ export interface MediaFile extends BuiltFile {
   etag: string;
 }
 
-export const CACHE_CONTROL = {
-  immutable: "public, max-age=31536000, immutable",
-  revalidate: "no-cache",
-} as const;
-
 export interface HeldSite {
   manifest: BuildManifest;
   files: ReadonlyMap<string, HeldFile>;
   media: ReadonlyMap<string, MediaFile>;
+  /** What every answer carries, whatever it is about. */
+  headers: Readonly<Record<string, string>>;
 }
 
 /** There is nothing to serve; the message says what to do. */
@@ -50,13 +47,14 @@ export class BuildMissing extends Error {
 /** Reads a whole build once; from then on no request touches the disk but for films. */
 export function holdSite(distDir: string): HeldSite {
   const manifest = readManifest(distDir);
+  const headers = securityHeaders(manifest.settings.siteUrl);
   const files = new Map<string, HeldFile>();
   const media = new Map<string, MediaFile>();
   for (const file of manifest.files) {
     if (file.kind === "media") media.set(file.url, mediaFile(distDir, file));
-    else files.set(file.url, heldFile(distDir, file));
+    else files.set(file.url, heldFile(distDir, file, headers));
   }
-  return { manifest, files, media };
+  return { manifest, files, media, headers };
 }
 
 function readManifest(distDir: string): BuildManifest {
@@ -67,12 +65,12 @@ function readManifest(distDir: string): BuildManifest {
   }
 }
 
-function heldFile(distDir: string, file: BuiltFile): HeldFile {
+function heldFile(distDir: string, file: BuiltFile, common: HeldSite["headers"]): HeldFile {
   const path = join(distDir, file.file);
   const identity = readFileSync(path);
   const hash = createHash("sha256").update(identity).digest("base64url").slice(0, 22);
   const unchangedHeaders = {
-    ...SECURITY_HEADERS,
+    ...common,
     "cache-control": CACHE_CONTROL[file.cache],
     ...(file.isCompressed && { vary: file.savingDataFile ? "accept-encoding, save-data" : "accept-encoding" }),
     ...(file.policy && { "content-security-policy": file.policy }),
@@ -99,7 +97,7 @@ function heldFile(distDir: string, file: BuiltFile): HeldFile {
       }
     : { identity: plain, br: plain, gzip: plain };
   const light = file.savingDataFile;
-  const savingData = light && file.file !== light ? heldFile(distDir, { ...file, file: light }) : null;
+  const savingData = light && file.file !== light ? heldFile(distDir, { ...file, file: light }, common) : null;
   return { ...file, variants, savingData };
 }
 

@@ -2,10 +2,10 @@ import { createReadStream } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FAILURE_PAGE, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
+import { CACHE_CONTROL } from "../../contract/response-headers.ts";
 import { REFERENCE_PARAMETER, REFERENCE_PATTERN, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
-import { CACHE_CONTROL, type HeldFile, type HeldSite, type MediaFile } from "./held-files.ts";
+import type { HeldFile, HeldSite, MediaFile } from "./held-files.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
-import { SECURITY_HEADERS } from "./security-headers.ts";
 
 /** Where a missing file is a plain 404: a program asked for it, not a person. */
 const TECHNICAL_PATH =
@@ -25,7 +25,7 @@ export function heldAnswers(site: HeldSite): (request: IncomingMessage, response
     if (request.method !== "GET" && request.method !== "HEAD") return false;
     const file = addressed(site, request.url ?? "");
     if (!file) return false;
-    sendHeld(file, request, response);
+    sendHeld(site, file, request, response);
     return true;
   };
 }
@@ -40,7 +40,8 @@ export function servePages(app: FastifyInstance, site: HeldSite): Send {
   app.get("/*", (request, reply) => {
     const { path, query } = splitUrl(request.raw.url ?? "/");
     const file = addressed(site, path);
-    if (file) return sentPage(file, query, reply) ?? hijacked(reply, () => sendHeld(file, request.raw, reply.raw));
+    if (file)
+      return sentPage(file, query, reply) ?? hijacked(reply, () => sendHeld(site, file, request.raw, reply.raw));
     const film = site.media.get(path);
     if (film) return sendMedia(film, request, reply);
     if (TECHNICAL_PATH.test(path)) return reply.code(404).type("text/plain; charset=utf-8").send("Not found\n");
@@ -49,7 +50,7 @@ export function servePages(app: FastifyInstance, site: HeldSite): Send {
 
   /** The screen for every path that has none. */
   function sendComingSoon(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    return hijacked(reply, () => sendHeld(comingSoon, request.raw, reply.raw));
+    return hijacked(reply, () => sendHeld(site, comingSoon, request.raw, reply.raw));
   }
 
   return sendComingSoon;
@@ -93,9 +94,9 @@ export function splitUrl(url: string): { path: string; query: string } {
   }
 }
 
-function sendHeld(file: HeldFile, request: IncomingMessage, response: ServerResponse): void {
+function sendHeld(site: HeldSite, file: HeldFile, request: IncomingMessage, response: ServerResponse): void {
   if (isUnwantedSpeculation(request)) {
-    response.writeHead(503, { ...SECURITY_HEADERS, "cache-control": "no-store", "content-length": 0 }).end();
+    response.writeHead(503, { ...site.headers, "cache-control": "no-store", "content-length": 0 }).end();
     return;
   }
   const encoding = file.isCompressed ? chooseEncoding(request.headers["accept-encoding"]) : "identity";

@@ -1,15 +1,9 @@
 import type { FastifyInstance } from "fastify";
 
-export const SECURITY_HEADERS = {
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "strict-origin-when-cross-origin",
-  "x-frame-options": "DENY",
-} as const;
-
-/** On every answer, whatever made it. */
-export function sendSecurityHeaders(app: FastifyInstance): void {
+/** On every answer, whatever makes it; a page then puts its own policy in place of the strictest. */
+export function sendSecurityHeaders(app: FastifyInstance, headers: Readonly<Record<string, string>>): void {
   app.addHook("onRequest", (_request, reply, done) => {
-    reply.headers(SECURITY_HEADERS);
+    reply.headers(headers);
     done();
   });
 }

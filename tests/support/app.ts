@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { createApp } from "../../server/app.ts";
+import { type AppParts, createApp } from "../../server/app.ts";
 import { parseConfig } from "../../server/config.ts";
 import { holdSite } from "../../server/http/held-files.ts";
 import { openStore } from "../../server/store/open-store.ts";
@@ -19,7 +19,11 @@ export interface AppUnderTest {
 }
 
 /** The whole app on the real build and a real SQLite file, without a socket: requests are injected. */
-export async function openApp(env: Record<string, string> = {}, overrides: Partial<Store> = {}): Promise<AppUnderTest> {
+export async function openApp(
+  env: Record<string, string> = {},
+  overrides: Partial<Store> = {},
+  parts: Pick<Partial<AppParts>, "site"> = {},
+): Promise<AppUnderTest> {
   const dataDir = await mkdtemp(join(tmpdir(), "app-"));
   const config = parseConfig({ DATA_DIR: dataDir, RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...env });
   const store = await openStore(config);
@@ -42,6 +46,7 @@ export async function openApp(env: Record<string, string> = {}, overrides: Parti
     onAccepted() {
       wakes += 1;
     },
+    ...parts,
   });
   return {
     app,

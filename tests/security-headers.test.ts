@@ -1,0 +1,140 @@
+import { readFileSync } from "node:fs";
+import type { InjectOptions, LightMyRequestResponse } from "fastify";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { securityHeaders } from "../contract/response-headers.ts";
+import { holdSite } from "../server/http/held-files.ts";
+import { type AppUnderTest, openApp } from "./support/app.ts";
+import { parseHeadersFile } from "./support/headers-file.ts";
+import { holdHttpsSite } from "./support/https-site.ts";
+
+const BODY = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Hello" };
+const FORM = "application/x-www-form-urlencoded";
+const site = holdSite("dist");
+const film = [...site.media.keys()][0] ?? "";
+const script = [...site.files.keys()].find((url) => url.endsWith(".js")) ?? "";
+
+let subject: AppUnderTest;
+beforeAll(async () => {
+  subject = await openApp();
+  subject.app.get("/made-to-fail", () => {
+    throw new Error("secret detail");
+  });
+});
+afterAll(() => subject.close());
+
+const post = (payload: object | string, headers: Record<string, string> = {}): InjectOptions => ({
+  method: "POST",
+  url: "/send-email",
+  payload,
+  headers,
+});
+
+describe("every answer carries every header:", () => {
+  test.each<[what: string, options: InjectOptions, status: number]>([
+    ["a page", { url: "/contact" }, 200],
+    ["a page that the client holds", { url: "/contact", headers: { "if-none-match": "*" } }, 304],
+    ["a page after a post", { url: "/contact?reference=BC-7K3Q-9M" }, 200],
+    ["only the head of a page", { method: "HEAD", url: "/" }, 200],
+    ["a page fetched ahead for nothing", { url: "/", headers: { "sec-purpose": "prefetch", "save-data": "on" } }, 503],
+    ["Coming Soon", { url: "/about" }, 200],
+    ["a path that cannot be decoded", { url: "/%zz" }, 200],
+    ["a script", { url: script }, 200],
+    ["a picture", { url: "/favicon.png" }, 200],
+    ["a film", { url: film }, 200],
+    ["a part of it", { url: film, headers: { range: "bytes=0-1" } }, 206],
+    ["no part of it", { url: film, headers: { range: "bytes=999999999-" } }, 416],
+    ["a missing file", { url: "/assets/none.js" }, 404],
+    ["a refused method", { method: "DELETE", url: "/" }, 405],
+    ["the server's failure", { url: "/made-to-fail" }, 500],
+    ["the health", { url: "/healthz" }, 200],
+    ["the readiness", { url: "/readyz" }, 200],
+    ["a message taken", post(BODY), 200],
+    ["a message refused", post({}), 422],
+    ["a body that is not JSON", post("{", { "content-type": "application/json" }), 400],
+    ["a body too long", post({ ...BODY, message: "x".repeat(70_000) }), 413],
+    ["a body of another kind", post("x", { "content-type": "text/plain" }), 415],
+    ["a redirect", post("name=", { "content-type": FORM }), 303],
+    ["another site's post", post(BODY, { origin: "https://evil.example" }), 403],
+    ["a preflight", { method: "OPTIONS", url: "/send-email" }, 204],
+  ])("%s", async (_what, options, status) => {
+    const answer = await subject.app.inject(options);
+    expect(answer.statusCode).toBe(status);
+    const { "content-security-policy": nothing, ...rest } = securityHeaders("http://localhost:3000");
+    expect(answer.headers).toMatchObject(rest);
+    const isPage = answer.headers["content-type"]?.toString().startsWith("text/html") || status === 304;
+    if (!isPage) expect(answer.headers["content-security-policy"]).toBe(nothing);
+    else expect(answer.headers["content-security-policy"]).toMatch(/^default-src 'none'; script-src 'self'/);
+    expect(answer.headers["content-security-policy"]).not.toContain("unsafe");
+    expect(answer.headers).not.toHaveProperty("strict-transport-security");
+  });
+});
+
+test("the headers are these", () => {
+  expect(securityHeaders("https://www.example.com")).toEqual({
+    "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "cross-origin-embedder-policy": "credentialless",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": expect.stringMatching(/camera=\(\).*geolocation=\(\).*microphone=\(\).*payment=\(\)/),
+    "referrer-policy": "strict-origin-when-cross-origin",
+    "strict-transport-security": "max-age=31536000",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+  });
+});
+
+test("the drawn icon may use its own styles, and nothing else", async () => {
+  const { headers } = await subject.app.inject("/favicon.svg");
+  expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; .*; style-src 'sha256-[\w+/]+='$/);
+});
+
+test("HTTPS is asked for by a site that was built for HTTPS, and by no other", async () => {
+  const secure = await openApp({}, {}, { site: await holdHttpsSite() });
+  try {
+    for (const url of ["/", "/healthz", "/%zz", film]) {
+      const { headers } = await secure.app.inject(url);
+      expect(headers["strict-transport-security"]).toBe("max-age=31536000");
+    }
+  } finally {
+    await secure.close();
+  }
+  const forwarded = { "x-forwarded-proto": "https" };
+  expect((await subject.app.inject({ url: "/", headers: forwarded })).headers).not.toHaveProperty(
+    "strict-transport-security",
+  );
+});
+
+describe("the file of headers for static hosts", () => {
+  const text = readFileSync("dist/_headers", "utf8");
+  const headersFor = parseHeadersFile(text);
+  /** What belongs to one answer of one server, rather than to the file that it sends. */
+  const OF_THE_TRANSFER = ["content-type", "content-length", "etag", "vary", "accept-ranges", "date", "connection"];
+  const lasting = ({ headers }: LightMyRequestResponse) =>
+    Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_TRANSFER.includes(name)));
+
+  test.each([...site.files.values(), ...site.media.values()].filter(({ url }) => url !== "/500.html"))(
+    "says for $url what our own server sends",
+    async ({ url, file }) => {
+      const answer = await subject.app.inject(url);
+      expect(answer.statusCode).toBe(200);
+      expect(headersFor(url)).toEqual(lasting(answer));
+      if (file.endsWith("/index.html")) expect(headersFor(`${url}/`)).toEqual(headersFor(url));
+    },
+  );
+
+  test("says for the failure page what our own server sends, but that a copy on a static host may be kept", async () => {
+    const { "x-robots-tag": robots, ...headers } = headersFor("/500.html");
+    expect(robots).toBe("noindex");
+    expect({ ...headers, "cache-control": "no-store" }).toEqual(lasting(await subject.app.inject("/made-to-fail")));
+  });
+
+  test("keeps within what Cloudflare Pages reads: 100 rules, 2,000 characters a line", () => {
+    expect(text.match(/^\S/gm)?.length).toBeLessThanOrEqual(100);
+    for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(2000);
+  });
+
+  test("is not itself a part of the site", async () => {
+    const answer = await subject.app.inject("/_headers");
+    expect(answer.body).toContain("Coming Soon");
+  });
+});
