@@ -1,10 +1,13 @@
-import { createServer, type RequestListener } from "node:http";
-import Fastify, { type FastifyInstance, LogController } from "fastify";
+import type { RequestListener } from "node:http";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import type { Config } from "./config.ts";
 import { serveHealth } from "./http/health.ts";
 import type { HeldSite } from "./http/held-files.ts";
+import { createLimitedServer, endSlowConnections, LIMITS, type Limits } from "./http/limits.ts";
 import { measured } from "./http/measure-requests.ts";
+import { isRead, refuseMethod, refuseOtherMethods } from "./http/methods.ts";
 import { heldAnswers, sendFailurePage, servePages } from "./http/pages.ts";
+import { answerClientErrors, answerOddRequests } from "./http/raw-answers.ts";
 import { createReadiness, type Readiness } from "./http/readiness.ts";
 import { createRequestIds } from "./http/request-ids.ts";
 import { sendSecurityHeaders } from "./http/security-headers.ts";
@@ -23,13 +26,14 @@ export interface AppParts {
   meter?: Meter | undefined;
   /** What `/readyz` says. */
   readiness?: Readiness;
+  limits?: Limits;
   /** Called after a message to be mailed is on disk. */
   onAccepted(): void;
 }
 
 /** The whole product but for the process around it: a test builds it and injects requests. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { config, site, store, logStream, meter, readiness = createReadiness(), onAccepted } = parts;
+  const { config, site, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onAccepted } = parts;
   const answerHeld = heldAnswers(site);
   let isClosing = false;
   const app: FastifyInstance = Fastify({
@@ -38,14 +42,16 @@ export function createApp(parts: AppParts): FastifyInstance {
         // A server that is closing ends its connections, which is Fastify's to do.
         if (isClosing || !answerHeld(request, response)) answer(request, response);
       };
-      return createServer(meter ? measured(listener, meter) : listener);
+      return createLimitedServer(limits, meter ? measured(listener, meter) : listener);
     },
     logger: { level: config.logLevel, serializers: { err: plainError }, ...(logStream && { stream: logStream }) },
     genReqId: createRequestIds(),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     // Paths are compared by servePages itself, which must also see those that Fastify cannot decode.
-    frameworkErrors: (_error, request, reply) => void sendComingSoon(request, reply.headers(site.headers)),
+    frameworkErrors: (_error, request, reply) => void sendUndecodable(request, reply.headers(site.headers)),
+    clientErrorHandler: answerClientErrors(site.headers),
+    bodyLimit: limits.maxBodyBytes,
   });
   const { rateLimits, hourlyLimit } = config;
   const rules = { referencePrefix: site.manifest.site.referencePrefix, rateLimits, hourlyLimit };
@@ -53,16 +59,18 @@ export function createApp(parts: AppParts): FastifyInstance {
   app.addHook("preClose", async () => {
     isClosing = true;
   });
+  endSlowConnections(app, limits);
+  answerOddRequests(app, site.headers);
   sendSecurityHeaders(app, site.headers);
+  refuseOtherMethods(app);
   serveHealth(app, store, readiness);
   acceptMessages(app, { config, store, rules, meter: meter ?? noMeter, onAccepted });
   const sendComingSoon = servePages(app, site);
 
-  app.setNotFoundHandler((request, reply) => {
-    if (request.method === "GET" || request.method === "HEAD") return sendComingSoon(request, reply);
-    const allow = request.url.split("?")[0] === "/send-email" ? "OPTIONS, POST" : "GET, HEAD";
-    return reply.code(405).header("allow", allow).type("text/plain; charset=utf-8").send("Method not allowed\n");
-  });
+  const sendUndecodable = (request: FastifyRequest, reply: FastifyReply) =>
+    isRead(request) ? sendComingSoon(request, reply) : refuseMethod(request, reply);
+
+  app.setNotFoundHandler(sendComingSoon);
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status < 500) return reply.code(status).type("text/plain; charset=utf-8").send(`${error.message}\n`);

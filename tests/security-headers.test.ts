@@ -38,6 +38,7 @@ describe("every answer carries every header:", () => {
     ["a page fetched ahead for nothing", { url: "/", headers: { "sec-purpose": "prefetch", "save-data": "on" } }, 503],
     ["Coming Soon", { url: "/about" }, 200],
     ["a path that cannot be decoded", { url: "/%zz" }, 200],
+    ["a method on such a path", { method: "PUT", url: "/%zz" }, 405],
     ["a script", { url: script }, 200],
     ["a picture", { url: "/favicon.png" }, 200],
     ["a film", { url: film }, 200],

@@ -17,8 +17,6 @@ export interface SendEmailParts {
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
-/** The longest message, every character escaped, fits twice. */
-const MAX_BODY_BYTES = 64 * 1024;
 const RETRY_AFTER_STORE_S = 30;
 
 /** `POST /send-email`: checks, stores, answers. Nothing is mailed here, so a dead mail server delays nobody. */
@@ -49,7 +47,7 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
       reply.header("access-control-allow-headers", "content-type, idempotency-key");
       return reply.header("access-control-max-age", "86400").header("allow", "OPTIONS, POST").code(204).send();
     });
-    scope.post("/send-email", { bodyLimit: MAX_BODY_BYTES }, (request, reply) => acceptMessage(request, reply, parts));
+    scope.post("/send-email", (request, reply) => acceptMessage(request, reply, parts));
     scope.get("/send-email", async (_request, reply) => {
       return refuse(reply.header("allow", "OPTIONS, POST"), 405, "Send a message with POST.");
     });

@@ -1,0 +1,59 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { FastifyInstance } from "fastify";
+
+/** How much of this process one client, or all of them, can take up. Tests inject smaller ones. */
+export interface Limits {
+  /** For the request line and headers to arrive, from the moment of connecting. */
+  headersTimeoutMs: number;
+  /** For the whole request, body included. */
+  requestTimeoutMs: number;
+  /** Between requests. A proxy must let its own connections to this server rest for less, or it may use a dead one. */
+  keepAliveTimeoutMs: number;
+  /** For a client that takes nothing of its answer. */
+  stalledTimeoutMs: number;
+  /** How often the first two are looked at. */
+  checkIntervalMs: number;
+  /** For connections under way when the server is told to stop. */
+  closeGraceMs: number;
+  maxHeaderBytes: number;
+  /** The longest message, every character escaped, fits twice. */
+  maxBodyBytes: number;
+  /** Further ones are closed at once, before they cost anything. */
+  maxConnections: number;
+}
+
+export const LIMITS: Limits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  keepAliveTimeoutMs: 5_000,
+  stalledTimeoutMs: 60_000,
+  checkIntervalMs: 1_000,
+  closeGraceMs: 4_000,
+  maxHeaderBytes: 16 * 1024,
+  maxBodyBytes: 64 * 1024,
+  maxConnections: 5_000,
+};
+
+/** Holds every connection to the limits but for the body's length, which is Fastify's to count. */
+export function createLimitedServer(limits: Limits, listener: RequestListener): Server {
+  const server = createServer(
+    {
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      connectionsCheckingInterval: limits.checkIntervalMs,
+      maxHeaderSize: limits.maxHeaderBytes,
+    },
+    listener,
+  );
+  server.setTimeout(limits.stalledTimeoutMs);
+  server.maxConnections = limits.maxConnections;
+  return server;
+}
+
+/** A closing server looks at no timeouts any more, so one slow client would keep it from ever ending. */
+export function endSlowConnections(app: FastifyInstance, limits: Limits): void {
+  app.addHook("preClose", async () => {
+    setTimeout(() => app.server.closeAllConnections(), limits.closeGraceMs).unref();
+  });
+}

@@ -1,0 +1,204 @@
+import { once } from "node:events";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type AppUnderTest, openApp } from "./support/app.ts";
+import {
+  ask as askAt,
+  drain,
+  exchange,
+  filmPath,
+  listen,
+  openSocket,
+  parseAnswer,
+  request,
+} from "./support/raw-http.ts";
+
+const BODY = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Hello" };
+
+let subject: AppUnderTest;
+let port = 0;
+beforeAll(async () => {
+  subject = await openApp();
+  port = await listen(subject);
+});
+afterAll(() => subject.close());
+
+const ask = (text: string) => askAt(port, text);
+function posted(body: string, type = "application/json", line = "POST /send-email"): string {
+  return request(line, [`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(body)}`], body);
+}
+const count = async () => (await subject.store.list({})).length;
+
+describe("what is not HTTP", () => {
+  test.each([
+    ["a word", "GARBAGE\r\n\r\n", 400],
+    ["an unknown method", request("BREW /"), 400],
+    ["TLS on the plain port", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400],
+    ["two lengths", request("POST /send-email", ["Content-Length: 2", "Content-Length: 3"], "{}"), 400],
+    ["a length that is no number", request("POST /send-email", ["Content-Length: 2x"], "{}"), 400],
+    ["a header's name with a space", request("GET /", ["X-A : b"]), 400],
+    ["a folded header", request("GET /", ["X-A: b", " c"]), 400],
+    ["a NUL in a header", request("GET /", ["X-A: b\0c"]), 400],
+    ["a bare line feed", "GET / HTTP/1.1\nHost: localhost\n\n", 400],
+    ["headers over 16 KiB", request("GET /", [`X-A: ${"b".repeat(17_000)}`]), 431],
+    ["a path over 16 KiB", request(`GET /${"a".repeat(17_000)}`), 431],
+  ])("%s is answered once, without a stack, and closed", async (_name, text, status) => {
+    const answer = await ask(text);
+    expect(answer.status).toBe(status);
+    expect(answer.headers).toMatchObject({
+      connection: "close",
+      "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "x-content-type-options": "nosniff",
+    });
+    expect(answer.body).toMatch(/^[A-Z][A-Za-z ]+\n$/);
+  });
+
+  test("both a length and chunks: refused, and what follows is no request of its own", async () => {
+    const smuggled = request("GET /healthz");
+    const text = request(
+      "POST /send-email",
+      ["Content-Length: 4", "Transfer-Encoding: chunked"],
+      `0\r\n\r\n${smuggled}`,
+    );
+    const received = await exchange(port, text);
+    expect(parseAnswer(received).status).toBe(400);
+    expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+
+  test.each(["chunked, identity", "xchunked", "chunked\r\nTransfer-Encoding: identity"])(
+    "a transfer encoding of %j stores nothing",
+    async (encoding) => {
+      const before = await count();
+      const body = JSON.stringify({ ...BODY, message: encoding });
+      const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+      const headers = ["Content-Type: application/json", `Transfer-Encoding: ${encoding}`];
+      expect((await ask(request("POST /send-email", headers, chunks))).status).toBeGreaterThanOrEqual(400);
+      expect(await count()).toBe(before);
+    },
+  );
+
+  test("nothing is written into an answer that has begun", async () => {
+    const socket = await openSocket(port);
+    const received = drain(socket);
+    socket.write(`GET ${await filmPath(subject)} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await once(socket, "data");
+    socket.write("GARBAGE\r\n\r\n");
+    expect((await received).match(/HTTP\/1\.1 /g)).toHaveLength(1);
+  });
+
+  test("a request without a host is refused", async () => {
+    expect((await ask("GET / HTTP/1.1\r\n\r\n")).status).toBe(400);
+  });
+});
+
+describe("methods", () => {
+  test.each(["TRACE", "PUT", "DELETE", "PATCH", "POST", "OPTIONS", "PROPFIND", "PURGE", "QUERY"])(
+    "%s on a page is refused with what is allowed",
+    async (method) => {
+      const answer = await ask(request(`${method} /contact`, ["X-Secret: mirrored"]));
+      expect(answer.status).toBe(405);
+      expect(answer.headers.allow).toBe("GET, HEAD");
+      expect(answer.body).toBe("Method not allowed\n");
+    },
+  );
+
+  test("CONNECT is refused too, and the connection closed", async () => {
+    const answer = await ask("CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n");
+    expect(answer.status).toBe(405);
+    expect(answer.headers).toMatchObject({ allow: "GET, HEAD", "x-content-type-options": "nosniff" });
+  });
+
+  test("a method is refused before the body is read, be it large, broken or never sent", async () => {
+    for (const text of [
+      posted("{", "application/json", "POST /contact"),
+      request("POST /contact", ["Content-Type: application/json", "Content-Length: 900000"]),
+      request("PUT /%", ["Content-Type: application/xml", "Content-Length: 1"], "<"),
+    ])
+      expect((await ask(text)).status).toBe(405);
+  });
+
+  test("an upgrade is ignored, an expectation but 100-continue refused", async () => {
+    expect((await ask(request("GET /healthz", ["Upgrade: websocket"]))).body).toBe('{"status":"ok"}');
+    const answer = await ask(request("GET /healthz", ["Expect: the-unexpected"]));
+    expect(answer.status).toBe(417);
+    expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+  });
+});
+
+describe("a forged host", () => {
+  test.each(["evil.example", "evil.example:1", "a b<script>", "", "localhost, evil.example", "[::1", "\u00ff"])(
+    "of %j leaves no trace in a page or a redirect",
+    async (host) => {
+      const text = (line: string, rest: string) => `${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${rest}`;
+      const page = await exchange(port, text("GET /contact", "X-Forwarded-Host: evil.example\r\n\r\n"));
+      expect(page).toContain("Get in Touch");
+      const form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 6\r\n\r\nname=A";
+      const sentBack = await exchange(port, text("POST /send-email", form));
+      expect(parseAnswer(sentBack).headers.location).toBe("/contact#message-failed");
+      for (const received of [page, sentBack]) expect(received).not.toMatch(/evil\.example|<script>(?!add)/);
+    },
+  );
+
+  test("in an absolute address is ignored as well", async () => {
+    const { status, body } = await ask(request("GET http://evil.example/contact?x"));
+    expect(status).toBe(200);
+    expect(body).toContain("Get in Touch");
+    expect(body).not.toContain("evil.example");
+  });
+
+  test("cannot make another site's post ours", async () => {
+    const before = await count();
+    const headers = ["Origin: https://evil.example", "X-Forwarded-Host: evil.example"];
+    const body = JSON.stringify(BODY);
+    const type = ["Content-Type: application/json", `Content-Length: ${body.length}`];
+    expect((await ask(request("POST /send-email", [...headers, ...type], body))).status).toBe(403);
+    expect(await count()).toBe(before);
+  });
+});
+
+describe("what a body may not do", () => {
+  test.each([
+    [400, "application/json", '{"__proto__":{"isAdmin":true},"name":"x"}'],
+    [400, "application/json", '{"constructor":{"prototype":{"isAdmin":true}}}'],
+    [400, "application/json", '{"name":{"__proto__":{"isAdmin":true}}}'],
+    [303, "application/x-www-form-urlencoded", "__proto__=1&__proto__[isAdmin]=1&constructor.prototype.isAdmin=1"],
+  ])("reach a prototype: %i for %s of %s", async (status, type, body) => {
+    const before = await count();
+    expect((await ask(posted(body, type))).status).toBe(status);
+    expect(({} as { isAdmin?: unknown }).isAdmin).toBeUndefined();
+    expect(await count()).toBe(before);
+  });
+
+  test("be longer than its limit, even in chunks that do not say how long", async () => {
+    const chunk = `1000\r\n${"x".repeat(0x1000)}\r\n`;
+    const headers = ["Content-Type: application/json", "Transfer-Encoding: chunked"];
+    const { status } = await ask(request("POST /send-email", headers, chunk.repeat(20)));
+    expect(status).toBe(413);
+  });
+});
+
+test.each([
+  "/../package.json",
+  "/..%2fpackage.json",
+  "/%2e%2e/%2e%2e/etc/passwd",
+  "/assets/../../package.json",
+  "/assets/..%5c..%5cpackage.json",
+  "/media/%2e%2e/%2e%2e/package.json",
+  "/.build.json",
+  "/_headers",
+  "/.env",
+  "//etc/passwd",
+  "/assets/%00",
+])("%s reaches no file outside the site", async (path) => {
+  const { status, body } = await ask(request(`GET ${path}`));
+  expect([200, 404]).toContain(status);
+  expect(body).toMatch(/Coming Soon|^Not found\n$/);
+});
+
+test("no answer names the software behind it", async () => {
+  for (const line of ["GET /", "GET /healthz", "POST /send-email", "GET /assets/x", "BREW /"]) {
+    const { headers, body } = await ask(request(line));
+    expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(["server"]));
+    expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(["x-powered-by"]));
+    expect(body).not.toMatch(/fastify|node_modules|FST_|\bat .*:\d+/i);
+  }
+});

@@ -1,0 +1,114 @@
+import { expect, onTestFinished, test } from "vitest";
+import { LIMITS } from "../server/http/limits.ts";
+import { type AppUnderTest, openApp } from "./support/app.ts";
+import { postMessage } from "./support/load.ts";
+import { ask, drain, drip, exchange, filmPath, listen, openSocket, parseAnswer, request } from "./support/raw-http.ts";
+import { startServer } from "./support/server.ts";
+
+test("the server is given the limits", async () => {
+  const subject = await openApp();
+  onTestFinished(() => subject.close());
+  const { headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections } = subject.app.server;
+  expect({ headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections }).toEqual({
+    headersTimeout: 10_000,
+    requestTimeout: 15_000,
+    keepAliveTimeout: 5_000,
+    timeout: 60_000,
+    maxConnections: 5_000,
+  });
+});
+
+const SHORT_HEADERS = { ...LIMITS, headersTimeoutMs: 300, checkIntervalMs: 50 };
+const SHORT_REQUEST = { ...SHORT_HEADERS, requestTimeoutMs: 600 };
+const SLOW_HEADERS = "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ";
+const SLOW_BODY = request("POST /send-email", ["Content-Type: application/json", "Content-Length: 60000"]);
+
+test.each([
+  ["headers", SLOW_HEADERS, SHORT_HEADERS],
+  ["a body", SLOW_BODY, SHORT_REQUEST],
+])("a client that drips %s is cut off with 408", async (_part, start, limits) => {
+  const app = await openApp({}, {}, { limits });
+  onTestFinished(() => app.close());
+  const socket = await openSocket(await listen(app));
+  socket.write(start);
+  drip(socket, 20);
+  const answer = parseAnswer(await drain(socket));
+  expect(answer.status).toBe(408);
+  expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+});
+
+test("a client that says nothing at all is cut off in silence", async () => {
+  const app = await openApp({}, {}, { limits: SHORT_HEADERS });
+  onTestFinished(() => app.close());
+  expect(await drain(await openSocket(await listen(app)))).toBe("");
+});
+
+test("a client that keeps its connection for later loses it after the keep-alive time", async () => {
+  const app = await openApp({}, {}, { limits: { ...LIMITS, keepAliveTimeoutMs: 200 } });
+  onTestFinished(() => app.close());
+  const received = await exchange(await listen(app), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  expect(parseAnswer(received).headers.connection).toBe("keep-alive");
+});
+
+test("a client that takes nothing of its answer loses it", async () => {
+  const app = await openApp({}, {}, { limits: { ...LIMITS, stalledTimeoutMs: 300, keepAliveTimeoutMs: 60_000 } });
+  onTestFinished(() => app.close());
+  const socket = await openSocket(await listen(app));
+  socket.pause();
+  // Twenty films are more than the system holds for a client that does not read.
+  socket.write(`GET ${await filmPath(app)} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(20));
+  await expect.poll(() => connectionsOf(app), { timeout: 15_000 }).toBe(1);
+  await expect.poll(() => connectionsOf(app), { timeout: 15_000 }).toBe(0);
+  socket.destroy();
+});
+
+test("a slow client cannot keep the server from stopping", async () => {
+  const app = await openApp({}, {}, { limits: { ...LIMITS, closeGraceMs: 200 } });
+  const socket = await openSocket(await listen(app));
+  socket.write(SLOW_HEADERS);
+  drip(socket, 20);
+  const cut = drain(socket);
+  await expect.poll(() => connectionsOf(app)).toBe(1);
+  await app.close();
+  await cut;
+});
+
+test("clients beyond the number of connections are turned away, until others leave", async () => {
+  const app = await openApp({}, {}, { limits: { ...LIMITS, maxConnections: 2 } });
+  onTestFinished(() => app.close());
+  const port = await listen(app);
+  const held = [await openSocket(port), await openSocket(port)];
+  await expect.poll(() => connectionsOf(app)).toBe(2);
+  expect(await exchange(port, request("GET /healthz"))).toBe("");
+  for (const socket of held) socket.destroy();
+  await expect.poll(() => connectionsOf(app)).toBe(0);
+  expect((await ask(port, request("GET /healthz"))).status).toBe(200);
+});
+
+test("a thousand slow clients stop nobody", { timeout: 60_000 }, async () => {
+  const server = await startServer();
+  onTestFinished(async () => void (await server.stop()));
+  const serverPort = Number(new URL(server.url).port);
+  const slow = await Promise.all(
+    Array.from({ length: 1000 }, async (_, index) => {
+      const socket = await openSocket(serverPort);
+      socket.on("error", () => {});
+      socket.write(index % 2 === 0 ? SLOW_HEADERS : SLOW_BODY);
+      drip(socket, 500);
+      return socket;
+    }),
+  );
+  onTestFinished(() => {
+    for (const socket of slow) socket.destroy();
+  });
+  for (const path of ["/", "/contact", "/healthz", "/readyz"])
+    expect((await fetch(server.url + path, { signal: AbortSignal.timeout(5000) })).status).toBe(200);
+  expect(await postMessage(server.url, "Past a thousand slow clients")).toMatch(/^BC-/);
+  expect(slow.filter(({ destroyed }) => destroyed)).toEqual([]);
+});
+
+function connectionsOf({ app }: AppUnderTest): Promise<number> {
+  return new Promise((resolve, reject) =>
+    app.server.getConnections((error, connections) => (error ? reject(error) : resolve(connections))),
+  );
+}

@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import type { AppUnderTest } from "./app.ts";
+
+/** Opens a port of the machine's choice. */
+export async function listen({ app }: AppUnderTest): Promise<number> {
+  return Number(new URL(await app.listen({ port: 0, host: "127.0.0.1" })).port);
+}
+
+/** The text of one request on a connection that is to be closed after it. */
+export function request(line: string, headers: readonly string[] = [], body = ""): string {
+  return [`${line} HTTP/1.1`, "Host: localhost", "Connection: close", ...headers, "", body].join("\r\n");
+}
+
+/** Sends bytes as they are, whatever a well-behaved client would do, and gives all that comes back until the end. */
+export async function exchange(port: number, text: string): Promise<string> {
+  const socket = await openSocket(port);
+  socket.write(text);
+  return drain(socket);
+}
+
+/** Sends one request's bytes and reads the one answer. */
+export async function ask(port: number, text: string): Promise<RawAnswer> {
+  return parseAnswer(await exchange(port, text));
+}
+
+export async function openSocket(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Everything received until the server closes; a reset ends it as well. */
+export function drain(socket: Socket): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  socket.on("error", () => {});
+  socket.once("close", () => resolve(text));
+  return promise;
+}
+
+/** Writes a byte every so often until the socket is closed: a client that is never done and never silent. */
+export function drip(socket: Socket, everyMs: number): void {
+  const timer = setInterval(() => socket.write("x"), everyMs);
+  socket.once("close", () => clearInterval(timer));
+}
+
+/** Where the home page's film is: the largest thing that can be asked for. */
+export async function filmPath({ app }: AppUnderTest): Promise<string> {
+  const path = /\/media\/[^"]+\.mp4/.exec((await app.inject("/")).body)?.[0];
+  if (!path) throw new Error("The home page names no film.");
+  return path;
+}
+
+export interface RawAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The status line's number and the headers of a raw answer, names in lower case. */
+export function parseAnswer(text: string): RawAnswer {
+  const [head = "", ...rest] = text.split("\r\n\r\n");
+  const [statusLine = "", ...lines] = head.split("\r\n");
+  const headers = Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+  return { status: Number(statusLine.split(" ")[1]), headers, body: rest.join("\r\n\r\n") };
+}
