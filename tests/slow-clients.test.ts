@@ -18,7 +18,7 @@ test("the server is given the limits", async () => {
   });
 });
 
-const SHORT_HEADERS = { ...LIMITS, headersTimeoutMs: 300, checkIntervalMs: 50 };
+const SHORT_HEADERS = { ...LIMITS, headersTimeoutMs: 300, requestTimeoutMs: 60_000, checkIntervalMs: 50 };
 const SHORT_REQUEST = { ...SHORT_HEADERS, requestTimeoutMs: 600 };
 const SLOW_HEADERS = "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ";
 const SLOW_BODY = request("POST /send-email", ["Content-Type: application/json", "Content-Length: 60000"]);

@@ -1,0 +1,154 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "@playwright/test";
+import type { FilmSource } from "../../app/site.ts";
+import { contentSecurityPolicy } from "../../build/content-security-policy.ts";
+import type { BuildManifest } from "../../contract/build-manifest.ts";
+import { type HeldSite, holdSite } from "../../server/http/held-files.ts";
+import { openApp } from "../support/app.ts";
+import { fillForm, openForm, VISITOR } from "../support/contact.ts";
+import { PATHS_WITHOUT_PAGE } from "../support/screens.ts";
+import { test } from "../support/site.ts";
+import { collectViolations } from "../support/violations.ts";
+
+const manifest = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;
+
+const pages = manifest.files.flatMap(({ kind, url }) => (kind === "page" ? url : []));
+
+for (const path of [...pages, ...PATHS_WITHOUT_PAGE]) {
+  test(`${path} breaks nothing of its policy`, async ({ page }) => {
+    const violations = await collectViolations(page);
+    const response = await page.goto(path, { waitUntil: "networkidle" });
+    expect(response?.headers()["content-security-policy"]).toContain("default-src 'none'");
+    expect(violations).toEqual([]);
+  });
+}
+
+test.describe("the failure page", () => {
+  test.use({ expectedTrouble: /500/ });
+
+  test("breaks nothing of its policy", async ({ page }) => {
+    const violations = await collectViolations(page);
+    const policy = manifest.files.find(({ file }) => file === "500.html")?.policy ?? "";
+    const headers = { "content-type": "text/html", "content-security-policy": policy };
+    await page.route("/", (route) => route.fulfill({ status: 500, headers, path: "dist/500.html" }));
+    await page.goto("/", { waitUntil: "networkidle" });
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Unexpected Application Error!");
+    expect(violations).toEqual([]);
+  });
+});
+
+test("a visit that uses everything breaks nothing of the policy", async ({ page }) => {
+  const violations = await collectViolations(page);
+  await page.setViewportSize({ width: 375, height: 667 });
+  await page.goto("/");
+  const film = page.locator("#film");
+  await expect.poll(() => film.evaluate((video: HTMLVideoElement) => video.currentTime)).toBeGreaterThan(0);
+  await page.getByRole("button", { name: "Pause film" }).click();
+  await page.getByRole("button", { name: "Menu" }).click();
+  await expect(page.locator("#menu")).toBeVisible();
+  await openForm(page);
+  await fillForm(page, { ...VISITOR, message: "Sent under the policy" });
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
+  expect(violations).toEqual([]);
+});
+
+test.describe("a visit without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  // Without script no page can tell of a violation, but the console does, and fails the test.
+  test("breaks nothing of the policy either, form post and redirect included", async ({ page }) => {
+    await page.goto("/");
+    await page.goto("/contact");
+    await fillForm(page, { ...VISITOR, country: "", message: "Sent under the policy without script" });
+    await page.getByRole("button", { name: "Submit" }).click();
+    await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
+  });
+});
+
+test.describe("what does not belong to a page", () => {
+  test.use({ expectedTrouble: /Content Security Policy|ERR_BLOCKED_BY_CSP|csp|foreign request|EvalError/i });
+
+  const INTRUSIONS: [what: string, violation: string, intrude: () => void][] = [
+    ["a script written into it", "script-src-elem inline", () => addElement("script", { text: "self.hasRun = true" })],
+    ["another site's script", "script-src-elem https://evil.example/x.js", () => addElement("script", { src: EVIL })],
+    ["a style written into it", "style-src-elem inline", () => addElement("style", { textContent: "*{color:red}" })],
+    ["another site's picture", "img-src https://evil.example/x.js", () => addElement("img", { src: EVIL })],
+    ["another site's frame", "frame-src https://evil.example", () => addElement("iframe", { src: EVIL })],
+    ["a handler in an attribute", "script-src-attr inline", () => document.body.setAttribute("onclick", "1")],
+    ["another base address", "base-uri https://evil.example/x.js", () => addElement("base", { href: EVIL })],
+    ["a call to another site", "connect-src https://evil.example/x.js", () => void fetch(EVIL).catch(() => {})],
+    ["code from text", "script-src eval", () => void setTimeout(() => Function("self.hasRun = true")())],
+  ];
+  for (const [what, violation, intrude] of INTRUSIONS) {
+    test(`${what} is refused, and seen by these tests`, async ({ page }) => {
+      const violations = await collectViolations(page);
+      await page.goto("/contact");
+      await page.evaluate(
+        `const EVIL = "https://evil.example/x.js";
+         const addElement = (name, properties) => document.body.append(Object.assign(document.createElement(name), properties));
+         try { (${intrude})() } catch {}`,
+      );
+      await expect.poll(() => violations).toContain(violation);
+      expect(await page.evaluate("self.hasRun")).toBeUndefined();
+    });
+  }
+});
+
+// Known to the functions above where they run: in the page.
+declare const EVIL: string;
+declare function addElement(name: string, properties: Record<string, string>): void;
+
+test.describe("a film that the settings take from another host", () => {
+  test.use({ expectedTrouble: /foreign request/ });
+
+  test("plays under the policy, though that host says nothing of who may embed it", async ({ page }) => {
+    const host = createServer((_request, response) => {
+      const file = manifest.files.find(({ kind, file }) => kind === "media" && file.includes("h264"))?.file;
+      response.writeHead(200, { "content-type": "video/mp4" }).end(readFileSync(`dist/${file}`));
+    }).listen(0, "127.0.0.1");
+    await once(host, "listening");
+    const film = { url: `http://127.0.0.1:${(host.address() as AddressInfo).port}/film.mp4`, type: "video/mp4" };
+    const { app, close } = await openApp({}, {}, { site: siteWithFilm(film) });
+    const violations = await collectViolations(page);
+    try {
+      await page.goto(await app.listen({ port: 0, host: "127.0.0.1" }));
+      const video = page.locator("#film");
+      await expect.poll(() => video.evaluate(({ currentTime }: HTMLVideoElement) => currentTime)).toBeGreaterThan(0);
+      expect(await video.evaluate(({ currentSrc }: HTMLVideoElement) => currentSrc)).toBe(film.url);
+      expect(violations).toEqual([]);
+    } finally {
+      await page.close();
+      await close();
+      host.close();
+      host.closeAllConnections();
+    }
+  });
+});
+
+/** The site as it is, but for where the home page finds its film. */
+function siteWithFilm(film: FilmSource): HeldSite {
+  const site = holdSite("dist");
+  const home = site.files.get("/");
+  if (!home) throw new Error("The build has no home page.");
+  const html = home.variants.identity.body.toString().replaceAll(/\/media\/[^"]+\.mp4/g, film.url);
+  const body = Buffer.from(html);
+  const policy = contentSecurityPolicy(html, site.manifest.settings, [film]);
+  const headers = {
+    ...home.variants.identity.headers,
+    "content-length": body.length,
+    "content-security-policy": policy,
+  };
+  const variant = { ...home.variants.identity, body, headers };
+  const variants = { identity: variant, br: variant, gzip: variant };
+  return { ...site, files: new Map(site.files).set("/", { ...home, policy, variants }) };
+}
+
+test("the drawn icon keeps its own styles under its policy", async ({ page }) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.goto("/favicon.svg");
+  await expect(page.locator(".ink")).toHaveCSS("fill", "rgb(255, 255, 255)");
+});
