@@ -48,6 +48,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     genReqId: createRequestIds(),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
+    // What still comes in on an open connection is answered like any other, and the connection then ended.
+    return503OnClosing: false,
     // Paths are compared by servePages itself, which must also see those that Fastify cannot decode.
     frameworkErrors: (_error, request, reply) => void sendUndecodable(request, reply.headers(site.headers)),
     clientErrorHandler: answerClientErrors(site.headers),
