@@ -1,0 +1,141 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { request } from "node:https";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { findFreePort } from "./free-port.ts";
+import { makeScratchFolder } from "./scratch-folder.ts";
+
+export interface BalancerAnswer {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: string;
+}
+
+export interface Balancer {
+  /** Asks the site through the balancer, over TLS and by its public name. */
+  ask(path: string, options?: { headers?: Record<string, string>; json?: unknown }): Promise<BalancerAnswer>;
+}
+
+/** Writes a configuration for these ports into `folder`, and gives the command that runs it in the foreground. */
+type Prepare = (parts: { folder: string; port: number; nodePorts: readonly string[] }) => Promise<string[]>;
+
+interface Example {
+  /** Programs this machine must have. */
+  needs: readonly string[];
+  /** Whether a message whose node died goes to another node, unseen by the visitor. */
+  repeatsPosts: boolean;
+  prepare: Prepare;
+}
+
+/** The load balancers there is an example for in deploy/. */
+export const BALANCERS: Readonly<Record<"nginx" | "Caddy", Example>> = {
+  nginx: { needs: ["nginx", "openssl"], repeatsPosts: true, prepare: prepareNginx },
+  Caddy: { needs: ["caddy"], repeatsPosts: false, prepare: prepareCaddy },
+};
+
+/** Debian keeps nginx where only root looks. */
+export const TOOL_PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
+
+/** Why a test with these programs is skipped, or null. */
+export function missingTool(tools: readonly string[]): string | null {
+  const missing = tools.find(
+    (tool) => spawnSync("sh", ["-c", `command -v ${tool}`], { env: { PATH: TOOL_PATH } }).status !== 0,
+  );
+  return missing ? `${missing} is not installed here` : null;
+}
+
+/** Runs a balancer by the example in deploy/, changed in nothing but ports and certificate; it ends with the test. */
+export async function startBalancer(name: keyof typeof BALANCERS, nodeUrls: readonly string[]): Promise<Balancer> {
+  const folder = await makeScratchFolder();
+  const port = await findFreePort();
+  const nodePorts = nodeUrls.map((url) => new URL(url).port);
+  const [program = "", ...args] = await BALANCERS[name].prepare({ folder, port, nodePorts });
+  const child = spawn(program, args, {
+    env: { PATH: TOOL_PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+  onTestFinished(async () => {
+    if (child.exitCode !== null) return;
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  });
+
+  const balancer: Balancer = { ask: (path, options = {}) => ask(port, path, options) };
+  const status = () =>
+    balancer.ask("/healthz").then(
+      (answer) => answer.status,
+      () => (child.exitCode === null ? "not yet" : output),
+    );
+  await expect.poll(status, { timeout: 20_000, interval: 100 }).toBe(200);
+  return balancer;
+}
+
+export async function prepareNginx({ folder, port, nodePorts }: Parameters<Prepare>[0]): Promise<string[]> {
+  const [certificate, key] = [join(folder, "fullchain.pem"), join(folder, "privkey.pem")];
+  spawnSync("openssl", [
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"],
+    ...["-subj", "/CN=www.example.com", "-keyout", key, "-out", certificate],
+  ]);
+  const plainPort = await findFreePort();
+  const example = withNodes(await readFile("deploy/nginx.conf", "utf8"), nodePorts)
+    .replaceAll("listen 443 ", `listen 127.0.0.1:${port} `)
+    .replaceAll("listen 80;", `listen 127.0.0.1:${plainPort};`)
+    .replaceAll(/listen \[::\]:.+;/g, "")
+    .replaceAll("/etc/ssl/brighter-carbon/", `${folder}/`);
+  await writeFile(join(folder, "site.conf"), example);
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path ${folder};`);
+  await writeFile(
+    join(folder, "nginx.conf"),
+    `${process.getuid?.() === 0 ? "user root;" : ""} pid ${folder}/nginx.pid; error_log stderr warn;
+    events {} http { access_log off; ${temporary.join(" ")} include ${folder}/site.conf; }`,
+  );
+  return ["nginx", "-p", folder, "-c", join(folder, "nginx.conf"), "-g", "daemon off;"];
+}
+
+async function prepareCaddy({ folder, port, nodePorts }: Parameters<Prepare>[0]): Promise<string[]> {
+  const example = withNodes(await readFile("deploy/Caddyfile", "utf8"), nodePorts).replaceAll(
+    /^((?:www\.)?example\.com) \{$/gm,
+    `https://$1:${port} {\n\ttls internal`,
+  );
+  const file = join(folder, "Caddyfile");
+  await writeFile(file, `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\n${example}`);
+  return ["caddy", "run", "--config", file, "--adapter", "caddyfile"];
+}
+
+function withNodes(example: string, nodePorts: readonly string[]): string {
+  return nodePorts.reduce(
+    (text, port, index) => text.replaceAll(`127.0.0.1:${3001 + index}`, `127.0.0.1:${port}`),
+    example,
+  );
+}
+
+function ask(port: number, path: string, options: { headers?: Record<string, string>; json?: unknown }) {
+  const { headers = {}, json } = options;
+  const { promise, resolve, reject } = Promise.withResolvers<BalancerAnswer>();
+  const outgoing = request(
+    {
+      ...{ host: "127.0.0.1", port, path, servername: "www.example.com", rejectUnauthorized: false, timeout: 30_000 },
+      method: json === undefined ? "GET" : "POST",
+      headers: {
+        host: "www.example.com",
+        ...(json !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+    },
+    (response) => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk) => (body += chunk));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
+      response.on("error", reject);
+    },
+  );
+  outgoing.on("error", reject);
+  outgoing.on("timeout", () => outgoing.destroy(new Error(`No answer to ${path} in 30 s`)));
+  outgoing.end(json === undefined ? undefined : JSON.stringify(json));
+  return promise;
+}

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { BALANCERS, type Balancer, missingTool, startBalancer } from "./support/balancer.ts";
+import { startMailServer } from "./support/mail-server.ts";
+import { parseMail } from "./support/parse-mail.ts";
+import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+import { type RunningServer, startServer } from "./support/server.ts";
+
+const MESSAGES = 400;
+const KILL_AFTER = 100;
+const CLIENTS = 12;
+/** Visitors who read a page and send a message in turns. */
+const READERS = 4;
+/** Mails that a node has under way at once: as many may be sent twice when it is killed. */
+const UNDER_WAY = 5;
+
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres.stop());
+
+describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes behind %s", (name) => {
+  const reason = missingTool(BALANCERS[name].needs);
+  if (reason) {
+    test.skip(`not run: ${reason}`);
+    return;
+  }
+
+  test(`one killed under load: ${MESSAGES} messages, none lost, one mail each`, async () => {
+    const mailServer = await startMailServer();
+    onTestFinished(() => mailServer.close());
+    const databaseUrl = await postgres.createDatabase();
+    const env = { DATABASE_URL: databaseUrl, SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, LOG_LEVEL: "error" };
+    const nodes = await startNodes(env);
+    const balancer = await startBalancer(
+      name,
+      nodes.map(({ url }) => url),
+    );
+
+    const references = new Map<number, string>();
+    let refusals = 0;
+    const client = async (first: number) => {
+      for (let count = first; count < MESSAGES; count += CLIENTS) {
+        let reference = await post(balancer, `message ${count}`);
+        // As a visitor would: the form has kept the words.
+        for (; reference === null; refusals += 1) reference = await post(balancer, `message ${count}`);
+        references.set(count, reference);
+        if (references.size === KILL_AFTER) nodes[1]?.process.kill("SIGKILL");
+      }
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, (_, first) => client(first)));
+    expect(nodes[1]?.process.signalCode).toBe("SIGKILL");
+    expect(new Set(references.values()).size).toBe(MESSAGES);
+    expect(refusals).toBeLessThanOrEqual(BALANCERS[name].repeatsPosts ? 0 : CLIENTS);
+
+    const messages = `${schemaOf(databaseUrl)}.messages`;
+    const count = async (condition: string) =>
+      (await postgres.administer(`SELECT 1 FROM ${messages} WHERE ${condition}`)).length;
+    expect(await count("true")).toBe(MESSAGES);
+    await expect.poll(() => count("state = 'queued' AND lease_token IS NULL"), { timeout: 30_000 }).toBe(0);
+    expect(await Promise.all([nodes[0]?.stop(), nodes[2]?.stop()])).toEqual([0, 0]);
+    // As if the five minutes had passed for which a dead node's messages stay its own.
+    expect(await count("state = 'queued'")).toBeLessThanOrEqual(UNDER_WAY);
+    await postgres.administer(`UPDATE ${messages} SET leased_until = 0 WHERE leased_until IS NOT NULL`);
+    await startNodes(env, 1);
+    await expect.poll(() => count("state <> 'delivered'"), { timeout: 30_000 }).toBe(0);
+
+    const ids = mailServer.mails.map(({ raw }) => parseMail(raw).header("Message-ID"));
+    expect(new Set(ids).size).toBe(MESSAGES);
+    expect(ids.length).toBeLessThanOrEqual(MESSAGES + UNDER_WAY);
+  }, 90_000);
+
+  test("restarted one after the other under load: no page fails", async () => {
+    const env = { DATABASE_URL: await postgres.createDatabase(), LOG_LEVEL: "error" };
+    const nodes = await startNodes(env);
+    const balancer = await startBalancer(
+      name,
+      nodes.map(({ url }) => url),
+    );
+    const restarted = new AbortController();
+    const statuses = new Map<string, number>();
+    const note = (what: string) => statuses.set(what, (statuses.get(what) ?? 0) + 1);
+    const client = async (first: number) => {
+      for (let count = 0; !restarted.signal.aborted; count += 1) {
+        note(`page ${(await balancer.ask("/contact")).status}`);
+        const { status } = await balancer.ask("/send-email", { json: messageOf(`message ${first} ${count}`) });
+        note(`message ${status}`);
+      }
+    };
+    const clients = Array.from({ length: READERS }, (_, first) => client(first));
+    for (const node of nodes) {
+      expect(await node.stop()).toBe(0);
+      await startNodes({ ...env, PORT: new URL(node.url).port }, 1);
+    }
+    restarted.abort();
+    await Promise.all(clients);
+    const { "page 200": pages = 0, "message 200": messages = 0, ...others } = Object.fromEntries(statuses);
+    expect(Math.min(pages, messages)).toBeGreaterThan(READERS);
+    if (BALANCERS[name].repeatsPosts) return expect(others).toEqual({});
+    // A message that finds its node gone: the form has kept the words.
+    const { "message 502": gone = 0, "message 503": noneLeft = 0, ...rest } = others;
+    expect(rest).toEqual({});
+    expect(gone + noneLeft).toBeLessThanOrEqual(READERS * nodes.length);
+  }, 60_000);
+
+  test("limits are shared by the nodes, whatever forwarded address a visitor claims", async () => {
+    const databaseUrl = await postgres.createDatabase();
+    const nodes = await startNodes({ DATABASE_URL: databaseUrl, RATE_LIMIT: "5/10m", TRUST_PROXY: "loopback" });
+    const balancer = await startBalancer(
+      name,
+      nodes.map(({ url }) => url),
+    );
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, count) => {
+        const claimed = `203.0.113.${count + 1}`;
+        const headers = { "x-forwarded-for": claimed, forwarded: `for=${claimed}`, "x-real-ip": claimed };
+        return post(balancer, `limit ${count}`, headers);
+      }),
+    );
+    expect(answers.filter((reference) => reference !== null)).toHaveLength(5);
+  }, 60_000);
+
+  test("pages come with the server's own headers, and still come while the database is away", async () => {
+    const own = await startPostgres();
+    let isRunning = true;
+    onTestFinished(async () => (isRunning ? own.stop() : undefined));
+    const nodes = await startNodes({ DATABASE_URL: await own.createDatabase(), LOG_LEVEL: "silent" });
+    const balancer = await startBalancer(
+      name,
+      nodes.map(({ url }) => url),
+    );
+
+    const direct = await fetch(`${nodes[0]?.url}/contact`, { headers: { "accept-encoding": "br" } });
+    const page = await balancer.ask("/contact", { headers: { "accept-encoding": "br" } });
+    for (const header of ["content-encoding", "content-type", "cache-control", "etag", "content-security-policy"]) {
+      expect(page.headers[header], header).toBe(direct.headers.get(header));
+    }
+    expect(page.headers["content-encoding"]).toBe("br");
+    const unchanged = await balancer.ask("/contact", {
+      headers: { "accept-encoding": "br", "if-none-match": String(page.headers.etag) },
+    });
+    expect(unchanged.status).toBe(304);
+
+    isRunning = false;
+    await own.stop();
+    // Long enough for health checks to have found every node unable to take messages.
+    for (const endMs = performance.now() + 4000; performance.now() < endMs; ) {
+      const refused = await balancer.ask("/send-email", { json: messageOf("nobody can store this") });
+      expect(refused.status).toBe(503);
+      expect(JSON.parse(refused.body)).toMatchObject({ success: false });
+      expect(refused.headers["retry-after"]).toBe("30");
+      const pages = await Promise.all(nodes.map(() => balancer.ask("/contact")));
+      expect(pages.map(({ status }) => status)).toEqual([200, 200, 200]);
+    }
+  }, 60_000);
+});
+
+/** They end with the test, all at once: each waits for the balancer to hear that it is about to stop. */
+async function startNodes(env: Record<string, string>, count = 3): Promise<RunningServer[]> {
+  const nodes = await Promise.all(Array.from({ length: count }, () => startServer(env)));
+  onTestFinished(async () => void (await Promise.all(nodes.map((node) => node.stop()))));
+  return nodes;
+}
+
+/** Gives the reference, or null when there was no success. */
+async function post(balancer: Balancer, message: string, headers: Record<string, string> = {}): Promise<string | null> {
+  const { body } = await balancer.ask("/send-email", { json: messageOf(message), headers });
+  return body.startsWith("{") ? (JSON.parse(body).reference ?? null) : null;
+}
+
+function messageOf(message: string) {
+  return { name: "Load", email: "load@example.com", phone: "1", country: "", message };
+}
+
+/** Tests share a database, and have a schema each. */
+function schemaOf(databaseUrl: string): string {
+  return /search_path=(\w+)/.exec(new URL(databaseUrl).searchParams.get("options") ?? "")?.[1] ?? "public";
+}
