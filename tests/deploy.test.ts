@@ -1,0 +1,130 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cp, readdir, readFile, symlink } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { missingTool, prepareNginx, TOOL_PATH } from "./support/balancer.ts";
+import { findFreePort } from "./support/free-port.ts";
+import { makeScratchFolder } from "./support/scratch-folder.ts";
+
+const dockerfile = await readFile("deploy/Dockerfile", "utf8");
+const compose = await readFile("deploy/compose.yaml", "utf8");
+const unit = await readFile("deploy/systemd/brighter-carbon.service", "utf8");
+const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = ""]) => name);
+
+function run(command: string[], env: Record<string, string> = {}) {
+  const [program = "", ...args] = command;
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", env: { PATH: TOOL_PATH, ...env } });
+  return { status, out: stdout, text: `${stdout}${stderr}` };
+}
+
+/** A test of its own for what another program says of a file; skipped, with the reason, where there is no such program. */
+function testWith(tools: string[], title: string, body: () => Promise<void>) {
+  const reason = missingTool(tools);
+  test.skipIf(reason !== null)(reason ? `${title} (not run: ${reason})` : title, body);
+}
+
+testWith(["nginx", "openssl"], "nginx takes its configuration", async () => {
+  const folder = await makeScratchFolder();
+  const command = await prepareNginx({ folder, port: await findFreePort(), nodePorts: [] });
+  const { status, text } = run([...command, "-t"]);
+  expect(status, text).toBe(0);
+  expect(text).not.toMatch(/\[(warn|emerg)\]/);
+});
+
+testWith(["caddy"], "Caddy takes its configuration, and would not format it otherwise", async () => {
+  const env = { HOME: await makeScratchFolder() };
+  const { status, text } = run(["caddy", "validate", "--config", "deploy/Caddyfile", "--adapter", "caddyfile"], env);
+  expect(status, text).toBe(0);
+  expect(run(["caddy", "fmt", "deploy/Caddyfile"], env).out).toBe(await readFile("deploy/Caddyfile", "utf8"));
+});
+
+testWith(["systemd-analyze"], "systemd takes the unit, and finds it little exposed", async () => {
+  const file = "deploy/systemd/brighter-carbon.service";
+  // Whether Node is installed under /usr/bin is this machine's matter.
+  const verified = run(["systemd-analyze", "verify", file]).text.split("\n");
+  expect(verified.filter((line) => line !== "" && !/\/usr\/bin\/node is not executable/.test(line))).toEqual([]);
+  const { text } = run(["systemd-analyze", "security", "--offline=true", file]);
+  expect(Number(/exposure level for .+: ([\d.]+)/.exec(text)?.[1])).toBeLessThanOrEqual(1.5);
+});
+
+test("the operator's script says how it is used", () => {
+  const { status, text } = run(["sh", "deploy/systemd/brighter-carbon", "nonsense"]);
+  expect(text).toBe("Usage: brighter-carbon preflight | messages COMMAND\n");
+  expect(status).toBe(2);
+});
+
+test("every variable that is set exists", async () => {
+  const settings = await readFile("deploy/systemd/site.env", "utf8");
+  const source = (await readFile("server/config.ts", "utf8")) + (await readFile("contract/build-settings.ts", "utf8"));
+  const known = namesIn(source, /(?:text\("|list\("|env\.)([A-Z_]+)/g);
+  const environment = compose.slice(compose.indexOf("environment:"), compose.indexOf("ports:"));
+  const set = [
+    ...namesIn(settings, /^#?([A-Z_]+)=/gm),
+    ...namesIn(environment, /^ +([A-Z_]+):/gm),
+    ...namesIn(dockerfile, /(?:^ARG |^ENV |^ +| )([A-Z_]{3,})=/gm),
+  ].filter((name) => !name.startsWith("NODE_"));
+  expect(set.length).toBeGreaterThan(15);
+  expect(set.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+test("the image has the Node that is tested, and a node may take its time to stop", async () => {
+  const version = /NODE_VERSION = "([\d.]+)"/.exec(await readFile("scripts/setup.mjs", "utf8"))?.[1];
+  expect(new Set(namesIn(dockerfile, /^FROM node:([\d.]+)-/gm))).toEqual(new Set([version]));
+  const shutdownMs = Number(/SHUTDOWN_MS = (\d+)_000/.exec(await readFile("server/main.ts", "utf8"))?.[1]) * 1000;
+  expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)?.[1]) * 1000).toBeGreaterThan(shutdownMs);
+  expect(Number(/stop_grace_period: (\d+)s/.exec(compose)?.[1]) * 1000).toBeGreaterThan(shutdownMs);
+});
+
+test("the server is started as `npm run serve` starts it", async () => {
+  const { scripts } = JSON.parse(await readFile("package.json", "utf8"));
+  const [, cache, command = ""] = /^(NODE_COMPILE_CACHE=\S+) exec (.+)$/.exec(scripts.serve) ?? [];
+  expect(unit).toMatch(`ExecStart=/usr/bin/${command}\n`);
+  expect(dockerfile).toMatch(`\nCMD ${JSON.stringify(command.split(" ")).replaceAll(",", ", ")}\n`);
+  expect(dockerfile).toContain(` ${cache} `);
+});
+
+test("the server needs no package but those installed with --omit=dev", async () => {
+  const { dependencies } = JSON.parse(await readFile("package.json", "utf8"));
+  const sources = (await Promise.all(["server", "contract"].map((folder) => readdir(folder, { recursive: true }))))
+    .flatMap((names, index) => names.map((name) => join(["server", "contract"][index] ?? "", name)))
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+  for (const source of sources) {
+    const imports = namesIn(await readFile(source, "utf8"), /^(?!import type).*\bfrom "([^."][^"]*)";$/gm);
+    const packages = imports.filter((name) => !name.startsWith("node:")).map((name) => name.split("/")[0] ?? "");
+    for (const name of packages) expect(dependencies, `${source} imports ${name}`).toHaveProperty(name);
+  }
+});
+
+test("the server runs from nothing but what the image holds", async () => {
+  const folder = await makeScratchFolder();
+  const lastStage = dockerfile.slice(dockerfile.lastIndexOf("FROM "));
+  const copied = namesIn(lastStage, /^COPY (?:--\S+ )*(?:\/site\/)?(\S+) \S+$/gm);
+  expect(copied).toContain("dist");
+  for (const path of copied) {
+    if (path === "node_modules") await symlink(resolve(path), join(folder, path));
+    else if (!path.startsWith("node_modules/")) await cp(path, join(folder, basename(path)), { recursive: true });
+  }
+  const child = spawn(process.execPath, ["server/main.ts"], {
+    cwd: folder,
+    env: { NODE_ENV: "production", HOST: "0.0.0.0", PORT: "0", DATA_DIR: join(folder, "data"), LOG_LEVEL: "error" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(async () => {
+    if (child.exitCode !== null) return;
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  });
+  const [line] = await once(child.stdout, "data");
+  const port = /localhost:(\d+)/.exec(String(line))?.[1] ?? "";
+  expect((await fetch(`http://127.0.0.1:${port}/contact`)).status).toBe(200);
+
+  const [check = ""] = namesIn(lastStage, /^ {2}CMD (\[.+\])$/gm);
+  const [, ...args] = JSON.parse(check) as string[];
+  const healthCheck = (env: Record<string, string>) => {
+    const checking = spawn(process.execPath, args, { env, stdio: "ignore" });
+    return once(checking, "exit").then(([code]) => code);
+  };
+  expect(await healthCheck({ PORT: port })).toBe(0);
+  expect(await healthCheck({ PORT: String(await findFreePort()) })).toBe(1);
+});
