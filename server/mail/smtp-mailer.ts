@@ -18,22 +18,13 @@ export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMI
   const server = parseConnectionUrl(smtpUrl);
   const openConnection = (): Transporter =>
     createTransport({
-      ...server,
+      ...connectionOptions(server, limits),
       pool: true,
       // One connection each: a stuck one can then be cut without ending the mails that go through the others.
       maxConnections: 1,
       // Only for a connection that had gone before a byte of the mail was sent; anything else is the outbox's to retry.
       maxRequeues: 1,
       idleTimeout: 30_000,
-      requireTLS: server.auth !== undefined && server.secure !== true,
-      connectionTimeout: limits.connectMs,
-      greetingTimeout: limits.connectMs,
-      dnsTimeout: limits.connectMs,
-      socketTimeout: limits.silenceMs,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-      // The library's log holds addresses.
-      logger: false,
     });
 
   const idle: Transporter[] = [];
@@ -65,6 +56,33 @@ export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMI
     async close() {
       for (const connection of [...idle.splice(0), ...busy]) connection.close({ force: true });
     },
+  };
+}
+
+/** Resolves once the mail server has let us in, without sending anything; rejects with nothing but a MailError. */
+export async function tryToSignIn(smtpUrl: string, limits: SmtpLimits = SMTP_LIMITS): Promise<void> {
+  const connection = createTransport(connectionOptions(parseConnectionUrl(smtpUrl), limits));
+  try {
+    await withinMs(limits.attemptMs, connection.verify());
+  } catch (error) {
+    throw error instanceof MailError ? error : classifySmtpError(error);
+  } finally {
+    connection.close();
+  }
+}
+
+function connectionOptions(server: ReturnType<typeof parseConnectionUrl>, limits: SmtpLimits) {
+  return {
+    ...server,
+    requireTLS: server.auth !== undefined && server.secure !== true,
+    connectionTimeout: limits.connectMs,
+    greetingTimeout: limits.connectMs,
+    dnsTimeout: limits.connectMs,
+    socketTimeout: limits.silenceMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    // The library's log holds addresses.
+    logger: false,
   };
 }
 

@@ -1,0 +1,27 @@
+import { Resolver } from "node:dns/promises";
+import { fileURLToPath } from "node:url";
+import { ConfigError, parseConfig } from "./config.ts";
+import { type Finding, fail } from "./preflight/finding.ts";
+import { exitCodeFor, report } from "./preflight/report.ts";
+import { runChecks } from "./preflight/run-checks.ts";
+
+const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
+const DNS_PATIENCE = { timeout: 2000, tries: 1 };
+
+const findings = await check();
+process.stdout.write(report(findings));
+process.exitCode = exitCodeFor(findings);
+
+/** With wrong settings there is nothing else to look at. */
+async function check(): Promise<Finding[]> {
+  try {
+    const config = parseConfig(process.env);
+    return await runChecks({ config, distDir: DIST_DIR, resolver: new Resolver(DNS_PATIENCE) });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map((problem) => {
+      const [detail = "", ...remedy] = problem.split("; ");
+      return fail("settings", detail, remedy.join("; "));
+    });
+  }
+}

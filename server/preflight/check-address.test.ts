@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { checkAddress, checkProxy } from "./check-address.ts";
+
+test.each([
+  "http://localhost:3000",
+  "https://localhost",
+  "https://127.0.0.1",
+  "https://[::1]",
+  "https://www.example.com",
+  "https://site.test",
+])("%s is no address to launch with", (siteUrl) => {
+  expect(checkAddress(siteUrl)).toMatchObject({ state: "fail", detail: expect.stringMatching(/not an address that/) });
+});
+
+test("a public site has to be https", () => {
+  expect(checkAddress("http://www.brighter-carbon.com")).toMatchObject({
+    state: "fail",
+    detail: expect.stringMatching(/is not https$/),
+  });
+  expect(checkAddress("https://www.brighter-carbon.com")).toMatchObject({ state: "ok", remedy: "" });
+});
+
+test("a limit per visitor needs to know who is a proxy", () => {
+  const rateLimits = [{ count: 5, windowMs: 600_000 }];
+  expect(checkProxy({ trustProxy: [], rateLimits })).toMatchObject({ state: "fail" });
+  expect(checkProxy({ trustProxy: ["loopback"], rateLimits })).toMatchObject({ state: "ok", detail: "loopback" });
+  expect(checkProxy({ trustProxy: [], rateLimits: [] })).toMatchObject({ state: "ok" });
+});

@@ -1,0 +1,201 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type BuildManifest, MANIFEST_FILE } from "../contract/build-manifest.ts";
+import { holdSite } from "../server/http/held-files.ts";
+import { checkBuild } from "../server/preflight/check-build.ts";
+import { checkDatabase } from "../server/preflight/check-database.ts";
+import { checkDisk, judgeSpace } from "../server/preflight/check-disk.ts";
+import { checkSite } from "../server/preflight/check-site.ts";
+import { SCHEMA_VERSION } from "../server/store/migrations/migration.ts";
+import { openStore } from "../server/store/open-store.ts";
+import { findFreePort } from "./support/free-port.ts";
+import { startMailServer } from "./support/mail-server.ts";
+import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+import { makeScratchFolder } from "./support/scratch-folder.ts";
+import { startServer } from "./support/server.ts";
+
+const homePage = () => holdSite("dist").files.get("/")?.variants.identity.body.toString() ?? "";
+
+describe("the build", () => {
+  const settings = { siteUrl: "http://localhost:3000", apiBase: "", countriesUrl: "/countries.json" };
+  const states = (distDir: string, wanted = settings) =>
+    checkBuild(distDir, wanted).findings.map(({ name, state, detail }) => `${state} ${name}: ${detail}`);
+
+  test("is missing", async () => {
+    expect(states(await makeScratchFolder())).toEqual(["fail build: there is none in dist/"]);
+  });
+
+  test("was made with other settings, and has placeholders", () => {
+    const lines = states("dist", { ...settings, siteUrl: "https://www.brighter-carbon.com" });
+    expect(lines[0]).toBe(
+      'fail build: SITE_URL is "https://www.brighter-carbon.com", but the pages were built with "http://localhost:3000"',
+    );
+    expect(lines).toContain("fail policies: unset: governing law (policyFacts.governingLaw in app/site.ts)");
+    expect(lines.at(-1)).toMatch(/^fail contact e-mail: the pages show .+\.example, which is a placeholder$/);
+  });
+
+  test("is ready", async () => {
+    const distDir = await makeScratchFolder();
+    const site = { brand: "Brighter Carbon", contactEmail: "hello@brighter-carbon.com", referencePrefix: "BC" };
+    const manifest: BuildManifest = { settings, site, unset: [], files: [] };
+    await writeFile(join(distDir, MANIFEST_FILE), JSON.stringify(manifest));
+    expect(checkBuild(distDir, settings).findings.map(({ state }) => state)).toEqual(["ok", "ok", "ok"]);
+  });
+});
+
+describe("the disk", () => {
+  test("can be written, and nothing is left or made", async () => {
+    const folder = await makeScratchFolder();
+    expect(await checkDisk(folder)).toMatchObject({ detail: expect.stringMatching(/^\d+ MB free in /) });
+    expect(readdirSync(folder)).toEqual([]);
+    const later = join(folder, "a", "b");
+    expect(await checkDisk(later)).toMatchObject({ detail: expect.stringMatching(/^\d+ MB free in .+b$/) });
+    expect(existsSync(join(folder, "a"))).toBe(false);
+  });
+
+  test("cannot be written", async () => {
+    expect(await checkDisk("/proc/self")).toMatchObject({ state: "fail", remedy: expect.stringContaining("DATA_DIR") });
+  });
+
+  test("is filling up", () => {
+    expect([99, 1023, 1024].map((freeMb) => judgeSpace("data", freeMb).state)).toEqual(["fail", "warn", "ok"]);
+  });
+});
+
+describe("the database", () => {
+  let postgres: PostgresServer;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  });
+  afterAll(() => postgres.stop());
+
+  const setVersion = (dataDir: string, version: number) => {
+    const db = new DatabaseSync(join(dataDir, "messages.db"));
+    db.exec(`UPDATE store_meta SET value = '${version}' WHERE name = 'schema_version'`);
+    db.close();
+  };
+
+  test("SQLite: none yet, ours, older, newer, damaged", async () => {
+    const dataDir = await makeScratchFolder();
+    const config = { dataDir, databaseUrl: null };
+    expect(await checkDatabase(config)).toMatchObject({ state: "ok", detail: expect.stringContaining("first start") });
+    expect(readdirSync(dataDir)).toEqual([]);
+    await (await openStore(config)).close();
+    expect(await checkDatabase(config)).toMatchObject({ state: "ok", detail: `SQLite, schema ${SCHEMA_VERSION}` });
+    setVersion(dataDir, 0);
+    expect(await checkDatabase(config)).toMatchObject({ state: "warn", remedy: "back it up" });
+    setVersion(dataDir, 99);
+    expect(await checkDatabase(config)).toMatchObject({ state: "fail", detail: expect.stringContaining("newer") });
+    await writeFile(join(dataDir, "messages.db"), "x".repeat(5000));
+    expect(await checkDatabase(config)).toMatchObject({
+      state: "fail",
+      detail: expect.stringContaining("cannot be read"),
+    });
+  });
+
+  test("PostgreSQL: empty, ours, unsafe, away; the password is not shown", async () => {
+    const dataDir = await makeScratchFolder();
+    const databaseUrl = await postgres.createDatabase();
+    const config = { dataDir, databaseUrl };
+    expect(await checkDatabase(config)).toMatchObject({ state: "ok", detail: expect.stringContaining("first start") });
+    await (await openStore(config)).close();
+    expect(await checkDatabase(config)).toMatchObject({ state: "ok", detail: `PostgreSQL, schema ${SCHEMA_VERSION}` });
+    const unsafe = `${databaseUrl}%20-csynchronous_commit%3Doff`;
+    expect(await checkDatabase({ dataDir, databaseUrl: unsafe })).toMatchObject({
+      state: "fail",
+      detail: expect.stringContaining("before they are on disk"),
+    });
+    const wrong = await checkDatabase({ dataDir, databaseUrl: databaseUrl.replace("test-only", "hunter2") });
+    expect(wrong).toMatchObject({ state: "fail", detail: expect.stringContaining("password authentication failed") });
+    expect(JSON.stringify(wrong)).not.toContain("hunter2");
+    const away = `postgres://u:hunter2@127.0.0.1:${await findFreePort()}/x`;
+    expect(await checkDatabase({ dataDir, databaseUrl: away })).toMatchObject({ state: "fail" });
+  });
+});
+
+describe("the site", () => {
+  const answering = async (status: number, text: string) => {
+    const server = createServer((_request, response) => response.writeHead(status).end(text));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  const states = async (siteUrl: string, apiBase = "") =>
+    (await checkSite({ siteUrl, apiBase }, homePage())).map(({ name, state }) => `${name} ${state}`);
+
+  test("is ours, and ready", async () => {
+    const server = await startServer({ LOG_LEVEL: "silent" });
+    onTestFinished(async () => void (await server.stop()));
+    expect(await states(server.url)).toEqual(["home page ok", "server ok"]);
+    expect(await states(await answering(200, homePage()), server.url)).toEqual(["home page ok", "server ok"]);
+  });
+
+  test("is another's, cannot take messages, fails, or is not there", async () => {
+    expect(await states(await answering(200, "Welcome to nginx!"))).toEqual(["home page warn", "server fail"]);
+    const busy = await checkSite(
+      { siteUrl: await answering(503, '{"status":"store unavailable"}'), apiBase: "" },
+      null,
+    );
+    expect(busy).toMatchObject([
+      { state: "fail", detail: expect.stringMatching(/status 503$/) },
+      { state: "fail", detail: expect.stringMatching(/runs, but cannot take messages$/) },
+    ]);
+    const [page, ready] = await checkSite({ siteUrl: `http://127.0.0.1:${await findFreePort()}`, apiBase: "" }, null);
+    expect([page?.state, ready?.state]).toEqual(["fail", "fail"]);
+    expect(page?.detail).toMatch(/no connection \(ECONNREFUSED\)$/);
+  });
+});
+
+describe("npm run preflight", () => {
+  const run = async (env: Record<string, string>) => {
+    const child = spawn(process.execPath, ["server/preflight.ts"], { env: { PATH: process.env.PATH, ...env } });
+    let [out, error] = ["", ""];
+    child.stdout.on("data", (chunk) => (out += chunk));
+    child.stderr.on("data", (chunk) => (error += chunk));
+    const [code] = await once(child, "close");
+    return { code, out, error };
+  };
+
+  test("shows every check, no secret, and leaves with 1 while something fails", async () => {
+    const dataDir = join(await makeScratchFolder(), "data");
+    await mkdir(dataDir);
+    const site = await startServer({ LOG_LEVEL: "silent", DATA_DIR: dataDir });
+    onTestFinished(async () => void (await site.stop()));
+    const mailServer = await startMailServer();
+    onTestFinished(() => mailServer.close());
+    const { code, out, error } = await run({
+      SITE_URL: site.url,
+      DATA_DIR: dataDir,
+      SMTP_URL: `smtp://website:hunter2@127.0.0.1:${mailServer.port}`,
+    });
+    expect(error).toBe("");
+    const seen = out.split("\n").map((line) => /^(ok|warn|FAIL) +((?:\S+ )*\S+) {2}/.exec(line)?.slice(1, 3).join(" "));
+    for (const line of ["FAIL SITE_URL", "FAIL TRUST_PROXY", "FAIL build", "FAIL policies", "FAIL contact e-mail"]) {
+      expect(seen).toContain(line);
+    }
+    for (const line of ["ok database", "FAIL mail server", "FAIL MAIL_TO", "ok home page", "ok server"]) {
+      expect(seen).toContain(line);
+    }
+    expect(out).toMatch(/ disk +\d+ MB free in /);
+    expect(out).toMatch(/\nNot ready: \d+ failed, \d warnings\.\n$/);
+    expect(out).not.toContain("hunter2");
+    expect(code).toBe(1);
+  });
+
+  test("shows every wrong setting, and nothing else", async () => {
+    const { code, out } = await run({ PORT: "x", SMTP_URL: "mail.company.com" });
+    expect(out).toMatch(
+      /^FAIL {2}settings {2}PORT is not a port number -> e\.g\. PORT=3000\nFAIL {2}settings {2}SMTP_URL/,
+    );
+    expect(out).toMatch(/\n\nNot ready: 2 failed, 0 warnings\.\n$/);
+    expect(code).toBe(1);
+  });
+});
