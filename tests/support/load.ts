@@ -1,25 +1,86 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 
-/** Posts distinct messages one after the other until told to stop; gives the references that were acknowledged. */
-export async function postUntil(stop: AbortSignal, url: string, label: string): Promise<string[]> {
+/** What came back for one message; `null` where nothing did. */
+export interface Answer {
+  status: number;
+  retryAfter: string | null;
+  reference: string | null;
+  tookMs: number;
+}
+
+interface Letter {
+  key: string;
+  message: string;
+}
+
+/** Visitors who remember what they sent, and send what was not acknowledged again under its first key. */
+export interface Visitors {
+  /** The reference of every acknowledged message. */
+  readonly acknowledged: readonly string[];
+  /** Posts that many new messages at once. */
+  post(url: string, count?: number): Promise<(Answer | null)[]>;
+  /** Each of `clients` posts one new message after the other until stopped. */
+  postUntil(stop: AbortSignal, url: string, clients: number): Promise<void>;
+  /** Posts again what was not acknowledged; resolves to what still is not. */
+  postAgain(url: string): Promise<number>;
+}
+
+export function createVisitors(): Visitors {
   const acknowledged: string[] = [];
-  for (let count = 1; !stop.aborted; count += 1) {
-    const reference = await postMessage(url, `${label} ${count}`).catch(() => null);
-    if (reference) acknowledged.push(reference);
-    // A dead server refuses at once; there is no use in asking it a thousand times.
-    else await wait(20);
+  let unsettled: Letter[] = [];
+  let count = 0;
+
+  async function send(url: string, letter: Letter): Promise<Answer | null> {
+    const answer = await post(url, letter).catch(() => null);
+    if (answer?.reference) acknowledged.push(answer.reference);
+    else unsettled.push(letter);
+    return answer;
   }
-  return acknowledged;
+  const sendNew = (url: string) => {
+    count += 1;
+    return send(url, { key: randomUUID(), message: `message ${count}` });
+  };
+
+  return {
+    acknowledged,
+    post: (url, times = 1) => Promise.all(Array.from({ length: times }, () => sendNew(url))),
+    async postUntil(stop, url, clients) {
+      const client = async () => {
+        while (!stop.aborted) {
+          // A dead server refuses at once; there is no use in asking it a thousand times.
+          if (!(await sendNew(url))?.reference) await wait(20);
+        }
+      };
+      await Promise.all(Array.from({ length: clients }, client));
+    },
+    async postAgain(url) {
+      const letters = unsettled;
+      unsettled = [];
+      for (const letter of letters) await send(url, letter);
+      return unsettled.length;
+    },
+  };
 }
 
 /** Gives the reference, or null when the answer was no success; rejects when there was no answer. */
 export async function postMessage(url: string, message: string): Promise<string | null> {
+  return (await post(url, { key: randomUUID(), message })).reference;
+}
+
+async function post(url: string, { key, message }: Letter): Promise<Answer> {
+  const startMs = performance.now();
   const response = await fetch(`${url}/send-email`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", "idempotency-key": key },
     body: JSON.stringify({ name: "Load", email: "load@example.com", phone: "1", country: "", message }),
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(30_000),
   });
-  const answer = (await response.json()) as { success: boolean; reference?: string };
-  return answer.success ? (answer.reference ?? null) : null;
+  const body = (await response.json()) as { success: boolean; reference?: string };
+  return {
+    status: response.status,
+    retryAfter: response.headers.get("retry-after"),
+    reference: body.success ? (body.reference ?? null) : null,
+    tookMs: performance.now() - startMs,
+  };
 }

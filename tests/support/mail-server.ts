@@ -13,6 +13,7 @@ export type Behaviour =
   | { kind: "accept" }
   | { kind: "refuse"; at: "greeting" | "sender" | "recipient" | "data"; code: number; times?: number }
   | { kind: "drop-after-data"; times?: number }
+  | { kind: "hold-after-data"; times?: number }
   | { kind: "hang-after-data" }
   | { kind: "hang-before-greeting" };
 
@@ -23,6 +24,8 @@ export interface MailServer {
   /** Passwords that were tried. */
   readonly passwords: readonly string[];
   behave(behaviour: Behaviour): void;
+  /** Takes what `hold-after-data` has held back so far. */
+  release(): void;
   /** From now on only this password is right; `null` refuses all. */
   expectPassword(password: string | null): void;
   close(): Promise<void>;
@@ -36,6 +39,7 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
   let timesLeft = Number.POSITIVE_INFINITY;
   let rightPassword: string | null = null;
   let hasAuthentication = false;
+  const held: (() => void)[] = [];
 
   const isTime = (kind: Behaviour["kind"], at?: string): boolean => {
     if (behaviour.kind !== kind || (behaviour.kind === "refuse" && behaviour.at !== at) || timesLeft === 0)
@@ -77,7 +81,8 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
       stream.on("end", () => {
         mails.push(received(Buffer.concat(chunks), session));
         if (isTime("hang-after-data")) return;
-        if (isTime("drop-after-data")) socketOf(server, session)?.destroy();
+        if (isTime("hold-after-data")) held.push(callback);
+        else if (isTime("drop-after-data")) socketOf(server, session)?.destroy();
         else answer("data", callback);
       });
     },
@@ -94,6 +99,9 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
     behave(next) {
       behaviour = next;
       timesLeft = ("times" in next ? next.times : undefined) ?? Number.POSITIVE_INFINITY;
+    },
+    release() {
+      for (const take of held.splice(0)) take();
     },
     expectPassword(password) {
       hasAuthentication = true;

@@ -1,0 +1,59 @@
+import type { StoredMessage } from "../../server/store/store.ts";
+import type { ReceivedMail } from "./mail-server.ts";
+import { parseMail } from "./parse-mail.ts";
+
+/** What three parties know after a fault: the visitors, the database, and the team's mail server. */
+export interface Evidence {
+  /** The reference each visitor was given, one for each message. */
+  acknowledged: readonly string[];
+  stored: readonly Pick<StoredMessage, "reference" | "state">[];
+  messageIds: readonly string[];
+}
+
+/**
+ * Every way in which acknowledged references, rows and delivered Message-IDs differ; empty when they are the same. A
+ * mail may come `maxTimesMailed` times under one Message-ID where its fault leaves open whether it had arrived.
+ */
+export function findViolations({ acknowledged, stored, messageIds }: Evidence, maxTimesMailed = 1): string[] {
+  const given = countEach(acknowledged);
+  const kept = countEach(stored.map(({ reference }) => reference));
+  const mailed = countEach(messageIds);
+  const idsOf = Map.groupBy(mailed.keys(), referenceOf);
+  const violations: string[] = [];
+
+  for (const [reference, times] of given) {
+    if (!kept.has(reference)) violations.push(`${reference} was acknowledged but is not stored`);
+    if (times > 1) violations.push(`${reference} was given to ${times} messages`);
+  }
+  for (const [reference, times] of kept) {
+    if (!given.has(reference)) violations.push(`${reference} is stored but nobody was told`);
+    if (times > 1) violations.push(`${reference} is stored ${times} times`);
+    if (!idsOf.has(reference)) violations.push(`${reference} was not mailed`);
+  }
+  for (const { reference, state } of stored) {
+    if (state !== "delivered") violations.push(`${reference} is ${state}, not delivered`);
+  }
+  for (const [reference, ids] of idsOf) {
+    if (!kept.has(reference)) violations.push(`${reference} was mailed but is not stored`);
+    if (ids.length > 1) violations.push(`${reference} was mailed under ${ids.length} Message-IDs`);
+  }
+  for (const [id, times] of mailed) {
+    if (times > maxTimesMailed) violations.push(`${referenceOf(id)} was mailed ${times} times`);
+  }
+  return violations;
+}
+
+export function messageIdsOf(mails: readonly ReceivedMail[]): string[] {
+  return mails.map(({ raw }) => parseMail(raw).header("Message-ID"));
+}
+
+/** `<BC-7K3Q-9M.17@example.com>` is of BC-7K3Q-9M. */
+function referenceOf(messageId: string): string {
+  return /^<([^.]+)\./.exec(messageId)?.[1] ?? messageId;
+}
+
+function countEach(values: readonly string[]): Map<string, number> {
+  const times = new Map<string, number>();
+  for (const value of values) times.set(value, (times.get(value) ?? 0) + 1);
+  return times;
+}

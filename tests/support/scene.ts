@@ -1,0 +1,98 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, onTestFinished } from "vitest";
+import { openStore } from "../../server/store/open-store.ts";
+import type { Store } from "../../server/store/store.ts";
+import { findViolations, messageIdsOf } from "./invariant.ts";
+import { type Answer, createVisitors, type Visitors } from "./load.ts";
+import { type MailServer, startMailServer } from "./mail-server.ts";
+import { makeScratchFolder } from "./scratch-folder.ts";
+import { type RunningServer, startServer } from "./server.ts";
+
+const SOON_MS = 90_000;
+
+/** The place of a fault: visitors, the real server in a process of its own, a database, a mail server. */
+export interface Scene {
+  dataDir: string;
+  visitors: Visitors;
+  mailServer: MailServer;
+  /** The same database by another connection. */
+  store: Store;
+  /** Starts a server here; it is killed when the test ends, if it still runs. */
+  start(env?: Record<string, string>): Promise<RunningServer>;
+  /** Resolves once no message waits to be mailed. */
+  queueIsEmpty(): Promise<void>;
+  /**
+   * Posts again what was not acknowledged, waits for the mails, stops the server, and finds acknowledged references,
+   * rows and Message-IDs to be the same.
+   */
+  expectNothingLost(server: RunningServer, maxTimesMailed?: number): Promise<void>;
+}
+
+export async function openScene(options: { dataDir?: string; databaseUrl?: string } = {}): Promise<Scene> {
+  const dataDir = options.dataDir ?? (await makeScratchFolder());
+  const mailServer = await startMailServer();
+  onTestFinished(() => mailServer.close());
+  const visitors = createVisitors();
+  const store = await openStore({ dataDir, databaseUrl: options.databaseUrl ?? null });
+  onTestFinished(() => store.close());
+  const soon = { timeout: SOON_MS, interval: 50 };
+  const queueIsEmpty = () => expect.poll(async () => (await store.queueDepth()).queued, soon).toBe(0);
+
+  return {
+    dataDir,
+    visitors,
+    mailServer,
+    store,
+    queueIsEmpty,
+    async start(env = {}) {
+      const server = await startServer({
+        DATA_DIR: dataDir,
+        SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
+        LOG_LEVEL: "error",
+        ...(options.databaseUrl ? { DATABASE_URL: options.databaseUrl } : {}),
+        ...env,
+      });
+      onTestFinished(() => kill(server));
+      return server;
+    },
+    async expectNothingLost(server, maxTimesMailed) {
+      await expect.poll(() => visitors.postAgain(server.url), soon).toBe(0);
+      await queueIsEmpty();
+      expect(await server.stop()).toBe(0);
+      const stored = await store.list({ limit: 1_000_000 });
+      const messageIds = messageIdsOf(mailServer.mails);
+      expect(findViolations({ acknowledged: visitors.acknowledged, stored, messageIds }, maxTimesMailed)).toEqual([]);
+    },
+  };
+}
+
+/** Pages and the sign of life, while messages cannot be stored. */
+export async function expectPagesUp(server: RunningServer): Promise<void> {
+  for (const path of ["/", "/contact", "/healthz"]) {
+    const response = await fetch(server.url + path, { signal: AbortSignal.timeout(3000) });
+    expect([path, response.status]).toEqual([path, 200]);
+    await response.arrayBuffer();
+  }
+}
+
+/** Each was answered, with 503 and the time to try again: no success, no hanging up. */
+export function expectRefusedForNow(answers: readonly (Answer | null)[]): void {
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ status: 503, reference: null, retryAfter: expect.stringMatching(/^[1-9]\d*$/) });
+  }
+}
+
+export async function kill({ process }: RunningServer): Promise<void> {
+  if (process.exitCode !== null || process.signalCode !== null) return;
+  process.kill("SIGKILL");
+  await once(process, "exit");
+}
+
+/** As if the five minutes had passed for which a dead worker's messages stay its own. */
+export function endLeases(dataDir: string): void {
+  const db = new DatabaseSync(join(dataDir, "messages.db"), { timeout: 5000 });
+  db.exec("UPDATE messages SET leased_until = 0 WHERE leased_until IS NOT NULL");
+  db.close();
+}
