@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openStore } from "../../server/store/open-store.ts";
+import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
+import { SCALE } from "../support/scale.ts";
+import { openScene } from "../support/scene.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+
+test(`the operator's commands write ${SCALE.commands} times each beside a server under load`, async () => {
+  const scene = await openScene();
+  const server = await scene.start();
+  const backups = await makeScratchFolder();
+  const stop = new AbortController();
+  const load = scene.visitors.postUntil(stop.signal, server.url, 4);
+  const run = (...args: string[]) => runCommand(scene.dataDir, args);
+
+  for (let round = 1; round <= SCALE.commands; round += 1) {
+    // One message that fails and is retried, one that is held and erased; each command is a process of its own.
+    scene.mailServer.behave({ kind: "refuse", at: "recipient", code: 550, times: 1 });
+    await send(scene.store, submissionOf(messageWith({ email: "gone@example.com" }), { isTrapped: true }), new Date());
+    const outcomes = await Promise.all([
+      run("privacy", "rectify", "load@example.com", "--name", `Name ${round}`),
+      run("privacy", "erase", "gone@example.com", "--yes"),
+      run("backup", join(backups, `${round}.db`)),
+      run("retry", "--failed"),
+    ]);
+    expect(outcomes).toEqual(outcomes.map(() => ({ code: 0, error: "" })));
+  }
+  stop.abort();
+  await load;
+  expect(scene.visitors.acknowledged.length).toBeGreaterThan(SCALE.commands);
+  await scene.queueIsEmpty();
+  expect(await run("retry", "--failed")).toEqual({ code: 0, error: "" });
+  // The server looks for what others have queued every half minute, and sooner for a message of its own.
+  await scene.visitors.post(server.url);
+  await scene.expectNothingLost(server);
+
+  expect(await scene.store.list({ email: "gone@example.com" })).toEqual([]);
+  await rename(join(backups, "1.db"), join(backups, "messages.db"));
+  const copy = await openStore({ dataDir: backups, databaseUrl: null });
+  const copied = (await copy.list({ email: "load@example.com" })).map(({ reference }) => reference);
+  await copy.close();
+  expect(copied.filter((reference) => !scene.visitors.acknowledged.includes(reference))).toEqual([]);
+}, 300_000);
+
+function runCommand(dataDir: string, args: string[]): Promise<{ code: number | null; error: string }> {
+  const env = { PATH: process.env.PATH, DATA_DIR: dataDir };
+  const child = spawn(process.execPath, ["server/cli.ts", ...args], { env, stdio: ["ignore", "ignore", "pipe"] });
+  let error = "";
+  child.stderr.on("data", (text) => {
+    error += text;
+  });
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, error })));
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { SCALE } from "../support/scale.ts";
+import { openScene } from "../support/scene.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { attachStrace } from "../support/strace.ts";
+
+/** Where in the trace a message's row was written, was on disk, and was acknowledged; -1 for never. */
+interface Order {
+  written: number;
+  synced: number;
+  answered: number;
+}
+
+test("no answer leaves before the disk has the message", async ({ skip }) => {
+  const scene = await openScene();
+  const server = await scene.start();
+  const trace = join(await makeScratchFolder(), "trace");
+  const calls = "trace=pwrite64,fsync,fdatasync,write,writev,sendto,sendmsg";
+  const detach = await attachStrace(server.process.pid, ["-y", "-s", "8000", "-o", trace, "-e", calls]);
+  if (typeof detach === "string") return skip(detach);
+
+  for (let count = 0; count < SCALE.tracedMessages; count += 8) await scene.visitors.post(server.url, 8);
+  await detach();
+  expect(scene.visitors.acknowledged).toHaveLength(SCALE.tracedMessages);
+  const lines = readFileSync(trace, "latin1").split("\n");
+  for (const reference of scene.visitors.acknowledged) {
+    const { written, synced, answered } = orderOf(reference, lines);
+    expect(written).toBeGreaterThanOrEqual(0);
+    expect(synced).toBeGreaterThan(written);
+    expect(answered).toBeGreaterThan(synced);
+  }
+  await scene.expectNothingLost(server);
+}, 120_000);
+
+function orderOf(reference: string, lines: readonly string[]): Order {
+  const written = lines.findIndex((line) => /^\d+ +pwrite64\(\d+<[^>]+-wal>/.test(line) && line.includes(reference));
+  const thread = /^\d+/.exec(lines[written] ?? "")?.[0] ?? "none";
+  // A call that another thread's interrupted in the trace ends on a line of its own.
+  const syncEnd = new RegExp(
+    `^${thread} +(f(data)?sync\\(\\d+<[^>]+-wal>\\)|<\\.\\.\\. f(data)?sync resumed>\\)) += 0`,
+  );
+  const synced = lines.findIndex((line, index) => index > written && syncEnd.test(line));
+  const answered = lines.findIndex(
+    (line) => /<(socket|TCP)/.test(line) && line.includes(`reference\\":\\"${reference}`),
+  );
+  return { written, synced, answered };
+}
