@@ -4,6 +4,8 @@ export interface FakeClock extends Clock {
   /** Lets time pass for one waiting worker: fires its timers in order, each once the worker has set its next one. */
   advance(byMs: number): Promise<void>;
   advanceTo(time: Date): Promise<void>;
+  /** Sets the date forward or back, as an administrator does: no time passes, so no timer fires sooner or later. */
+  set(byMs: number): void;
 }
 
 export function createFakeClock(start = "2026-01-05T10:00:00.000Z"): FakeClock {
@@ -34,5 +36,9 @@ export function createFakeClock(start = "2026-01-05T10:00:00.000Z"): FakeClock {
     },
     advance: (byMs) => advanceToMs(nowMs + byMs),
     advanceTo: (time) => advanceToMs(time.getTime()),
+    set(byMs) {
+      nowMs += byMs;
+      for (const timer of timers) timer.atMs += byMs;
+    },
   };
 }

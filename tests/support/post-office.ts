@@ -35,15 +35,15 @@ export interface PostOffice {
   accept(): Promise<string>;
   message(reference: string): Promise<StoredMessage>;
   mailServer(options?: { port?: number; hasTls?: boolean }): Promise<MailServer>;
-  smtpMailer(server: MailServer, options?: { user?: string; query?: string; limits?: SmtpLimits }): Mailer;
+  smtpMailer(server: { port: number }, options?: { user?: string; query?: string; limits?: SmtpLimits }): Mailer;
   start(mailer: Mailer, options?: Partial<OutboxOptions>): Outbox;
 }
 
-export async function openPostOffice(): Promise<PostOffice> {
+export async function openPostOffice(startsAt?: string): Promise<PostOffice> {
   const dataDir = await makeScratchFolder();
   const store = await openStore({ dataDir, databaseUrl: null });
   onTestFinished(() => store.close());
-  const clock = createFakeClock();
+  const clock = createFakeClock(startsAt);
   const log = createRecordingLog();
   onTestFinished(() =>
     expect(JSON.stringify(log.lines)).not.toMatch(/@|Ada|Lovelace|credits|7946|the old one|secret/i),

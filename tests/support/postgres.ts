@@ -10,6 +10,10 @@ export interface PostgresServer {
   createDatabase(): Promise<string>;
   /** Runs SQL as an administrator. */
   administer(sql: string): Promise<unknown[]>;
+  /** Stops the server, keeping its data. */
+  halt(): Promise<void>;
+  /** Starts the halted server again on the same port. */
+  resume(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -26,7 +30,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     databaseDir: join(folder, "data"),
     port,
     password: PASSWORD,
-    persistent: false,
+    persistent: true,
     createPostgresUser: true,
     // Nothing here is kept, so nothing waits for the disk.
     postgresFlags: ["-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
@@ -44,7 +48,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     throw new Error(`PostgreSQL did not start:\n${log}`, { cause: error });
   }
 
-  const administrator = server.getPgClient("postgres", "127.0.0.1");
+  let administrator = server.getPgClient("postgres", "127.0.0.1");
   await administrator.connect();
   const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
   let schemas = 0;
@@ -56,6 +60,15 @@ export async function startPostgres(): Promise<PostgresServer> {
       schemas += 1;
       await administrator.query(`CREATE SCHEMA test_${schemas}`);
       return `${url}?options=-csearch_path%3Dtest_${schemas}`;
+    },
+    async halt() {
+      await administrator.end();
+      await server.stop();
+    },
+    async resume() {
+      await server.start();
+      administrator = server.getPgClient("postgres", "127.0.0.1");
+      await administrator.connect();
     },
     async stop() {
       await administrator.end();

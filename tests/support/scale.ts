@@ -11,7 +11,7 @@ const QUICK: typeof FULL = {
   isFull: false,
   kills: 8,
   commands: 2,
-  lockedMs: 5000,
+  lockedMs: 2000,
   rows: 500,
   tracedMessages: 8,
   fuzzedRequests: 2000,

@@ -1,0 +1,95 @@
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { lockDatabase } from "../support/lock-database.ts";
+import { SCALE } from "../support/scale.ts";
+import { expectPagesUp, expectRefusedForNow, openScene, type Scene } from "../support/scene.ts";
+import type { RunningServer } from "../support/server.ts";
+import { mountSmallDisk } from "../support/small-disk.ts";
+import { attachStrace } from "../support/strace.ts";
+
+const LONG = { timeout: 120_000 };
+
+test(
+  `a database locked for ${SCALE.lockedMs / 1000} s: refused for now, pages up, nothing lost`,
+  async () => {
+    const scene = await openScene();
+    const server = await scene.start();
+    await scene.visitors.post(server.url, 3);
+    await scene.queueIsEmpty();
+    const unlock = lockDatabase(scene.dataDir);
+    const untilMs = performance.now() + SCALE.lockedMs;
+    while (performance.now() < untilMs) {
+      const answers = scene.visitors.post(server.url, 3);
+      await expectPagesUp(server);
+      expectRefusedForNow(await answers);
+    }
+    unlock();
+    await scene.expectNothingLost(server);
+  },
+  LONG.timeout,
+);
+
+test(
+  "a full disk: refused for now, pages up, nothing lost once there is room",
+  async ({ skip }) => {
+    const disk = await mountSmallDisk();
+    if (typeof disk === "string") return skip(disk);
+    const scene = await openScene({ dataDir: disk.folder });
+    const server = await scene.start();
+    await scene.visitors.post(server.url, 3);
+    await scene.queueIsEmpty();
+    await disk.fill();
+    await expectOutage(scene, server);
+    expect(server.output()).toMatch(/the disk is full; free some space where DATA_DIR lies/);
+    disk.free();
+    await scene.expectNothingLost(server);
+  },
+  LONG.timeout,
+);
+
+test(
+  "a file that may grow no further: refused for now, pages up, nothing lost once it may",
+  async ({ skip }) => {
+    const scene = await openScene();
+    const server = await scene.start();
+    await scene.visitors.post(server.url, 3);
+    await scene.queueIsEmpty();
+    const limitTo = (size: string) => spawnSync("prlimit", ["--pid", String(server.process.pid), `--fsize=${size}:`]);
+    if (limitTo("4096").status !== 0) return skip("prlimit is not there, or may not be used");
+    await expectOutage(scene, server);
+    limitTo("unlimited");
+    await scene.expectNothingLost(server);
+  },
+  LONG.timeout,
+);
+
+test.for([
+  ["a read-only data folder", "pwrite64,ftruncate", "EROFS"],
+  ["a disk that fails to write", "pwrite64", "EIO"],
+  ["a disk that fails to sync", "fsync,fdatasync", "EIO"],
+  ["a disk over its quota", "pwrite64", "EDQUOT"],
+] as const)(
+  "%s: refused for now, pages up, nothing lost once it is mended",
+  LONG,
+  async ([, calls, error], { skip }) => {
+    const scene = await openScene();
+    const server = await scene.start();
+    await scene.visitors.post(server.url, 3);
+    await scene.queueIsEmpty();
+    // A file system cannot be made read-only under open files; so the system calls answer as if it were.
+    const files = ["", "-wal", "-shm"].flatMap((end) => ["-P", `${scene.dataDir}/messages.db${end}`]);
+    const options = ["-o", "/dev/null", ...files, "-e", `trace=${calls}`, "-e", `inject=${calls}:error=${error}`];
+    const mend = await attachStrace(server.process.pid, options);
+    if (typeof mend === "string") return skip(mend);
+    await expectOutage(scene, server);
+    await mend();
+    await scene.expectNothingLost(server);
+  },
+);
+
+async function expectOutage({ visitors }: Scene, server: RunningServer): Promise<void> {
+  for (let round = 0; round < 3; round += 1) {
+    expectRefusedForNow(await visitors.post(server.url, 3));
+    await expectPagesUp(server);
+  }
+}

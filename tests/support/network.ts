@@ -1,0 +1,109 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+
+/**
+ * `open`: bytes pass. `refused`: nobody listens. `silent`: connections stay, but nothing passes, and those that lost a
+ * byte stay silent for ever. `trickle`: answers come byte by byte. The others wait for a word that the client sends:
+ * `cut-before` and `cut-after` it the connection breaks; `silent-after` it, it goes silent.
+ */
+export type Weather =
+  | { kind: "open" | "refused" | "silent" }
+  | { kind: "trickle"; byteEveryMs: number }
+  | { kind: "cut-before" | "cut-after" | "silent-after"; word: string };
+
+/** A real network between a program and a server on this machine, whose weather a test makes. */
+export interface Network {
+  readonly port: number;
+  /** How often a connection was cut or went silent so far. */
+  readonly accidents: number;
+  become(weather: Weather): Promise<void>;
+  /** From now on new connections lead to this port. */
+  leadTo(port: number): void;
+}
+
+export async function startNetwork(targetPort: number): Promise<Network> {
+  let weather: Weather = { kind: "open" };
+  let target = targetPort;
+  let accidents = 0;
+  const sockets = new Set<Socket>();
+
+  const serve = (inside: Socket) => {
+    const outside = connect(target, "127.0.0.1");
+    let isSilent = false;
+    const goSilent = () => {
+      if (!isSilent) accidents += 1;
+      isSilent = true;
+    };
+    const cut = () => {
+      accidents += 1;
+      inside.destroy();
+    };
+    inside.on("data", (data) => {
+      if (weather.kind === "silent") goSilent();
+      if (isSilent) return;
+      const isTime = "word" in weather && data.includes(weather.word);
+      if (isTime && weather.kind === "cut-before") return cut();
+      if (isTime && weather.kind === "silent-after") goSilent();
+      outside.write(data);
+      if (isTime && weather.kind === "cut-after") cut();
+    });
+    outside.on("data", (data) => {
+      if (weather.kind === "silent") goSilent();
+      if (isSilent || inside.destroyed) return;
+      if (weather.kind === "trickle") dripInto(inside, data, weather.byteEveryMs);
+      else inside.write(data);
+    });
+    inside.on("close", () => outside.end());
+    outside.on("close", () => isSilent || inside.end());
+    for (const socket of [inside, outside]) {
+      sockets.add(socket);
+      socket.on("error", () => socket.destroy());
+      socket.on("close", () => sockets.delete(socket));
+    }
+  };
+
+  let listener = await listen(serve, 0);
+  const { port } = listener.address() as { port: number };
+  const cutAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(() => {
+    listener.close();
+    cutAll();
+  });
+
+  return {
+    port,
+    get accidents() {
+      return accidents;
+    },
+    async become(next) {
+      if (next.kind === "refused") {
+        listener.close();
+        cutAll();
+      } else if (!listener.listening) {
+        listener = await listen(serve, port);
+      }
+      weather = next;
+    },
+    leadTo(next) {
+      target = next;
+    },
+  };
+}
+
+function listen(serve: (socket: Socket) => void, port: number): Promise<Server> {
+  const listener = createServer(serve);
+  return new Promise((resolve, reject) => {
+    listener.once("error", reject);
+    listener.listen(port, "127.0.0.1", () => resolve(listener));
+  });
+}
+
+function dripInto(socket: Socket, data: Buffer, everyMs: number): void {
+  let sent = 0;
+  const timer = setInterval(() => {
+    if (sent === data.length || socket.destroyed) clearInterval(timer);
+    else socket.write(data.subarray(sent, ++sent));
+  }, everyMs);
+}
