@@ -1,5 +1,5 @@
-import { connect as connectTo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { startNetwork } from "../../tests/support/network.ts";
 import { type PostgresServer, startPostgres } from "../../tests/support/postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 import { type Store, StoreUnavailable, type Submission } from "./store.ts";
@@ -25,40 +25,14 @@ async function open(url: string): Promise<Store> {
   return store;
 }
 
-/** A network between the store and PostgreSQL that can be cut just after a certain word was sent. */
-async function startNetwork(): Promise<{ urlFor(url: string): string; cutAfter(word: string | null): void }> {
-  let fatalWord: string | null = null;
-  const network = createServer((inside) => {
-    const outside = connectTo(server.port, "127.0.0.1");
-    inside.on("data", (data) => {
-      outside.write(data);
-      // The answer is lost, not the question.
-      if (fatalWord !== null && data.includes(fatalWord)) inside.destroy();
-    });
-    outside.on("data", (data) => void (inside.destroyed || inside.write(data)));
-    inside.on("close", () => outside.end());
-    outside.on("close", () => inside.end());
-    for (const socket of [inside, outside]) socket.on("error", () => socket.destroy());
-  });
-  await new Promise<void>((resolve) => network.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void network.close());
-  const { port } = network.address() as { port: number };
-  return {
-    urlFor: (url) => url.replace(`:${server.port}/`, `:${port}/`),
-    cutAfter(word) {
-      fatalWord = word;
-    },
-  };
-}
-
 test("reports no success when the connection is cut during the commit, and the same key finds the message", async () => {
-  const network = await startNetwork();
+  const network = await startNetwork(server.port);
   const url = await server.createDatabase();
-  const store = await open(network.urlFor(url));
+  const store = await open(url.replace(`:${server.port}/`, `:${network.port}/`));
   const unsure = submission();
-  network.cutAfter("COMMIT");
+  await network.become({ kind: "cut-after", word: "COMMIT" });
   await expect(store.accept(unsure, RULES, new Date())).rejects.toThrow(StoreUnavailable);
-  network.cutAfter(null);
+  await network.become({ kind: "open" });
   expect(await store.accept(unsure, RULES, new Date())).toMatchObject({
     kind: expect.stringMatching(/stored|repeated/),
   });
@@ -66,12 +40,12 @@ test("reports no success when the connection is cut during the commit, and the s
 });
 
 test("has changed nothing when the connection is cut before the commit, and recovers by itself", async () => {
-  const network = await startNetwork();
+  const network = await startNetwork(server.port);
   const url = await server.createDatabase();
-  const store = await open(network.urlFor(url));
-  network.cutAfter("INSERT INTO messages");
+  const store = await open(url.replace(`:${server.port}/`, `:${network.port}/`));
+  await network.become({ kind: "cut-after", word: "INSERT INTO messages" });
   await expect(store.accept(submission(), RULES, new Date())).rejects.toThrow(StoreUnavailable);
-  network.cutAfter(null);
+  await network.become({ kind: "open" });
   expect(await (await open(url)).list({})).toEqual([]);
   expect(await store.accept(submission(), RULES, new Date())).toMatchObject({ kind: "stored" });
 });

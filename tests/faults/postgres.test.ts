@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Network, startNetwork, type Weather } from "../support/network.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { SCALE } from "../support/scale.ts";
+import { expectPagesUp, expectRefusedForNow, openScene } from "../support/scene.ts";
+
+/** The client's own limits end every wait; a message behind another's wait has two of them before it. */
+const ANSWERED_MS = 20_000;
+
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres();
+}, 120_000);
+afterAll(() => postgres?.stop(), 120_000);
+
+interface Outage {
+  title: string;
+  begin(network: Network): Promise<void>;
+  end(network: Network): Promise<void>;
+  /** Whether the fault is in the network, which can count what it did. */
+  isInNetwork: boolean;
+  /** Pings still get through where only commits suffer. */
+  readyz: 200 | 503;
+}
+
+function storm(title: string, weather: Weather, readyz: 200 | 503 = 503): Outage {
+  return {
+    title,
+    begin: (network) => network.become(weather),
+    end: (network) => network.become({ kind: "open" }),
+    isInNetwork: weather.kind !== "refused",
+    readyz,
+  };
+}
+
+// Each takes the client's own limits of some seconds, several times over.
+const SLOW: Outage[] = [
+  storm("a half-open socket", { kind: "silent" }),
+  storm("an answer to COMMIT that never comes", { kind: "silent-after", word: "COMMIT" }, 200),
+];
+const OUTAGES: Outage[] = [
+  {
+    title: "PostgreSQL stopped and started again",
+    begin: () => postgres.halt(),
+    end: () => postgres.resume(),
+    isInNetwork: false,
+    readyz: 503,
+  },
+  storm("a refused connection", { kind: "refused" }),
+  storm("a connection cut before COMMIT arrives", { kind: "cut-before", word: "COMMIT" }, 200),
+  storm("a connection cut during COMMIT", { kind: "cut-after", word: "COMMIT" }, 200),
+  ...(SCALE.isFull ? SLOW : []),
+];
+
+test.each(OUTAGES)(
+  "$title: refused for now, pages up, nothing lost, recovers unaided",
+  async (outage) => {
+    const databaseUrl = await postgres.createDatabase();
+    const scene = await openScene({ databaseUrl });
+    const network = await startNetwork(postgres.port);
+    const server = await scene.start({ DATABASE_URL: databaseUrl.replace(`:${postgres.port}/`, `:${network.port}/`) });
+    await scene.visitors.post(server.url, 5);
+    await scene.queueIsEmpty();
+
+    await outage.begin(network);
+    const answers = scene.visitors.post(server.url, 5);
+    await expectPagesUp(server);
+    expectRefusedForNow(await answers);
+    for (const answer of await answers) expect(answer?.tookMs).toBeLessThan(ANSWERED_MS);
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(outage.readyz);
+    if (outage.isInNetwork) expect(network.accidents).toBeGreaterThan(0);
+    await outage.end(network);
+
+    expect(await scene.visitors.post(server.url, 5)).not.toContain(null);
+    await scene.expectNothingLost(server);
+  },
+  120_000,
+);

@@ -1,0 +1,98 @@
+import pg from "pg";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createSmtpMailer } from "../../server/mail/smtp-mailer.ts";
+import { startOutbox } from "../../server/outbox/outbox.ts";
+import { openStore } from "../../server/store/open-store.ts";
+import type { Store } from "../../server/store/store.ts";
+import { store as send, submissionOf } from "../store-contract/samples.ts";
+import { findViolations, messageIdsOf } from "../support/invariant.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { IDENTITY } from "../support/post-office.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { createRecordingLog } from "../support/recording-log.ts";
+import { SCALE } from "../support/scale.ts";
+import { openScene } from "../support/scene.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+
+const WORKERS = 20;
+const NODES = 5;
+
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres();
+}, 120_000);
+afterAll(() => postgres?.stop(), 120_000);
+
+test.each(["SQLite", "PostgreSQL"])(
+  `${WORKERS} workers on ${SCALE.rows} rows of %s mail each once`,
+  async (kind) => {
+    const place = {
+      dataDir: await makeScratchFolder(),
+      databaseUrl: kind === "SQLite" ? null : await postgres.createDatabase(),
+    };
+    const nodes = await Promise.all(Array.from({ length: NODES }, () => openNode(place)));
+    const [first] = nodes;
+    if (!first) throw new Error("no node");
+    const acknowledged: string[] = [];
+    for (let rows = 0; rows < SCALE.rows; rows += 500) {
+      const batch = Array.from({ length: 500 }, () => send(first, submissionOf(), new Date()));
+      acknowledged.push(...(await Promise.all(batch)));
+    }
+
+    const mailServer = await startMailServer();
+    onTestFinished(() => mailServer.close());
+    const log = createRecordingLog();
+    for (let worker = 0; worker < WORKERS; worker += 1) {
+      const mailer = createSmtpMailer(`smtp://127.0.0.1:${mailServer.port}`);
+      const outbox = startOutbox({ store: nodes[worker % NODES] ?? first, mailer, identity: IDENTITY, log });
+      onTestFinished(async () => {
+        await mailer.close();
+        await outbox.stop();
+      });
+    }
+    await expect.poll(() => log.count("delivered"), { timeout: 240_000, interval: 200 }).toBe(SCALE.rows);
+    const stored = await first.list({ limit: 1_000_000 });
+    expect(findViolations({ acknowledged, stored, messageIds: messageIdsOf(mailServer.mails) })).toEqual([]);
+  },
+  300_000,
+);
+
+test("a server stopped past its leases and resumed marks nothing that another one took over", async () => {
+  const databaseUrl = await postgres.createDatabase();
+  const scene = await openScene({ databaseUrl });
+  const stopped = await scene.start({ LOG_LEVEL: "info" });
+  scene.mailServer.behave({ kind: "hold-after-data", times: 3 });
+  await scene.visitors.post(stopped.url, 3);
+  await expect.poll(() => scene.mailServer.mails.length).toBe(3);
+  // It hears neither the mail server's answer nor that its five minutes are over.
+  stopped.process.kill("SIGSTOP");
+  scene.mailServer.release();
+  await endLeases(databaseUrl);
+
+  const other = await scene.start({ LOG_LEVEL: "info" });
+  await scene.visitors.post(other.url, 3);
+  await scene.queueIsEmpty();
+  expect(scene.mailServer.mails).toHaveLength(3 + 3 + 3);
+  stopped.process.kill("SIGCONT");
+  await expect.poll(() => stopped.output().match(/"event":"lease-lost"/g), { timeout: 20_000 }).toHaveLength(3);
+  expect(await stopped.stop()).toBe(0);
+  for (const { attempts, reference } of await scene.store.list({})) {
+    expect([1, 2]).toContain(attempts);
+    expect(other.output()).toContain(`"event":"delivered","reference":"${reference}"`);
+  }
+  await scene.expectNothingLost(other, 2);
+}, 120_000);
+
+async function openNode(place: { dataDir: string; databaseUrl: string | null }): Promise<Store> {
+  const node = await openStore(place);
+  onTestFinished(() => node.close());
+  return node;
+}
+
+/** As if the five minutes had passed for which a dead worker's messages stay its own. */
+async function endLeases(databaseUrl: string): Promise<void> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  await client.query("UPDATE messages SET leased_until = 0 WHERE leased_until IS NOT NULL");
+  await client.end();
+}
