@@ -29,7 +29,12 @@ export function createQueuePause(clock: Clock): QueuePause {
   let pauseMs = 0;
   let endsAtMs = 0;
   let lastReason: string | null = null;
-  const remainingMs = () => Math.max(0, endsAtMs - clock.now().getTime());
+  const remainingMs = () => {
+    const nowMs = clock.now().getTime();
+    // More than the whole pause is left: the clock was set back, so it begins anew.
+    if (endsAtMs - nowMs > pauseMs) endsAtMs = nowMs + pauseMs;
+    return Math.max(0, endsAtMs - nowMs);
+  };
   return {
     get state() {
       if (pauseMs === 0) return "open";

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { FARTHEST_DUE_MS } from "../store/queue-queries.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 
 const NOW = new Date("2026-01-05T10:00:00Z");
@@ -38,4 +39,8 @@ it("varies each delay by a tenth either way, whatever the number of attempts", (
 it("starts five new days for a message that the operator retried", () => {
   expect(nextAttemptAt(36, NOW, middle)).toBeNull();
   expect(nextAttemptAt(1, NOW, middle)).toEqual(new Date("2026-01-05T10:01:00Z"));
+});
+
+it("never waits so long that the store takes it for the work of a wrong clock", () => {
+  expect(Math.max(...delays(() => 0.999999)) * MINUTES).toBeLessThan(FARTHEST_DUE_MS);
 });

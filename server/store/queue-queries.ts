@@ -10,17 +10,21 @@ const IS_MAILABLE = "state = 'queued' AND is_restricted = 0";
 const IS_FAILED = "state = 'failed' AND is_restricted = 0";
 const LAST_ALERT = "last_alert_at";
 const NO_LEASE = "lease_token = NULL, leased_until = NULL";
+/** No attempt is ever put off for so long: a due time beyond it was set before the clock was set back. */
+export const FARTHEST_DUE_MS = 5 * 3_600_000;
 const IS_MINE = "id = $1 AND lease_token = $2 AND state = 'queued'";
 
 /** What the outbox does with messages. */
 export function queueQueries(query: Query, dialect: Dialect): Pick<Store, QueueMethods> {
-  const claimSql = `
-    WITH due AS MATERIALIZED (
+  const select = (isDue: string) => `
       SELECT id FROM messages
-      WHERE ${IS_MAILABLE} AND due_at <= $1 AND (leased_until IS NULL OR leased_until <= $1 OR leased_until > $2)
-      ORDER BY due_at, id LIMIT $3 ${dialect.lockRows})
+      WHERE ${IS_MAILABLE} AND ${isDue} AND (leased_until IS NULL OR leased_until <= $1 OR leased_until > $2)
+      ORDER BY due_at, id LIMIT $3 ${dialect.lockRows}`;
+  // Two questions, because each is answered by the index; together they would read the whole queue.
+  const claimSql = `
+    WITH due AS MATERIALIZED (${select("due_at <= $1")}), strayed AS MATERIALIZED (${select("due_at > $6")})
     UPDATE messages SET lease_token = $4, leased_until = $5, attempts = attempts + 1
-    WHERE id IN (SELECT id FROM due) RETURNING ${MESSAGE_COLUMNS}`;
+    WHERE id IN (SELECT id FROM due UNION ALL SELECT id FROM strayed LIMIT $3) RETURNING ${MESSAGE_COLUMNS}`;
 
   async function mark(claim: Claim, changes: string, ...values: (string | number | null)[]): Promise<boolean> {
     const sql = `UPDATE messages SET ${changes}, ${NO_LEASE} WHERE ${IS_MINE} RETURNING id`;
@@ -32,7 +36,7 @@ export function queueQueries(query: Query, dialect: Dialect): Pick<Store, QueueM
       const token = randomUUID();
       const nowMs = now.getTime();
       // A lease that ends later than any could was made before the clock was set back: it is no longer believed.
-      const values = [nowMs, nowMs + 2 * leaseMs, limit, token, nowMs + leaseMs];
+      const values = [nowMs, nowMs + 2 * leaseMs, limit, token, nowMs + leaseMs, nowMs + FARTHEST_DUE_MS];
       const rows = await query<MessageRow>(claimSql, values);
       rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0) || a.id - b.id);
       return rows.map((row) => ({ message: toStoredMessage(row), token }));
