@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { exchange, type FuzzCase, makeFuzzCase } from "../support/fuzz/fuzz-case.ts";
+import { liveMemory, MEASURABLE } from "../support/live-memory.ts";
+import { SCALE } from "../support/scale.ts";
+import { expectPagesUp, openScene } from "../support/scene.ts";
+
+/** The same for every `npm test`; another one for every full run, and any that is asked for. */
+const SEED = Number(process.env.FUZZ_SEED ?? (SCALE.isFull ? Date.now() % 1_000_000_000 : 1));
+const CONNECTIONS = 24;
+const MOST_GROWTH_BYTES = 8 * 1024 * 1024;
+
+test(`${SCALE.fuzzedRequests} hostile requests (FUZZ_SEED=${SEED}): no 5xx, no crash, memory flat`, async () => {
+  const scene = await openScene();
+  const server = await scene.start(MEASURABLE);
+  const port = Number(new URL(server.url).port);
+  const statuses = new Map<number, number>();
+  const trouble: string[] = [];
+  let index = 0;
+  let sent = 0;
+
+  async function sendUntil(requests: number): Promise<void> {
+    const client = async () => {
+      while (sent < requests && trouble.length < 5) {
+        const number = index++;
+        const fuzzCase = makeFuzzCase(SEED, number);
+        sent += fuzzCase.requests;
+        const answer = await exchange(port, fuzzCase);
+        for (const status of answer.statuses) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        const worst = Math.max(0, ...answer.statuses);
+        if (worst >= 500 || answer.isStuck) trouble.push(report(number, answer.isStuck ? "stuck" : worst, fuzzCase));
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, client));
+  }
+
+  // What is made once and kept is made by now.
+  await sendUntil(SCALE.fuzzedRequests / 4);
+  const earlyBytes = await liveMemory(server);
+  await sendUntil(SCALE.fuzzedRequests);
+  const lateBytes = await liveMemory(server);
+  console.info(`fuzz: FUZZ_SEED=${SEED}, ${sent} requests, answers ${JSON.stringify([...statuses].sort())}`);
+  console.info(`fuzz: ${mb(earlyBytes)} MB held after a quarter, ${mb(lateBytes)} MB after all`);
+
+  expect(trouble).toEqual([]);
+  // The requests got as far as they were meant to: understood, refused, and each refusal that a message can meet.
+  for (const status of [200, 204, 303, 400, 405, 413, 415, 422])
+    expect(statuses.get(status), `${status}`).toBeGreaterThan(0);
+  expect(server.process.exitCode).toBeNull();
+  expect(server.output()).not.toMatch(/"event":"failure"/);
+  await expectPagesUp(server);
+  expect(lateBytes - earlyBytes).toBeLessThan(MOST_GROWTH_BYTES);
+  await scene.visitors.post(server.url, 3);
+  await scene.queueIsEmpty();
+  expect(await server.stop()).toBe(0);
+}, 600_000);
+
+function report(index: number, what: number | "stuck", { bytes }: FuzzCase): string {
+  return `case ${index} of FUZZ_SEED=${SEED}: ${what} for ${JSON.stringify(bytes.toString("latin1").slice(0, 1500))}`;
+}
+
+function mb(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(1);
+}
