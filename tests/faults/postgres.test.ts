@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Network, startNetwork, type Weather } from "../support/network.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { SCALE } from "../support/scale.ts";
@@ -62,6 +62,7 @@ test.each(OUTAGES)(
     await scene.visitors.post(server.url, 5);
     await scene.queueIsEmpty();
 
+    onTestFinished(() => outage.end(network));
     await outage.begin(network);
     const answers = scene.visitors.post(server.url, 5);
     await expectPagesUp(server);

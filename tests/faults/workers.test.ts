@@ -50,7 +50,9 @@ test.each(["SQLite", "PostgreSQL"])(
         await outbox.stop();
       });
     }
-    await expect.poll(() => log.count("delivered"), { timeout: 240_000, interval: 200 }).toBe(SCALE.rows);
+    await expect
+      .poll(() => log.count("delivered"), { timeout: 20_000 + SCALE.rows * 20, interval: 200 })
+      .toBe(SCALE.rows);
     const stored = await first.list({ limit: 1_000_000 });
     expect(findViolations({ acknowledged, stored, messageIds: messageIdsOf(mailServer.mails) })).toEqual([]);
   },
@@ -60,26 +62,27 @@ test.each(["SQLite", "PostgreSQL"])(
 test("a server stopped past its leases and resumed marks nothing that another one took over", async () => {
   const databaseUrl = await postgres.createDatabase();
   const scene = await openScene({ databaseUrl });
+  const { mailServer } = scene;
+  const soon = { timeout: 20_000 };
   const stopped = await scene.start({ LOG_LEVEL: "info" });
-  scene.mailServer.behave({ kind: "hold-after-data", times: 3 });
+  mailServer.behave({ kind: "hold-after-data", times: 6 });
   await scene.visitors.post(stopped.url, 3);
-  await expect.poll(() => scene.mailServer.mails.length).toBe(3);
+  await expect.poll(() => mailServer.mails.length, soon).toBe(3);
   // It hears neither the mail server's answer nor that its five minutes are over.
   stopped.process.kill("SIGSTOP");
-  scene.mailServer.release();
+  mailServer.release();
   await endLeases(databaseUrl);
 
   const other = await scene.start({ LOG_LEVEL: "info" });
-  await scene.visitors.post(other.url, 3);
-  await scene.queueIsEmpty();
-  expect(scene.mailServer.mails).toHaveLength(3 + 3 + 3);
+  await expect.poll(() => mailServer.mails.length, soon).toBe(6);
+  // The other one's mails are still on their way when the first one comes back with its own results.
   stopped.process.kill("SIGCONT");
-  await expect.poll(() => stopped.output().match(/"event":"lease-lost"/g), { timeout: 20_000 }).toHaveLength(3);
+  await expect.poll(() => stopped.output().match(/"event":"lease-lost"/g), soon).toHaveLength(3);
+  expect(await scene.store.list({ state: "queued" })).toHaveLength(3);
+  mailServer.release();
+  await scene.queueIsEmpty();
+  expect(other.output().match(/"event":"delivered"/g)).toHaveLength(3);
   expect(await stopped.stop()).toBe(0);
-  for (const { attempts, reference } of await scene.store.list({})) {
-    expect([1, 2]).toContain(attempts);
-    expect(other.output()).toContain(`"event":"delivered","reference":"${reference}"`);
-  }
   await scene.expectNothingLost(other, 2);
 }, 120_000);
 

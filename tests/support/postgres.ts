@@ -12,7 +12,7 @@ export interface PostgresServer {
   administer(sql: string): Promise<unknown[]>;
   /** Stops the server, keeping its data. */
   halt(): Promise<void>;
-  /** Starts the halted server again on the same port. */
+  /** Starts the server again on the same port, if it was halted. */
   resume(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -52,6 +52,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   await administrator.connect();
   const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
   let schemas = 0;
+  let isHalted = false;
   return {
     port,
     administer: async (sql) => (await administrator.query(sql)).rows,
@@ -62,16 +63,19 @@ export async function startPostgres(): Promise<PostgresServer> {
       return `${url}?options=-csearch_path%3Dtest_${schemas}`;
     },
     async halt() {
+      isHalted = true;
       await administrator.end();
       await server.stop();
     },
     async resume() {
+      if (!isHalted) return;
+      isHalted = false;
       await server.start();
       administrator = server.getPgClient("postgres", "127.0.0.1");
       await administrator.connect();
     },
     async stop() {
-      await administrator.end();
+      if (!isHalted) await administrator.end();
       await server.stop();
       await rm(folder, { recursive: true, force: true });
     },
