@@ -3,8 +3,15 @@ import type { RunningServer } from "./server.ts";
 /** Start a server with these to be able to ask for its memory. */
 export const MEASURABLE = { NODE_OPTIONS: "--inspect=127.0.0.1:0" };
 
-/** The bytes that a server started as MEASURABLE still holds after its garbage was collected. */
-export async function liveMemory(server: RunningServer): Promise<number> {
+export interface Memory {
+  /** What the program still holds after its garbage was collected. */
+  heldBytes: number;
+  /** The whole process, its threads and caches included. */
+  processBytes: number;
+}
+
+/** The memory of a server that was started as MEASURABLE. */
+export async function measureMemory(server: RunningServer): Promise<Memory> {
   const address = /Debugger listening on (ws:\S+)/.exec(server.output())?.[1];
   if (!address) throw new Error("The server was not started as MEASURABLE");
   const socket = new WebSocket(address);
@@ -13,13 +20,16 @@ export async function liveMemory(server: RunningServer): Promise<number> {
     socket.onerror = reject;
   });
   const ask = (id: number, method: string, params = {}) =>
-    new Promise<{ result: { result?: { value: number } } }>((resolve) => {
+    new Promise<{ result: { result?: { value: Memory } } }>((resolve) => {
       socket.onmessage = ({ data }) => resolve(JSON.parse(String(data)));
       socket.send(JSON.stringify({ id, method, params }));
     });
   await ask(1, "HeapProfiler.collectGarbage");
-  const expression = "process.memoryUsage().heapUsed + process.memoryUsage().external";
-  const { result } = await ask(2, "Runtime.evaluate", { expression });
+  const { result } = await ask(2, "Runtime.evaluate", { expression: MEASURE, returnByValue: true });
   socket.close();
-  return result.result?.value ?? Number.NaN;
+  if (!result.result) throw new Error("The server did not say how much memory it holds");
+  return result.result.value;
 }
+
+const MEASURE = `(({ heapUsed, external, rss }) => ({ heldBytes: heapUsed + external, processBytes: rss }))(
+  process.memoryUsage())`;
