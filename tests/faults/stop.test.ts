@@ -1,12 +1,14 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { messageWith } from "../store-contract/samples.ts";
 import { lockDatabase } from "../support/lock-database.ts";
 import { SCALE } from "../support/scale.ts";
 import { openScene } from "../support/scene.ts";
 import type { RunningServer } from "../support/server.ts";
 
 const LIMIT_MS = 10_000;
+const SOON = { timeout: 20_000 };
 
 /** Asks the server to stop; resolves once it has, to its exit code and the time it took. */
 async function terminate({ process }: RunningServer): Promise<{ code: number | null; tookMs: number }> {
@@ -22,12 +24,13 @@ test("SIGTERM under load: it leaves with 0 in time, and nothing acknowledged is 
   const server = await scene.start();
   const stop = new AbortController();
   const load = scene.visitors.postUntil(stop.signal, server.url, 12);
-  await expect.poll(() => scene.visitors.acknowledged.length).toBeGreaterThan(100);
+  await expect.poll(() => scene.visitors.acknowledged.length, SOON).toBeGreaterThan(100);
   const { code, tookMs } = await terminate(server);
   stop.abort();
   await load;
   expect(code).toBe(0);
   expect(tookMs).toBeLessThan(LIMIT_MS);
+  for (const answer of scene.visitors.answers) expect(answer).toMatchObject({ status: 200 });
   // Marked before it left, so nothing is mailed twice.
   await scene.expectNothingLost(await scene.start());
 }, 60_000);
@@ -37,8 +40,8 @@ test("SIGTERM lets requests under way finish, each with its reference", async ()
   const server = await scene.start();
   const unlock = lockDatabase(scene.dataDir);
   const underWay = scene.visitors.post(server.url, 20);
-  // They wait for the lock. Connections are served in turn, so an answer to a later one shows that they have arrived.
-  await fetch(`${server.url}/healthz`);
+  // They wait for the lock. Connections are served in turn, so answers to later ones show that they have arrived.
+  for (let count = 0; count < 3; count += 1) await fetch(`${server.url}/healthz`);
   const stopped = terminate(server);
   await expect
     .poll(() => fetch(`${server.url}/healthz`).catch(() => "no longer listening"))
@@ -49,6 +52,21 @@ test("SIGTERM lets requests under way finish, each with its reference", async ()
   expect(code).toBe(0);
   expect(tookMs).toBeLessThan(LIMIT_MS);
   await scene.expectNothingLost(await scene.start());
+}, 60_000);
+
+test("SIGTERM while a request is half sent: the rest of it is awaited, and it is answered like any other", async () => {
+  const scene = await openScene();
+  const server = await scene.start();
+  const body = JSON.stringify(messageWith());
+  const head = `POST /send-email HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+  const socket = await sendHalf(server, head);
+  const stopped = terminate(server);
+  await expectRefusal(server);
+  socket.write(`\r\n\r\n${body}`);
+  const answer = (await socket.toArray()).join("");
+  expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  expect(await scene.store.list({})).toMatchObject([{ reference: /BC-[\w-]+/.exec(answer)?.[0] }]);
+  expect((await stopped).code).toBe(0);
 }, 60_000);
 
 test.runIf(SCALE.isFull).each([
@@ -72,16 +90,26 @@ test.runIf(SCALE.isFull).each([
 test("SIGTERM is not held up by clients that keep a connection open or have sent half a request", async () => {
   const scene = await openScene();
   const server = await scene.start();
-  const port = Number(new URL(server.url).port);
-  for (const words of ["", "GET / HTTP/1.1\r\nhost: x\r\n\r\n", "POST /send-email HTTP/1.1\r\nhost: x\r\ncontent-le"]) {
-    const socket = connect(port, "127.0.0.1");
-    onTestFinished(() => void socket.destroy());
-    socket.on("error", () => {});
-    await once(socket, "connect");
-    socket.write(words);
-  }
-  await fetch(`${server.url}/healthz`);
+  await sendHalf(server, "");
+  await sendHalf(server, "GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+  await sendHalf(server, "POST /send-email HTTP/1.1\r\nhost: x\r\ncontent-le");
   const { code, tookMs } = await terminate(server);
   expect(code).toBe(0);
   expect(tookMs).toBeLessThan(LIMIT_MS);
 }, 60_000);
+
+/** A client that has sent this much and no more; it has arrived when this resolves. */
+async function sendHalf(server: RunningServer, words: string): Promise<Socket> {
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  socket.write(words);
+  for (let count = 0; count < 3; count += 1) await fetch(`${server.url}/healthz`);
+  return socket;
+}
+
+async function expectRefusal({ url }: RunningServer): Promise<void> {
+  const isRefused = () => fetch(`${url}/healthz`).then(Boolean, () => "refused");
+  await expect.poll(isRefused, SOON).toBe("refused");
+}

@@ -18,6 +18,8 @@ interface Letter {
 export interface Visitors {
   /** The reference of every acknowledged message. */
   readonly acknowledged: readonly string[];
+  /** Every answer so far, whatever it was. */
+  readonly answers: readonly Answer[];
   /** Posts that many new messages at once. */
   post(url: string, count?: number): Promise<(Answer | null)[]>;
   /** Each of `clients` posts one new message after the other until stopped. */
@@ -28,11 +30,13 @@ export interface Visitors {
 
 export function createVisitors(): Visitors {
   const acknowledged: string[] = [];
+  const answers: Answer[] = [];
   let unsettled: Letter[] = [];
   let count = 0;
 
   async function send(url: string, letter: Letter): Promise<Answer | null> {
     const answer = await post(url, letter).catch(() => null);
+    if (answer) answers.push(answer);
     if (answer?.reference) acknowledged.push(answer.reference);
     else unsettled.push(letter);
     return answer;
@@ -44,6 +48,7 @@ export function createVisitors(): Visitors {
 
   return {
     acknowledged,
+    answers,
     post: (url, times = 1) => Promise.all(Array.from({ length: times }, () => sendNew(url))),
     async postUntil(stop, url, clients) {
       const client = async () => {
