@@ -8,7 +8,7 @@ import { SCALE } from "../support/scale.ts";
 import { openScene } from "../support/scene.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 
-test(`the operator's commands write ${SCALE.commands} times each beside a server under load`, async () => {
+test(`the operator's commands write beside a server under load (${SCALE.commands} rounds)`, async () => {
   const scene = await openScene();
   const server = await scene.start();
   const backups = await makeScratchFolder();

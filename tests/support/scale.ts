@@ -9,8 +9,8 @@ const FULL = {
 };
 const QUICK: typeof FULL = {
   isFull: false,
-  kills: 8,
-  commands: 2,
+  kills: 6,
+  commands: 1,
   lockedMs: 2000,
   rows: 500,
   tracedMessages: 8,
