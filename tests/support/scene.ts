@@ -7,6 +7,7 @@ import type { Store } from "../../server/store/store.ts";
 import { findViolations, messageIdsOf } from "./invariant.ts";
 import { type Answer, createVisitors, type Visitors } from "./load.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
+import { SCALE } from "./scale.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 import { type RunningServer, startServer } from "./server.ts";
 
@@ -64,6 +65,7 @@ export async function openScene(options: { dataDir?: string; databaseUrl?: strin
       const stored = await store.list({ limit: 1_000_000 });
       const messageIds = messageIdsOf(mailServer.mails);
       expect(findViolations({ acknowledged: visitors.acknowledged, stored, messageIds }, maxTimesMailed)).toEqual([]);
+      if (SCALE.isFull) console.info(`${stored.length} acknowledged, stored and mailed; ${messageIds.length} mails`);
     },
   };
 }
