@@ -16,6 +16,7 @@ import { makeScratchFolder } from "../support/scratch-folder.ts";
 
 const WORKERS = 20;
 const NODES = 5;
+const BATCH = 250;
 
 let postgres: PostgresServer;
 beforeAll(async () => {
@@ -34,8 +35,8 @@ test.each(["SQLite", "PostgreSQL"])(
     const [first] = nodes;
     if (!first) throw new Error("no node");
     const acknowledged: string[] = [];
-    for (let rows = 0; rows < SCALE.rows; rows += 500) {
-      const batch = Array.from({ length: 500 }, () => send(first, submissionOf(), new Date()));
+    for (let rows = 0; rows < SCALE.rows; rows += BATCH) {
+      const batch = Array.from({ length: BATCH }, () => send(first, submissionOf(), new Date()));
       acknowledged.push(...(await Promise.all(batch)));
     }
 

@@ -12,7 +12,7 @@ const QUICK: typeof FULL = {
   kills: 6,
   commands: 1,
   lockedMs: 2000,
-  rows: 500,
+  rows: 250,
   tracedMessages: 8,
   fuzzedRequests: 2000,
 };
