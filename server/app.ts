@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import type { Config } from "./config.ts";
 import { serveHealth } from "./http/health.ts";
 import type { HeldSite } from "./http/held-files.ts";
-import { createLimitedServer, endSlowConnections, LIMITS, type Limits } from "./http/limits.ts";
+import { createLimitedServer, endConnections, LIMITS, type Limits } from "./http/limits.ts";
 import { measured } from "./http/measure-requests.ts";
 import { isRead, refuseMethod, refuseOtherMethods } from "./http/methods.ts";
 import { heldAnswers, sendFailurePage, servePages } from "./http/pages.ts";
@@ -61,7 +61,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   app.addHook("preClose", async () => {
     isClosing = true;
   });
-  endSlowConnections(app, limits);
+  endConnections(app, limits);
   answerOddRequests(app, site.headers);
   sendSecurityHeaders(app, site.headers);
   refuseOtherMethods(app);

@@ -1,6 +1,5 @@
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import type { FastifyInstance } from "fastify";
 import { createApp } from "./app.ts";
 import { type Config, ConfigError, parseConfig } from "./config.ts";
 import { BuildMissing, type HeldSite, holdSite } from "./http/held-files.ts";
@@ -15,7 +14,6 @@ import { StoreRefused, StoreUnavailable } from "./store/store.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 const SHUTDOWN_MS = 10_000;
-const LAST_REQUESTS_MS = 3500;
 
 try {
   await run(parseConfig(process.env));
@@ -55,7 +53,7 @@ async function run(config: Config): Promise<void> {
     const endsAtMs = performance.now() + SHUTDOWN_MS;
     app.log.info({ event: "stopping" }, "asked to stop");
     await readiness.end();
-    await closeApp(app);
+    await app.close();
     // Never longer than leaves a second to close the rest.
     const mailMs = Math.min(SHUTDOWN_MS / 2, endsAtMs - performance.now() - 1000);
     await Promise.all([outbox.stop(mailMs), purge.stop(), alerts.stop()]);
@@ -64,16 +62,6 @@ async function run(config: Config): Promise<void> {
     await store.close();
     process.exit(0);
   }
-}
-
-/** Lets requests under way finish, but waits for nobody who keeps a connection or half a request to himself. */
-async function closeApp(app: FastifyInstance): Promise<void> {
-  // A connection falls idle only after its last answer.
-  const sweep = setInterval(() => app.server.closeIdleConnections(), 100);
-  const cut = setTimeout(() => app.server.closeAllConnections(), LAST_REQUESTS_MS);
-  await app.close();
-  clearInterval(sweep);
-  clearTimeout(cut);
 }
 
 function readyLine(site: HeldSite, port: number, config: Config, mailPlace: string): string {

@@ -22,13 +22,15 @@ export interface Limits {
   maxConnections: number;
 }
 
+const SWEEP_MS = 100;
+
 export const LIMITS: Limits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,
   keepAliveTimeoutMs: 5_000,
   stalledTimeoutMs: 60_000,
   checkIntervalMs: 1_000,
-  closeGraceMs: 4_000,
+  closeGraceMs: 3_500,
   maxHeaderBytes: 16 * 1024,
   maxBodyBytes: 64 * 1024,
   maxConnections: 5_000,
@@ -51,9 +53,18 @@ export function createLimitedServer(limits: Limits, listener: RequestListener): 
   return server;
 }
 
-/** A closing server looks at no timeouts any more, so one slow client would keep it from ever ending. */
-export function endSlowConnections(app: FastifyInstance, limits: Limits): void {
+/**
+ * Lets requests under way finish, but waits for nobody who keeps a connection or half a request to himself: a closing
+ * server looks at no timeouts any more, and a connection that was busy then falls idle only after its last answer.
+ */
+export function endConnections(app: FastifyInstance, limits: Limits): void {
   app.addHook("preClose", async () => {
-    setTimeout(() => app.server.closeAllConnections(), limits.closeGraceMs).unref();
+    if (!app.server.listening) return;
+    const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
+    const cut = setTimeout(() => app.server.closeAllConnections(), limits.closeGraceMs);
+    app.server.once("close", () => {
+      clearInterval(sweep);
+      clearTimeout(cut);
+    });
   });
 }
