@@ -66,7 +66,7 @@ export async function measureLoad({ port, connections, seconds, request, perSeco
   return { perSecond: latenciesMs.length / elapsedSeconds, p50Ms: quantile(0.5), p99Ms: quantile(0.99), failures };
 }
 
-/** Counts the bytes of one answer after the other without keeping them. Answers have a length, or no body. */
+/** Counts the bytes of one answer after the other without keeping them. */
 class AnswerLength {
   #head = "";
   #missing = -1;
@@ -91,12 +91,18 @@ class AnswerLength {
       this.#head = "";
     }
     this.#missing -= length;
+    if (this.#missing === Number.POSITIVE_INFINITY && chunk.toString("latin1", chunk.length - 5) === "0\r\n\r\n") {
+      this.#missing = 0;
+    }
     if (this.#missing > 0) return null;
     this.#missing = -1;
     return this.#status;
   }
 
+  /** Infinite for a body in chunks, which says itself where it ends. */
   #bodyLength(head: string): number {
-    return this.#hasNoBody || this.#status === 304 ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    if (this.#hasNoBody || this.#status === 304) return 0;
+    if (/\r\ntransfer-encoding: chunked/i.test(head)) return Number.POSITIVE_INFINITY;
+    return Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
   }
 }

@@ -35,11 +35,13 @@ async function startCaddy(folder: string): Promise<StartedProcess> {
   admin off
   auto_https off
 }
-http://127.0.0.1:${port} {
+http://:${port} {
+  bind 127.0.0.1
   root * ${resolve("dist")}
   rewrite /contact /contact/index.html
   file_server {
     precompressed br
+    disable_canonical_uris
   }
 }
 `,

@@ -63,7 +63,7 @@ test("every variable that is set exists", async () => {
     ...namesIn(settings, /^#?([A-Z_]+)=/gm),
     ...namesIn(environment, /^ +([A-Z_]+):/gm),
     ...namesIn(dockerfile, /(?:^ARG |^ENV |^ +| )([A-Z_]{3,})=/gm),
-  ].filter((name) => !name.startsWith("NODE_"));
+  ].filter((name) => !/^(NODE|MALLOC)_/.test(name));
   expect(set.length).toBeGreaterThan(15);
   expect(set.filter((name) => !known.includes(name))).toEqual([]);
 });
@@ -78,10 +78,11 @@ test("the image has the Node that is tested, and a node may take its time to sto
 
 test("the server is started as `npm run serve` starts it", async () => {
   const { scripts } = JSON.parse(await readFile("package.json", "utf8"));
-  const [, cache, command = ""] = /^(NODE_COMPILE_CACHE=\S+) exec (.+)$/.exec(scripts.serve) ?? [];
+  const [, arenas, cache, command = ""] = /^(MALLOC\S+) (NODE_COMPILE_CACHE=\S+) exec (.+)$/.exec(scripts.serve) ?? [];
   expect(unit).toMatch(`ExecStart=/usr/bin/${command}\n`);
   expect(dockerfile).toMatch(`\nCMD ${JSON.stringify(command.split(" ")).replaceAll(",", ", ")}\n`);
-  expect(dockerfile).toContain(` ${cache} `);
+  expect(dockerfile).toContain(` ${arenas} ${cache} `);
+  expect(unit).toContain(` ${arenas} NODE_COMPILE_CACHE=`);
 });
 
 test("the server needs no package but those installed with --omit=dev", async () => {

@@ -8,12 +8,11 @@ import { startServer } from "./support/server.ts";
 test("the server is given the limits", async () => {
   const subject = await openApp();
   onTestFinished(() => subject.close());
-  const { headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections } = subject.app.server;
-  expect({ headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections }).toEqual({
+  const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } = subject.app.server;
+  expect({ headersTimeout, requestTimeout, keepAliveTimeout, maxConnections }).toEqual({
     headersTimeout: 10_000,
     requestTimeout: 15_000,
     keepAliveTimeout: 5_000,
-    timeout: 60_000,
     maxConnections: 5_000,
   });
 });

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from "node:http";
+import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 
 /** How much of this process one client, or all of them, can take up. Tests inject smaller ones. */
@@ -9,7 +10,7 @@ export interface Limits {
   requestTimeoutMs: number;
   /** Between requests. A proxy must let its own connections to this server rest for less, or it may use a dead one. */
   keepAliveTimeoutMs: number;
-  /** For a client that takes nothing of its answer. */
+  /** For a client that takes nothing of its answer; it is cut off after once to twice as long. */
   stalledTimeoutMs: number;
   /** How often the first two are looked at. */
   checkIntervalMs: number;
@@ -48,9 +49,27 @@ export function createLimitedServer(limits: Limits, listener: RequestListener): 
     },
     listener,
   );
-  server.setTimeout(limits.stalledTimeoutMs);
+  endStalledConnections(server, limits.stalledTimeoutMs);
   server.maxConnections = limits.maxConnections;
   return server;
+}
+
+/** Looks at all connections now and then: Node's own timer for each of them would slow every answer down. */
+function endStalledConnections(server: Server, stalledTimeoutMs: number): void {
+  const takenBytes = new Map<Socket, number>();
+  server.on("connection", (socket) => {
+    takenBytes.set(socket, 0);
+    socket.once("close", () => takenBytes.delete(socket));
+  });
+  const look = setInterval(() => {
+    for (const [socket, takenBefore] of takenBytes) {
+      const taken = socket.bytesWritten - socket.writableLength;
+      if (socket.writableLength > 0 && taken === takenBefore) socket.destroy();
+      else takenBytes.set(socket, taken);
+    }
+  }, stalledTimeoutMs);
+  look.unref();
+  server.once("close", () => clearInterval(look));
 }
 
 /**

@@ -1,10 +1,17 @@
 import type { Encoding } from "./held-files.ts";
 
+/** Browsers send but a few different ones. */
+const KNOWN_HEADERS = 50;
+const chosen = new Map<string, Encoding>();
+
 /** The best encoding that the client takes: brotli, then gzip, then none. */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
   if (acceptEncoding === undefined) return "identity";
-  if (takes(acceptEncoding, "br")) return "br";
-  return takes(acceptEncoding, "gzip") ? "gzip" : "identity";
+  const known = chosen.get(acceptEncoding);
+  if (known) return known;
+  const encoding = takes(acceptEncoding, "br") ? "br" : takes(acceptEncoding, "gzip") ? "gzip" : "identity";
+  if (chosen.size < KNOWN_HEADERS) chosen.set(acceptEncoding, encoding);
+  return encoding;
 }
 
 function takes(header: string, coding: string): boolean {
