@@ -4,7 +4,10 @@ import { ContactForm } from "./contact/contact-form.tsx";
 import { FORM_ROOT_ID } from "./contact/island.ts";
 
 const root = document.getElementById(FORM_ROOT_ID);
-if (root) {
+// In a turn of its own: after loading React, a slow phone gets to answer its user first.
+if (root) setTimeout(hydrate, 0, root);
+
+function hydrate(root: HTMLElement): void {
   const { apiBase = "", countriesUrl = "" } = root.dataset;
   hydrateRoot(
     root,

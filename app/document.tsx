@@ -84,7 +84,7 @@ function PageScriptTag({ script }: { script: PageScript }) {
   const code =
     "code" in script
       ? script.code
-      : // Fetched once the page is up and looked at: until then it works as plain HTML.
-        `{const f=()=>(self.requestIdleCallback||setTimeout)(()=>import(${JSON.stringify(script.url)}));document.prerendering?document.addEventListener("prerenderingchange",f):addEventListener("load",f)}`;
+      : // Fetched once the page is up, painted and looked at: until then it works as plain HTML.
+        `{const f=()=>requestAnimationFrame(()=>requestAnimationFrame(()=>(self.requestIdleCallback||setTimeout)(()=>import(${JSON.stringify(script.url)}))));document.prerendering?document.addEventListener("prerenderingchange",f):addEventListener("load",f)}`;
   return <script type="module">{code}</script>;
 }

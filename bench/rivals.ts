@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { findFreePort } from "../scripts/free-port.ts";
 import { type StartedProcess, startProcess, startServer } from "../scripts/start-process.ts";
-import { freePort } from "./free-port.ts";
 
 export interface Rival {
   name: string;
@@ -27,7 +27,7 @@ function isInstalled(program: string): boolean {
 }
 
 async function startCaddy(folder: string): Promise<StartedProcess> {
-  const port = await freePort();
+  const port = await findFreePort();
   const config = join(folder, "Caddyfile");
   await writeFile(
     config,
@@ -51,7 +51,7 @@ http://:${port} {
 }
 
 async function startNginx(folder: string): Promise<StartedProcess> {
-  const port = await freePort();
+  const port = await findFreePort();
   const config = join(folder, "nginx.conf");
   await writeFile(
     config,

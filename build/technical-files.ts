@@ -4,7 +4,11 @@ import { site } from "../app/site.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { drawIcons, markSvg } from "./icons.ts";
 
-const countries: readonly Country[] = createRequire(import.meta.url)("world-countries");
+const { compare } = new Intl.Collator("en");
+/** In order already, so that sorting them in the visitor's language is little work for a phone. */
+const countries = (createRequire(import.meta.url)("world-countries") as readonly Country[]).toSorted((a, b) =>
+  compare(a.name.common, b.name.common),
+);
 const YEAR_MS = 365 * 86_400_000;
 
 /** The files that programs rather than people ask for, by name. */

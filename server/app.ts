@@ -7,7 +7,7 @@ import { createLimitedServer, endConnections, LIMITS, type Limits } from "./http
 import { measured } from "./http/measure-requests.ts";
 import { isRead, refuseMethod, refuseOtherMethods } from "./http/methods.ts";
 import { heldAnswers, sendFailurePage, servePages } from "./http/pages.ts";
-import { answerClientErrors, answerOddRequests } from "./http/raw-answers.ts";
+import { answerClientErrors, answerOddRequests, refuseWithoutHost } from "./http/raw-answers.ts";
 import { createReadiness, type Readiness } from "./http/readiness.ts";
 import { createRequestIds } from "./http/request-ids.ts";
 import { sendSecurityHeaders } from "./http/security-headers.ts";
@@ -39,6 +39,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const app: FastifyInstance = Fastify({
     serverFactory(answer) {
       const listener: RequestListener = (request, response) => {
+        if (refuseWithoutHost(request, response, site.headers)) return;
         // A server that is closing ends its connections, which is Fastify's to do.
         if (isClosing || !answerHeld(request, response)) answer(request, response);
       };

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { cp, readdir, readFile, symlink } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { findFreePort } from "../scripts/free-port.ts";
 import { missingTool, prepareNginx, TOOL_PATH } from "./support/balancer.ts";
-import { findFreePort } from "./support/free-port.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
 const dockerfile = await readFile("deploy/Dockerfile", "utf8");

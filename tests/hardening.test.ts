@@ -86,7 +86,10 @@ describe("what is not HTTP", () => {
   });
 
   test("a request without a host is refused", async () => {
-    expect((await ask("GET / HTTP/1.1\r\n\r\n")).status).toBe(400);
+    const answer = await ask("GET / HTTP/1.1\r\n\r\n");
+    expect(answer.status).toBe(400);
+    expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+    expect((await ask("GET / HTTP/1.0\r\n\r\n")).status).toBe(200);
   });
 });
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { postMessage } from "./support/load.ts";
+import { startNetwork } from "./support/network.ts";
 import { startPostgres } from "./support/postgres.ts";
-import { startRelay } from "./support/relay.ts";
 import { startServer } from "./support/server.ts";
 
 /** A connection of its own each, as from a load balancer. */
@@ -14,20 +14,19 @@ async function ask(url: string, path: string): Promise<{ status: number; said: s
 test("is not ready while its database does not answer, says so in time, and is ready again by itself", async () => {
   const postgres = await startPostgres();
   onTestFinished(() => postgres.stop());
-  const relay = await startRelay(postgres.port);
-  onTestFinished(() => relay.close());
+  const network = await startNetwork(postgres.port);
   const databaseUrl = await postgres.createDatabase();
-  const server = await startServer({ DATABASE_URL: databaseUrl.replace(`:${postgres.port}/`, `:${relay.port}/`) });
+  const server = await startServer({ DATABASE_URL: databaseUrl.replace(`:${postgres.port}/`, `:${network.port}/`) });
   onTestFinished(async () => void (await server.stop()));
   expect(await ask(server.url, "/readyz")).toEqual({ status: 200, said: "ready" });
 
-  relay.become("silent");
+  await network.become({ kind: "silent" });
   const startMs = performance.now();
   expect(await ask(server.url, "/readyz")).toEqual({ status: 503, said: "store unavailable" });
   expect(performance.now() - startMs).toBeLessThan(6000);
   expect(await ask(server.url, "/healthz")).toEqual({ status: 200, said: "ok" });
 
-  relay.become("open");
+  await network.become({ kind: "open" });
   await expect.poll(async () => (await ask(server.url, "/readyz")).status, { timeout: 20_000 }).toBe(200);
 }, 90_000);
 

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { startNetwork } from "./support/network.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { startQuotingMailServer } from "./support/quoting-mail-server.ts";
-import { startRelay } from "./support/relay.ts";
 import { type RunningServer, startServer } from "./support/server.ts";
 
 const FORWARDED = "203.0.113.77";
@@ -113,8 +113,7 @@ test.each(["SQLite", "PostgreSQL"])(
     const mailServer = await startQuotingMailServer();
     onTestFinished(() => mailServer.close());
     mailServer.replies.push(451, 550, 250, "sign-in");
-    const relay = await startRelay(postgres.port);
-    onTestFinished(() => relay.close());
+    const network = await startNetwork(postgres.port);
     const env: Record<string, string> = {
       SMTP_URL: `smtp://website:${secret("smtp")}@127.0.0.1:${mailServer.port}?tls.rejectUnauthorized=false`,
       // Nobody is there to take the alert.
@@ -128,7 +127,7 @@ test.each(["SQLite", "PostgreSQL"])(
     };
     if (kind === "PostgreSQL") {
       await postgres.administer(`CREATE ROLE site LOGIN SUPERUSER PASSWORD '${secret("database")}'`);
-      const database = new URL((await postgres.createDatabase()).replace(`:${postgres.port}/`, `:${relay.port}/`));
+      const database = new URL((await postgres.createDatabase()).replace(`:${postgres.port}/`, `:${network.port}/`));
       database.username = "site";
       database.password = secrets.at(-1) ?? "";
       env.DATABASE_URL = database.href;
@@ -141,11 +140,11 @@ test.each(["SQLite", "PostgreSQL"])(
       await expect.poll(() => server.output(), { timeout: 20_000 }).toContain(`"event":"${event}"`);
     }
     if (kind === "PostgreSQL") {
-      relay.become("silent");
+      await network.become({ kind: "silent" });
       const body = JSON.stringify(words.visitor());
       const headers = { "content-type": "application/json", "x-forwarded-for": "203.0.113.78" };
       expect((await fetch(`${server.url}/send-email`, { method: "POST", headers, body })).status).toBe(503);
-      relay.become("open");
+      await network.become({ kind: "open" });
     }
     expect(await server.stop()).toBe(0);
 

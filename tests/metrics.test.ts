@@ -8,8 +8,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { metricsUrl, scrape } from "./support/metrics.ts";
+import { startNetwork } from "./support/network.ts";
 import { startPostgres } from "./support/postgres.ts";
-import { startRelay } from "./support/relay.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { startServer } from "./support/server.ts";
 
@@ -80,15 +80,14 @@ test("answers one path and one method, in Prometheus' own type", async () => {
 test("shows the queue of all nodes, and without the store leaves it out in time", async () => {
   const postgres = await startPostgres();
   onTestFinished(() => postgres.stop());
-  const relay = await startRelay(postgres.port);
-  onTestFinished(() => relay.close());
+  const network = await startNetwork(postgres.port);
   const databaseUrl = await postgres.createDatabase();
   // Nobody listens there: the message stays queued.
   const env = { SMTP_URL: "smtp://127.0.0.1:1", DATABASE_URL: databaseUrl };
   const other = await start(env);
   const { metrics } = await start({
     ...env,
-    DATABASE_URL: databaseUrl.replace(`:${postgres.port}/`, `:${relay.port}/`),
+    DATABASE_URL: databaseUrl.replace(`:${postgres.port}/`, `:${network.port}/`),
   });
   await postMessage(other.url, "waits");
 
@@ -98,7 +97,7 @@ test("shows the queue of all nodes, and without the store leaves it out in time"
   expect(ageSeconds).toBeGreaterThan(0);
   expect(ageSeconds).toBeLessThan(60);
 
-  relay.become("silent");
+  await network.become({ kind: "silent" });
   const startMs = performance.now();
   const lost = await scrape(metrics);
   expect(performance.now() - startMs).toBeLessThan(6000);
@@ -108,7 +107,7 @@ test("shows the queue of all nodes, and without the store leaves it out in time"
   }
   expect(lost.value('site_messages_accepted_total{outcome="queued"}')).toBe(0);
 
-  relay.become("open");
+  await network.become({ kind: "open" });
   await expect.poll(async () => (await scrape(metrics)).value("site_store_up"), { timeout: 15_000 }).toBe(1);
   expect((await scrape(metrics)).value("site_queue_messages")).toBe(1);
 }, 90_000);

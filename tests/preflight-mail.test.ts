@@ -1,9 +1,9 @@
 import { Resolver } from "node:dns/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { findFreePort } from "../scripts/free-port.ts";
 import { checkMailboxes, checkSmtp } from "../server/preflight/check-mail.ts";
 import { checkSenderDomain } from "../server/preflight/check-sender-domain.ts";
 import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
-import { findFreePort } from "./support/free-port.ts";
 import { startMailServer } from "./support/mail-server.ts";
 
 describe("the mail server", () => {

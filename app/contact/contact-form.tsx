@@ -1,4 +1,4 @@
-import { type FormEvent as SubmitEvent, useEffect, useReducer, useRef, useState } from "react";
+import { type FormEvent as SubmitEvent, startTransition, useEffect, useReducer, useRef, useState } from "react";
 import { type ContactField, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { Select, TextArea, TextField } from "./field.tsx";
 import { FormAlert } from "./form-alert.tsx";
@@ -104,7 +104,8 @@ function useCountries(url: string): readonly Country[] {
   useEffect(() => {
     const leaving = new AbortController();
     loadCountries(url, leaving.signal)
-      .then(setCountries)
+      // 250 options in one go would keep a slow phone from answering its user.
+      .then((list) => startTransition(() => setCountries(list)))
       .catch((error: unknown) => leaving.signal.aborted || console.error("The country list did not load.", error));
     return () => leaving.abort();
   }, [url]);

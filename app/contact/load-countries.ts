@@ -13,8 +13,9 @@ export async function loadCountries(url: string, signal: AbortSignal): Promise<C
 /** Reads `[{ cca2, name: { common } }]`; an item of another shape is left out. */
 export function readCountries(list: unknown): Country[] {
   if (!Array.isArray(list)) throw new Error("The country list is not a list.");
+  const { compare } = new Intl.Collator();
   return list
     .map((item) => ({ code: item?.cca2, name: item?.name?.common }))
     .filter((item): item is Country => typeof item.code === "string" && typeof item.name === "string")
-    .sort((a, b) => a.name.localeCompare(b.name));
+    .sort((a, b) => compare(a.name, b.name));
 }

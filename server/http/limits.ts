@@ -46,6 +46,8 @@ export function createLimitedServer(limits: Limits, listener: RequestListener): 
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: limits.checkIntervalMs,
       maxHeaderSize: limits.maxHeaderBytes,
+      // Refused by refuseWithoutHost, in words and with headers of our own.
+      requireHostHeader: false,
     },
     listener,
   );

@@ -1,6 +1,8 @@
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
+
+const TEXT = "text/plain; charset=utf-8";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -19,6 +21,13 @@ export function answerClientErrors(headers: Headers): (error: Error & { code?: s
     if (!socket.writable || socket.bytesRead === 0 || socket.bytesWritten > 0) socket.destroy();
     else sendLast(socket, answers.get(STATUS_OF[error.code ?? ""] ?? 400) ?? "");
   };
+}
+
+/** HTTP/1.1 asks for a `Host`. Says whether it refused. */
+export function refuseWithoutHost(request: IncomingMessage, response: ServerResponse, headers: Headers): boolean {
+  if (request.headers.host !== undefined || request.httpVersion !== "1.1") return false;
+  response.writeHead(400, { ...headers, connection: "close", "content-type": TEXT }).end("Bad Request\n");
+  return true;
 }
 
 /** Refuses to be a proxy, and expectations other than `100-continue`; Node would answer bare or not at all. */
@@ -41,7 +50,7 @@ function rawAnswer(status: number, headers: Headers): string {
   const lines = Object.entries({
     ...headers,
     connection: "close",
-    "content-type": "text/plain; charset=utf-8",
+    "content-type": TEXT,
     "content-length": String(body.length),
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`;

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { request } from "node:https";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import { findFreePort } from "./free-port.ts";
+import { findFreePort } from "../../scripts/free-port.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 
 export interface BalancerAnswer {
