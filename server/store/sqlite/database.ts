@@ -74,11 +74,22 @@ function makePrivateFile(file: string): void {
 function refuseForeignFile(db: DatabaseSync, file: string): void {
   const refusal = `${file} is not a database of this program; move it away, or set DATA_DIR to another folder`;
   try {
-    const { application_id } = db.prepare("PRAGMA application_id").get() as { application_id: number };
-    const { tables } = db.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
+    const { application_id, tables } = readMarks(db);
     if (application_id !== APPLICATION_ID && (application_id !== 0 || tables > 0)) throw new StoreRefused(refusal);
   } catch (error) {
     throw primaryCode(error) === NOT_A_DATABASE ? new StoreRefused(refusal, { cause: error }) : error;
+  }
+}
+
+/** Both at one moment: another process may be making the database just now. */
+function readMarks(db: DatabaseSync): { application_id: number; tables: number } {
+  db.exec("BEGIN");
+  try {
+    const { tables } = db.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
+    const { application_id } = db.prepare("PRAGMA application_id").get() as { application_id: number };
+    return { application_id, tables };
+  } finally {
+    if (db.isTransaction) db.exec("ROLLBACK");
   }
 }
 
