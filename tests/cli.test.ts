@@ -1,50 +1,18 @@
-import { spawn } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { readCommandLine } from "../server/cli/commands.ts";
 import { openStore } from "../server/store/open-store.ts";
 import type { Store } from "../server/store/store.ts";
 import { finish, messageWith, store as send, submissionOf } from "./store-contract/samples.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
-
-const CLI = fileURLToPath(new URL("../server/cli.ts", import.meta.url));
-
-interface Outcome {
-  code: number | null;
-  out: string;
-  err: string;
-}
-
-/** The real program in a process of its own, while the store stays open here as in a running server. */
-function run(env: Record<string, string>, ...args: string[]): Promise<Outcome> {
-  const child = spawn(process.execPath, [CLI, ...args], { env: { PATH: process.env.PATH, ...env } });
-  child.stdin.end("y\n");
-  const outcome: Outcome = { code: null, out: "", err: "" };
-  child.stdout.on("data", (text) => {
-    outcome.out += text;
-  });
-  child.stderr.on("data", (text) => {
-    outcome.err += text;
-  });
-  return new Promise((resolve) => child.on("close", (code) => resolve({ ...outcome, code })));
-}
+import { runCli } from "./support/run-cli.ts";
 
 describe("on SQLite", () => {
   let dataDir: string;
   let store: Store;
-  const cli = (...args: string[]) => run({ DATA_DIR: dataDir }, ...args);
+  const cli = (...args: string[]) => runCli({ DATA_DIR: dataDir }, ...args);
 
   beforeEach(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "cli-"));
@@ -160,7 +128,7 @@ describe("on SQLite", () => {
       code: 1,
       err: expect.stringMatching(/cannot be written/),
     });
-    expect((await run({ DATA_DIR: folder }, "show", reference)).code).toBe(0);
+    expect((await runCli({ DATA_DIR: folder }, "show", reference)).code).toBe(0);
   });
 
   test("answers requests for access, rectification and restriction", async () => {
@@ -235,42 +203,6 @@ describe("on SQLite", () => {
   });
 });
 
-describe("the command line", () => {
-  test("explains itself without opening anything", async () => {
-    const dataDir = join(tmpdir(), "cli-never-made");
-    const general = await run({ DATA_DIR: dataDir }, "--help");
-    expect(general).toMatchObject({ code: 0, err: "" });
-    for (const name of ["list", "show", "retry", "release", "export", "stats", "backup", "privacy erase"]) {
-      expect(general.out).toMatch(new RegExp(`^ {2}${name} `, "m"));
-      expect(readCommandLine([...name.split(" "), "--help"])).toMatchObject({
-        text: expect.stringContaining(`Usage: npm run messages -- ${name}`),
-      });
-    }
-    expect(existsSync(dataDir)).toBe(false);
-  });
-
-  test("leaves with 2 when it is used wrongly, and with 1 and one line each when the settings are wrong", async () => {
-    expect(await run({}, "list", "--colour")).toMatchObject({
-      code: 2,
-      out: "",
-      err: expect.stringMatching(/^Unknown option '--colour'\n.+--help/),
-    });
-    const wrong = await run({ PORT: "x", DATABASE_URL: "mysql://x" }, "list");
-    expect(wrong).toMatchObject({ code: 1, out: "" });
-    expect(wrong.err).toMatch(/^PORT is not .+\nDATABASE_URL is not .+\n$/);
-    const away = await run({ DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" }, "list");
-    expect(away).toMatchObject({
-      code: 1,
-      out: "",
-      err: expect.stringMatching(/^The message database cannot be used: [^\n]+\n$/),
-    });
-    expect(await run({ DATA_DIR: "/dev/null/x" }, "list")).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^[^\n]+DATA_DIR[^\n]+\n$/),
-    });
-  });
-});
-
 describe("on PostgreSQL", () => {
   let server: PostgresServer;
   beforeAll(async () => {
@@ -285,10 +217,10 @@ describe("on PostgreSQL", () => {
     const store = await openStore({ dataDir, databaseUrl });
     onTestFinished(() => store.close());
     const reference = await send(store);
-    const cli = (...args: string[]) => run({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir }, ...args);
+    const cli = (...args: string[]) => runCli({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir }, ...args);
     expect((await cli("list")).out).toContain(reference);
     expect(await cli("backup", join(dataDir, "messages.db"))).toMatchObject({ code: 0, err: "" });
-    expect((await run({ DATA_DIR: dataDir }, "show", reference)).out).toContain("Ada Lovelace");
+    expect((await runCli({ DATA_DIR: dataDir }, "show", reference)).out).toContain("Ada Lovelace");
     expect(await cli("privacy", "erase", "ADA@example.com", "--yes")).toMatchObject({ code: 0, err: "" });
     expect(await store.list({})).toEqual([]);
   });

@@ -1,0 +1,24 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const CLI = fileURLToPath(new URL("../../server/cli.ts", import.meta.url));
+
+export interface Outcome {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** The real program in a process of its own, while the store stays open here as in a running server. */
+export function runCli(env: Record<string, string>, ...args: string[]): Promise<Outcome> {
+  const child = spawn(process.execPath, [CLI, ...args], { env: { PATH: process.env.PATH, ...env } });
+  child.stdin.end("y\n");
+  const outcome: Outcome = { code: null, out: "", err: "" };
+  child.stdout.on("data", (text) => {
+    outcome.out += text;
+  });
+  child.stderr.on("data", (text) => {
+    outcome.err += text;
+  });
+  return new Promise((resolve) => child.on("close", (code) => resolve({ ...outcome, code })));
+}
