@@ -7,7 +7,7 @@ import { test } from "../support/site.ts";
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 /** Stands for any request that made the server fail. */
 const FAILURE_PATH = "/made-to-fail";
-const ALL_SCREENS = [...SCREENS.map(({ paths }) => paths[0]), "/about", FAILURE_PATH];
+const ALL_SCREENS = [...SCREENS.map(({ paths }) => paths[0]), "/about", "/assets/carbon", FAILURE_PATH];
 
 const INVALID = { name: "Enter your name.", message: "Enter your message." };
 const FORM_STATES = [
