@@ -1,7 +1,7 @@
 import mdx from "@mdx-js/rollup";
 import { defineConfig } from "vite";
-import { mdxSections } from "./build/mdx-sections.ts";
-import { site } from "./build/site-plugin.ts";
+import { mdxSections } from "./prerender/mdx-sections.ts";
+import { site } from "./prerender/site-plugin.ts";
 
 export default defineConfig({
   plugins: [

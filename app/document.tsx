@@ -1,7 +1,7 @@
-import displayFont from "../media/fonts/display.woff2?url";
 import { Footer } from "./components/footer.tsx";
 import { Header } from "./components/header.tsx";
 import { MARK_COLOUR } from "./components/mark.tsx";
+import displayFont from "./media/display.woff2?url";
 import type { PageScript, RenderContext } from "./render-context.ts";
 import type { Screen } from "./screen.ts";
 import { site } from "./site.ts";

@@ -13,8 +13,8 @@ import { createRequestIds } from "./http/request-ids.ts";
 import { sendSecurityHeaders } from "./http/security-headers.ts";
 import { acceptMessages } from "./http/send-email.ts";
 import { plainError } from "./log-error.ts";
-import { type Meter, noMeter } from "./metrics/meter.ts";
 import type { Store } from "./store/store.ts";
+import { type Meter, noMeter } from "./watch/meter.ts";
 
 export interface AppParts {
   config: Config;

@@ -5,12 +5,12 @@ import { type Config, ConfigError, parseConfig } from "./config.ts";
 import { BuildMissing, type HeldSite, holdSite } from "./http/held-files.ts";
 import { createReadiness } from "./http/readiness.ts";
 import { openMailer } from "./mail/open-mailer.ts";
-import { MetricsRefused, openMetrics } from "./metrics/open-metrics.ts";
-import { startAlerts } from "./outbox/alerts.ts";
 import { startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
 import { openStore } from "./store/open-store.ts";
 import { StoreRefused, StoreUnavailable } from "./store/store.ts";
+import { startAlerts } from "./watch/alerts.ts";
+import { MetricsRefused, openMetrics } from "./watch/open-metrics.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 const SHUTDOWN_MS = 10_000;

@@ -1,9 +1,9 @@
 import { Resolver } from "node:dns/promises";
 import { fileURLToPath } from "node:url";
+import { type Finding, fail } from "./cli/preflight/finding.ts";
+import { exitCodeFor, report } from "./cli/preflight/report.ts";
+import { runChecks } from "./cli/preflight/run-checks.ts";
 import { ConfigError, parseConfig } from "./config.ts";
-import { type Finding, fail } from "./preflight/finding.ts";
-import { exitCodeFor, report } from "./preflight/report.ts";
-import { runChecks } from "./preflight/run-checks.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 const DNS_PATIENCE = { timeout: 2000, tries: 1 };

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
-import { totalBytes, weighPage } from "../build/page-weight.ts";
 import type { BuildManifest } from "../contract/build-manifest.ts";
+import { totalBytes, weighPage } from "../prerender/page-weight.ts";
 import budgets from "./budgets.json" with { type: "json" };
 
 const { files } = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;

@@ -1,8 +1,8 @@
 import { Resolver } from "node:dns/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findFreePort } from "../scripts/free-port.ts";
-import { checkMailboxes, checkSmtp } from "../server/preflight/check-mail.ts";
-import { checkSenderDomain } from "../server/preflight/check-sender-domain.ts";
+import { checkMailboxes, checkSmtp } from "../server/cli/preflight/check-mail.ts";
+import { checkSenderDomain } from "../server/cli/preflight/check-sender-domain.ts";
 import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
 import { startMailServer } from "./support/mail-server.ts";
 

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
-import filmAv1 from "../../media/film/first-light.av1.mp4?url";
-import filmH264 from "../../media/film/first-light.h264.mp4?url";
-import posterAvif from "../../media/film/poster.avif?url";
-import posterJpeg from "../../media/film/poster.jpg?url";
-import posterWebp from "../../media/film/poster.webp?url";
+import filmAv1 from "../media/first-light.av1.mp4?url";
+import filmH264 from "../media/first-light.h264.mp4?url";
+import posterAvif from "../media/poster.avif?url";
+import posterJpeg from "../media/poster.jpg?url";
+import posterWebp from "../media/poster.webp?url";
 import type { FilmSource, SiteSettings } from "../site.ts";
 
 const OWN_FILM: readonly FilmSource[] = [

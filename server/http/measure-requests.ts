@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import type { Meter, Route } from "../metrics/meter.ts";
+import type { Meter, Route } from "../watch/meter.ts";
 
 /** The same listener, but the meter is told of every answer once it is sent, by kind: a path may be anybody's words. */
 export function measured(listener: RequestListener, meter: Meter): RequestListener {

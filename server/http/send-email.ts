@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { ALERT_ID, REFERENCE_PARAMETER, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
-import type { Meter, RefusalReason } from "../metrics/meter.ts";
 import { type Acceptance, type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
+import type { Meter, RefusalReason } from "../watch/meter.ts";
 import { clientHash } from "./client-hash.ts";
 import { judgeOrigin } from "./origin-check.ts";
 

@@ -1,7 +1,7 @@
 import { composeMail, type MailIdentity } from "../mail/compose.ts";
 import { MailError, type Mailer } from "../mail/mailer.ts";
-import type { AttemptOutcome, Meter } from "../metrics/meter.ts";
 import type { Claim, Store } from "../store/store.ts";
+import type { AttemptOutcome, Meter } from "../watch/meter.ts";
 import type { Clock } from "./clock.ts";
 import { errorName, type OutboxLog } from "./outbox-log.ts";
 import type { Marker } from "./persistent-mark.ts";

@@ -1,7 +1,7 @@
 import type { MailIdentity } from "../mail/compose.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import { type Meter, noMeter } from "../metrics/meter.ts";
 import type { Claim, Store } from "../store/store.ts";
+import { type Meter, noMeter } from "../watch/meter.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { deliver } from "./delivery.ts";
 import { errorName, type OutboxLog } from "./outbox-log.ts";

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { type AlertOptions, startAlerts } from "../../server/outbox/alerts.ts";
+import { type AlertOptions, startAlerts } from "../../server/watch/alerts.ts";
 import { type AlertReceiver, startAlertReceiver } from "./alert-receiver.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import type { PostOffice } from "./post-office.ts";

@@ -5,7 +5,7 @@ import { get, type IncomingMessage } from "node:http";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { type StartedProcess, startServer } from "../scripts/start-process.ts";
+import { type StartedProcess, startServer } from "../../scripts/start-process.ts";
 import { measureLoad } from "./http-load.ts";
 import { nextMessage } from "./message-request.ts";
 import { oneCore, RIVALS } from "./rivals.ts";

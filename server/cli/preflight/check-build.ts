@@ -1,5 +1,5 @@
-import type { BuildSettings } from "../../contract/build-settings.ts";
-import { BuildMissing, type HeldSite, holdSite } from "../http/held-files.ts";
+import type { BuildSettings } from "../../../contract/build-settings.ts";
+import { BuildMissing, type HeldSite, holdSite } from "../../http/held-files.ts";
 import { type Finding, fail, ok } from "./finding.ts";
 import { domainOf, isReservedDomain } from "./reserved-domain.ts";
 

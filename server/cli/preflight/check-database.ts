@@ -1,7 +1,7 @@
-import type { Config } from "../config.ts";
-import { SCHEMA_VERSION } from "../store/migrations/migration.ts";
-import { readSchema } from "../store/read-schema.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import type { Config } from "../../config.ts";
+import { SCHEMA_VERSION } from "../../store/migrations/migration.ts";
+import { readSchema } from "../../store/read-schema.ts";
+import { StoreUnavailable } from "../../store/store.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Whether the messages' database answers, and fits this program. Changes nothing in it. */

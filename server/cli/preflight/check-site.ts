@@ -1,4 +1,4 @@
-import type { BuildSettings } from "../../contract/build-settings.ts";
+import type { BuildSettings } from "../../../contract/build-settings.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const PATIENCE_MS = 10_000;

@@ -1,5 +1,5 @@
 import type { Resolver } from "node:dns/promises";
-import type { Config } from "../config.ts";
+import type { Config } from "../../config.ts";
 import { checkAddress, checkProxy } from "./check-address.ts";
 import { checkBuild } from "./check-build.ts";
 import { checkDatabase } from "./check-database.ts";

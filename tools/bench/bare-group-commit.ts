@@ -1,5 +1,5 @@
 // The limit to compare with: a bare Node server that parses, inserts and commits in groups, and does nothing else.
-// Started by bench/messages.ts with the database's file as its argument.
+// Started by tools/bench/messages.ts with the database's file as its argument.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DatabaseSync } from "node:sqlite";

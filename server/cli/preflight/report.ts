@@ -1,4 +1,4 @@
-import { visible } from "../cli/visible-text.ts";
+import { visible } from "../visible-text.ts";
 import type { Finding } from "./finding.ts";
 
 /** One line for each finding, then the verdict. What came from outside cannot play tricks on a terminal. */

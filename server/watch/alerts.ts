@@ -1,7 +1,7 @@
+import { type Clock, systemClock } from "../outbox/clock.ts";
+import type { Outbox } from "../outbox/outbox.ts";
+import { errorName, type OutboxLog } from "../outbox/outbox-log.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
-import { type Clock, systemClock } from "./clock.ts";
-import type { Outbox } from "./outbox.ts";
-import { errorName, type OutboxLog } from "./outbox-log.ts";
 import { postAlert } from "./post-alert.ts";
 import { describeTroubles, findTroubles, oldestAgeMs, type Situation, type Trouble } from "./trouble.ts";
 

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compressBeside } from "../build/compress.ts";
+import { compressBeside } from "../../prerender/compress.ts";
 
 /**
  * The same pages as somebody would write them by hand: our own markup, styles, typeface and pictures, and no script at

@@ -1,6 +1,6 @@
-import type { Config } from "../config.ts";
-import { MailError } from "../mail/mailer.ts";
-import { type SmtpLimits, tryToSignIn } from "../mail/smtp-mailer.ts";
+import type { Config } from "../../config.ts";
+import { MailError } from "../../mail/mailer.ts";
+import { type SmtpLimits, tryToSignIn } from "../../mail/smtp-mailer.ts";
 import { type Finding, fail, ok } from "./finding.ts";
 import { domainOf, isReservedDomain } from "./reserved-domain.ts";
 

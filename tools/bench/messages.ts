@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type StartedProcess, startProcess, startServer } from "../scripts/start-process.ts";
+import { type StartedProcess, startProcess, startServer } from "../../scripts/start-process.ts";
 import { type LoadResult, measureLoad } from "./http-load.ts";
 import { nextMessage } from "./message-request.ts";
 import { type BenchTable, ratio } from "./table.ts";
@@ -16,7 +16,7 @@ export async function benchMessages(): Promise<BenchTable[]> {
   const rows: BenchTable["rows"] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {
     const bare = await measure((folder) =>
-      startProcess(["node", "bench/bare-group-commit.ts", join(folder, "bare.db")]),
+      startProcess(["node", "tools/bench/bare-group-commit.ts", join(folder, "bare.db")]),
     );
     const ours = await measure((folder) => startServer({ DATA_DIR: folder }));
     rows.push({ round, server: "bare group commit", ...shown(bare), ratio: "1.00" });

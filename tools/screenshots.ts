@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "@playwright/test";
 import sharp from "sharp";
-import { CHROMIUM_FLAGS, findChromium } from "./chromium.mjs";
-import { startServer } from "./start-process.ts";
+import { CHROMIUM_FLAGS, findChromium } from "../scripts/chromium.mjs";
+import { startServer } from "../scripts/start-process.ts";
 
 const OUT = "dist/screenshots";
 const README_PICTURE = "docs/home.jpg";

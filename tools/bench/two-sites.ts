@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startProcess, startServer } from "../scripts/start-process.ts";
+import { startProcess, startServer } from "../../scripts/start-process.ts";
 import { makeHandWrittenPages } from "./hand-written.ts";
 
 export interface Site {
@@ -15,7 +15,7 @@ export async function withBothSites<T>(measure: (ours: Site, handWritten: Site) 
   const pages = await makeHandWrittenPages();
   const [ours, bare] = await Promise.all([
     startServer({ DATA_DIR: dataDir }),
-    startProcess(["node", "bench/bare-pages.ts", pages.folder]),
+    startProcess(["node", "tools/bench/bare-pages.ts", pages.folder]),
   ]);
   try {
     return await measure(

@@ -1,7 +1,7 @@
 import { chromium } from "@playwright/test";
 import lighthouse, { type Flags } from "lighthouse";
-import { CHROMIUM_FLAGS, findChromium } from "../scripts/chromium.mjs";
-import { findFreePort } from "../scripts/free-port.ts";
+import { CHROMIUM_FLAGS, findChromium } from "../../scripts/chromium.mjs";
+import { findFreePort } from "../../scripts/free-port.ts";
 import { SCREENS } from "./screens.ts";
 import { type BenchTable, median, ratio } from "./table.ts";
 import { withBothSites } from "./two-sites.ts";

@@ -1,5 +1,5 @@
 import { type Browser, chromium } from "@playwright/test";
-import { CHROMIUM_FLAGS, findChromium } from "../scripts/chromium.mjs";
+import { CHROMIUM_FLAGS, findChromium } from "../../scripts/chromium.mjs";
 import { SCREENS } from "./screens.ts";
 import { type BenchTable, ratio } from "./table.ts";
 import { type Site, withBothSites } from "./two-sites.ts";

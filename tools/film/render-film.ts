@@ -1,8 +1,8 @@
 /**
  * Renders the home page's background film.
  *
- *   node media/render-film.ts                     all frames, both films, all posters, into media/film
- *   node media/render-film.ts --stills <folder>   five frames for looking at, nothing else
+ *   node tools/film/render-film.ts                     all frames, both films, all posters, into app/media
+ *   node tools/film/render-film.ts --stills <folder>   five frames for looking at, nothing else
  */
 
 import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ import { drawFrames } from "./film-frames.ts";
 import { FilmError, findBrowser, requireFfmpeg } from "./film-tools.ts";
 import { frameCount, framesPerSecond } from "./layout.ts";
 
-const filmFolder = fileURLToPath(new URL("film/", import.meta.url));
+const filmFolder = fileURLToPath(new URL("../../app/media/", import.meta.url));
 const frameName = (index: number) => `frame-${String(index).padStart(4, "0")}.png`;
 
 async function writeStills(folder: string): Promise<void> {

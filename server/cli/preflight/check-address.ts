@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../../config.ts";
 import { type Finding, fail, ok } from "./finding.ts";
 import { isReservedDomain } from "./reserved-domain.ts";
 

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import subsetFont from "subset-font";
 
 const SOURCE = "@fontsource-variable/bricolage-grotesque/files/bricolage-grotesque-latin-opsz-normal.woff2";
-const TARGET = new URL("./fonts/display.woff2", import.meta.url);
+const TARGET = new URL("../../app/media/display.woff2", import.meta.url);
 const MAX_BYTES = 25_000;
 
 // Printable ASCII, the accents of common Western European words, and typographic punctuation.
@@ -22,7 +22,7 @@ if (font.length > MAX_BYTES) {
   process.exit(1);
 }
 await writeFile(TARGET, font);
-console.log(`media/fonts/display.woff2: ${font.length} bytes, ${letters.length} characters`);
+console.log(`app/media/display.woff2: ${font.length} bytes, ${letters.length} characters`);
 
 function range(first: number, last: number): string[] {
   return Array.from({ length: last - first + 1 }, (_, index) => String.fromCodePoint(first + index));

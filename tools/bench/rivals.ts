@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { findFreePort } from "../scripts/free-port.ts";
-import { type StartedProcess, startProcess, startServer } from "../scripts/start-process.ts";
+import { findFreePort } from "../../scripts/free-port.ts";
+import { type StartedProcess, startProcess, startServer } from "../../scripts/start-process.ts";
 
 export interface Rival {
   name: string;
@@ -12,7 +12,7 @@ export interface Rival {
 
 /** Servers of one and the same compressed page at /contact, each on the first core alone where that can be had. */
 export const RIVALS: readonly Rival[] = [
-  { name: "bare node:http", start: () => startProcess([...oneCore(), "node", "bench/bare-pages.ts", "dist"]) },
+  { name: "bare node:http", start: () => startProcess([...oneCore(), "node", "tools/bench/bare-pages.ts", "dist"]) },
   { name: "ours", start: (folder) => startServer({ DATA_DIR: folder }, oneCore()) },
   { name: "Caddy", start: isInstalled("caddy") ? startCaddy : null },
   { name: "nginx", start: isInstalled("nginx") ? startNginx : null },

@@ -13,7 +13,7 @@ const MAX_BYTES = 60_000;
 
 /** The picture that a shared link shows: the film's first frame, the brand, and the page's headline. */
 export async function drawSocialCard(headline: string): Promise<Buffer> {
-  const outline = await outliner("media/fonts/display.woff2", 600);
+  const outline = await outliner("app/media/display.woff2", 600);
   const lines = wrap(headline, (text) => outline(text, TITLE_PX));
   const firstBaseline = HEIGHT - MARGIN - 64 - (lines.length - 1) * TITLE_PX;
   const title = lines.map(({ path }, index) => place(path, MARGIN, firstBaseline + index * TITLE_PX, "#fff")).join("");
@@ -23,7 +23,7 @@ export async function drawSocialCard(headline: string): Promise<Buffer> {
     <defs><linearGradient id="scrim"><stop offset=".1" stop-color="#06201c" stop-opacity=".82"/><stop offset=".75" stop-color="#06201c" stop-opacity="0"/></linearGradient></defs>
     <path d="M0 0h${WIDTH}v${HEIGHT}H0z" fill="url(#scrim)"/>
     <g transform="translate(${MARGIN} 76) scale(1.875)">${markShapes("#fff")}</g>${brand}${title}${tagline}</svg>`;
-  const card = await sharp("media/film/poster.jpg")
+  const card = await sharp("app/media/poster.jpg")
     .resize(WIDTH, HEIGHT, { fit: "cover" })
     .composite([{ input: Buffer.from(svg) }])
     .jpeg({ quality: 80, mozjpeg: true })

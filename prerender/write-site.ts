@@ -117,7 +117,7 @@ async function write(outDir: string, file: string, content: string | Uint8Array)
 async function builtFile(outDir: string, file: string, settings: BuildSettings): Promise<BuiltFile> {
   const extension = extname(file);
   const contentType = CONTENT_TYPE[extension];
-  if (!contentType) throw new Error(`build/write-site.ts knows no content type for ${file}; add its extension.`);
+  if (!contentType) throw new Error(`prerender/write-site.ts knows no content type for ${file}; add its extension.`);
   const content = await readFile(join(outDir, file));
   const isPage = extension === ".html";
   return {
