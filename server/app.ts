@@ -12,7 +12,7 @@ import { createReadiness, type Readiness } from "./http/readiness.ts";
 import { createRequestIds } from "./http/request-ids.ts";
 import { sendSecurityHeaders } from "./http/security-headers.ts";
 import { acceptMessages } from "./http/send-email.ts";
-import { plainError } from "./log-error.ts";
+import { plainError } from "./log.ts";
 import type { Store } from "./store/store.ts";
 import { type Meter, noMeter } from "./watch/meter.ts";
 

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
+import { parseDurationMs } from "../contract/duration.ts";
 
 export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
 
@@ -56,7 +57,6 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const LOG_LEVELS: readonly string[] = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const PROXY_NAMES = ["loopback", "linklocal", "uniquelocal"];
 
 /** Gives a frozen, complete Config, or throws a ConfigError that names every bad variable. */
@@ -187,11 +187,6 @@ function parseRetention(text: string, problems: string[]): Retention {
     }
   }
   return retention;
-}
-
-function parseDurationMs(text: string): number | undefined {
-  const [, count, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
-  return count && unit ? Number(count) * (UNIT_MS[unit] ?? Number.NaN) : undefined;
 }
 
 function hasProtocol(url: string, protocols: readonly string[]): boolean {

@@ -88,7 +88,7 @@ describe("a store that is away", () => {
     expect(await office.log.seen("alert")).toMatchObject({ level: "error", troubles: ["store-away"] });
     expect(receiver.alerts.map(({ body }) => body)).toEqual([
       {
-        text: expect.stringContaining("The message database has not answered for 0 h 5 min"),
+        text: expect.stringContaining("The message database has not answered for 5 minutes"),
         troubles: ["store-away"],
         ...{ queued: null, oldestAgeSeconds: null, failed: null },
       },

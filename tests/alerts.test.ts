@@ -21,7 +21,7 @@ describe("the oldest undelivered message", () => {
         level: "error",
         event: "alert",
         troubles: ["overdue"],
-        text: "Brighter: Messages from the website do not get through. 2 waiting to be delivered, the oldest for 1 h 0 min; see: npm run messages -- list",
+        text: "Brighter: Messages from the website do not get through. 2 waiting to be delivered, the oldest for 60 minutes; see: npm run messages -- list",
       },
     ]);
     expect(receiver.alerts).toMatchObject([

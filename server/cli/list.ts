@@ -1,7 +1,8 @@
+import { formatDuration } from "../../contract/duration.ts";
 import type { MessageState, StoredMessage } from "../store/store.ts";
 import { defineCommand, UsageError } from "./command.ts";
 import { messageJson } from "./message-json.ts";
-import { ageOf, parseMoment } from "./moment.ts";
+import { parseMoment } from "./moment.ts";
 import { cut, table } from "./table.ts";
 import { visible, visibleJson } from "./visible-text.ts";
 
@@ -59,7 +60,7 @@ export const list = defineCommand({
 function toRow(now: Date) {
   return (message: StoredMessage): string[] => [
     message.isRestricted ? `${message.state}, restricted` : message.state,
-    ageOf(message.acceptedAt, now),
+    formatDuration(now.getTime() - message.acceptedAt.getTime()),
     message.reference,
     cut(visible(message.email), FROM_WIDTH),
     String(message.attempts),

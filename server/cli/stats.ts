@@ -1,6 +1,6 @@
+import { formatDuration } from "../../contract/duration.ts";
 import type { MessageCount } from "../store/store.ts";
 import { defineCommand, UsageError } from "./command.ts";
-import { ageOf } from "./moment.ts";
 import { bars } from "./table.ts";
 import { visible, visibleJson } from "./visible-text.ts";
 
@@ -25,7 +25,7 @@ export const stats = defineCommand({
       const counts = await store.countByDayAndCountry(new Date((today - days + 1) * DAY_MS));
       if (values.json) return out(`${visibleJson(counts)}\n`);
       const { queued, oldestQueuedAt, failed } = await store.queueDepth();
-      const age = oldestQueuedAt ? `, the oldest for ${ageOf(oldestQueuedAt, now)}` : "";
+      const age = oldestQueuedAt ? `, the oldest for ${formatDuration(now.getTime() - oldestQueuedAt.getTime())}` : "";
       out(`Waiting to be delivered: ${queued}${age}. Set aside as undeliverable: ${failed}.\n\n`);
       const total = counts.reduce((sum, { count }) => sum + count, 0);
       if (total === 0) return out(`No messages in the last ${days} days.\n`);

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Store } from "../store/store.ts";
-import { withinMs } from "../time-limit.ts";
+import { withinMs } from "../time.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** Shorter than those who ask usually wait. */

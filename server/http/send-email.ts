@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
+import { durationInWords } from "../../contract/duration.ts";
 import { ALERT_ID, REFERENCE_PARAMETER, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
 import { type Acceptance, type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
@@ -106,7 +107,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
       reply.header("retry-after", Math.ceil(acceptance.retryAfterMs / 1000));
       return answer(request, reply, 429, {
         success: false,
-        error: `You have sent several messages already. Please try again in ${inWords(acceptance.retryAfterMs)}.`,
+        error: `You have sent several messages already. Please try again in ${durationInWords(acceptance.retryAfterMs)}.`,
       });
   }
 }
@@ -188,10 +189,4 @@ const CLIENT_ERROR: Readonly<Record<number, [RefusalReason, string]>> = {
 
 function refuse(reply: FastifyReply, status: number, error: string): FastifyReply {
   return reply.code(status).header("cache-control", "no-store").send({ success: false, error });
-}
-
-function inWords(waitMs: number): string {
-  const minutes = Math.ceil(waitMs / 60_000);
-  if (minutes <= 1) return "a minute";
-  return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
 }

@@ -1,5 +1,6 @@
 import { createTransport, type Transporter } from "nodemailer";
 import { parseConnectionUrl } from "nodemailer/lib/shared";
+import { withinMs } from "../time.ts";
 import { classifySmtpError } from "./classify-smtp-error.ts";
 import { MailError, type Mailer } from "./mailer.ts";
 
@@ -36,7 +37,7 @@ export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMI
       const connection = idle.pop() ?? openConnection();
       busy.add(connection);
       try {
-        await withinMs(limits.attemptMs, connection.sendMail(mail));
+        await withinMs(limits.attemptMs, connection.sendMail(mail), outOfTime);
         idle.push(connection);
       } catch (error) {
         if (error instanceof MailError) {
@@ -63,7 +64,7 @@ export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMI
 export async function tryToSignIn(smtpUrl: string, limits: SmtpLimits = SMTP_LIMITS): Promise<void> {
   const connection = createTransport(connectionOptions(parseConnectionUrl(smtpUrl), limits));
   try {
-    await withinMs(limits.attemptMs, connection.verify());
+    await withinMs(limits.attemptMs, connection.verify(), outOfTime);
   } catch (error) {
     throw error instanceof MailError ? error : classifySmtpError(error);
   } finally {
@@ -86,15 +87,6 @@ function connectionOptions(server: ReturnType<typeof parseConnectionUrl>, limits
   };
 }
 
-async function withinMs(limitMs: number, work: Promise<unknown>): Promise<void> {
-  const limit = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => limit.reject(new MailError("temporary", `the mail server took more than ${limitMs / 1000} s for one mail`)),
-    limitMs,
-  );
-  try {
-    await Promise.race([work, limit.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function outOfTime(limitMs: number): MailError {
+  return new MailError("temporary", `the mail server took more than ${limitMs / 1000} s for one mail`);
 }

@@ -1,9 +1,9 @@
+import { errorName, type Log } from "../log.ts";
 import { composeMail, type MailIdentity } from "../mail/compose.ts";
 import { MailError, type Mailer } from "../mail/mailer.ts";
 import type { Claim, Store } from "../store/store.ts";
+import type { Clock } from "../time.ts";
 import type { AttemptOutcome, Meter } from "../watch/meter.ts";
-import type { Clock } from "./clock.ts";
-import { errorName, type OutboxLog } from "./outbox-log.ts";
 import type { Marker } from "./persistent-mark.ts";
 import type { QueuePause } from "./queue-pause.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
@@ -12,7 +12,7 @@ export interface DeliveryParts {
   store: Pick<Store, "markDelivered" | "reschedule" | "setAside" | "unclaim" | "find">;
   mailer: Mailer;
   identity: MailIdentity;
-  log: OutboxLog;
+  log: Log;
   meter: Meter;
   onPaused(): void;
   clock: Clock;

@@ -1,10 +1,10 @@
+import { errorName, type Log } from "../log.ts";
 import type { MailIdentity } from "../mail/compose.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Claim, Store } from "../store/store.ts";
+import { type Clock, systemClock } from "../time.ts";
 import { type Meter, noMeter } from "../watch/meter.ts";
-import { type Clock, systemClock } from "./clock.ts";
 import { deliver } from "./delivery.ts";
-import { errorName, type OutboxLog } from "./outbox-log.ts";
 import { createMarker } from "./persistent-mark.ts";
 import { createQueuePause } from "./queue-pause.ts";
 
@@ -12,7 +12,7 @@ export interface OutboxOptions {
   store: Pick<Store, "claim" | "markDelivered" | "reschedule" | "setAside" | "unclaim" | "nextDueAt" | "find">;
   mailer: Mailer;
   identity: MailIdentity;
-  log: OutboxLog;
+  log: Log;
   meter?: Meter | undefined;
   /** Called when the mail server has begun to refuse everything. */
   onPaused?(): void;

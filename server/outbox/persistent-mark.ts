@@ -1,6 +1,6 @@
+import { errorName, type Log } from "../log.ts";
 import { StoreUnavailable } from "../store/store.ts";
-import type { Clock } from "./clock.ts";
-import { errorName, type OutboxLog } from "./outbox-log.ts";
+import type { Clock } from "../time.ts";
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
@@ -17,7 +17,7 @@ export interface Marker {
   abandon(): void;
 }
 
-export function createMarker({ clock, log, leaseMs }: { clock: Clock; log: OutboxLog; leaseMs: number }): Marker {
+export function createMarker({ clock, log, leaseMs }: { clock: Clock; log: Log; leaseMs: number }): Marker {
   let behind = 0;
   const abandoned = Promise.withResolvers<void>();
   let isAbandoned = false;

@@ -1,14 +1,14 @@
 import type { Retention } from "../config.ts";
+import { errorName, type Log } from "../log.ts";
 import { removeEmls } from "../mail/eml-files.ts";
 import type { Store } from "../store/store.ts";
-import { type Clock, systemClock } from "./clock.ts";
-import { errorName, type OutboxLog } from "./outbox-log.ts";
+import { type Clock, systemClock } from "../time.ts";
 
 export interface PurgeOptions {
   store: Pick<Store, "purge">;
   retention: Retention;
   dataDir: string;
-  log: OutboxLog;
+  log: Log;
   clock?: Clock;
 }
 

@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from "../outbox/clock.ts";
+import { errorName, type Log } from "../log.ts";
 import type { Outbox } from "../outbox/outbox.ts";
-import { errorName, type OutboxLog } from "../outbox/outbox-log.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
+import { type Clock, systemClock } from "../time.ts";
 import { postAlert } from "./post-alert.ts";
 import { describeTroubles, findTroubles, oldestAgeMs, type Situation, type Trouble } from "./trouble.ts";
 
@@ -12,7 +12,7 @@ export interface AlertOptions {
   brand: string;
   /** Where to post each alert; `null`: it is only logged. */
   alertUrl: string | null;
-  log: OutboxLog;
+  log: Log;
   clock?: Clock;
   postTimeoutMs?: number;
 }

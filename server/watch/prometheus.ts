@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Store } from "../store/store.ts";
-import { withinMs } from "../time-limit.ts";
+import { withinMs } from "../time.ts";
 import { ACCEPTANCES, ATTEMPTS, type Meter, REFUSALS, ROUTES } from "./meter.ts";
 
 /** A store that is away must not keep the other numbers from being read. */

@@ -1,3 +1,4 @@
+import { durationInWords } from "../../contract/duration.ts";
 import type { QueueDepth } from "../store/store.ts";
 
 /** `overdue`: a message waits for an hour or more. `failed`: one was set aside since the last alert. */
@@ -37,15 +38,10 @@ export function oldestAgeMs({ now, depth }: Situation): number {
 export function describeTroubles(troubles: readonly Trouble[], situation: Situation): string {
   const { pauseReason, depth, storeAwayMs } = situation;
   const sentences: Record<Trouble, string> = {
-    overdue: `${depth?.queued} waiting to be delivered, the oldest for ${inWords(oldestAgeMs(situation))}; see: npm run messages -- list`,
+    overdue: `${depth?.queued} waiting to be delivered, the oldest for ${durationInWords(oldestAgeMs(situation))}; see: npm run messages -- list`,
     paused: `No mail is sent until this is mended: ${pauseReason}`,
     failed: `${depth?.failed} set aside as undeliverable; once mended: npm run messages -- retry --failed`,
-    "store-away": `The message database has not answered for ${inWords(storeAwayMs)}, and visitors are asked to try again: check DATABASE_URL, or the disk of DATA_DIR`,
+    "store-away": `The message database has not answered for ${durationInWords(storeAwayMs)}, and visitors are asked to try again: check DATABASE_URL, or the disk of DATA_DIR`,
   };
   return ["Messages from the website do not get through", ...troubles.map((trouble) => sentences[trouble])].join(". ");
-}
-
-function inWords(ms: number): string {
-  const minutes = Math.floor(ms / 60_000);
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

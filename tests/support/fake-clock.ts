@@ -1,4 +1,4 @@
-import type { Clock } from "../../server/outbox/clock.ts";
+import type { Clock } from "../../server/time.ts";
 
 export interface FakeClock extends Clock {
   /** Lets time pass for one waiting worker: fires its timers in order, each once the worker has set its next one. */

@@ -1,11 +1,11 @@
-import type { OutboxEvent, OutboxLog } from "../../server/outbox/outbox-log.ts";
+import type { Log, LogEvent } from "../../server/log.ts";
 
-export interface LogLine extends OutboxEvent {
+export interface LogLine extends LogEvent {
   level: "info" | "warn" | "error";
   text: string;
 }
 
-export interface RecordingLog extends OutboxLog {
+export interface RecordingLog extends Log {
   readonly lines: readonly LogLine[];
   count(event: string): number;
   /** The `nth` line of this event (from 1), as soon as it is there. */
@@ -15,7 +15,7 @@ export interface RecordingLog extends OutboxLog {
 export function createRecordingLog(): RecordingLog {
   const lines: LogLine[] = [];
   const waiting = new Set<() => void>();
-  const write = (level: LogLine["level"]) => (event: OutboxEvent, text: string) => {
+  const write = (level: LogLine["level"]) => (event: LogEvent, text: string) => {
     lines.push({ ...event, level, text });
     for (const check of waiting) check();
   };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { plainError } from "./log-error.ts";
+import { plainError } from "./log.ts";
 
 test("an error is logged by its kind, code and place, and by nothing that it says or carries", () => {
   const error = Object.assign(
@@ -10,6 +10,6 @@ test("an error is logged by its kind, code and place, and by nothing that it say
     },
   );
   const logged = plainError(error);
-  expect(logged).toEqual({ type: "TypeError", message: "E_BAD", stack: expect.stringContaining("log-error.test.ts") });
+  expect(logged).toEqual({ type: "TypeError", message: "E_BAD", stack: expect.stringContaining("log.test.ts") });
   expect(JSON.stringify(logged)).not.toMatch(/ada|in all/i);
 });

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { durationInWords, formatDuration, parseDurationMs } from "./duration.ts";
+
+test.each([
+  ["30s", 30_000],
+  ["10m", 600_000],
+  ["12h", 43_200_000],
+  ["7d", 604_800_000],
+  ["0d", undefined],
+  ["7", undefined],
+  ["d", undefined],
+  ["7w", undefined],
+  ["1.5h", undefined],
+  ["-1d", undefined],
+])("reads %s as %s ms", (text, ms) => {
+  expect(parseDurationMs(text)).toBe(ms);
+});
+
+test.each([
+  [-5, "0s"],
+  [45_999, "45s"],
+  [60_000, "1m"],
+  [3_599_000, "59m"],
+  [3_600_000, "1h"],
+  [86_400_000, "1d"],
+  [5 * 86_400_000 + 1, "5d"],
+])("formats %s ms as %s", (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});
+
+test.each([
+  [0, "1 minute"],
+  [60_000, "1 minute"],
+  [60_001, "2 minutes"],
+  [90 * 60_000, "90 minutes"],
+  [5 * 3_600_000, "5 hours"],
+  [30 * 86_400_000, "30 days"],
+])("says %s ms as %s", (ms, words) => {
+  expect(durationInWords(ms)).toBe(words);
+});

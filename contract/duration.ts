@@ -1,0 +1,28 @@
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const WORDS = [
+  { word: "day", unitMs: 86_400_000 },
+  { word: "hour", unitMs: 3_600_000 },
+  { word: "minute", unitMs: 60_000 },
+] as const;
+
+/** The milliseconds of a duration such as `30s`, `10m`, `12h` or `7d`; undefined when the text is not one. */
+export function parseDurationMs(text: string): number | undefined {
+  const [, count, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
+  return count && unit ? Number(count) * (UNIT_MS[unit] ?? Number.NaN) : undefined;
+}
+
+/** The same the other way round, in the largest unit that fits: `45s`, `12m`, `3h`, `5d`. Rounded down. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
+}
+
+/** For a sentence: `1 minute`, `90 minutes`, `5 hours`, `30 days`. Never less than a minute. Rounded up. */
+export function durationInWords(ms: number): string {
+  const { word, unitMs } = WORDS.find(({ unitMs }) => ms >= 2 * unitMs) ?? WORDS[2];
+  const count = Math.max(1, Math.ceil(ms / unitMs));
+  return count === 1 ? `1 ${word}` : `${count} ${word}s`;
+}

@@ -1,0 +1,37 @@
+/**
+ * One line of the log: what happened and to which reference, never a name, an address or a word of a message. A mail
+ * server's own words may hold addresses, so only its code gets here.
+ */
+export interface LogEvent {
+  event: string;
+  reference?: string;
+  attempts?: number;
+  dueAt?: Date;
+  error?: string;
+  count?: number;
+  troubles?: readonly string[];
+}
+
+/** The part of pino that is used outside requests. */
+export interface Log {
+  info(event: LogEvent, text: string): void;
+  warn(event: LogEvent, text: string): void;
+  error(event: LogEvent, text: string): void;
+}
+
+/** An error as a word that holds no data: database messages may quote a row. */
+export function errorName(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown";
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === "string" ? `${error.name} ${code}` : error.name;
+}
+
+/**
+ * An error as it may be logged: its kind and where it was thrown, never its message nor anything attached to it, which
+ * may quote what a visitor sent (a row of the database, a body that is no JSON, a request that is no HTTP).
+ */
+export function plainError(error: Error): { type: string; message: string; stack: string } {
+  const { code } = error as NodeJS.ErrnoException;
+  const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+  return { type: error.name, message: typeof code === "string" ? code : "left out", stack: frames.join("\n") };
+}

@@ -1,0 +1,29 @@
+/** Time as an argument, so that a test can live through five days in a second. */
+export interface Clock {
+  now(): Date;
+  /** Calls once, no earlier than after `delayMs`, unless the returned function is called before. */
+  setTimer(callback: () => void, delayMs: number): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => new Date(),
+  setTimer(callback, delayMs) {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves to the result of the work, or rejects with the given error once the time is up; the work itself goes on. */
+export async function withinMs<T>(limitMs: number, work: Promise<T>, onTimeout = timeoutError): Promise<T> {
+  const limit = Promise.withResolvers<never>();
+  const timer = setTimeout(() => limit.reject(onTimeout(limitMs)), limitMs);
+  try {
+    return await Promise.race([work, limit.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function timeoutError(limitMs: number): Error {
+  return new Error(`took more than ${limitMs} ms`);
+}
