@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { type CommandContext, CommandFailed, UsageError } from "./cli/command.ts";
 import { readCommandLine } from "./cli/commands.ts";
 import { ConfigError, parseConfig } from "./config.ts";
 import { openStore } from "./store/open-store.ts";
-import { SQLITE_FILE } from "./store/sqlite-store.ts";
+import { sqliteFile } from "./store/sqlite.ts";
 import { StoreRefused, StoreUnavailable } from "./store/store.ts";
 
 // A reader such as `head` may leave before the end.
@@ -29,7 +28,7 @@ async function main(args: readonly string[]): Promise<number> {
 async function runOnStore(run: (context: CommandContext) => Promise<void>): Promise<void> {
   const { dataDir, databaseUrl } = parseConfig(process.env);
   // A mistyped folder must not look like one without messages.
-  if (databaseUrl === null && !existsSync(join(dataDir, SQLITE_FILE))) {
+  if (databaseUrl === null && !existsSync(sqliteFile(dataDir))) {
     throw new CommandFailed(`There are no messages in ${dataDir}; set DATA_DIR to the server's data folder`);
   }
   const store = await openStore({ dataDir, databaseUrl });

@@ -28,7 +28,7 @@ describe("on SQLite", () => {
     const failed = await send(store, submissionOf(messageWith({ email: "ada@example.com" })), minutesAgo(125));
     const [claim] = await store.claim(1, 1000, new Date());
     if (!claim) throw new Error("Nothing was claimed");
-    await store.setAside(claim, `550 \u001b[31mno\n${"x".repeat(90)}`, new Date());
+    await store.markFailed(claim, `550 \u001b[31mno\n${"x".repeat(90)}`, new Date());
     const held = await send(
       store,
       submissionOf(messageWith({ email: "eve@example.org" }), { isTrapped: true }),

@@ -14,7 +14,7 @@ import { checkDatabase } from "../server/cli/preflight/check-database.ts";
 import { checkDisk, judgeSpace } from "../server/cli/preflight/check-disk.ts";
 import { checkSite } from "../server/cli/preflight/check-site.ts";
 import { holdSite } from "../server/http/held-files.ts";
-import { SCHEMA_VERSION } from "../server/store/migrations/migration.ts";
+import { SCHEMA_VERSION } from "../server/store/migrations.ts";
 import { openStore } from "../server/store/open-store.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";

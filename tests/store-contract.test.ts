@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
-import { openPostgresStore } from "../server/store/postgres-store.ts";
-import { openSqliteStore } from "../server/store/sqlite-store.ts";
-import { openSqliteThreadStore } from "../server/store/sqlite-thread-store.ts";
+import { createStore, openStore } from "../server/store/open-store.ts";
+import { openPostgres } from "../server/store/postgres.ts";
+import { sqliteFile } from "../server/store/sqlite.ts";
+import { openSqliteFile } from "../server/store/sqlite-thread.ts";
 import type { Store } from "../server/store/store.ts";
 import { acceptingSuite } from "./store-contract/accepting.ts";
 import { keepingSuite } from "./store-contract/keeping.ts";
@@ -21,7 +22,11 @@ describe("SQLite", () => {
     return {
       // As the server opens it; only a test that draws its own references needs the database in its own thread.
       open: async (options) =>
-        closedAfterTest(await (options ? openSqliteStore(folder, options) : openSqliteThreadStore(folder))),
+        closedAfterTest(
+          options
+            ? createStore(await openSqliteFile(sqliteFile(folder), options))
+            : await openStore({ dataDir: folder, databaseUrl: null }),
+        ),
       async sql(statement) {
         const db = new DatabaseSync(join(folder, "messages.db"));
         const rows = db.prepare(statement).all();
@@ -42,7 +47,7 @@ describe("PostgreSQL", () => {
   runSuites(async () => {
     const url = await server.createDatabase();
     return {
-      open: async (options) => closedAfterTest(await openPostgresStore(url, options)),
+      open: async (options) => closedAfterTest(createStore(await openPostgres(url, options))),
       async sql(statement) {
         const client = new pg.Client(url);
         await client.connect();

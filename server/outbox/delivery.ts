@@ -9,7 +9,7 @@ import type { QueuePause } from "./queue-pause.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 
 export interface DeliveryParts {
-  store: Pick<Store, "markDelivered" | "reschedule" | "setAside" | "unclaim" | "find">;
+  store: Pick<Store, "markDelivered" | "reschedule" | "markFailed" | "unclaim" | "find">;
   mailer: Mailer;
   identity: MailIdentity;
   log: Log;
@@ -88,7 +88,7 @@ async function storeResult(
     if (isStored) log.info({ event: "deferred", reference, attempts, error, dueAt }, "Not delivered yet; tried again");
     return isStored ? "deferred" : null;
   }
-  const isStored = await marker.mark(reference, () => store.setAside(claim, error, clock.now()));
+  const isStored = await marker.mark(reference, () => store.markFailed(claim, error, clock.now()));
   if (isStored) {
     log.error({ event: "set-aside", reference, attempts, error }, "Not deliverable; kept for the operator to retry");
   }

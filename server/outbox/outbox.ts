@@ -9,7 +9,7 @@ import { createMarker } from "./persistent-mark.ts";
 import { createQueuePause } from "./queue-pause.ts";
 
 export interface OutboxOptions {
-  store: Pick<Store, "claim" | "markDelivered" | "reschedule" | "setAside" | "unclaim" | "nextDueAt" | "find">;
+  store: Pick<Store, "claim" | "markDelivered" | "reschedule" | "markFailed" | "unclaim" | "nextDueAt" | "find">;
   mailer: Mailer;
   identity: MailIdentity;
   log: Log;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FARTHEST_DUE_MS } from "../store/queue-queries.ts";
+import { FARTHEST_DUE_MS } from "../store/queue.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 
 const NOW = new Date("2026-01-05T10:00:00Z");

@@ -94,7 +94,7 @@ export interface Store {
   /** These four return false, and change nothing, when the lease went to somebody else. */
   markDelivered(claim: Claim, now: Date): Promise<boolean>;
   reschedule(claim: Claim, dueAt: Date, error: string, now: Date): Promise<boolean>;
-  setAside(claim: Claim, error: string, now: Date): Promise<boolean>;
+  markFailed(claim: Claim, error: string, now: Date): Promise<boolean>;
   /** Gives the lease back without counting the attempt. */
   unclaim(claim: Claim, dueAt: Date, error: string | null, now: Date): Promise<boolean>;
   /** When the next queued message becomes due or its lease ends; `null` with an empty queue. */
@@ -108,6 +108,8 @@ export interface Store {
   /** Newest first. */
   list(filter: MessageFilter): Promise<StoredMessage[]>;
   find(reference: string): Promise<StoredMessage | null>;
+  /** Those of the references that a message has. */
+  existingReferences(references: readonly string[]): Promise<string[]>;
   countByDayAndCountry(since: Date): Promise<MessageCount[]>;
   /** Queues failed messages again with all attempts before them. Returns how many. */
   retry(which: { reference: string } | "failed", now: Date): Promise<number>;

@@ -51,7 +51,7 @@ export function queueSuite(newPlace: NewPlace): void {
     expect(fresh.token).not.toBe(stale.token);
     expect(await node.markDelivered(stale, NOON)).toBe(false);
     expect(await node.reschedule(stale, NOON, "late", NOON)).toBe(false);
-    expect(await node.setAside(stale, "late", NOON)).toBe(false);
+    expect(await node.markFailed(stale, "late", NOON)).toBe(false);
     expect(await node.unclaim(stale, NOON, "late", NOON)).toBe(false);
     expect(await node.find(fresh.message.reference)).toMatchObject({ state: "queued", attempts: 2, lastError: null });
     expect(await node.markDelivered(fresh, later(MINUTE_MS))).toBe(true);
@@ -94,7 +94,7 @@ export function queueSuite(newPlace: NewPlace): void {
       dueAt: later(2 * HOUR_MS),
       lastError: "451 later",
     });
-    expect(await node.setAside(await claim(later(2 * HOUR_MS)), "550 no", later(2 * HOUR_MS))).toBe(true);
+    expect(await node.markFailed(await claim(later(2 * HOUR_MS)), "550 no", later(2 * HOUR_MS))).toBe(true);
     expect(await node.find(reference)).toMatchObject({
       ...{ state: "failed", attempts: 2, dueAt: null, lastError: "550 no", stateChangedAt: later(2 * HOUR_MS) },
     });

@@ -55,5 +55,5 @@ export async function finish(place: Store, outcome: "delivered" | "failed", now 
   const [claim] = await place.claim(1, MINUTE_MS, now);
   if (!claim) throw new Error("Nothing to claim");
   if (outcome === "delivered") await place.markDelivered(claim, now);
-  else await place.setAside(claim, "550 no such user", now);
+  else await place.markFailed(claim, "550 no such user", now);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { startServer } from "../../scripts/start-process.ts";
-import { openSqliteStore } from "../../server/store/sqlite-store.ts";
+import { openStore } from "../../server/store/open-store.ts";
 import type { Store } from "../../server/store/store.ts";
 import { measureLoad } from "./http-load.ts";
 import { nextMessage } from "./message-request.ts";
@@ -36,7 +36,7 @@ export async function benchGrowth(): Promise<BenchTable[]> {
 }
 
 async function fillAndAsk(folder: string, count: number): Promise<Record<string, number>> {
-  const store = await openSqliteStore(folder);
+  const store = await openStore({ dataDir: folder, databaseUrl: null });
   try {
     await fill(store, count);
     const list = await medianMs(() => store.list({ limit: 50 }));

@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts";
-import { SCHEMA_VERSION } from "../../store/migrations/migration.ts";
-import { readSchema } from "../../store/read-schema.ts";
+import { SCHEMA_VERSION } from "../../store/migrations.ts";
+import { readSchema } from "../../store/open-store.ts";
 import { StoreUnavailable } from "../../store/store.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 

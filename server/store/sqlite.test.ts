@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openSqliteStore } from "./sqlite-store.ts";
+import { createStore, openStore } from "./open-store.ts";
+import { sqliteFile } from "./sqlite.ts";
+import { openSqliteFile, toStoreError } from "./sqlite-thread.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 const RULES = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
@@ -17,7 +19,7 @@ function newFolder(): string {
 }
 
 async function openIn(folder: string) {
-  const store = await openSqliteStore(folder);
+  const store = await openStore({ databaseUrl: null, dataDir: folder });
   onTestFinished(() => store.close());
   return store;
 }
@@ -54,8 +56,8 @@ test("keeps its files to itself", async () => {
 test("keeps every acknowledged message when the process is killed", async () => {
   const folder = newFolder();
   const script = `
-    import { openSqliteStore } from ${JSON.stringify(new URL("./sqlite-store.ts", import.meta.url).href)};
-    const store = await openSqliteStore(${JSON.stringify(folder)});
+    import { openStore } from ${JSON.stringify(new URL("./open-store.ts", import.meta.url).href)};
+    const store = await openStore({ databaseUrl: null, dataDir: ${JSON.stringify(folder)} });
     const send = async (n) => {
       const message = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: String(n) };
       const submission = { message, idempotencyKey: null, clientHash: null, isTrapped: false };
@@ -63,7 +65,9 @@ test("keeps every acknowledged message when the process is killed", async () => 
       console.log(reference);
     };
     for (let n = 0; ; n += 50) await Promise.all(Array.from({ length: 50 }, (_, i) => send(n + i)));`;
-  const child = spawn(process.execPath, ["--input-type=module-typescript", "--eval", script]);
+  const program = join(newFolder(), "writer.mjs");
+  writeFileSync(program, script);
+  const child = spawn(process.execPath, [program]);
   let printed = "";
   await new Promise<void>((resolve, reject) => {
     child.stderr.on("data", (text) => reject(new Error(String(text))));
@@ -157,14 +161,14 @@ test("leaves no byte of an erased message in any of its files", async () => {
 
 test.each(["3.51.2", "3.50.9", "2.99.99", "3.6"])("refuses SQLite %s, which may lose messages", async (version) => {
   const folder = newFolder();
-  const refusal = openSqliteStore(folder, { sqliteVersion: version });
+  const refusal = openSqliteFile(sqliteFile(folder), { sqliteVersion: version });
   await expect(refusal).rejects.toThrow(StoreRefused);
   await expect(refusal).rejects.toThrow(/^SQLite .+ may lose messages; 3\.51\.3 or newer is needed: [^\n]+$/);
   expect(readdirSync(folder)).toEqual([]);
 });
 
 test.each(["3.51.3", "3.52.0", "4.0.0"])("works with SQLite %s", async (version) => {
-  const store = await openSqliteStore(newFolder(), { sqliteVersion: version });
+  const store = await openSqliteFile(sqliteFile(newFolder()), { sqliteVersion: version });
   await store.close();
 });
 
@@ -172,8 +176,8 @@ test("refuses a file of another kind, and leaves it as it is", async () => {
   const folder = newFolder();
   const file = join(folder, "messages.db");
   writeFileSync(file, "Dear diary, ".repeat(1000));
-  await expect(openSqliteStore(folder)).rejects.toThrow(StoreRefused);
-  await expect(openSqliteStore(folder)).rejects.toThrow(
+  await expect(openStore({ databaseUrl: null, dataDir: folder })).rejects.toThrow(StoreRefused);
+  await expect(openStore({ databaseUrl: null, dataDir: folder })).rejects.toThrow(
     /messages\.db is not a database of this program; [^\n]+DATA_DIR/,
   );
   expect(readFileSync(file, "utf8")).toBe("Dear diary, ".repeat(1000));
@@ -182,7 +186,7 @@ test("refuses a file of another kind, and leaves it as it is", async () => {
 test("names the folder and DATA_DIR when it cannot be written", async () => {
   const file = join(newFolder(), "file");
   writeFileSync(file, "");
-  const failure = openSqliteStore(join(file, "data"));
+  const failure = openStore({ databaseUrl: null, dataDir: join(file, "data") });
   await expect(failure).rejects.toThrow(StoreUnavailable);
   await expect(failure).rejects.toThrow(
     /^The messages cannot be kept in .+file\/data \(ENOTDIR\); set DATA_DIR [^\n]+$/,
@@ -192,15 +196,20 @@ test("names the folder and DATA_DIR when it cannot be written", async () => {
 test("names DATA_DIR when its file cannot be opened", async () => {
   const folder = newFolder();
   mkdirSync(join(folder, "messages.db"));
-  await expect(openSqliteStore(folder)).rejects.toThrow(/^The messages cannot be kept in .+ \(EISDIR\); set DATA_DIR/);
+  await expect(openStore({ databaseUrl: null, dataDir: folder })).rejects.toThrow(
+    /^The messages cannot be kept in .+ \(EISDIR\); set DATA_DIR/,
+  );
 });
 
 test("answers by index, however many messages there are", async () => {
   const folder = newFolder();
   const prepare = vi.spyOn(DatabaseSync.prototype, "prepare");
   onTestFinished(() => prepare.mockRestore());
-  const store = await openIn(folder);
+  const store = createStore(await openSqliteFile(sqliteFile(folder)));
+  onTestFinished(() => store.close());
   prepare.mockClear();
+  const rules = { ...RULES, rateLimits: [{ count: 5, windowMs: 1000 }], hourlyLimit: 10 };
+  await store.accept({ ...submission(), idempotencyKey: "key", clientHash: "client" }, rules, new Date());
   await store.claim(5, 1000, new Date());
   await store.nextDueAt();
   await store.queueDepth();
@@ -212,11 +221,51 @@ test("answers by index, however many messages there are", async () => {
 
   const db = new DatabaseSync(join(folder, "messages.db"));
   onTestFinished(() => db.close());
-  expect(statements).toHaveLength(6);
-  for (const sql of [...statements, "SELECT at FROM client_hits WHERE client_hash = ? AND at > ? ORDER BY at DESC"]) {
+  expect(statements).toHaveLength(12);
+  for (const sql of statements.filter((text) => !text.startsWith("INSERT"))) {
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
     const details = plan.map(({ detail }) => String(detail)).join("; ");
     expect(details).toMatch(/messages USING (COVERING |INTEGER )?(INDEX|PRIMARY KEY)|client_hits USING COVERING INDEX/);
     expect(details).not.toMatch(/TEMP B-TREE|SCAN messages(?! USING INDEX messages_by_age)|by_state \(state=\?\); USE/);
   }
+});
+
+function errorOf(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("It did not fail");
+}
+
+test("a full disk is the store's trouble, and says so", () => {
+  const db = new DatabaseSync(":memory:");
+  db.exec("PRAGMA max_page_count = 3; CREATE TABLE words (word TEXT)");
+  const full = errorOf(() => db.prepare("INSERT INTO words VALUES (?)").run("x".repeat(50_000)));
+  expect(toStoreError(full)).toBeInstanceOf(StoreUnavailable);
+  expect(toStoreError(full)).toMatchObject({ message: expect.stringMatching(/disk is full.+DATA_DIR/), cause: full });
+});
+
+test.each([
+  [5 | (2 << 8), /locked/],
+  [8, /read-only/],
+  [10 | (4 << 8), /disk reported an error/],
+  [11, /damaged/],
+  [14, /cannot be opened/],
+])("code %i is the store's trouble", (errcode, message) => {
+  const error = Object.assign(new Error("x"), { code: "ERR_SQLITE_ERROR", errcode });
+  expect(toStoreError(error)).toBeInstanceOf(StoreUnavailable);
+  expect(toStoreError(error)).toMatchObject({ message: expect.stringMatching(message) });
+});
+
+test("a closed database is the store's trouble", () => {
+  const db = new DatabaseSync(":memory:");
+  db.close();
+  expect(toStoreError(errorOf(() => db.exec("SELECT 1")))).toBeInstanceOf(StoreUnavailable);
+});
+
+test("a wrong statement is a fault of the program and stays what it is", () => {
+  const fault = errorOf(() => new DatabaseSync(":memory:").exec("SELEC 1"));
+  expect(toStoreError(fault)).toBe(fault);
 });

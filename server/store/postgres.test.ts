@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startNetwork } from "../../tests/support/network.ts";
 import { type PostgresServer, startPostgres } from "../../tests/support/postgres.ts";
-import { openPostgresStore } from "./postgres-store.ts";
+import { openStore } from "./open-store.ts";
 import { type Store, StoreUnavailable, type Submission } from "./store.ts";
 
 const RULES = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
@@ -20,7 +20,7 @@ function submission(email = "ada@example.com"): Submission {
 }
 
 async function open(url: string): Promise<Store> {
-  const store = await openPostgresStore(url);
+  const store = await openStore({ databaseUrl: url, dataDir: "" });
   onTestFinished(() => store.close());
   return store;
 }
@@ -69,7 +69,7 @@ test("gives up in time when another node holds its turn for ever", async () => {
 }, 30_000);
 
 test("says what to check when there is no server, without the password", async () => {
-  const failure = openPostgresStore("postgres://user:hunter2@127.0.0.1:1/none");
+  const failure = openStore({ databaseUrl: "postgres://user:hunter2@127.0.0.1:1/none", dataDir: "" });
   await expect(failure).rejects.toThrow(StoreUnavailable);
   await expect(failure).rejects.toThrow(
     /^The message database cannot be used: .*ECONNREFUSED.*check DATABASE_URL [^\n]+$/,

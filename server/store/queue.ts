@@ -1,21 +1,28 @@
 import { randomUUID } from "node:crypto";
-import { MESSAGE_COLUMNS, type MessageRow, toDate, toStoredMessage } from "./message-row.ts";
-import type { Dialect, Query } from "./query.ts";
+import { type Database, MESSAGE_COLUMNS, type MessageRow, toDate, toStoredMessage, type Value } from "./database.ts";
 import type { Claim, Store } from "./store.ts";
 
-type MarkMethods = "markDelivered" | "reschedule" | "setAside" | "unclaim";
-type QueueMethods = "claim" | MarkMethods | "nextDueAt" | "queueDepth" | "lastAlertAt" | "moveLastAlert";
+type QueueMethods =
+  | "claim"
+  | "markDelivered"
+  | "reschedule"
+  | "markFailed"
+  | "unclaim"
+  | "nextDueAt"
+  | "queueDepth"
+  | "lastAlertAt"
+  | "moveLastAlert";
+
+/** No attempt is ever put off for longer: a due time beyond it was set before the clock was set back. */
+export const FARTHEST_DUE_MS = 5 * 3_600_000;
 
 const IS_MAILABLE = "state = 'queued' AND is_restricted = 0";
 const IS_FAILED = "state = 'failed' AND is_restricted = 0";
-const LAST_ALERT = "last_alert_at";
-const NO_LEASE = "lease_token = NULL, leased_until = NULL";
-/** No attempt is ever put off for so long: a due time beyond it was set before the clock was set back. */
-export const FARTHEST_DUE_MS = 5 * 3_600_000;
 const IS_MINE = "id = $1 AND lease_token = $2 AND state = 'queued'";
+const LAST_ALERT = "last_alert_at";
 
-/** What the outbox does with messages. */
-export function queueQueries(query: Query, dialect: Dialect): Pick<Store, QueueMethods> {
+/** What the outbox does with messages, and what the alerts need to know. */
+export function queueMethods({ query, dialect }: Database): Pick<Store, QueueMethods> {
   const select = (isDue: string) => `
       SELECT id FROM messages
       WHERE ${IS_MAILABLE} AND ${isDue} AND (leased_until IS NULL OR leased_until <= $1 OR leased_until > $2)
@@ -26,8 +33,9 @@ export function queueQueries(query: Query, dialect: Dialect): Pick<Store, QueueM
     UPDATE messages SET lease_token = $4, leased_until = $5, attempts = attempts + 1
     WHERE id IN (SELECT id FROM due UNION ALL SELECT id FROM strayed LIMIT $3) RETURNING ${MESSAGE_COLUMNS}`;
 
-  async function mark(claim: Claim, changes: string, ...values: (string | number | null)[]): Promise<boolean> {
-    const sql = `UPDATE messages SET ${changes}, ${NO_LEASE} WHERE ${IS_MINE} RETURNING id`;
+  /** False when the lease went to somebody else. */
+  async function mark(claim: Claim, changes: string, ...values: Value[]): Promise<boolean> {
+    const sql = `UPDATE messages SET ${changes}, lease_token = NULL, leased_until = NULL WHERE ${IS_MINE} RETURNING id`;
     return (await query(sql, [Number(claim.message.id), claim.token, ...values])).length === 1;
   }
 
@@ -51,7 +59,7 @@ export function queueQueries(query: Query, dialect: Dialect): Pick<Store, QueueM
       return mark(claim, "due_at = $3, last_error = $4", dueAt.getTime(), error);
     },
 
-    setAside(claim, error, now) {
+    markFailed(claim, error, now) {
       const changes = "state = 'failed', state_changed_at = $3, due_at = NULL, last_error = $4";
       return mark(claim, changes, now.getTime(), error);
     },

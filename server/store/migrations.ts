@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import type { Query } from "./database.ts";
+import { StoreRefused } from "./store.ts";
+
+/** The words in which the two databases' definitions differ. */
+export interface ColumnTypes {
+  identity: string;
+  /** Holds milliseconds since 1970. */
+  integer: string;
+  /** Ends a table's definition. */
+  tableEnd: string;
+}
+
+/** The statements that lead from the version before to this one. Never edited once released: add another. */
+type Migration = (types: ColumnTypes) => readonly string[];
+
+/** Number n of this list leads to schema version n. */
+const MIGRATIONS: readonly Migration[] = [createMessages];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/**
+ * Creates the tables or upgrades them, and resolves to the database's client key. Runs within a transaction that no
+ * other node's migration can enter. Rejects with StoreRefused when a newer version of the program wrote the database.
+ */
+export async function migrate(query: Query, types: ColumnTypes): Promise<Uint8Array> {
+  await query(`CREATE TABLE IF NOT EXISTS store_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)${types.tableEnd}`);
+  const version = (await readSchemaVersion(query)) ?? 0;
+  if (version > SCHEMA_VERSION) {
+    throw new StoreRefused(
+      `This database was written by a newer version of the program (schema ${version}, this one knows ${SCHEMA_VERSION}); ` +
+        "run that version, or restore a backup made before the upgrade",
+    );
+  }
+  for (const migration of MIGRATIONS.slice(version)) {
+    for (const statement of migration(types)) await query(statement);
+  }
+  if (version < SCHEMA_VERSION) {
+    await query(
+      "INSERT INTO store_meta VALUES ('schema_version', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+      [String(SCHEMA_VERSION)],
+    );
+  }
+  await query("INSERT INTO store_meta VALUES ('client_key', $1) ON CONFLICT DO NOTHING", [
+    randomBytes(32).toString("hex"),
+  ]);
+  const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = 'client_key'");
+  return Buffer.from(row?.value ?? "", "hex");
+}
+
+/** `null` for a database without a version. */
+export async function readSchemaVersion(query: Query): Promise<number | null> {
+  const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = 'schema_version'");
+  return row ? Number(row.value) : null;
+}
+
+function createMessages({ identity, integer, tableEnd }: ColumnTypes): readonly string[] {
+  return [
+    `CREATE TABLE messages (
+      id ${identity},
+      reference TEXT NOT NULL UNIQUE,
+      idempotency_key TEXT,
+      fingerprint TEXT NOT NULL,
+      name TEXT NOT NULL,
+      email TEXT NOT NULL,
+      phone TEXT NOT NULL,
+      country TEXT NOT NULL,
+      message TEXT NOT NULL,
+      state TEXT NOT NULL CHECK (state IN ('queued', 'delivered', 'failed', 'quarantined')),
+      accepted_at ${integer} NOT NULL,
+      state_changed_at ${integer} NOT NULL,
+      due_at ${integer} CHECK ((due_at IS NULL) = (state <> 'queued')),
+      attempts ${integer} NOT NULL DEFAULT 0,
+      last_error TEXT,
+      lease_token TEXT,
+      leased_until ${integer},
+      is_restricted ${integer} NOT NULL DEFAULT 0
+    )${tableEnd}`,
+    "CREATE UNIQUE INDEX messages_by_key ON messages (idempotency_key) WHERE idempotency_key IS NOT NULL",
+    "CREATE INDEX messages_by_words ON messages (fingerprint, accepted_at)",
+    "CREATE INDEX messages_by_age ON messages (accepted_at)",
+    "CREATE INDEX messages_by_state ON messages (state, accepted_at)",
+    // The state leads this index, which holds only one, because SQLite picks the index that answers most conditions.
+    "CREATE INDEX messages_due ON messages (state, due_at, id) WHERE state = 'queued' AND is_restricted = 0",
+    "CREATE INDEX messages_leased ON messages (state, leased_until) WHERE leased_until IS NOT NULL",
+    // No index on the e-mail address: only the operator looks for one, and every copy fewer is one fewer to erase.
+    `CREATE TABLE client_hits (client_hash TEXT NOT NULL, at ${integer} NOT NULL)${tableEnd}`,
+    "CREATE INDEX client_hits_by_client ON client_hits (client_hash, at)",
+  ];
+}

@@ -1,0 +1,135 @@
+import {
+  type Database,
+  type Dialect,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  toStoredMessage,
+  type Value,
+} from "./database.ts";
+import { normaliseReference } from "./reference.ts";
+import type { MessageFilter, Store } from "./store.ts";
+
+type RecordMethods =
+  | "list"
+  | "find"
+  | "existingReferences"
+  | "countByDayAndCountry"
+  | "retry"
+  | "release"
+  | "rectify"
+  | "restrict"
+  | "erase"
+  | "purge";
+
+const DAY_MS = 86_400_000;
+const QUEUE_AGAIN = "state = 'queued', state_changed_at = $1, due_at = $1, attempts = 0, last_error = NULL";
+
+/** What the operator reads and changes, and what the privacy policy promises. */
+export function recordMethods(database: Database): Pick<Store, RecordMethods> {
+  const { query, queryLong, dialect } = database;
+  const isFrom = (parameter: string) => `${dialect.lowerCaseEmail} = ${parameter}`;
+
+  return {
+    async list(filter) {
+      const { where, values } = conditionsOf(filter, dialect);
+      const limit = filter.limit === undefined ? "" : `LIMIT $${values.push(filter.limit)}`;
+      const sql = `SELECT ${MESSAGE_COLUMNS} FROM messages ${where} ORDER BY accepted_at DESC, id DESC ${limit}`;
+      return (await query<MessageRow>(sql, values)).map(toStoredMessage);
+    },
+
+    async find(reference) {
+      const sql = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE reference = $1`;
+      const [row] = await query<MessageRow>(sql, [normaliseReference(reference)]);
+      return row ? toStoredMessage(row) : null;
+    },
+
+    async existingReferences(references) {
+      const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
+      const rows = await query<{ reference: string }>(sql, [JSON.stringify(references)]);
+      return rows.map(({ reference }) => reference);
+    },
+
+    async countByDayAndCountry(since) {
+      const rows = await query<{ day: number; country: string; count: number }>(
+        `SELECT accepted_at / ${DAY_MS} AS day, country, count(*) AS count FROM messages
+         WHERE accepted_at >= $1 GROUP BY 1, 2 ORDER BY 1, 2`,
+        [since.getTime()],
+      );
+      return rows.map(({ day, country, count }) => ({
+        day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+        country,
+        count,
+      }));
+    },
+
+    async retry(which, now) {
+      const nowMs = now.getTime();
+      if (which === "failed") {
+        return (await query(`UPDATE messages SET ${QUEUE_AGAIN} WHERE state = 'failed' RETURNING id`, [nowMs])).length;
+      }
+      const values = [nowMs, normaliseReference(which.reference)];
+      const failed = `UPDATE messages SET ${QUEUE_AGAIN} WHERE reference = $2 AND state = 'failed' RETURNING id`;
+      const queued = "UPDATE messages SET due_at = $1 WHERE reference = $2 AND state = 'queued' RETURNING id";
+      return (await query(failed, values)).length || (await query(queued, values)).length;
+    },
+
+    async release(reference, now) {
+      const sql = `UPDATE messages SET ${QUEUE_AGAIN} WHERE reference = $2 AND state = 'quarantined' RETURNING id`;
+      return (await query(sql, [now.getTime(), normaliseReference(reference)])).length === 1;
+    },
+
+    async rectify(email, changes) {
+      const { name = null, email: newEmail = null, phone = null, country = null, message = null } = changes;
+      const sql = `UPDATE messages SET name = COALESCE($2, name), email = COALESCE($3, email),
+          phone = COALESCE($4, phone), country = COALESCE($5, country), message = COALESCE($6, message)
+        WHERE ${isFrom("$1")} RETURNING id`;
+      return (await query(sql, [normaliseEmail(email), name, newEmail, phone, country, message])).length;
+    },
+
+    async restrict(email, isRestricted) {
+      const sql = `UPDATE messages SET is_restricted = $2 WHERE ${isFrom("$1")} RETURNING id`;
+      return (await query(sql, [normaliseEmail(email), isRestricted ? 1 : 0])).length;
+    },
+
+    async erase(email) {
+      const sql = `DELETE FROM messages WHERE ${isFrom("$1")} RETURNING reference`;
+      const rows = await query<{ reference: string }>(sql, [normaliseEmail(email)]);
+      // Also when nothing was found: an erasure that was interrupted here is finished by asking again.
+      await database.eraseTraces();
+      return rows.map(({ reference }) => reference);
+    },
+
+    async purge(retention, now) {
+      const nowMs = now.getTime();
+      const references: string[] = [];
+      for (const state of ["delivered", "failed", "quarantined"] as const) {
+        const keptMs = retention[`${state}Ms`];
+        if (keptMs === null) continue;
+        // `accepted_at` is there for the index: no message changes its state before it is accepted.
+        const sql = `DELETE FROM messages WHERE state = $1 AND accepted_at <= $2 AND state_changed_at <= $2
+          AND is_restricted = 0 RETURNING reference`;
+        const rows = await queryLong<{ reference: string }>(sql, [state, nowMs - keptMs]);
+        references.push(...rows.map(({ reference }) => reference));
+      }
+      // Hits from the future were left by a clock that was wrong.
+      await queryLong("DELETE FROM client_hits WHERE at <= $1 OR at > $2", [nowMs - DAY_MS, nowMs + DAY_MS]);
+      if (references.length > 0) await database.checkpoint();
+      return references;
+    },
+  };
+}
+
+function conditionsOf(filter: MessageFilter, dialect: Dialect): { where: string; values: Value[] } {
+  const values: Value[] = [];
+  const conditions: string[] = [];
+  if (filter.state) conditions.push(`state = $${values.push(filter.state)}`);
+  if (filter.since) conditions.push(`accepted_at >= $${values.push(filter.since.getTime())}`);
+  if (filter.email !== undefined) {
+    conditions.push(`${dialect.lowerCaseEmail} = $${values.push(normaliseEmail(filter.email))}`);
+  }
+  return { where: conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "", values };
+}
+
+function normaliseEmail(email: string): string {
+  return email.trim().toLowerCase();
+}
