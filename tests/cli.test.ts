@@ -1,13 +1,57 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { readCommandLine } from "../server/cli/commands.ts";
+import { readCommandLine } from "../server/cli/command-line.ts";
+import { parseConfig } from "../server/config.ts";
 import { openStore } from "../server/store/open-store.ts";
 import type { Store } from "../server/store/store.ts";
 import { finish, messageWith, store as send, submissionOf } from "./store-contract/samples.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { runCli } from "./support/run-cli.ts";
+
+test("explains itself without opening anything", async () => {
+  const dataDir = join(tmpdir(), "cli-never-made");
+  const general = await runCli({ DATA_DIR: dataDir }, "--help");
+  expect(general).toMatchObject({ code: 0, err: "" });
+  for (const name of ["list", "show", "retry", "release", "export", "stats", "backup", "privacy erase", "preflight"]) {
+    expect(general.out).toMatch(new RegExp(`^ {2}${name} `, "m"));
+    expect(readCommandLine([...name.split(" "), "--help"], new Date())).toMatchObject({
+      text: expect.stringContaining(`Usage: npm run messages -- ${name}`),
+    });
+  }
+  expect(existsSync(dataDir)).toBe(false);
+});
+
+test("leaves with 2 when it is used wrongly, and with 1 and one line each when the settings are wrong", async () => {
+  expect(await runCli({}, "list", "--colour")).toMatchObject({
+    code: 2,
+    out: "",
+    err: expect.stringMatching(/^Unknown option '--colour'\n.+--help/),
+  });
+  const wrong = await runCli({ PORT: "x", DATABASE_URL: "mysql://x" }, "list");
+  expect(wrong).toMatchObject({ code: 1, out: "" });
+  expect(wrong.err).toMatch(/^PORT is not .+\nDATABASE_URL is not .+\n$/);
+  const away = await runCli({ DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" }, "list");
+  expect(away).toMatchObject({
+    code: 1,
+    out: "",
+    err: expect.stringMatching(/^The message database cannot be used: [^\n]+\n$/),
+  });
+  expect(await runCli({ DATA_DIR: "/dev/null/x" }, "list")).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^[^\n]+DATA_DIR[^\n]+\n$/),
+  });
+});
 
 describe("on SQLite", () => {
   let dataDir: string;
@@ -71,12 +115,12 @@ describe("on SQLite", () => {
     expect(await cli("retry", "--failed")).toEqual({ code: 0, out: "0 messages queued again.\n", err: "" });
     expect(await cli("retry", held)).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/is quarantined: there is nothing to retry/),
+      err: expect.stringMatching(/is quarantined; only failed and queued messages can be retried\n$/),
     });
     expect(await cli("release", held)).toEqual({ code: 0, out: "1 message released.\n", err: "" });
     expect(await cli("release", failed)).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/is queued, not in quarantine/),
+      err: expect.stringMatching(/is queued; only quarantined messages can be released\n$/),
     });
     expect(await store.list({ state: "queued" })).toHaveLength(2);
   });
@@ -94,19 +138,19 @@ describe("on SQLite", () => {
     expect(JSON.parse((await cli("export", "--json")).out)).toMatchObject([{ reference, message: 'a, "b"\nc' }]);
   });
 
-  test("tells what waits, and draws messages per day and country", async () => {
+  test("counts what waits and failed, and draws messages per day and country", async () => {
     const today = new Date();
     expect((await cli("stats")).out).toBe(
-      "Waiting to be delivered: 0. Set aside as undeliverable: 0.\n\nNo messages in the last 30 days.\n",
+      "Waiting to be delivered: 0. Failed: 0.\n\nNo messages in the last 30 days.\n",
     );
     await send(store, submissionOf(messageWith({ email: "old@example.com" })), minutesAgo(10_000));
     await finish(store, "failed", minutesAgo(9000));
     await send(store, submissionOf(), minutesAgo(9000));
     for (const country of ["DE", "DE", "", "FR"]) await send(store, submissionOf(messageWith({ country })), today);
     const { out } = await cli("stats", "--days", "2");
-    expect(out).toMatch(/^Waiting to be delivered: 5, the oldest for 6d\. Set aside as undeliverable: 1\.\n/);
+    expect(out).toMatch(/^Waiting to be delivered: 5 \(oldest: 6d\)\. Failed: 1\.\n/);
     const day = today.toISOString().slice(0, 10);
-    expect(out).toContain("Messages per day (UTC), 4 in all\n");
+    expect(out).toContain("Messages per day (UTC), 4 in total\n");
     expect(out).toContain(`${day}  4  ${"█".repeat(40)}\n`);
     expect(out).toMatch(/Messages per country\nDE {9}2 {2}█{40}\n/);
     expect(out).toMatch(/not given {2}1 {2}█{20}\n/);
@@ -121,7 +165,7 @@ describe("on SQLite", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(await cli("backup", file)).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/is there already; name a new file\n$/),
+      err: expect.stringMatching(/already exists; choose another name\n$/),
     });
     expect(readdirSync(folder)).toEqual(["messages.db"]);
     expect(await cli("backup", join(dataDir, "none", "x.db"))).toMatchObject({
@@ -142,7 +186,9 @@ describe("on SQLite", () => {
     });
     const exported = JSON.parse((await cli("privacy", "export", "ADA@example.com")).out);
     expect(exported.messages).toMatchObject([{ name: "Ada King", country: "", isRestricted: true }]);
-    expect(await cli("privacy", "restrict", "ada@example.com", "--lift")).toMatchObject({ code: 0 });
+    expect(await cli("privacy", "restrict", "ada@example.com", "--lift")).toEqual({
+      ...{ code: 0, out: "1 message: restriction lifted.\n", err: "" },
+    });
     const wrong = await cli(
       "privacy",
       "rectify",
@@ -156,7 +202,7 @@ describe("on SQLite", () => {
     expect(wrong.err).toMatch(/^--email: Enter an e-mail address.+\n--country: Choose a country/);
     expect(await cli("privacy", "restrict", "bob@example.com")).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/Nothing is held on/),
+      err: expect.stringMatching(/^There are no messages from bob@example\.com\n$/),
     });
   });
 
@@ -173,7 +219,7 @@ describe("on SQLite", () => {
     }
     expect(await cli("privacy", "erase", "secret@example.com")).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/add --yes/),
+      err: expect.stringMatching(/^This needs a confirmation; .+ add --yes\n$/),
     });
     expect(await store.list({})).toHaveLength(2);
     expect(await cli("privacy", "erase", "secret@example.com", "--yes")).toEqual({
@@ -189,16 +235,17 @@ describe("on SQLite", () => {
   test.each([true, false])("asks before erasing, and obeys the answer (%s)", async (answer) => {
     await send(store);
     const asked: string[] = [];
-    const invocation = readCommandLine(["privacy", "erase", "ada@example.com"]);
-    if (invocation.kind !== "run") throw new Error("It did not understand");
+    const invocation = readCommandLine(["privacy", "erase", "ada@example.com"], new Date());
+    if (invocation.kind !== "run") throw new Error("It was not understood");
     await invocation.run({
-      ...{ store, dataDir, now: new Date(), out: () => {}, isTerminal: true },
+      ...{ openStore: async () => store, readConfig: () => parseConfig({ DATA_DIR: dataDir }) },
+      ...{ now: new Date(), out: () => {}, isTerminal: true, setExitCode: () => {} },
       confirm: async (question) => {
         asked.push(question);
         return answer;
       },
     });
-    expect(asked).toEqual(["Erase 1 message from ada@example.com for good? [y/N] "]);
+    expect(asked).toEqual(["Permanently erase 1 message from ada@example.com? [y/N] "]);
     expect(await store.list({})).toHaveLength(answer ? 0 : 1);
   });
 });

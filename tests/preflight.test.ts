@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { Resolver } from "node:dns/promises";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -9,15 +9,23 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type BuildManifest, MANIFEST_FILE } from "../contract/build-manifest.ts";
 import { findFreePort } from "../scripts/free-port.ts";
-import { checkBuild } from "../server/cli/preflight/check-build.ts";
-import { checkDatabase } from "../server/cli/preflight/check-database.ts";
-import { checkDisk, judgeSpace } from "../server/cli/preflight/check-disk.ts";
-import { checkSite } from "../server/cli/preflight/check-site.ts";
+import {
+  checkBuild,
+  checkDatabase,
+  checkDisk,
+  checkMailboxes,
+  checkSenderDomain,
+  checkSite,
+  checkSmtp,
+  judgeSpace,
+} from "../server/cli/preflight-checks.ts";
 import { holdSite } from "../server/http/held-files.ts";
 import { SCHEMA_VERSION } from "../server/store/migrations.ts";
 import { openStore } from "../server/store/open-store.ts";
+import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { startServer } from "./support/server.ts";
 
@@ -90,7 +98,11 @@ describe("the database", () => {
     await (await openStore(config)).close();
     expect(await checkDatabase(config)).toMatchObject({ state: "ok", detail: `SQLite, schema ${SCHEMA_VERSION}` });
     setVersion(dataDir, 0);
-    expect(await checkDatabase(config)).toMatchObject({ state: "warn", remedy: "back it up" });
+    expect(await checkDatabase(config)).toMatchObject({
+      state: "warn",
+      detail: `SQLite, schema 0: will be upgraded to ${SCHEMA_VERSION} at the next start`,
+      remedy: "back it up",
+    });
     setVersion(dataDir, 99);
     expect(await checkDatabase(config)).toMatchObject({ state: "fail", detail: expect.stringContaining("newer") });
     await writeFile(join(dataDir, "messages.db"), "x".repeat(5000));
@@ -117,6 +129,81 @@ describe("the database", () => {
     expect(JSON.stringify(wrong)).not.toContain("hunter2");
     const away = `postgres://u:hunter2@127.0.0.1:${await findFreePort()}/x`;
     expect(await checkDatabase({ dataDir, databaseUrl: away })).toMatchObject({ state: "fail" });
+  });
+});
+
+describe("the mail server", () => {
+  test("lets us in, or not, and the password is not shown", async () => {
+    const server = await startMailServer({ hasTls: true });
+    onTestFinished(() => server.close());
+    server.expectPassword("hunter2");
+    const url = (password: string) =>
+      `smtp://website:${password}@127.0.0.1:${server.port}?tls.rejectUnauthorized=false`;
+    expect(await checkSmtp(url("hunter2"))).toMatchObject({
+      state: "ok",
+      detail: `127.0.0.1:${server.port} accepts the sign-in`,
+    });
+    const refused = await checkSmtp(url("hunter3"));
+    expect(refused).toMatchObject({ state: "fail", detail: expect.stringMatching(/refused the sign-in/) });
+    expect(JSON.stringify(refused)).not.toContain("hunter3");
+    expect(server.mails).toEqual([]);
+  });
+
+  test("says nothing: given up in time", async () => {
+    const server = await startMailServer();
+    onTestFinished(() => server.close());
+    server.behave({ kind: "hang-before-greeting" });
+    const limits = { connectMs: 200, silenceMs: 200, attemptMs: 400 };
+    expect(await checkSmtp(`smtp://127.0.0.1:${server.port}`, limits)).toMatchObject({ state: "fail" });
+  });
+
+  test("is not there, or not set, and mailboxes are placeholders", async () => {
+    expect(await checkSmtp(`smtp://127.0.0.1:${await findFreePort()}`)).toMatchObject({
+      state: "fail",
+      detail: expect.stringMatching(/ECONNREFUSED/),
+    });
+    expect(await checkSmtp(null)).toMatchObject({ state: "fail", remedy: expect.stringMatching(/^set SMTP_URL/) });
+    const mailboxes = checkMailboxes({ mailTo: "team@brighter-carbon.com", mailFrom: "x@mail.example.com" });
+    expect(mailboxes.map(({ name, state }) => `${name} ${state}`)).toEqual(["MAIL_TO ok", "MAIL_FROM fail"]);
+  });
+});
+
+describe("the sender's domain", () => {
+  const resolverOf = (server: string) => {
+    const resolver = new Resolver({ timeout: 200, tries: 1 });
+    resolver.setServers([server]);
+    return resolver;
+  };
+  const SPF = `v=spf1 ${"include:a-long-name-of-a-provider.net ".repeat(8)}-all`;
+
+  test("has SPF, and DMARC of its own or of the domain above it", async () => {
+    const records = { "mail.company.com": ["other", SPF], "_dmarc.company.com": ["v=DMARC1; p=reject"] };
+    const resolver = resolverOf(await startDnsServer(records));
+    expect(await checkSenderDomain("mail.company.com", resolver)).toMatchObject([
+      { name: "SPF record", state: "ok", detail: `mail.company.com: ${SPF}` },
+      { name: "DMARC record", state: "ok", detail: "_dmarc.company.com: v=DMARC1; p=reject" },
+    ]);
+  });
+
+  test.each([
+    { records: { "company.com": ["other"] }, spf: "warn", detail: /has none/ },
+    { records: { "company.com": [] }, spf: "warn", detail: /has none/ },
+    { records: { "company.com": ["v=spf1 -all", "v=spf1 ~all"] }, spf: "warn", detail: /has 2 of them/ },
+    { records: {}, spf: "fail", detail: /there is no domain company\.com/ },
+  ])("lacks them: $detail", async ({ records, spf, detail }) => {
+    const found = await checkSenderDomain("company.com", resolverOf(await startDnsServer({ ...records })));
+    expect(found).toMatchObject([
+      { state: spf, detail: expect.stringMatching(detail) },
+      { name: "DMARC record", state: "warn", remedy: expect.stringContaining("_dmarc.company.com") },
+    ]);
+  });
+
+  test("cannot be looked up where DNS does not answer", async () => {
+    const found = await checkSenderDomain("company.com", resolverOf(await startSilentDnsServer()));
+    expect(found).toMatchObject([
+      { state: "warn", detail: "could not look up company.com: no answer from DNS" },
+      { state: "warn", detail: "could not look up _dmarc.company.com: no answer from DNS" },
+    ]);
   });
 });
 
@@ -155,15 +242,6 @@ describe("the site", () => {
 });
 
 describe("npm run preflight", () => {
-  const run = async (env: Record<string, string>) => {
-    const child = spawn(process.execPath, ["server/preflight.ts"], { env: { PATH: process.env.PATH, ...env } });
-    let [out, error] = ["", ""];
-    child.stdout.on("data", (chunk) => (out += chunk));
-    child.stderr.on("data", (chunk) => (error += chunk));
-    const [code] = await once(child, "close");
-    return { code, out, error };
-  };
-
   test("shows every check, no secret, and leaves with 1 while something fails", async () => {
     const dataDir = join(await makeScratchFolder(), "data");
     await mkdir(dataDir);
@@ -171,12 +249,15 @@ describe("npm run preflight", () => {
     onTestFinished(async () => void (await site.stop()));
     const mailServer = await startMailServer();
     onTestFinished(() => mailServer.close());
-    const { code, out, error } = await run({
-      SITE_URL: site.url,
-      DATA_DIR: dataDir,
-      SMTP_URL: `smtp://website:hunter2@127.0.0.1:${mailServer.port}`,
-    });
-    expect(error).toBe("");
+    const { code, out, err } = await runCli(
+      {
+        SITE_URL: site.url,
+        DATA_DIR: dataDir,
+        SMTP_URL: `smtp://website:hunter2@127.0.0.1:${mailServer.port}`,
+      },
+      "preflight",
+    );
+    expect(err).toBe("");
     const seen = out.split("\n").map((line) => /^(ok|warn|FAIL) +((?:\S+ )*\S+) {2}/.exec(line)?.slice(1, 3).join(" "));
     for (const line of ["FAIL SITE_URL", "FAIL TRUST_PROXY", "FAIL build", "FAIL policies", "FAIL contact e-mail"]) {
       expect(seen).toContain(line);
@@ -191,7 +272,7 @@ describe("npm run preflight", () => {
   });
 
   test("shows every wrong setting, and nothing else", async () => {
-    const { code, out } = await run({ PORT: "x", SMTP_URL: "mail.company.com" });
+    const { code, out } = await runCli({ PORT: "x", SMTP_URL: "mail.company.com" }, "preflight");
     expect(out).toMatch(
       /^FAIL {2}settings {2}PORT is not a port number -> e\.g\. PORT=3000\nFAIL {2}settings {2}SMTP_URL/,
     );

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { copyFile, mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -8,17 +6,15 @@ import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";
 import { startPostgres } from "./support/postgres.ts";
+import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { type RunningServer, startServer } from "./support/server.ts";
 
 /** The operator's command, as docs/operations.md has it. */
 async function messages(env: Record<string, string>, ...args: string[]): Promise<string> {
-  const child = spawn(process.execPath, ["server/cli.ts", ...args], { env: { PATH: process.env.PATH, ...env } });
-  let text = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += chunk));
-  const [code] = await once(child, "close");
-  expect(code, text).toBe(0);
-  return text;
+  const outcome = await runCli(env, ...args);
+  expect(outcome).toMatchObject({ code: 0, err: "" });
+  return outcome.out;
 }
 
 async function start(env: Record<string, string>): Promise<RunningServer> {

@@ -1,16 +1,26 @@
-import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { parseArgs } from "node:util";
+import { parseDurationMs } from "../../contract/duration.ts";
+import type { Config } from "../config.ts";
 import type { Store } from "../store/store.ts";
+import { table, visibleLines } from "./output.ts";
+
+/** How an operator calls the program. */
+export const PROGRAM = "npm run messages --";
 
 /** All that a command may touch. */
 export interface CommandContext {
-  store: Store;
-  dataDir: string;
+  /** The server's settings. Throws a ConfigError. */
+  readConfig(): Config;
+  /** Opens the server's messages, which are closed after the command. */
+  openStore(): Promise<Store>;
   now: Date;
   /** Writes text as it is: whatever came from a visitor must have been made visible before. */
   out(text: string): void;
   isTerminal: boolean;
-  /** Asks the operator for a yes; `null` when nobody sits at the terminal. */
+  /** Asks the operator to confirm; `null` when there is no terminal to ask at. */
   confirm: ((question: string) => Promise<boolean>) | null;
+  /** For a command that ran, but whose result is bad news. */
+  setExitCode(code: number): void;
 }
 
 /** The command line is wrong: exit code 2. */
@@ -18,7 +28,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What was asked for is not there, or cannot be done: exit code 1. */
+/** The command line is right, but the command cannot be carried out: exit code 1. */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
 }
@@ -26,46 +36,161 @@ export class CommandFailed extends Error {
 export interface Command {
   /** As it is typed, e.g. `privacy erase`. */
   name: string;
-  /** What follows the name, e.g. `EMAIL [--yes]`. */
-  usage: string;
   summary: string;
-  /** Explains the options, below the usage. */
-  details: string;
-  /** Checks the arguments; what it returns does the work. Throws a UsageError. */
-  prepare(args: readonly string[]): (context: CommandContext) => Promise<void>;
+  help: string;
+  /** Checks the arguments without touching anything; the returned function does the work. Throws a UsageError. */
+  parse(args: readonly string[], now: Date): (context: CommandContext) => Promise<void>;
 }
 
-type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
-  typeof parseArgs<{ options: Options; allowPositionals: true }>
->["values"];
-
-interface Definition<Options extends ParseArgsOptionsConfig> extends Omit<Command, "prepare"> {
-  options: Options;
-  operands: { least: number; most: number };
-  /** Checks the values; what it returns does the work. */
-  read(values: Values<Options>, operands: readonly string[]): (context: CommandContext) => Promise<void>;
+export interface Option<Value> {
+  /** Stands for the value in the help, e.g. `WHEN`; a flag has none. */
+  placeholder: string | null;
+  help: string;
+  /** Throws a UsageError that says what is wrong with the text. */
+  parse(text: string, now: Date): Value;
 }
 
-export function defineCommand<const Options extends ParseArgsOptionsConfig>(definition: Definition<Options>): Command {
-  const { options, operands, read, ...rest } = definition;
+type Options = Readonly<Record<string, Option<unknown>>>;
+
+/** Options that were not given are absent. */
+type Values<Given extends Options> = {
+  [Name in keyof Given]?: Given[Name] extends Option<infer Value> ? Value : never;
+};
+
+interface Input<Given extends Options> {
+  /** Empty when it was left out. */
+  argument: string;
+  options: Values<Given>;
+}
+
+interface Definition<Given extends Options> {
+  name: string;
+  summary: string;
+  /** What follows the name, e.g. `EMAIL`; in brackets if it may be left out; unset if there is none. */
+  argument?: string;
+  options?: Given;
+  /** Shown below the options. */
+  notes?: string;
+  /** For options that depend on each other: throws a UsageError before anything is opened. */
+  check?(input: Input<Given>): void;
+  run(input: Input<Given>, context: CommandContext): Promise<void>;
+}
+
+/** Help, usage and parsing all follow from the definition. */
+export function defineCommand<Given extends Options = Record<never, never>>(definition: Definition<Given>): Command {
+  const { name, summary, argument, options, notes, check, run } = definition;
+  const forms = Object.entries(options ?? {}).map(([option, { placeholder, help }]) => ({
+    form: placeholder === null ? `--${option}` : `--${option} ${placeholder}`,
+    help,
+  }));
+  const usage = [PROGRAM, name, ...(argument ? [argument] : []), ...forms.map(({ form }) => `[${form}]`)].join(" ");
+  const details = [table(forms.map(({ form, help }) => [`  ${form}`, help])), notes ? `${notes}\n` : ""];
+
   return {
-    ...rest,
-    prepare(args) {
-      const { values, positionals } = parse(args, options);
-      if (positionals.length < operands.least) throw new UsageError(`Something is missing: ${rest.name} ${rest.usage}`);
-      const surplus = positionals[operands.most];
-      if (surplus !== undefined) throw new UsageError(`"${surplus}" is one argument too many`);
-      return read(values, positionals);
+    name,
+    summary,
+    help: [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.\n`, `Usage: ${usage}\n`, ...details]
+      .filter((part) => part !== "")
+      .join("\n"),
+    parse(args, now) {
+      try {
+        const { values, positionals } = parseStrictly(args, options ?? {});
+        const [given = "", surplus] = positionals;
+        if (given === "" && argument && !argument.startsWith("[")) {
+          throw new UsageError(`Missing argument. Usage: ${usage}`);
+        }
+        const unexpected = argument ? surplus : positionals[0];
+        if (unexpected !== undefined) throw new UsageError(`Unexpected argument "${unexpected}"`);
+        const input = { argument: given, options: parseValues(values, options, now) };
+        check?.(input);
+        return (context) => run(input, context);
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        throw new UsageError(`${visibleLines(error.message)}\nFor help, run: ${PROGRAM} ${name} --help`);
+      }
     },
   };
 }
 
-function parse<Options extends ParseArgsOptionsConfig>(args: readonly string[], options: Options) {
+function parseStrictly(args: readonly string[], options: Options) {
+  const types = Object.entries(options).map(([name, { placeholder }]) => [
+    name,
+    { type: placeholder === null ? "boolean" : "string" } as const,
+  ]);
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
+    return parseArgs({ args: [...args], options: Object.fromEntries(types), allowPositionals: true });
   } catch (error) {
     // Node's first sentence names the option; what follows is advice for programmers.
     if (error instanceof Error) throw new UsageError(error.message.split(/\.\s|\n/, 1).join(""));
     throw error;
   }
+}
+
+/** Throws one UsageError with a line for each option that is wrong. */
+function parseValues<Given extends Options>(values: object, options: Given | undefined, now: Date): Values<Given> {
+  const problems: string[] = [];
+  const parsed: Partial<Record<string, unknown>> = {};
+  for (const [name, text] of Object.entries(values)) {
+    try {
+      parsed[name] = options?.[name]?.parse(String(text), now);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      problems.push(`--${name}: ${error.message}`);
+    }
+  }
+  if (problems.length > 0) throw new UsageError(problems.join("\n"));
+  return parsed as Values<Given>;
+}
+
+export function flag(help: string): Option<true> {
+  return { placeholder: null, help, parse: () => true };
+}
+
+export function text(placeholder: string, help: string): Option<string> {
+  return { placeholder, help, parse: (given) => given };
+}
+
+export function oneOf<const Choice extends string>(
+  placeholder: string,
+  choices: readonly Choice[],
+  help: string,
+): Option<Choice> {
+  return {
+    placeholder,
+    help,
+    parse(given) {
+      const choice = choices.find((known) => known === given);
+      if (choice === undefined) throw new UsageError(`"${given}" is not one of ${choices.join(", ")}`);
+      return choice;
+    },
+  };
+}
+
+export function wholeNumber(help: string, highest = Number.MAX_SAFE_INTEGER): Option<number> {
+  return {
+    placeholder: "N",
+    help,
+    parse(given) {
+      const number = Number(given);
+      if (Number.isInteger(number) && number >= 1 && number <= highest) return number;
+      const range = highest === Number.MAX_SAFE_INTEGER ? "above 0" : `from 1 to ${highest}`;
+      throw new UsageError(`"${given}" is not a whole number ${range}`);
+    },
+  };
+}
+
+/** A date such as 2025-01-31 (UTC), a full time, or an age such as 7d, 12h or 30m. */
+export function when(help: string): Option<Date> {
+  return { placeholder: "WHEN", help: `${help}: a date (2025-01-31) or an age (7d, 12h)`, parse: parseWhen };
+}
+
+function parseWhen(given: string, now: Date): Date {
+  const ageMs = parseDurationMs(given);
+  if (ageMs !== undefined) return new Date(now.getTime() - ageMs);
+  const date = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(given) ? new Date(given) : null;
+  // `new Date` takes the 31st of February for a day in March.
+  if (!date || Number.isNaN(date.getTime()) || (given.length === 10 && !date.toISOString().startsWith(given))) {
+    throw new UsageError(`"${given}" is neither a date nor an age; e.g. 2025-01-31 or 7d`);
+  }
+  return date;
 }

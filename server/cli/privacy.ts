@@ -1,107 +1,103 @@
-import { type ContactField, type ContactMessage, parseContactMessage } from "../../contract/contact-message.ts";
+import { type ContactField, parseContactMessage } from "../../contract/contact-message.ts";
 import { removeEmls } from "../mail/eml-files.ts";
-import { CommandFailed, defineCommand, UsageError } from "./command.ts";
-import { messageJson } from "./message-json.ts";
-import { countOf } from "./queue.ts";
-import { visible, visibleJson } from "./visible-text.ts";
+import { type Command, CommandFailed, defineCommand, flag, type Option, UsageError } from "./command.ts";
+import { messageJson } from "./messages.ts";
+import { plural, visible, visibleJson } from "./output.ts";
 
-const ONE_ADDRESS = { least: 1, most: 1 } as const;
-
-export const privacyExport = defineCommand({
+const exportAddress = defineCommand({
   name: "privacy export",
-  usage: "EMAIL",
-  summary: "all that is held on an address, as JSON",
-  details: "  Answers a request for access or portability.",
-  operands: ONE_ADDRESS,
-  options: {},
-  read(_, [email = ""]) {
-    return async ({ store, out, now }) => {
-      const messages = (await store.list({ email })).map(messageJson);
-      out(`${visibleJson({ email, exportedAt: now, messages })}\n`);
-    };
+  summary: "print all messages from an e-mail address, as JSON",
+  argument: "EMAIL",
+  notes: "  Answers a request for access or data portability.",
+  async run({ argument: email }, { openStore, out, now }) {
+    const store = await openStore();
+    const messages = (await store.list({ email })).map(messageJson);
+    out(visibleJson({ email, exportedAt: now, messages }));
   },
 });
 
-export const privacyRectify = defineCommand({
+const rectify = defineCommand({
   name: "privacy rectify",
-  usage: "EMAIL [--name NAME] [--email NEW] [--phone PHONE] [--country CODE] [--message TEXT]",
-  summary: "correct what is held on an address",
-  details: `  Changes only what is given, in every message from that address; --country= with nothing clears it.
-  A mail that was sent, or written to an .eml file, keeps its words.`,
-  operands: ONE_ADDRESS,
+  summary: "correct all messages from an e-mail address",
+  argument: "EMAIL",
   options: {
-    name: { type: "string" },
-    email: { type: "string" },
-    phone: { type: "string" },
-    country: { type: "string" },
-    message: { type: "string" },
+    name: contactField("name", "NAME", "the correct name"),
+    email: contactField("email", "NEW", "the correct e-mail address"),
+    phone: contactField("phone", "PHONE", "the correct phone number"),
+    country: contactField("country", "CODE", "the correct two-letter country code; --country= clears it"),
+    message: contactField("message", "TEXT", "the correct text of the message"),
   },
-  read(values, [email = ""]) {
-    const fields = Object.keys(values) as ContactField[];
-    if (fields.length === 0) throw new UsageError("Say what to correct; e.g. --name 'Ada King'");
-    // Each field keeps the form's rules by itself, whatever the others hold.
-    const sample = { name: "A", email: "a@example.com", phone: "0", country: "", message: "A" };
-    const parsed = parseContactMessage({ ...sample, ...values });
-    if (!parsed.ok) {
-      throw new UsageError(
-        Object.entries(parsed.fields)
-          .map(([field, problem]) => `--${field}: ${problem}`)
-          .join("\n"),
-      );
-    }
-    const changes: Partial<ContactMessage> = Object.fromEntries(fields.map((field) => [field, parsed.message[field]]));
-    return async ({ store, out }) => {
-      out(`${countOf(found(email, await store.rectify(email, changes)))} corrected.\n`);
-    };
+  notes: `  Changes only the given fields, in every message from that address. E-mails that were already sent, or written
+  to .eml files, are not changed.`,
+  check({ options }) {
+    if (Object.keys(options).length === 0) throw new UsageError("Give at least one option; e.g. --name 'Ada King'");
+  },
+  async run({ argument: email, options }, { openStore, out }) {
+    const store = await openStore();
+    const count = await store.rectify(email, options);
+    requireAny(count, email);
+    out(`${plural(count, "message")} corrected.\n`);
   },
 });
 
-export const privacyRestrict = defineCommand({
+const restrict = defineCommand({
   name: "privacy restrict",
-  usage: "EMAIL [--lift]",
-  summary: "keep an address's messages, but neither mail nor purge them",
-  details: "  --lift          use them again",
-  operands: ONE_ADDRESS,
-  options: { lift: { type: "boolean" } },
-  read({ lift = false }, [email = ""]) {
-    return async ({ store, out }) => {
-      const count = found(email, await store.restrict(email, !lift));
-      out(`${countOf(count)} ${lift ? "in use again" : "restricted"}.\n`);
-    };
+  summary: "keep all messages from an e-mail address, but neither send nor delete them",
+  argument: "EMAIL",
+  options: { lift: flag("lift the restriction") },
+  async run({ argument: email, options }, { openStore, out }) {
+    const store = await openStore();
+    const count = await store.restrict(email, !options.lift);
+    requireAny(count, email);
+    out(`${plural(count, "message")}${options.lift ? ": restriction lifted" : " restricted"}.\n`);
   },
 });
 
-export const privacyErase = defineCommand({
+const erase = defineCommand({
   name: "privacy erase",
-  usage: "EMAIL [--yes]",
-  summary: "erase all that is held on an address",
-  details: `  --yes           do not ask first
-
-  Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox. With
-  several servers that write .eml files, run it on each. Backups, the mails already sent and a PostgreSQL server's own
-  log and archives are beyond its reach.`,
-  operands: ONE_ADDRESS,
-  options: { yes: { type: "boolean" } },
-  read({ yes = false }, [email = ""]) {
-    return async ({ store, dataDir, out, confirm }) => {
-      const held = (await store.list({ email })).map((message) => message.reference);
-      if (!yes && held.length > 0) {
-        if (!confirm) throw new CommandFailed("Nobody is there to be asked; add --yes to erase without a question");
-        if (!(await confirm(`Erase ${countOf(held.length)} from ${visible(email)} for good? [y/N] `))) {
-          return out("Nothing was erased.\n");
-        }
-      }
-      // Files first and again last: whatever is cut off here is finished by running it again, and a mail that was being
-      // written meanwhile is found too.
-      await removeEmls(dataDir, held);
-      const erased = await store.erase(email);
-      await removeEmls(dataDir, [...new Set([...held, ...erased])]);
-      out(`${countOf(found(email, erased.length))} erased, .eml files included.\n`);
-    };
+  summary: "erase all messages from an e-mail address",
+  argument: "EMAIL",
+  options: { yes: flag("do not ask for confirmation") },
+  notes: `  Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox. If
+  several servers write .eml files, run it on each. It cannot remove backups, e-mails that were already sent, or a
+  PostgreSQL server's own log and archives.`,
+  async run({ argument: email, options }, { openStore, readConfig, out, confirm }) {
+    const store = await openStore();
+    const { dataDir } = readConfig();
+    const references = (await store.list({ email })).map((message) => message.reference);
+    if (!options.yes && references.length > 0) {
+      if (!confirm) throw new CommandFailed("This needs a confirmation; run it in a terminal, or add --yes");
+      const question = `Permanently erase ${plural(references.length, "message")} from ${visible(email)}? [y/N] `;
+      if (!(await confirm(question))) return out("Nothing was erased.\n");
+    }
+    // Files first and again last: whatever is cut off here is finished by running it again, and a mail that was being
+    // written meanwhile is found too.
+    await removeEmls(dataDir, references);
+    const erased = await store.erase(email);
+    await removeEmls(dataDir, [...new Set([...references, ...erased])]);
+    requireAny(erased.length, email);
+    out(`${plural(erased.length, "message")} erased, .eml files included.\n`);
   },
 });
 
-function found(email: string, count: number): number {
-  if (count === 0) throw new CommandFailed(`Nothing is held on ${visible(email)}`);
-  return count;
+/** In the order of the help. */
+export const privacyCommands: readonly Command[] = [exportAddress, rectify, restrict, erase];
+
+/** A field of the contact form, which follows the form's own rules. */
+function contactField(field: ContactField, placeholder: string, help: string): Option<string> {
+  return {
+    placeholder,
+    help,
+    parse(given) {
+      // The other fields need values that are valid.
+      const sample = { name: "A", email: "a@example.com", phone: "0", country: "", message: "A" };
+      const parsed = parseContactMessage({ ...sample, [field]: given });
+      if (!parsed.ok) throw new UsageError(Object.values(parsed.fields).join(" "));
+      return parsed.message[field];
+    },
+  };
+}
+
+function requireAny(count: number, email: string): void {
+  if (count === 0) throw new CommandFailed(`There are no messages from ${visible(email)}`);
 }

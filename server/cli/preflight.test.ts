@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { fail, ok, warn } from "./finding.ts";
-import { exitCodeFor, report } from "./report.ts";
+import { exitCodeFor, report } from "./preflight.ts";
+import { fail, ok, warn } from "./preflight-checks.ts";
 
 test("one line for each finding, with its remedy, and the verdict", () => {
   const findings = [

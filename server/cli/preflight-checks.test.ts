@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkAddress, checkProxy } from "./check-address.ts";
+import { checkAddress, checkProxy } from "./preflight-checks.ts";
 
 test.each([
   "http://localhost:3000",

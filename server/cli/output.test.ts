@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { bars, cut, plural, table, toCsv, visible, visibleJson, visibleLines, widthOf } from "./output.ts";
+
+test.each([
+  ["plain text, Zoë, مرحبا, 日本 and 👩‍🔬", "plain text, Zoë, مرحبا, 日本 and 👩‍🔬"],
+  ["\u001b[2Jgone", "\\u{1b}[2Jgone"],
+  ["\u009b31mred", "\\u{9b}31mred"],
+  ["\u001b]0;title\u0007", "\\u{1b}]0;title\\u{7}"],
+  ["a\rb\bc\u007f", "a\\u{d}b\\u{8}c\\u{7f}"],
+  ["two\nlines\tand a tab", "two\\nlines\\tand a tab"],
+  ["txt.\u202Eexe", "txt.\\u{202e}exe"],
+  ["\u2066x\u2069\u200F\uFEFF", "\\u{2066}x\\u{2069}\\u{200f}\\u{feff}"],
+  ["\u2028\u2029", "\\u{2028}\\u{2029}"],
+  ["half \uD83C", "half \\u{d83c}"],
+])("shows %j as %j", (text, shown) => {
+  expect(visible(text)).toBe(shown);
+});
+
+test("keeps line ends where lines are wanted", () => {
+  expect(visibleLines("one\ntwo\u001b")).toBe("one\ntwo\\u{1b}");
+});
+
+test("writes JSON that is safe to show and means the same", () => {
+  const value = { text: "a\u001b[2J\u009b\u202E\u{E0001}\n日本", list: [1, null] };
+  const json = visibleJson(value);
+  expect(JSON.parse(json)).toEqual(value);
+  expect(json.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(json).toContain("日本");
+});
+
+test.each([
+  ["=1+1", "'=1+1"],
+  ["+44 20", "'+44 20"],
+  ["-2", "'-2"],
+  ["@SUM(A1)", "'@SUM(A1)"],
+  ["\t=1", "'\t=1"],
+  ["\r=1", '"\'\r=1"'],
+  ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
+  ["a, b", '"a, b"'],
+  ['say "hi"', '"say ""hi"""'],
+  ["two\nlines", '"two\nlines"'],
+  ["a=b", "a=b"],
+  ["", ""],
+])("writes %j as %j in CSV", (text, cell) => {
+  expect(toCsv([[text, "x"]])).toBe(`${cell},x\r\n`);
+});
+
+test("aligns columns by what they take on a terminal", () => {
+  expect(
+    table([
+      ["A", "B"],
+      ["日本", "x"],
+      ["é", "y"],
+    ]),
+  ).toBe("A     B\n日本  x\né     y\n");
+});
+
+test.each([
+  ["ascii", 5],
+  ["e\u0301", 1],
+  ["日本", 4],
+  ["한국", 4],
+  ["ＡＢ", 4],
+  ["🙂", 2],
+  ["❤\uFE0F", 2],
+  ["👩‍🔬", 2],
+  ["می‌خواهم", 7],
+])("%s takes %i columns", (text, width) => {
+  expect(widthOf(text)).toBe(width);
+});
+
+test("cuts what is too long, and says so", () => {
+  expect(cut("abcdef", 6)).toBe("abcdef");
+  expect(cut("abcdefg", 6)).toBe("abcde…");
+  expect(cut("日本語", 4)).toBe("日…");
+  expect(cut("👩‍🔬👩‍🔬👩‍🔬", 4)).toBe("👩‍🔬…");
+});
+
+test("draws the highest count in full and hides none", () => {
+  expect(
+    bars(
+      [
+        ["a", 100],
+        ["b", 1],
+        ["c", 0],
+      ],
+      10,
+    ),
+  ).toBe("a  100  ██████████\nb    1  █\nc    0\n");
+});
+
+test("counts in English", () => {
+  expect([0, 1, 2].map((count) => plural(count, "message"))).toEqual(["0 messages", "1 message", "2 messages"]);
+});

@@ -1,0 +1,350 @@
+import type { Resolver } from "node:dns/promises";
+import { existsSync } from "node:fs";
+import { access, constants, open, statfs, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { BuildSettings } from "../../contract/build-settings.ts";
+import { type Config, ConfigError } from "../config.ts";
+import { BuildMissing, type HeldSite, holdSite } from "../http/held-files.ts";
+import { MailError } from "../mail/mailer.ts";
+import { type SmtpLimits, tryToSignIn } from "../mail/smtp-mailer.ts";
+import { SCHEMA_VERSION } from "../store/migrations.ts";
+import { readSchema } from "../store/open-store.ts";
+import { StoreUnavailable } from "../store/store.ts";
+
+/** The result of one check. `fail`: do not launch like this. `warn`: it works, but somebody should know. */
+export interface Finding {
+  name: string;
+  state: "ok" | "warn" | "fail";
+  detail: string;
+  /** How to fix it; empty when all is well. */
+  remedy: string;
+}
+
+export function ok(name: string, detail: string): Finding {
+  return { name, state: "ok", detail, remedy: "" };
+}
+
+export function warn(name: string, detail: string, remedy: string): Finding {
+  return { name, state: "warn", detail, remedy };
+}
+
+export function fail(name: string, detail: string, remedy: string): Finding {
+  return { name, state: "fail", detail, remedy };
+}
+
+/** Runs every check, in bounded time. Sends no mail, stores nothing, and shows no secret. */
+export async function runChecks({
+  readConfig,
+  distDir,
+  resolver,
+}: {
+  readConfig(): Config;
+  distDir: string;
+  resolver: Pick<Resolver, "resolveTxt">;
+}): Promise<Finding[]> {
+  const { config, findings } = checkSettings(readConfig);
+  // With wrong settings there is nothing else to look at.
+  if (!config) return findings;
+
+  const { findings: build, site } = checkBuild(distDir, config.build);
+  const contactEmail = site?.manifest.site.contactEmail ?? "";
+  const mailTo = config.mailTo ?? contactEmail;
+  const mailFrom = config.mailFrom ?? contactEmail;
+  const homePage = site?.files.get("/")?.variants.identity.body.toString() ?? null;
+
+  const groups = await Promise.all([
+    [checkAddress(config.build.siteUrl), checkProxy(config), ...build],
+    checkDisk(config.dataDir),
+    checkDatabase(config),
+    checkSmtp(config.smtpUrl),
+    site ? checkMailboxes({ mailTo, mailFrom }) : [],
+    site ? checkSenderDomain(domainOf(mailFrom), resolver) : [],
+    checkSite(config.build, homePage),
+  ]);
+  return groups.flat();
+}
+
+function checkSettings(readConfig: () => Config): { config: Config | null; findings: Finding[] } {
+  try {
+    return { config: readConfig(), findings: [] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const findings = error.problems.map((problem) => {
+      const [detail = "", ...remedy] = problem.split("; ");
+      return fail("settings", detail, remedy.join("; "));
+    });
+    return { config: null, findings };
+  }
+}
+
+/** Whether visitors can reach the site at its address, over HTTPS. */
+export function checkAddress(siteUrl: string): Finding {
+  const { protocol, hostname } = new URL(siteUrl);
+  const remedy = "set SITE_URL to the public address, e.g. https://www.your-company.com, then run: npm run build";
+  if (isReservedDomain(hostname) || /^(127\.|\[::1\]|0\.0\.0\.0)/.test(hostname)) {
+    return fail("SITE_URL", `${siteUrl} is not an address that visitors can reach`, remedy);
+  }
+  if (protocol !== "https:") return fail("SITE_URL", `${siteUrl} is not https`, remedy);
+  return ok("SITE_URL", siteUrl);
+}
+
+/** This server speaks plain HTTP, so a public site has a proxy before it, which tells the visitors' addresses. */
+export function checkProxy({ trustProxy, rateLimits }: Pick<Config, "trustProxy" | "rateLimits">): Finding {
+  if (rateLimits.length === 0) return ok("TRUST_PROXY", "not needed: there is no limit per visitor");
+  if (trustProxy.length > 0) return ok("TRUST_PROXY", trustProxy.join(", "));
+  return fail(
+    "TRUST_PROXY",
+    "behind a proxy all visitors would share the limit of one",
+    "set TRUST_PROXY to the proxy's address, e.g. loopback if it runs on this machine",
+  );
+}
+
+/** Whether the pages are built, with the present settings, and without placeholders. */
+export function checkBuild(distDir: string, wanted: BuildSettings): { findings: Finding[]; site: HeldSite | null } {
+  const site = readBuild(distDir);
+  if (!site) return { findings: [fail("build", "there is none in dist/", "run: npm run build")], site };
+  const { settings, unset, site: identity } = site.manifest;
+
+  const variables = { siteUrl: "SITE_URL", apiBase: "API_BASE", countriesUrl: "COUNTRIES_URL" } as const;
+  const findings = (Object.keys(variables) as (keyof BuildSettings)[]).flatMap((key) =>
+    settings[key] === wanted[key]
+      ? []
+      : fail(
+          "build",
+          `${variables[key]} is "${wanted[key]}", but the pages were built with "${settings[key]}"`,
+          "run: npm run build",
+        ),
+  );
+  if (findings.length === 0) findings.push(ok("build", `${site.files.size} files, built with the present settings`));
+  for (const fact of unset) findings.push(fail("policies", `unset: ${fact}`, "set it, then run: npm run build"));
+  if (unset.length === 0) findings.push(ok("policies", "no placeholder is left"));
+  findings.push(
+    isReservedDomain(domainOf(identity.contactEmail))
+      ? fail(
+          "contact e-mail",
+          `the pages show ${identity.contactEmail}, which is a placeholder`,
+          "set contactEmail in app/site.ts, then run: npm run build",
+        )
+      : ok("contact e-mail", identity.contactEmail),
+  );
+  return { findings, site };
+}
+
+function readBuild(distDir: string): HeldSite | null {
+  try {
+    return holdSite(distDir);
+  } catch (error) {
+    if (error instanceof BuildMissing) return null;
+    throw error;
+  }
+}
+
+/** Whether the data folder is writable and has free space. Leaves nothing behind. */
+export async function checkDisk(dataDir: string): Promise<Finding> {
+  const folder = nearestFolder(dataDir);
+  try {
+    if (folder === dataDir) await writeAndRemove(join(dataDir, ".preflight"));
+    else await access(folder, constants.W_OK);
+  } catch (error) {
+    const remedy = "make it writable for the server's user, or set DATA_DIR to another folder";
+    return fail("disk", `${dataDir} cannot be written (${codeOf(error) ?? "unknown reason"})`, remedy);
+  }
+  const { bavail, bsize } = await statfs(folder);
+  return judgeSpace(dataDir, (bavail * bsize) / 2 ** 20);
+}
+
+export function judgeSpace(dataDir: string, freeMb: number): Finding {
+  const detail = `${Math.floor(freeMb)} MB free in ${dataDir}`;
+  if (freeMb < 100) return fail("disk", detail, "free some space: without it no message can be stored");
+  if (freeMb < 1024) return warn("disk", detail, "free some space soon");
+  return ok("disk", detail);
+}
+
+/** The server creates its folder when it starts; a check does not, since it may run as another user. */
+function nearestFolder(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
+}
+
+async function writeAndRemove(file: string): Promise<void> {
+  const handle = await open(file, "w", 0o600);
+  try {
+    await handle.writeFile("Written to check that this folder is writable.\n");
+    await handle.sync();
+  } finally {
+    await handle.close();
+    await unlink(file);
+  }
+}
+
+/** Whether the messages' database answers, and has the schema of this version. Changes nothing in it. */
+export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding> {
+  const kind = config.databaseUrl === null ? "SQLite" : "PostgreSQL";
+  try {
+    const { version, losesCommits } = await readSchema(config);
+    if (losesCommits) {
+      const remedy = "set synchronous_commit to on, or to remote_apply with a standby";
+      return fail("database", `${kind} confirms messages before they are on disk (synchronous_commit=off)`, remedy);
+    }
+    if (version === null) return ok("database", `${kind}, still empty: its tables are created at the first start`);
+    if (version === SCHEMA_VERSION) return ok("database", `${kind}, schema ${version}`);
+    return version < SCHEMA_VERSION
+      ? warn(
+          "database",
+          `${kind}, schema ${version}: will be upgraded to ${SCHEMA_VERSION} at the next start`,
+          "back it up",
+        )
+      : fail(
+          "database",
+          `${kind}, schema ${version}: written by a newer version of this program`,
+          "run that version, or restore a backup",
+        );
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    const remedy = config.databaseUrl === null ? "restore a backup" : "correct DATABASE_URL, or start the database";
+    return fail("database", error.message, remedy);
+  }
+}
+
+const SIGN_IN_LIMITS: SmtpLimits = { connectMs: 5000, silenceMs: 5000, attemptMs: 10_000 };
+
+/** Whether the mail server accepts our sign-in. Sends nothing. */
+export async function checkSmtp(smtpUrl: string | null, limits: SmtpLimits = SIGN_IN_LIMITS): Promise<Finding> {
+  if (smtpUrl === null) {
+    return fail(
+      "mail server",
+      "none is set: messages are stored, but not sent by e-mail",
+      "set SMTP_URL, e.g. smtp://user:password@mail.your-provider.com:587",
+    );
+  }
+  const { hostname, port, username } = new URL(smtpUrl);
+  const where = port ? `${hostname}:${port}` : hostname;
+  try {
+    await tryToSignIn(smtpUrl, limits);
+    return ok("mail server", `${where} ${username ? "accepts the sign-in" : "answers, without a sign-in"}`);
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+    return fail("mail server", `${where}: ${error.message}`, "correct SMTP_URL, or ask the mail provider");
+  }
+}
+
+/** Whether mails go to and come from addresses that can exist. */
+export function checkMailboxes({ mailTo, mailFrom }: { mailTo: string; mailFrom: string }): Finding[] {
+  return Object.entries({ MAIL_TO: mailTo, MAIL_FROM: mailFrom }).map(([name, address]) =>
+    isReservedDomain(domainOf(address))
+      ? fail(name, `${address} is a placeholder`, `set ${name}, e.g. ${name}=team@your-company.com`)
+      : ok(name, address),
+  );
+}
+
+/** Whether other mail servers can verify that mails from this domain are ours: its SPF and DMARC records. */
+export async function checkSenderDomain(domain: string, resolver: Pick<Resolver, "resolveTxt">): Promise<Finding[]> {
+  // A placeholder is reported as such; there is nothing to look up.
+  if (isReservedDomain(domain)) return [];
+  return Promise.all([checkSpf(domain, resolver), checkDmarc(domain, resolver)]);
+}
+
+async function checkSpf(domain: string, resolver: Pick<Resolver, "resolveTxt">): Promise<Finding> {
+  const name = "SPF record";
+  const records = await lookUp(domain, resolver);
+  if (records === "no domain") return fail(name, `there is no domain ${domain}`, "correct MAIL_FROM");
+  if (records === "no answer") return noAnswer(name, domain);
+  const policies = records.filter((text) => /^v=spf1( |$)/i.test(text));
+  if (policies.length === 1) return ok(name, `${domain}: ${policies[0]}`);
+  return policies.length > 1
+    ? warn(name, `${domain} has ${policies.length} of them, which counts as none`, "merge them into one")
+    : warn(name, `${domain} has none, so mails may land in spam`, "add the TXT record that the mail provider names");
+}
+
+/** A subdomain without a record of its own goes by that of the domain above it. */
+async function checkDmarc(domain: string, resolver: Pick<Resolver, "resolveTxt">): Promise<Finding> {
+  const name = "DMARC record";
+  for (let parent = domain; parent.includes("."); parent = parent.slice(parent.indexOf(".") + 1)) {
+    const records = await lookUp(`_dmarc.${parent}`, resolver);
+    if (records === "no answer") return noAnswer(name, `_dmarc.${parent}`);
+    if (records === "no domain") continue;
+    const policy = records.find((text) => /^v=DMARC1\b/i.test(text));
+    if (policy) return ok(name, `_dmarc.${parent}: ${policy}`);
+  }
+  return warn(
+    name,
+    `${domain} has none, so mails may land in spam`,
+    `add a TXT record at _dmarc.${domain}, e.g. "v=DMARC1; p=none; rua=mailto:you@${domain}"`,
+  );
+}
+
+function noAnswer(name: string, host: string): Finding {
+  return warn(name, `could not look up ${host}: no answer from DNS`, "check the network, then run this again");
+}
+
+async function lookUp(
+  host: string,
+  resolver: Pick<Resolver, "resolveTxt">,
+): Promise<string[] | "no domain" | "no answer"> {
+  try {
+    return (await resolver.resolveTxt(host)).map((parts) => parts.join(""));
+  } catch (error) {
+    if (codeOf(error) === "ENODATA") return [];
+    return codeOf(error) === "ENOTFOUND" ? "no domain" : "no answer";
+  }
+}
+
+const SITE_TIMEOUT_MS = 10_000;
+
+/** Whether visitors get our home page at the site's address, and whether the server behind it accepts messages. */
+export async function checkSite(
+  { siteUrl, apiBase }: Pick<BuildSettings, "siteUrl" | "apiBase">,
+  homePage: string | null,
+): Promise<Finding[]> {
+  return Promise.all([checkHomePage(siteUrl, homePage), checkReady(apiBase || siteUrl)]);
+}
+
+async function checkHomePage(siteUrl: string, homePage: string | null): Promise<Finding> {
+  const answer = await get(`${siteUrl}/`);
+  if ("problem" in answer) return unreachable("home page", siteUrl, answer.problem);
+  if (answer.status !== 200) return unreachable("home page", siteUrl, `status ${answer.status}`);
+  if (answer.text === homePage) return ok("home page", `${siteUrl} shows this build`);
+  return warn(
+    "home page",
+    `${siteUrl} answers, but not with the home page of this build`,
+    "restart the server after a build; with a CDN, upload dist/ or empty its cache",
+  );
+}
+
+async function checkReady(base: string): Promise<Finding> {
+  const answer = await get(`${base}/readyz`);
+  if ("problem" in answer) return unreachable("server", base, answer.problem);
+  if (answer.status === 200 && answer.text.includes('"ready"')) return ok("server", `${base} can take messages`);
+  if (answer.status === 503) {
+    return fail("server", `${base} runs, but cannot take messages`, "look at its log; is the database running?");
+  }
+  return unreachable("server", base, `/readyz answers with status ${answer.status}`);
+}
+
+function unreachable(name: string, url: string, problem: string): Finding {
+  return fail(name, `${url}: ${problem}`, "is the server running, the proxy set up, and the name in DNS?");
+}
+
+async function get(url: string): Promise<{ status: number; text: string } | { problem: string }> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(SITE_TIMEOUT_MS) });
+    return { status: response.status, text: await response.text() };
+  } catch (error) {
+    if (!(error instanceof Error)) return { problem: "no answer" };
+    if (error.name === "TimeoutError") return { problem: `no answer within ${SITE_TIMEOUT_MS / 1000} s` };
+    const code = codeOf(error.cause);
+    return { problem: code ? `no connection (${code})` : "no connection" };
+  }
+}
+
+/** Names that RFC 2606 and 6761 reserve for examples and tests: nobody has a site or a mailbox there. */
+function isReservedDomain(domain: string): boolean {
+  return /(^|\.)(example|test|invalid|localhost|local|example\.(com|net|org))$/i.test(domain);
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf("@") + 1).toLowerCase();
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}

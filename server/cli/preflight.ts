@@ -1,0 +1,45 @@
+import { Resolver } from "node:dns/promises";
+import { fileURLToPath } from "node:url";
+import { defineCommand } from "./command.ts";
+import { plural, table, visible } from "./output.ts";
+import type { Finding } from "./preflight-checks.ts";
+
+const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
+const DNS_LIMITS = { timeout: 2000, tries: 1 };
+
+export const preflight = defineCommand({
+  name: "preflight",
+  summary: "check everything that can be checked before launch",
+  notes: `  Checks the settings, the build, the disk, the database, the mail server, the sender's DNS records and the public
+  site. Sends no e-mail and changes nothing. Exits with 1 if a check fails; warnings do not count.`,
+  async run(_, { readConfig, out, setExitCode }) {
+    // Loaded here, since no other command needs the mail and page code.
+    const { runChecks } = await import("./preflight-checks.ts");
+    const findings = await runChecks({ readConfig, distDir: DIST_DIR, resolver: new Resolver(DNS_LIMITS) });
+    out(report(findings));
+    setExitCode(exitCodeFor(findings));
+  },
+});
+
+/** One line for each finding, then the verdict. Text from outside cannot control the terminal. */
+export function report(findings: readonly Finding[]): string {
+  const rows = findings.map(({ name, state, detail, remedy }) => [
+    (state === "fail" ? "FAIL" : state).padEnd(4),
+    name,
+    visible(remedy === "" ? detail : `${detail} -> ${remedy}`),
+  ]);
+  return `${table(rows)}\n${verdict(findings)}\n`;
+}
+
+/** 0 when the site may be launched: warnings do not prevent that. */
+export function exitCodeFor(findings: readonly Finding[]): 0 | 1 {
+  return findings.some(({ state }) => state === "fail") ? 1 : 0;
+}
+
+function verdict(findings: readonly Finding[]): string {
+  const count = (state: Finding["state"]) => findings.filter((finding) => finding.state === state).length;
+  const warnings = plural(count("warn"), "warning");
+  return exitCodeFor(findings) === 0
+    ? `Ready for launch, ${warnings}.`
+    : `Not ready: ${count("fail")} failed, ${warnings}.`;
+}
