@@ -1,7 +1,6 @@
 import { hydrateRoot } from "react-dom/client";
-import { ErrorBoundary } from "./components/error-boundary.tsx";
-import { ContactForm } from "./contact/contact-form.tsx";
-import { FORM_ROOT_ID } from "./contact/island.ts";
+import { ErrorBoundary } from "./components/error-message.tsx";
+import { ContactForm, FORM_ROOT_ID } from "./contact/contact-form.tsx";
 
 const root = document.getElementById(FORM_ROOT_ID);
 // In a turn of its own: after loading React, a slow phone gets to answer its user first.

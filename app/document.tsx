@@ -2,25 +2,63 @@ import { Footer } from "./components/footer.tsx";
 import { Header } from "./components/header.tsx";
 import { MARK_COLOUR } from "./components/mark.tsx";
 import displayFont from "./media/display.woff2?url";
-import type { PageScript, RenderContext } from "./render-context.ts";
-import type { Screen } from "./screen.ts";
+import type { PageFetch, PageScript, RenderContext, Screen } from "./screen.ts";
 import { site } from "./site.ts";
-import { socialCardPath } from "./social-card-path.ts";
 import siteStyles from "./styles/site.css?inline";
 
-/** A page of ours is prepared while the pointer rests on its link. Browsers that save data ignore this. */
+/** Browsers prerender a page of this site while the pointer rests on its link, unless they save data. */
 const SPECULATION_RULES = { prerender: [{ where: { href_matches: "/*" }, eagerness: "moderate" }] };
+
+const ICON = { svg: "/favicon.svg", ico: "/favicon.ico" };
+const WEB_MANIFEST = "/site.webmanifest";
+
+/** What a page contains and fetches apart from its markup. `Document` writes it, the build weighs and allows it. */
+export interface PageParts {
+  style: string;
+  scripts: readonly { type: string; code: string }[];
+  fetches: readonly PageFetch[];
+}
+
+export function pageParts(screen: Screen, { settings, scripts }: RenderContext): PageParts {
+  const script = screen.script && scripts[screen.script];
+  return {
+    style: siteStyles + screen.styles,
+    scripts: [
+      { type: "speculationrules", code: JSON.stringify(SPECULATION_RULES) },
+      ...(script ? [{ type: "module", code: inlineCode(script) }] : []),
+    ],
+    fetches: [
+      { kind: "font", urls: [displayFont] },
+      { kind: "picture", urls: [ICON.svg, ICON.ico] },
+      { kind: "data", urls: [WEB_MANIFEST] },
+      ...(script && "url" in script ? [{ kind: "script", urls: [script.url] } as const] : []),
+      ...(screen.fetches?.(settings) ?? []),
+    ],
+  };
+}
+
+function inlineCode(script: PageScript): string {
+  if ("code" in script) return script.code;
+  // Imported only after the page has loaded and painted: until then it works as plain HTML.
+  return `{const f=()=>requestAnimationFrame(()=>requestAnimationFrame(()=>(self.requestIdleCallback||setTimeout)(()=>import(${JSON.stringify(script.url)}))));document.prerendering?document.addEventListener("prerenderingchange",f):addEventListener("load",f)}`;
+}
+
+/** The picture that a shared link to the page shows. */
+export function socialCardPath(canonicalPath: string): string {
+  return `/assets/social${canonicalPath.replace(/\/$/, "/home")}.jpg`;
+}
 
 interface DocumentProps {
   screen: Screen;
-  /** `null` for pages that stand in where no page is. */
+  /** `null` for Coming Soon and the failure page, which have no path of their own. */
   canonicalPath: string | null;
+  parts: PageParts;
   context: RenderContext;
 }
 
-/** A whole page: everything needed to paint it is in the one answer. */
-export function Document({ screen, canonicalPath, context }: DocumentProps) {
-  const { settings, scripts, footprintOf } = context;
+/** A whole page: one response has everything that is needed to paint it. */
+export function Document({ screen, canonicalPath, parts, context }: DocumentProps) {
+  const { settings, footprintOf } = context;
   return (
     <html lang="en-GB">
       <head>
@@ -33,12 +71,12 @@ export function Document({ screen, canonicalPath, context }: DocumentProps) {
         <meta name="theme-color" content={MARK_COLOUR.light} media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content={MARK_COLOUR.dark} media="(prefers-color-scheme: dark)" />
         <link rel="preload" href={displayFont} as="font" type="font/woff2" crossOrigin="anonymous" />
-        <style>{siteStyles + screen.styles}</style>
-        {canonicalPath !== null && <SharingTags screen={screen} url={settings.siteUrl + canonicalPath} />}
-        <link rel="icon" href="/favicon.ico" sizes="32x32" />
-        <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+        <style>{parts.style}</style>
+        {canonicalPath !== null && <SharingTags screen={screen} siteUrl={settings.siteUrl} path={canonicalPath} />}
+        <link rel="icon" href={ICON.ico} sizes="32x32" />
+        <link rel="icon" href={ICON.svg} type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/favicon.png" />
-        <link rel="manifest" href="/site.webmanifest" />
+        <link rel="manifest" href={WEB_MANIFEST} />
       </head>
       <body>
         <a className="skip-link" href="#main">
@@ -46,17 +84,21 @@ export function Document({ screen, canonicalPath, context }: DocumentProps) {
         </a>
         <Header isOverlaid={screen.isHeaderOverlaid ?? false} />
         <main id="main" tabIndex={-1} className={`screen screen-${screen.name}`}>
-          {screen.render(settings)}
+          {screen.render(context)}
         </main>
         <Footer footprint={footprintOf(canonicalPath ?? screen.name)} />
-        <script type="speculationrules">{JSON.stringify(SPECULATION_RULES)}</script>
-        {screen.script && <PageScriptTag script={scripts[screen.script]} />}
+        {parts.scripts.map(({ type, code }) => (
+          <script key={type} type={type}>
+            {code}
+          </script>
+        ))}
       </body>
     </html>
   );
 }
 
-function SharingTags({ screen, url }: { screen: Screen; url: string }) {
+function SharingTags({ screen, siteUrl, path }: { screen: Screen; siteUrl: string; path: string }) {
+  const url = siteUrl + path;
   return (
     <>
       <link rel="canonical" href={url} />
@@ -66,7 +108,7 @@ function SharingTags({ screen, url }: { screen: Screen; url: string }) {
       <meta property="og:title" content={screen.title} />
       <meta property="og:description" content={screen.description} />
       <meta property="og:url" content={url} />
-      <meta property="og:image" content={new URL(socialCardPath(url), url).href} />
+      <meta property="og:image" content={siteUrl + socialCardPath(path)} />
       <meta property="og:image:width" content="1200" />
       <meta property="og:image:height" content="630" />
       <meta
@@ -78,13 +120,4 @@ function SharingTags({ screen, url }: { screen: Screen; url: string }) {
       <meta name="twitter:description" content={screen.description} />
     </>
   );
-}
-
-function PageScriptTag({ script }: { script: PageScript }) {
-  const code =
-    "code" in script
-      ? script.code
-      : // Fetched once the page is up, painted and looked at: until then it works as plain HTML.
-        `{const f=()=>requestAnimationFrame(()=>requestAnimationFrame(()=>(self.requestIdleCallback||setTimeout)(()=>import(${JSON.stringify(script.url)}))));document.prerendering?document.addEventListener("prerenderingchange",f):addEventListener("load",f)}`;
-  return <script type="module">{code}</script>;
 }

@@ -1,6 +1,27 @@
-// The home page's only script, written into the page: starts the film late, stops it on request, rests when unseen, and
-// leaves it out altogether for those who chose low carbon.
-import { recall, remember } from "./visitor-choice.ts";
+// The home page's only script, written into the page. It starts the film after the page has loaded, pauses it on request
+// and while the page is hidden, and does not load it at all for visitors who chose low carbon.
+
+/** Where the visitor's choices are kept: for this visit, or for later ones too. They are never sent anywhere. */
+type Memory = "session" | "always";
+
+/** Does nothing where the browser forbids storage. */
+function remember(memory: Memory, name: string, value: string): void {
+  try {
+    storage(memory).setItem(name, value);
+  } catch {}
+}
+
+function recall(memory: Memory, name: string): string | null {
+  try {
+    return storage(memory).getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function storage(memory: Memory): Storage {
+  return memory === "always" ? localStorage : sessionStorage;
+}
 
 const video = document.querySelector<HTMLVideoElement>("#film");
 const toggle = document.querySelector<HTMLButtonElement>("#film-toggle");
@@ -18,7 +39,7 @@ function control(video: HTMLVideoElement, toggle: HTMLButtonElement, lowCarbon: 
   let isWanted = stored === null ? !lessMotion.matches && !saveData : stored === "on";
   let isLowCarbon = recall("always", "low-carbon") === "on";
 
-  /** What the buttons say; the film itself follows once the page is up. */
+  /** What the buttons say; the film itself follows once the page has loaded. */
   const show = () => {
     toggle.hidden = isLowCarbon;
     toggle.dataset.film = isWanted ? "on" : "off";
@@ -42,7 +63,7 @@ function control(video: HTMLVideoElement, toggle: HTMLButtonElement, lowCarbon: 
     video.load();
   };
 
-  /** Also ends a download under way. */
+  /** Also stops a download that is in progress. */
   const unload = () => {
     video.classList.remove("is-playing");
     for (const source of sources) source.removeAttribute("src");
@@ -67,6 +88,6 @@ function control(video: HTMLVideoElement, toggle: HTMLButtonElement, lowCarbon: 
   document.addEventListener("visibilitychange", apply);
   lowCarbon.hidden = false;
   show();
-  // A page that is prepared ahead of a visit counts as hidden: its film waits for the visitor too.
+  // A prerendered page counts as hidden, so its film waits for the visitor too.
   addEventListener("load", apply);
 }

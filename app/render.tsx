@@ -1,54 +1,92 @@
-import { Writable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { prerenderToNodeStream } from "react-dom/static";
-import { Document } from "./document.tsx";
-import type { RenderContext } from "./render-context.ts";
+import { Document, type PageParts, pageParts, socialCardPath } from "./document.tsx";
 import { COMING_SOON, FAILURE, ROUTES } from "./routes.ts";
-import type { Screen } from "./screen.ts";
+import type { PageFetch, RenderContext, Screen } from "./screen.ts";
 
 export { ROUTES };
 
+/** A page with all that the build needs to know about it, so that nothing is searched for in its HTML. */
 export interface RenderedPage {
   /** Its first path, or its screen's name where it has no path. */
   name: string;
-  /** The paths that show it; none for a page that stands in where no page is. */
+  /** The paths that show it; none for Coming Soon and the failure page. */
   paths: readonly string[];
-  isIndexed: boolean;
-  headline: string;
   html: string;
+  /** The page for visitors who save data, where it differs. */
+  saveDataHtml: string | null;
+  /** The exact text of every style and script written into the HTML. */
+  inlineStyles: readonly string[];
+  inlineScripts: readonly string[];
+  fetches: readonly PageFetch[];
+  /** `null` for a page without a path: nobody can share it. */
+  socialCard: { path: string; headline: string } | null;
 }
 
-/** Renders every page of the site: those of the route table, Coming Soon, and the failure page. */
-export async function renderSite(context: RenderContext) {
-  const render = async (screen: Screen, paths: readonly string[]): Promise<RenderedPage> => {
-    const { isIndexed, headline } = screen;
-    const html = await renderScreen(screen, paths[0] ?? null, context);
-    return { name: paths[0] ?? screen.name, paths, isIndexed, headline, html };
-  };
-  return {
-    pages: await Promise.all(ROUTES.map(({ screen, paths }) => render(screen, paths))),
-    comingSoon: await render(COMING_SOON, []),
-    failure: await render(FAILURE, []),
-  };
+export interface RenderedSite {
+  pages: readonly RenderedPage[];
+  comingSoon: RenderedPage;
+  failure: RenderedPage;
+}
+
+export async function renderSite(context: RenderContext): Promise<RenderedSite> {
+  const [comingSoon, failure, ...pages] = await Promise.all([
+    renderPage(COMING_SOON, [], context),
+    renderPage(FAILURE, [], context),
+    ...ROUTES.map(({ screen, paths }) => renderPage(screen, paths, context)),
+  ]);
+  return { pages, comingSoon, failure };
 }
 
 /** Renders the page that a path shows; the path is decoded and has no trailing slash. */
 export function renderPath(path: string, context: RenderContext): Promise<string> {
   const route = ROUTES.find(({ paths }) => paths.includes(path));
-  return route ? renderScreen(route.screen, route.paths[0], context) : renderScreen(COMING_SOON, null, context);
+  const screen = route?.screen ?? COMING_SOON;
+  return renderHtml(screen, route?.paths[0] ?? null, pageParts(screen, context), context);
 }
 
-async function renderScreen(screen: Screen, canonicalPath: string | null, context: RenderContext): Promise<string> {
+async function renderPage(screen: Screen, paths: readonly string[], context: RenderContext): Promise<RenderedPage> {
+  const path = paths[0] ?? null;
+  const name = path ?? screen.name;
+  const parts = pageParts(screen, context);
+  const html = await renderHtml(screen, path, parts, context);
+  const saveDataHtml = await renderHtml(screen, path, parts, { ...context, isSavingData: true });
+  const inlineStyles = [parts.style];
+  const inlineScripts = parts.scripts.map(({ code }) => code);
+  requireVerbatim(name, html, "style", inlineStyles);
+  requireVerbatim(name, html, "script", inlineScripts);
+  return {
+    name,
+    paths,
+    html,
+    saveDataHtml: saveDataHtml === html ? null : saveDataHtml,
+    inlineStyles,
+    inlineScripts,
+    fetches: parts.fetches,
+    socialCard: path === null ? null : { path: socialCardPath(path), headline: screen.headline },
+  };
+}
+
+/** Browsers hash the text as it is in the HTML. Had React escaped it, the page's policy would refuse it. */
+function requireVerbatim(page: string, html: string, element: "style" | "script", texts: readonly string[]): void {
+  for (const text of texts) {
+    if (!html.includes(`>${text}</${element}>`)) {
+      throw new Error(
+        `${page}: a <${element}> differs from its source; it may contain </${element}, which React escapes.`,
+      );
+    }
+  }
+}
+
+async function renderHtml(
+  screen: Screen,
+  canonicalPath: string | null,
+  parts: PageParts,
+  context: RenderContext,
+): Promise<string> {
   const { prelude } = await prerenderToNodeStream(
-    <Document screen={screen} canonicalPath={canonicalPath} context={context} />,
+    <Document screen={screen} canonicalPath={canonicalPath} parts={parts} context={context} />,
     { onError: () => {} },
   );
-  let html = "";
-  const collect = new Writable({
-    write(chunk, _encoding, done) {
-      html += String(chunk);
-      done();
-    },
-  });
-  await new Promise((resolve, reject) => prelude.pipe(collect).on("finish", resolve).on("error", reject));
-  return html;
+  return text(prelude);
 }

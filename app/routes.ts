@@ -1,4 +1,4 @@
-import { CARBON_PATH } from "./carbon-path.ts";
+import { CARBON_PATH } from "./components/page-footprint.tsx";
 import type { Screen } from "./screen.ts";
 import { carbon } from "./screens/carbon.tsx";
 import { comingSoon } from "./screens/coming-soon.tsx";
@@ -21,7 +21,7 @@ export const ROUTES: readonly Route[] = [
   { paths: ["/terms", "/terms-and-conditions"], screen: terms },
   { paths: ["/cancellation", "/cancellations-and-refunds", "/refund"], screen: refunds },
   { paths: ["/delivery", "/Delivery", "/shipping", "/shipping-and-delivery"], screen: delivery },
-  // Not of the specification: what the footer's figure means.
+  // Explains the figure in the footer.
   { paths: [CARBON_PATH], screen: carbon },
 ];
 

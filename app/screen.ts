@@ -1,11 +1,12 @@
 import type { ReactNode } from "react";
 import type { BuildSettings } from "../contract/build-settings.ts";
+import type { Footprint } from "./components/page-footprint.tsx";
 
-/** One screen of the site: what its page says of itself, and what it shows between header and footer. */
+/** One screen of the site: the metadata of its page, what it needs, and what it shows between header and footer. */
 export interface Screen {
   name: string;
   title: string;
-  /** What its social card says. */
+  /** The text of its social card. */
   headline: string;
   description: string;
   /** Shown by search engines and listed in the sitemap. */
@@ -14,10 +15,35 @@ export interface Screen {
   isHeaderOverlaid?: boolean;
   /** Styles that only this screen needs. */
   styles: string;
-  /** The one script of the screen, if it needs any. */
+  /** The screen's only script, if it needs one. */
   script?: ScreenScript;
-  render(settings: BuildSettings): ReactNode;
+  /** What a browser fetches for this screen, besides its script and the files that every page fetches. */
+  fetches?(settings: BuildSettings): readonly PageFetch[];
+  render(context: RenderContext): ReactNode;
 }
 
-/** `film` is written into the page itself; `contact` is fetched once the page is up and the browser idle. */
+/** `film` is written into the page itself; `contact` is fetched once the page has loaded and the browser is idle. */
 export type ScreenScript = "film" | "contact";
+
+/** A file that a browser fetches on a first visit. */
+export interface PageFetch {
+  kind: "font" | "picture" | "script" | "film" | "data";
+  /** The same content in several formats, best first; a browser fetches the first format that it supports. */
+  urls: readonly string[];
+}
+
+/** What the build gives to the pages. */
+export interface RenderContext {
+  settings: BuildSettings;
+  scripts: Readonly<Record<ScreenScript, PageScript>>;
+  /** By the page's name, see `RenderedPage`; `null` in development, where nothing is weighed. */
+  footprintOf(page: string): Footprint | null;
+  /**
+   * The page is for a visitor who sends `Save-Data`. Without script a page cannot find that out by itself, so it is
+   * rendered a second time without what it would fetch on its own.
+   */
+  isSavingData: boolean;
+}
+
+/** How a page gets its script: written into it, or fetched from a URL. */
+export type PageScript = { code: string } | { url: string };

@@ -1,6 +1,16 @@
-import { expect, test } from "vitest";
-import { carbonJson, carbonOf, carbonText, pagesTooHeavy } from "./carbon.ts";
-import type { FetchedFile } from "./page-weight.ts";
+import { brotliCompressSync } from "node:zlib";
+import { expect, test, vi } from "vitest";
+import type { RenderedPage, RenderedSite } from "../app/render.tsx";
+import type { PageFetch, RenderContext } from "../app/screen.ts";
+import {
+  carbonJson,
+  carbonOf,
+  carbonText,
+  type FetchedFile,
+  pagesTooHeavy,
+  renderWeighed,
+  weighPage,
+} from "./carbon.ts";
 
 const page = (bytes: number): FetchedFile => ({ url: "/", kind: "page", bytes });
 const film = (bytes: number): FetchedFile => ({ url: "/media/film.mp4", kind: "film", bytes });
@@ -27,7 +37,7 @@ test("a page above A+ is too heavy, unless it has a film and reaches A", () => {
   ]);
 });
 
-test("tells programs in JSON, and where it says so in carbon.txt", () => {
+test("is published as JSON, and carbon.txt says where", () => {
   const pages = [carbonOf("/", [page(50_000), film(300_000)]), carbonOf("/contact", [page(100_000)])];
   expect(JSON.parse(carbonJson(pages)).pages).toEqual([
     { page: "/", bytes: 350_000, grams: 0.0519, gramsWithoutFilm: 0.0074, rating: "A" },
@@ -37,5 +47,83 @@ test("tells programs in JSON, and where it says so in carbon.txt", () => {
   expect(text).toContain('version = "0.5"\nlast_updated = "2026-11-15"\n\n[org]\ndisclosures = [\n');
   expect(text).toContain(
     'doc_type = "web-page", url = "https://www.example.com/assets/carbon", domain = "www.example.com"',
+  );
+});
+
+const HEADERS = 850;
+const HTML = `<p>${"text ".repeat(500)}</p>`;
+const BUILT: Readonly<Record<string, Buffer>> = {
+  "/font.woff2": Buffer.alloc(20_000),
+  "/list.json": Buffer.from(JSON.stringify(Array(500).fill("country"))),
+  "/best.avif": Buffer.alloc(3000),
+  "/fallback.jpg": Buffer.alloc(9000),
+  "/film.mp4": Buffer.alloc(300_000),
+};
+const read = (url: string) => BUILT[url];
+const brotliBytes = (content: string | Buffer = "") => brotliCompressSync(content).length;
+const fetch = (kind: PageFetch["kind"], ...urls: string[]): PageFetch => ({ kind, urls });
+
+test("a page weighs itself and what it fetches, text compressed, each with the headers of its response", async () => {
+  const fetches = [fetch("font", "/font.woff2"), fetch("data", "/list.json")];
+  expect(await weighPage({ name: "/", html: HTML, fetches }, read)).toEqual([
+    { url: "/", kind: "page", bytes: brotliBytes(HTML) + HEADERS },
+    { url: "/font.woff2", kind: "font", bytes: 20_000 + HEADERS },
+    { url: "/list.json", kind: "data", bytes: brotliBytes(BUILT["/list.json"]) + HEADERS },
+  ]);
+});
+
+test("only the best format of a picture is weighed", async () => {
+  const fetches = [fetch("picture", "/best.avif", "/fallback.jpg")];
+  const [, ...files] = await weighPage({ name: "/", html: HTML, fetches }, read);
+  expect(files).toEqual([{ url: "/best.avif", kind: "picture", bytes: 3000 + HEADERS }]);
+});
+
+test("files of other origins and services are left out, their fallbacks too", async () => {
+  const fetches = [
+    fetch("film", "https://film.example/a.mp4", "/film.mp4"),
+    fetch("data", "/api/countries"),
+    fetch("film"),
+  ];
+  const [, ...files] = await weighPage({ name: "/", html: HTML, fetches }, read);
+  expect(files).toEqual([]);
+});
+
+const CONTEXT: RenderContext = {
+  settings: { siteUrl: "https://www.example.com", apiBase: "", countriesUrl: "/list.json" },
+  scripts: { film: { code: "" }, contact: { url: "/contact.js" } },
+  footprintOf: () => null,
+  isSavingData: false,
+};
+
+/** Renders pages that consist of nothing but their footprint. */
+async function renderFigures({ footprintOf }: RenderContext, fetches: readonly PageFetch[]): Promise<RenderedSite> {
+  const page = (name: string): RenderedPage => ({
+    name,
+    paths: [],
+    html: `${footprintOf(name)?.grams.toFixed(3)} ${footprintOf(name)?.gramsWithoutFilm.toFixed(3)}`,
+    saveDataHtml: null,
+    inlineStyles: [],
+    inlineScripts: [],
+    fetches: name === "/" ? fetches : [],
+    socialCard: null,
+  });
+  return { pages: [page("/")], comingSoon: page("coming-soon"), failure: page("error") };
+}
+
+test("each page is rendered with its own footprint, which is as long as the placeholder it was weighed with", async () => {
+  const renderSite = vi.fn((context: RenderContext) => renderFigures(context, [fetch("film", "/film.mp4")]));
+  const { pages, comingSoon, carbon } = await renderWeighed(renderSite, CONTEXT, read);
+  expect(carbon.map(({ page }) => page)).toEqual(["/", "coming-soon", "error"]);
+  const [home] = carbon;
+  expect(pages[0]?.html).toBe(`${home?.grams.toFixed(3)} ${home?.gramsWithoutFilm.toFixed(3)}`);
+  expect(Number.parseFloat(pages[0]?.html ?? "")).toBeGreaterThan(Number.parseFloat(comingSoon.html));
+  const draft = await renderSite.mock.results[0]?.value;
+  expect(draft?.pages[0]?.html).toHaveLength(pages[0]?.html.length ?? 0);
+});
+
+test("a build with a page that is too heavy fails", async () => {
+  const films = Array<PageFetch>(2).fill(fetch("film", "/film.mp4"));
+  await expect(renderWeighed((context) => renderFigures(context, films), CONTEXT, read)).rejects.toThrow(
+    /^\/ emits .* Its heaviest files: \/film\.mp4 301 KB, .*\nMake them lighter; docs\/carbon\.md says why\.$/,
   );
 });

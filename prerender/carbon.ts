@@ -1,6 +1,15 @@
 import { co2 } from "@tgwf/co2";
-import type { Footprint } from "../app/render-context.ts";
-import { type FetchedFile, totalBytes } from "./page-weight.ts";
+import type { Footprint } from "../app/components/page-footprint.tsx";
+import type { RenderedPage, RenderedSite } from "../app/render.tsx";
+import type { PageFetch, RenderContext } from "../app/screen.ts";
+import { brotliSize, isCompressible } from "./compress.ts";
+
+/** A file that a browser receives on a first visit, with its bytes as they travel. */
+export interface FetchedFile {
+  url: string;
+  bytes: number;
+  kind: "page" | PageFetch["kind"];
+}
 
 /** One page's line of `carbon.json`. */
 export interface PageCarbon extends Footprint {
@@ -10,7 +19,58 @@ export interface PageCarbon extends Footprint {
   files: readonly FetchedFile[];
 }
 
+/** `undefined` for a URL that this build writes no file for. */
+export type ReadBuiltFile = (url: string) => Buffer | undefined;
+
 const MODEL = new co2({ model: "swd", version: 4, rating: true });
+/** About what the headers of one response take. */
+const HEADER_BYTES = 850;
+/** As long in the HTML as the footprint of a page with a film, and a little longer than that of any other page. */
+const PLACEHOLDER: Footprint = { grams: 0, gramsWithoutFilm: 0.001 };
+
+/**
+ * Renders the site with each page's own footprint in its footer. Pages are rendered twice: first with a placeholder to
+ * be weighed, then with the result. Rejects when a page is too heavy.
+ */
+export async function renderWeighed(
+  renderSite: (context: RenderContext) => Promise<RenderedSite>,
+  context: RenderContext,
+  readBuiltFile: ReadBuiltFile,
+): Promise<RenderedSite & { carbon: readonly PageCarbon[] }> {
+  const { pages, comingSoon, failure } = await renderSite({ ...context, footprintOf: () => PLACEHOLDER });
+  const carbon = await Promise.all(
+    [...pages, comingSoon, failure].map(async (page) => carbonOf(page.name, await weighPage(page, readBuiltFile))),
+  );
+  const tooHeavy = pagesTooHeavy(carbon);
+  if (tooHeavy.length > 0) throw new Error(`${tooHeavy.join("\n")}\nMake them lighter; docs/carbon.md says why.`);
+  const footprints = new Map(carbon.map((one) => [one.page, one]));
+  return { ...(await renderSite({ ...context, footprintOf: (page) => footprints.get(page) ?? null })), carbon };
+}
+
+/**
+ * The page itself and every file it fetches. Files from other origins, or from another service of this one, are left
+ * out, because their sizes are not known here.
+ */
+export async function weighPage(
+  { name, html, fetches }: Pick<RenderedPage, "name" | "html" | "fetches">,
+  readBuiltFile: ReadBuiltFile,
+): Promise<FetchedFile[]> {
+  const files: FetchedFile[] = [
+    { url: name, kind: "page", bytes: (await brotliSize(Buffer.from(html))) + HEADER_BYTES },
+  ];
+  for (const { kind, urls } of fetches) {
+    const url = urls[0] ?? "";
+    const content = readBuiltFile(url);
+    if (!content) continue;
+    const bytes = isCompressible(url) ? await brotliSize(content) : content.length;
+    files.push({ url, kind, bytes: bytes + HEADER_BYTES });
+  }
+  return files;
+}
+
+export function totalBytes(files: readonly FetchedFile[]): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
+}
 
 /** Grams of a first view by the model that docs/carbon.md explains. */
 export function carbonOf(page: string, files: readonly FetchedFile[]): PageCarbon {
@@ -45,7 +105,7 @@ export function carbonJson(pages: readonly PageCarbon[]): string {
   return `${JSON.stringify({ model, unit: "grams CO2e per view", pages: rounded }, null, 2)}\n`;
 }
 
-/** carbon.txt, syntax 0.5: where programs look for what a company discloses. */
+/** carbon.txt, syntax 0.5: programs read there what a company discloses. */
 export function carbonText(siteUrl: string, explanationPath: string, builtAt: Date): string {
   const domain = new URL(siteUrl).hostname;
   const disclosure = (docType: string, path: string, title: string) =>

@@ -1,23 +1,26 @@
 import { createHash } from "node:crypto";
-import type { SiteSettings } from "../app/site.ts";
+import type { RenderedPage } from "../app/render.tsx";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { NOTHING_POLICY } from "../contract/response-headers.ts";
 
-const STYLE = /<style[^>]*>([\s\S]+?)<\/style>/g;
+type PolicySubject = Pick<RenderedPage, "inlineStyles" | "inlineScripts" | "fetches">;
 
 /**
- * The strictest policy that a page works under: nothing from elsewhere but what the settings name, and of what is
- * written into the page only these very styles and scripts, known by their hashes.
+ * The strictest policy that a page works under: from other origins only what the settings name, and of inline styles
+ * and scripts only the page's own, by their hashes.
  */
-export function contentSecurityPolicy(html: string, settings: BuildSettings, film: SiteSettings["heroFilm"]): string {
-  const films = typeof film === "string" ? [] : film.map(({ url }) => originOf(url));
+export function contentSecurityPolicy(
+  { inlineStyles, inlineScripts, fetches }: PolicySubject,
+  settings: BuildSettings,
+): string {
+  const films = fetches.filter(({ kind }) => kind === "film").flatMap(({ urls }) => urls);
   const directives: Readonly<Record<string, readonly string[]>> = {
     "default-src": ["'none'"],
-    "script-src": ["'self'", ...hashesOf(html, /<script[^>]*>([\s\S]+?)<\/script>/g)],
-    "style-src": hashesOf(html, STYLE),
+    "script-src": ["'self'", ...inlineScripts.map(hashSource)],
+    "style-src": inlineStyles.map(hashSource),
     "img-src": ["'self'"],
     "font-src": ["'self'"],
-    "media-src": ["'self'", ...films],
+    "media-src": ["'self'", ...films.map(originOf)],
     "manifest-src": ["'self'"],
     "connect-src": ["'self'", originOf(settings.apiBase), originOf(settings.countriesUrl)],
     "form-action": ["'self'", originOf(settings.apiBase)],
@@ -29,19 +32,16 @@ export function contentSecurityPolicy(html: string, settings: BuildSettings, fil
     .join("; ");
 }
 
-/** For an SVG, which some browsers hold to its own policy even where it is but a picture: its styles and no more. */
-export function drawingSecurityPolicy(svg: string): string {
-  const styles = hashesOf(svg, STYLE);
-  return styles.length > 0 ? `${NOTHING_POLICY}; style-src ${styles.join(" ")}` : NOTHING_POLICY;
+/** Some browsers apply the policy of an SVG even where it is only a picture, so it must allow the SVG's own style. */
+export function svgSecurityPolicy(inlineStyle: string): string {
+  return `${NOTHING_POLICY}; style-src ${hashSource(inlineStyle)}`;
 }
 
-function hashesOf(html: string, pattern: RegExp): string[] {
-  return [...html.matchAll(pattern)].map(([, text = ""]) => {
-    return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
-  });
+function hashSource(text: string): string {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
 
-/** Empty for a path of our own. */
+/** Empty for a path on the site's own origin. */
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : "";
 }

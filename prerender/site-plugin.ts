@@ -1,22 +1,22 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Plugin, ViteBuilder } from "vite";
-import type { PageScript, RenderContext } from "../app/render-context.ts";
+import { isRunnableDevEnvironment, type Plugin, type ViteBuilder, type ViteDevServer } from "vite";
+import type { PageScript, RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
-import { serveDev } from "./dev-server.ts";
+import { technicalFiles } from "./technical-files.ts";
 import { writeSite } from "./write-site.ts";
 
-export type Renderer = typeof import("../app/render.tsx");
+type Renderer = typeof import("../app/render.tsx");
 
 const SCRIPTS = { film: "app/film.ts", contact: "app/client.tsx" } as const;
 const OUT = "dist";
-/** Where the renderer itself is built to; gone when the build is done. */
+/** Where the renderer itself is built to; removed when the build is done. */
 const RENDERER_OUT = "dist/.renderer";
 
 /**
  * Turns the React components of `app/` into static pages: at build time into `dist/`, and in development on every
- * request. Nothing else knows how pages are made.
+ * request. Nothing outside this folder knows how pages are rendered.
  */
 export function site(): Plugin {
   let settings: BuildSettings;
@@ -53,7 +53,7 @@ export function site(): Plugin {
     },
 
     configureServer(server) {
-      return () => serveDev(server, { settings, scripts: devScripts(), footprintOf: () => null });
+      return () => serveDev(server, renderContext(settings, devScripts()));
     },
   };
 }
@@ -65,10 +65,36 @@ async function buildSite(builder: ViteBuilder, settings: BuildSettings): Promise
   await builder.build(ssr);
 
   const renderer: Renderer = await import(pathToFileURL(join(RENDERER_OUT, "render.js")).href);
-  const context: RenderContext = { settings, scripts: await builtScripts(), footprintOf: () => null };
+  const context = renderContext(settings, await builtScripts());
   const unset = await writeSite({ renderer, context, outDir: OUT, rendererDir: RENDERER_OUT });
   await rm(RENDERER_OUT, { recursive: true });
   if (unset.length > 0) console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
+}
+
+/** Renders the page again on every request, and reloads open pages when a file of the project changes. */
+function serveDev(server: ViteDevServer, context: RenderContext): void {
+  const { ssr } = server.environments;
+  if (!ssr || !isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
+  // Drawn once: icons are slow to draw.
+  const files = technicalFiles(context.settings, []);
+
+  server.watcher.on("change", () => server.ws.send({ type: "full-reload" }));
+  server.middlewares.use(async (request, response, next) => {
+    try {
+      const path = decodeURI(new URL(request.url ?? "/", "http://localhost").pathname).replace(/(?!^)\/+$/, "");
+      const file = (await files).find((one) => path === `/${one.file}`);
+      if (file) {
+        response.end(file.content);
+        return;
+      }
+      const { renderPath } = await ssr.runner.import<Renderer>("/app/render.tsx");
+      const html = await renderPath(path, context);
+      response.setHeader("content-type", "text/html; charset=utf-8");
+      response.end(await server.transformIndexHtml(path, html));
+    } catch (error) {
+      next(error);
+    }
+  });
 }
 
 /** The film's script is small enough to be written into its page; the contact form's is a file of its own. */
@@ -78,13 +104,17 @@ async function builtScripts(): Promise<RenderContext["scripts"]> {
   await rm(manifestFile);
   const fileOf = (source: string) => {
     const file = manifest[source]?.file;
-    if (!file) throw new Error(`The build made no script from ${source}.`);
+    if (!file) throw new Error(`The build wrote no script for ${source}.`);
     return file;
   };
   const filmFile = join(OUT, fileOf(SCRIPTS.film));
   const film: PageScript = { code: (await readFile(filmFile, "utf8")).trim() };
   await rm(filmFile);
   return { film, contact: { url: `/${fileOf(SCRIPTS.contact)}` } };
+}
+
+function renderContext(settings: BuildSettings, scripts: RenderContext["scripts"]): RenderContext {
+  return { settings, scripts, footprintOf: () => null, isSavingData: false };
 }
 
 function devScripts(): RenderContext["scripts"] {

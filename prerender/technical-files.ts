@@ -2,33 +2,40 @@ import { createRequire } from "node:module";
 import type { Country } from "world-countries";
 import { site } from "../app/site.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
-import { drawIcons, markSvg } from "./icons.ts";
+import { svgSecurityPolicy } from "./content-security-policy.ts";
+import { drawIcons, faviconSvg } from "./pictures.ts";
+
+/** A file of the site before it is written. */
+export interface SiteFile {
+  /** Its path in `dist/`. */
+  file: string;
+  content: string | Uint8Array;
+  /** Its `Content-Security-Policy`, where the strictest one would break it. */
+  policy?: string;
+}
 
 const { compare } = new Intl.Collator("en");
-/** In order already, so that sorting them in the visitor's language is little work for a phone. */
+/** Sorted already, so that sorting them in the visitor's language is little work for a phone. */
 const countries = (createRequire(import.meta.url)("world-countries") as readonly Country[]).toSorted((a, b) =>
   compare(a.name.common, b.name.common),
 );
 const YEAR_MS = 365 * 86_400_000;
 
-/** The files that programs rather than people ask for, by name. */
-export async function technicalFiles(
-  settings: BuildSettings,
-  indexedPaths: readonly string[],
-): Promise<[file: string, content: string | Uint8Array][]> {
-  const { siteUrl } = settings;
+/** The files that programs rather than people ask for. */
+export async function technicalFiles({ siteUrl }: BuildSettings, indexedPaths: readonly string[]): Promise<SiteFile[]> {
+  const favicon = faviconSvg();
   const icons = await drawIcons();
   return [
-    ["robots.txt", `User-agent: *\nAllow: /\n\nSitemap: ${siteUrl}/sitemap.xml\n`],
-    ["sitemap.xml", sitemap(indexedPaths.map((path) => siteUrl + path))],
-    [".well-known/security.txt", securityText(siteUrl)],
-    ["countries.json", JSON.stringify(countries.map(({ cca2, name }) => ({ cca2, name: { common: name.common } })))],
-    ["site.webmanifest", webManifest()],
-    ["favicon.svg", markSvg()],
-    ["favicon.ico", icons.ico],
-    ["favicon.png", icons.touch],
-    ["favicon-192.png", icons.small],
-    ["favicon-512.png", icons.large],
+    { file: "robots.txt", content: `User-agent: *\nAllow: /\n\nSitemap: ${siteUrl}/sitemap.xml\n` },
+    { file: "sitemap.xml", content: sitemap(indexedPaths.map((path) => siteUrl + path)) },
+    { file: ".well-known/security.txt", content: securityText(siteUrl) },
+    { file: "countries.json", content: countryList() },
+    { file: "site.webmanifest", content: webManifest() },
+    { file: "favicon.svg", content: favicon.svg, policy: svgSecurityPolicy(favicon.style) },
+    { file: "favicon.ico", content: icons.ico },
+    { file: "favicon.png", content: icons.touch },
+    { file: "favicon-192.png", content: icons.small },
+    { file: "favicon-512.png", content: icons.large },
   ];
 }
 
@@ -46,6 +53,10 @@ function securityText(siteUrl: string): string {
     `Canonical: ${siteUrl}/.well-known/security.txt`,
     "",
   ].join("\n");
+}
+
+function countryList(): string {
+  return JSON.stringify(countries.map(({ cca2, name }) => ({ cca2, name: { common: name.common } })));
 }
 
 function webManifest(): string {

@@ -1,10 +1,10 @@
-import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, extname, join, relative } from "node:path";
-import { CARBON_PATH } from "../app/carbon-path.ts";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, extname, join } from "node:path";
+import { CARBON_PATH } from "../app/components/page-footprint.tsx";
 import { unsetFacts } from "../app/policies/facts.tsx";
-import type { RenderContext } from "../app/render-context.ts";
+import type { RenderedPage } from "../app/render.tsx";
+import type { RenderContext } from "../app/screen.ts";
 import { site } from "../app/site.ts";
-import { socialCardPath } from "../app/social-card-path.ts";
 import {
   type BuildManifest,
   type BuiltFile,
@@ -12,22 +12,90 @@ import {
   MANIFEST_FILE,
   NOT_FOUND_PAGE,
 } from "../contract/build-manifest.ts";
-import type { BuildSettings } from "../contract/build-settings.ts";
-import { carbonJson, carbonText } from "./carbon.ts";
+import { CACHE_CONTROL, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
+import { carbonJson, carbonText, renderWeighed } from "./carbon.ts";
 import { compressBeside } from "./compress.ts";
-import { contentSecurityPolicy, drawingSecurityPolicy } from "./content-security-policy.ts";
-import { HEADERS_FILE, headersFile } from "./headers-file.ts";
-import { renderWeighed } from "./render-weighed.ts";
-import type { Renderer } from "./site-plugin.ts";
-import { drawSocialCard } from "./social-cards.ts";
-import { technicalFiles } from "./technical-files.ts";
+import { contentSecurityPolicy } from "./content-security-policy.ts";
+import { socialCardDrawer } from "./pictures.ts";
+import { type SiteFile, technicalFiles } from "./technical-files.ts";
 
 interface SiteBuild {
-  renderer: Renderer;
+  renderer: typeof import("../app/render.tsx");
   context: RenderContext;
   outDir: string;
-  /** Holds the assets that the renderer's own build emitted. */
+  /** Where Vite left the assets that the pages import. */
   rendererDir: string;
+}
+
+/** Writes every file of the site and the manifest that describes them; returns the policy facts that are unset. */
+export async function writeSite({ renderer, context, outDir, rendererDir }: SiteBuild): Promise<string[]> {
+  const { settings } = context;
+  const indexedPaths = renderer.ROUTES.flatMap(({ screen, paths }) => (screen.isIndexed ? paths[0] : []));
+  const fixed = [
+    ...(await emittedFiles(outDir, "assets")),
+    ...(await emittedFiles(rendererDir, "assets")),
+    ...(await emittedFiles(rendererDir, "media")),
+    ...(await technicalFiles(settings, indexedPaths)),
+  ];
+  const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
+  const { pages, comingSoon, failure, carbon } = await renderWeighed(renderer.renderSite, context, (url) =>
+    contents.get(url),
+  );
+
+  // The settings may name another film than the project's own, or none.
+  const used = new Set(pages.flatMap(({ fetches }) => fetches.flatMap(({ urls }) => urls)));
+  const pageFile = (file: string, page: RenderedPage): OutputFile => ({
+    file,
+    content: page.html,
+    saveDataContent: page.saveDataHtml,
+    policy: contentSecurityPolicy(page, settings),
+  });
+  const outputs: OutputFile[] = [
+    ...fixed.filter(({ file }) => !isMedia(file) || used.has(`/${file}`)),
+    ...pages.flatMap((page) => page.paths.map((path) => pageFile(indexFile(path), page))),
+    pageFile(NOT_FOUND_PAGE, comingSoon),
+    pageFile(FAILURE_PAGE, failure),
+    ...(await socialCards(pages)),
+    { file: "carbon.json", content: carbonJson(carbon) },
+    { file: "carbon.txt", content: carbonText(settings.siteUrl, CARBON_PATH, new Date()) },
+  ];
+  const files = await Promise.all(outputs.map((output) => writeOutput(outDir, output)));
+
+  const unset = unsetFacts(settings);
+  const { brand, contactEmail, referencePrefix } = site;
+  const manifest: BuildManifest = {
+    settings,
+    site: { brand, contactEmail, referencePrefix },
+    unset,
+    files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),
+  };
+  await write(outDir, MANIFEST_FILE, JSON.stringify(manifest, null, 1));
+  await write(outDir, HEADERS_FILE, headersFile(manifest));
+  return unset;
+}
+
+/** What Vite itself wrote into a folder, with a hash in each name. */
+async function emittedFiles(dir: string, folder: "assets" | "media"): Promise<SiteFile[]> {
+  const names = await readdir(join(dir, folder));
+  return Promise.all(
+    names.map(async (name) => ({ file: `${folder}/${name}`, content: await readFile(join(dir, folder, name)) })),
+  );
+}
+
+async function socialCards(pages: readonly RenderedPage[]): Promise<SiteFile[]> {
+  const draw = await socialCardDrawer();
+  const cards = pages.flatMap(({ socialCard }) => socialCard ?? []);
+  return Promise.all(cards.map(async ({ path, headline }) => ({ file: path.slice(1), content: await draw(headline) })));
+}
+
+/** A folder with an index: every static host serves that at the folder's path. */
+function indexFile(path: string): string {
+  return join(path.slice(1), "index.html");
+}
+
+interface OutputFile extends SiteFile {
+  /** For visitors who save data. */
+  saveDataContent?: string | null;
 }
 
 const CONTENT_TYPE: Readonly<Record<string, string>> = {
@@ -48,65 +116,31 @@ const CONTENT_TYPE: Readonly<Record<string, string>> = {
   ".webm": "video/webm",
 };
 
-/** As Vite names what it emits. */
+/** Names that Vite gives to the files it emits. */
 const HAS_HASH = /^(assets|media)\/[^/]+-[\w-]{8}\.\w+$/;
 
-/** Writes every file of the site and the manifest that describes them; returns the policy facts that are unset. */
-export async function writeSite({ renderer, context, outDir, rendererDir }: SiteBuild): Promise<string[]> {
-  const { settings } = context;
-  for (const folder of ["assets", "media"])
-    await cp(join(rendererDir, folder), join(outDir, folder), { recursive: true });
-  const indexedPaths = renderer.ROUTES.flatMap(({ screen, paths }) => (screen.isIndexed ? paths[0] : []));
-  for (const [file, content] of await technicalFiles(settings, indexedPaths)) await write(outDir, file, content);
-
-  const { pages, comingSoon, failure, carbon } = await renderWeighed(renderer, context, outDir);
-  for (const { paths, headline, html } of pages) {
-    for (const path of paths) await writePage(outDir, pageFile(path), html);
-    await write(outDir, socialCardPath(paths[0] ?? "/"), await drawSocialCard(headline));
-  }
-  // The settings may name another film than the project's, or none.
-  for (const film of await readdir(join(outDir, "media")))
-    if (!pages.some(({ html }) => html.includes(film))) await rm(join(outDir, "media", film));
-  await write(outDir, NOT_FOUND_PAGE, comingSoon.html);
-  await write(outDir, FAILURE_PAGE, failure.html);
-  await write(outDir, "carbon.json", carbonJson(carbon));
-  await write(outDir, "carbon.txt", carbonText(settings.siteUrl, CARBON_PATH, new Date()));
-
-  const names = (await readdir(outDir, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(outDir, join(entry.parentPath, entry.name)))
-    .filter((name) => !join(outDir, name).startsWith(rendererDir));
-  const files: BuiltFile[] = [];
-  for (const name of names.sort()) {
-    const file = await builtFile(outDir, name, settings);
-    const light = savingDataFile(name);
-    if (light !== name && names.includes(light)) file.savingDataFile = light;
-    if (!name.endsWith(".save-data.html")) files.push(file);
-  }
-
-  const unset = unsetFacts(settings);
-  const { brand, contactEmail, referencePrefix } = site;
-  const identity = { brand, contactEmail, referencePrefix };
-  const manifest: BuildManifest = { settings, site: identity, unset, files };
-  await write(outDir, MANIFEST_FILE, JSON.stringify(manifest, null, 1));
-  await write(outDir, HEADERS_FILE, headersFile(manifest));
-  return unset;
+/** Writes a file in all its forms: as it is, compressed, and for visitors who save data. */
+async function writeOutput(outDir: string, { file, content, saveDataContent, policy }: OutputFile): Promise<BuiltFile> {
+  const contentType = CONTENT_TYPE[extname(file)];
+  if (!contentType) throw new Error(`prerender/write-site.ts knows no content type for ${file}; add its extension.`);
+  const isCompressed = await writeCompressed(outDir, file, content);
+  const savingDataFile = file.replace(/\.html$/, ".save-data.html");
+  if (saveDataContent) await writeCompressed(outDir, savingDataFile, saveDataContent);
+  return {
+    url: `/${file.replace(/(^|\/)index\.html$/, "")}`,
+    file,
+    contentType,
+    isCompressed,
+    cache: HAS_HASH.test(file) ? "immutable" : "revalidate",
+    kind: isMedia(file) ? "media" : file.endsWith(".html") ? "page" : "file",
+    ...(policy && { policy }),
+    ...(saveDataContent && { savingDataFile }),
+  };
 }
 
-/** A folder with an index, the one form that every static host understands. */
-function pageFile(path: string): string {
-  return join(path.slice(1), "index.html");
-}
-
-/** Without script a page cannot ask whether its visitor saves data, so who says so gets it without the film. */
-async function writePage(outDir: string, file: string, html: string): Promise<void> {
-  await write(outDir, file, html);
-  const light = html.replace(/<noscript><video[\s\S]*?<\/noscript>/, "");
-  if (light !== html) await write(outDir, savingDataFile(file), light);
-}
-
-function savingDataFile(pageFile: string): string {
-  return pageFile.replace(/\.html$/, ".save-data.html");
+async function writeCompressed(outDir: string, file: string, content: string | Uint8Array): Promise<boolean> {
+  await write(outDir, file, content);
+  return compressBeside(join(outDir, file), Buffer.from(content));
 }
 
 async function write(outDir: string, file: string, content: string | Uint8Array): Promise<void> {
@@ -114,20 +148,41 @@ async function write(outDir: string, file: string, content: string | Uint8Array)
   await writeFile(join(outDir, file), content);
 }
 
-async function builtFile(outDir: string, file: string, settings: BuildSettings): Promise<BuiltFile> {
-  const extension = extname(file);
-  const contentType = CONTENT_TYPE[extension];
-  if (!contentType) throw new Error(`prerender/write-site.ts knows no content type for ${file}; add its extension.`);
-  const content = await readFile(join(outDir, file));
-  const isPage = extension === ".html";
+function isMedia(file: string): boolean {
+  return file.startsWith("media/");
+}
+
+/** Netlify, Cloudflare Pages and similar hosts read it; neither they nor our own server serve it. */
+const HEADERS_FILE = "_headers";
+const POLICY = "content-security-policy";
+
+type Headers = Readonly<Record<string, string>>;
+
+/**
+ * Makes a static host send the headers that our own server sends. Where two rules match a path, some hosts join the
+ * values and others take the last one. So no header is in two rules that match the same path: what differs between
+ * files is written for each file.
+ */
+function headersFile({ settings, files }: BuildManifest): string {
+  const { [POLICY]: _, ...everywhere } = securityHeaders(settings.siteUrl);
+  const ofFiles = files.flatMap((file) => pathsOf(file).map((path) => headersRule(path, headersOf(file))));
+  return [headersRule("/*", everywhere), ...ofFiles].join("\n");
+}
+
+/** Some hosts serve a folder's page at the folder's name, others at the name with a slash. */
+function pathsOf({ url, file }: BuiltFile): string[] {
+  return file.endsWith("/index.html") ? [url, `${url}/`] : [url];
+}
+
+function headersOf({ file, cache, policy }: BuiltFile): Headers {
   return {
-    url: `/${file.replace(/(^|\/)index\.html$/, "")}`,
-    file,
-    contentType,
-    isCompressed: await compressBeside(join(outDir, file), content),
-    cache: HAS_HASH.test(file) ? "immutable" : "revalidate",
-    kind: file.startsWith("media/") ? "media" : isPage ? "page" : "file",
-    ...(isPage && { policy: contentSecurityPolicy(String(content), settings, site.heroFilm) }),
-    ...(extension === ".svg" && { policy: drawingSecurityPolicy(String(content)) }),
+    [POLICY]: policy ?? NOTHING_POLICY,
+    "cache-control": CACHE_CONTROL[cache],
+    ...((file === NOT_FOUND_PAGE || file === FAILURE_PAGE) && { "x-robots-tag": "noindex" }),
   };
+}
+
+function headersRule(path: string, headers: Headers): string {
+  const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${value}\n`);
+  return `${path}\n${lines.join("")}`;
 }

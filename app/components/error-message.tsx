@@ -1,5 +1,5 @@
-import { ButtonLink } from "./button.tsx";
-import { ContactEmail } from "./contact-email.tsx";
+import { Component, type ReactNode } from "react";
+import { ButtonLink, ContactEmail } from "./links.tsx";
 
 interface ErrorMessageProps {
   level: "h1" | "h2";
@@ -18,4 +18,19 @@ export function ErrorMessage({ level: Heading, detail }: ErrorMessageProps) {
       <ButtonLink link={{ label: "Back to the home page", href: "/" }} look="primary" />
     </div>
   );
+}
+
+/** Shows the error message instead of its children when they fail to render. React itself logs the error. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, { failure: unknown }> {
+  override state = { failure: undefined };
+
+  static getDerivedStateFromError(failure: unknown) {
+    return { failure: failure ?? "Unknown error" };
+  }
+
+  override render() {
+    const { failure } = this.state as { failure: unknown };
+    if (failure === undefined) return this.props.children;
+    return <ErrorMessage level="h2" detail={failure instanceof Error ? failure.message : String(failure)} />;
+  }
 }

@@ -1,5 +1,5 @@
 import { type MenuItem, site } from "../site.ts";
-import { ButtonLink } from "./button.tsx";
+import { ButtonLink } from "./links.tsx";
 import { Mark } from "./mark.tsx";
 
 const SMALL_MENU_ID = "menu";

@@ -4,6 +4,7 @@ import filmH264 from "../media/first-light.h264.mp4?url";
 import posterAvif from "../media/poster.avif?url";
 import posterJpeg from "../media/poster.jpg?url";
 import posterWebp from "../media/poster.webp?url";
+import type { PageFetch } from "../screen.ts";
 import type { FilmSource, SiteSettings } from "../site.ts";
 
 const OWN_FILM: readonly FilmSource[] = [
@@ -11,12 +12,18 @@ const OWN_FILM: readonly FilmSource[] = [
   { url: filmH264, type: "video/mp4" },
 ];
 
+interface HeroFilmProps {
+  film: SiteSettings["heroFilm"];
+  isSavingData: boolean;
+}
+
 /**
- * The still picture paints first. The film's script adds the sources once the page is up, unless the visitor asked for
- * less motion, less data or less carbon; without script the browser plays it and a checkbox hides it.
+ * The still picture paints first. The film's script adds the sources once the page has loaded, unless the visitor
+ * chose less motion, less data or less carbon. Without script the browser plays the film itself, and a checkbox hides
+ * it; a visitor who saves data gets neither.
  */
-export function HeroFilm({ film }: { film: SiteSettings["heroFilm"] }) {
-  const sources = film === "own" ? OWN_FILM : film;
+export function HeroFilm({ film, isSavingData }: HeroFilmProps) {
+  const sources = sourcesOf(film);
   return (
     <div className="film">
       <picture>
@@ -24,24 +31,26 @@ export function HeroFilm({ film }: { film: SiteSettings["heroFilm"] }) {
         <source type="image/webp" srcSet={posterWebp} />
         <img src={posterJpeg} alt="" width="1280" height="720" fetchPriority="high" />
       </picture>
-      {sources !== "off" && (
+      {sources && (
         <>
           <video id="film" muted loop autoPlay playsInline tabIndex={-1} aria-hidden="true">
             {sources.map(({ url, type }) => (
               <source key={url} data-src={url} type={type} />
             ))}
           </video>
-          <noscript>
-            <video muted loop autoPlay playsInline tabIndex={-1} aria-hidden="true">
-              {sources.map(({ url, type }) => (
-                <source key={url} src={url} type={type} media="(prefers-reduced-motion: no-preference)" />
-              ))}
-            </video>
-            <label className="film-controls film-toggle">
-              <input type="checkbox" id="film-hidden" />
-              <span>Hide film</span>
-            </label>
-          </noscript>
+          {!isSavingData && (
+            <noscript>
+              <video muted loop autoPlay playsInline tabIndex={-1} aria-hidden="true">
+                {sources.map(({ url, type }) => (
+                  <source key={url} src={url} type={type} media="(prefers-reduced-motion: no-preference)" />
+                ))}
+              </video>
+              <label className="film-controls film-toggle">
+                <input type="checkbox" id="film-hidden" />
+                <span>Hide film</span>
+              </label>
+            </noscript>
+          )}
           <div className="film-controls">
             <button type="button" id="film-toggle" className="film-toggle" hidden>
               <Icon>
@@ -61,6 +70,18 @@ export function HeroFilm({ film }: { film: SiteSettings["heroFilm"] }) {
       )}
     </div>
   );
+}
+
+/** What a browser fetches to show the film and the still picture before it. */
+export function heroFilmFetches(film: SiteSettings["heroFilm"]): PageFetch[] {
+  const poster: PageFetch = { kind: "picture", urls: [posterAvif, posterWebp, posterJpeg] };
+  const sources = sourcesOf(film);
+  return sources ? [poster, { kind: "film", urls: sources.map(({ url }) => url) }] : [poster];
+}
+
+function sourcesOf(film: SiteSettings["heroFilm"]): readonly FilmSource[] | null {
+  if (film === "off") return null;
+  return film === "own" ? OWN_FILM : film;
 }
 
 function Icon({ children }: { children: ReactNode }) {

@@ -1,7 +1,14 @@
-import { CARBON_PATH } from "../carbon-path.ts";
-import type { Footprint } from "../render-context.ts";
+/** What a first view of a page emits, by the model that docs/carbon.md explains. */
+export interface Footprint {
+  grams: number;
+  /** For a visitor who turned the film off; the same as `grams` on a page without a film. */
+  gramsWithoutFilm: number;
+}
 
-/** The film's script shows the lower figure while its visitor does without the film. */
+/** The page that explains the figure: under /assets/, because every other path belongs to the site's own pages. */
+export const CARBON_PATH = "/assets/carbon";
+
+/** The film's script shows the lower figure to visitors who turned the film off. */
 export function PageFootprint({ footprint: { grams, gramsWithoutFilm } }: { footprint: Footprint }) {
   return (
     <p className="footer-footprint">

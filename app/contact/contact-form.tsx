@@ -1,10 +1,13 @@
-import { type FormEvent as SubmitEvent, startTransition, useEffect, useReducer, useRef, useState } from "react";
+import { type FormEvent as SubmitEvent, useEffect, useReducer, useRef } from "react";
 import { type ContactField, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
+import { useCountries } from "./countries.ts";
 import { Select, TextArea, TextField } from "./field.tsx";
 import { FormAlert } from "./form-alert.tsx";
 import { fieldErrors, nextState, START } from "./form-state.ts";
-import { type Country, loadCountries } from "./load-countries.ts";
 import { sendMessage } from "./send-message.ts";
+
+/** The element whose content the browser hydrates; its data attributes are the props of the form. */
+export const FORM_ROOT_ID = "contact-form";
 
 interface ContactFormProps {
   apiBase: string;
@@ -12,8 +15,8 @@ interface ContactFormProps {
 }
 
 /**
- * Works as a plain form until its script arrives. The fields are the browser's own (uncontrolled), so what was typed
- * before that survives.
+ * Works as a plain form until its script has loaded. The fields are uncontrolled, so that the script keeps what was
+ * typed before.
  */
 export function ContactForm({ apiBase, countriesUrl }: ContactFormProps) {
   const [state, dispatch] = useReducer(nextState, START);
@@ -24,7 +27,7 @@ export function ContactForm({ apiBase, countriesUrl }: ContactFormProps) {
   const countries = useCountries(countriesUrl);
   const errors = fieldErrors(state);
 
-  // Once an outcome is on the page: show it. Only then, so that nothing moves while the visitor corrects a field.
+  // Shows a new outcome once it is rendered. Only a new one, so that nothing moves while the visitor corrects a field.
   useEffect(() => {
     if (!isOutcomeNew.current || state.phase === "sending") return;
     isOutcomeNew.current = false;
@@ -36,7 +39,7 @@ export function ContactForm({ apiBase, countriesUrl }: ContactFormProps) {
 
   async function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    // A ref, since a second press may come before React has rendered the first.
+    // A ref, because a second press may come before React has rendered the first.
     if (isSending.current) return;
     isOutcomeNew.current = true;
     const fields = Object.fromEntries(new FormData(event.currentTarget)) as Record<string, string>;
@@ -56,7 +59,7 @@ export function ContactForm({ apiBase, countriesUrl }: ContactFormProps) {
     }
   }
 
-  /** The same words keep their key, so that sending them again after a lost answer stores them once. */
+  /** The same message keeps its key, so that sending it again after a lost answer does not store it twice. */
   function keyFor(body: string): string {
     if (lastSent.current.body !== body) lastSent.current = { body, key: crypto.randomUUID() };
     return lastSent.current.key;
@@ -96,18 +99,4 @@ export function ContactForm({ apiBase, countriesUrl }: ContactFormProps) {
       <FormAlert state={state} />
     </form>
   );
-}
-
-/** Empty until the list arrives, and for good when it does not: the country is optional. */
-function useCountries(url: string): readonly Country[] {
-  const [countries, setCountries] = useState<readonly Country[]>([]);
-  useEffect(() => {
-    const leaving = new AbortController();
-    loadCountries(url, leaving.signal)
-      // 250 options in one go would keep a slow phone from answering its user.
-      .then((list) => startTransition(() => setCountries(list)))
-      .catch((error: unknown) => leaving.signal.aborted || console.error("The country list did not load.", error));
-    return () => leaving.abort();
-  }, [url]);
-  return countries;
 }

@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, useContext } from "react";
 import type { BuildSettings } from "../../contract/build-settings.ts";
-import { ContactEmail } from "../components/contact-email.tsx";
+import { ContactEmail } from "../components/links.tsx";
 import { site } from "../site.ts";
 
 type FactName = "brand" | "legalName" | "websiteUrl" | keyof typeof site.policyFacts;

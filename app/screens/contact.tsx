@@ -1,7 +1,6 @@
 import type { BuildSettings } from "../../contract/build-settings.ts";
-import { ContactEmail } from "../components/contact-email.tsx";
-import { ContactForm } from "../contact/contact-form.tsx";
-import { FORM_ROOT_ID } from "../contact/island.ts";
+import { ContactEmail } from "../components/links.tsx";
+import { ContactForm, FORM_ROOT_ID } from "../contact/contact-form.tsx";
 import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/contact.css?inline";
@@ -14,7 +13,8 @@ export const contact: Screen = {
   isIndexed: true,
   styles,
   script: "contact",
-  render: (settings) => <Contact {...settings} />,
+  fetches: ({ countriesUrl }) => [{ kind: "data", urls: [countriesUrl] }],
+  render: ({ settings }) => <Contact {...settings} />,
 };
 
 function Contact({ apiBase, countriesUrl }: BuildSettings) {

@@ -1,5 +1,5 @@
-import { ButtonLink } from "../components/button.tsx";
-import { HeroFilm } from "../components/hero-film.tsx";
+import { HeroFilm, heroFilmFetches } from "../components/hero-film.tsx";
+import { ButtonLink } from "../components/links.tsx";
 import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/home.css?inline";
@@ -14,13 +14,14 @@ export const home: Screen = {
   isHeaderOverlaid: true,
   styles,
   ...(site.heroFilm !== "off" && { script: "film" }),
-  render: () => <Home />,
+  fetches: () => heroFilmFetches(site.heroFilm),
+  render: ({ isSavingData }) => <Home isSavingData={isSavingData} />,
 };
 
-function Home() {
+function Home({ isSavingData }: { isSavingData: boolean }) {
   return (
     <div className="hero">
-      <HeroFilm film={site.heroFilm} />
+      <HeroFilm film={site.heroFilm} isSavingData={isSavingData} />
       <div className="hero-text">
         <h1>{home.headline}</h1>
         <p className="hero-subtitle">

@@ -70,7 +70,7 @@ function policyScreen(policy: Policy): Screen {
     description: policy.description,
     isIndexed: true,
     styles: styles + MARK_SECTION_IN_VIEW,
-    render: (settings) => (
+    render: ({ settings }) => (
       <SettingsContext value={settings}>
         <PolicyPage {...policy} />
       </SettingsContext>

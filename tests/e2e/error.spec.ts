@@ -35,7 +35,7 @@ test.describe("an unexpected rendering failure", () => {
     await page.route("**/app/contact/contact-form.tsx*", (route) =>
       route.fulfill({
         contentType: "text/javascript",
-        body: 'export function ContactForm() { throw new Error("Made to fail"); }',
+        body: 'export const FORM_ROOT_ID = "contact-form"; export function ContactForm() { throw new Error("Made to fail"); }',
       }),
     );
     await page.goto(`${url}/contact`);

@@ -136,7 +136,11 @@ function siteWithFilm(film: FilmSource): HeldSite {
   if (!home) throw new Error("The build has no home page.");
   const html = home.variants.identity.body.toString().replaceAll(/\/media\/[^"]+\.mp4/g, film.url);
   const body = Buffer.from(html);
-  const policy = contentSecurityPolicy(html, site.manifest.settings, [film]);
+  const textsOf = (element: RegExp) => [...html.matchAll(element)].map(([, text = ""]) => text);
+  const inlineStyles = textsOf(/<style[^>]*>([\s\S]*?)<\/style>/g);
+  const inlineScripts = textsOf(/<script[^>]*>([\s\S]*?)<\/script>/g);
+  const fetches = [{ kind: "film", urls: [film.url] }] as const;
+  const policy = contentSecurityPolicy({ inlineStyles, inlineScripts, fetches }, site.manifest.settings);
   const headers = {
     ...home.variants.identity.headers,
     "content-length": body.length,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readCountries } from "./load-countries.ts";
+import { readCountries } from "./countries.ts";
 
 const item = (cca2: unknown, common: unknown) => ({ cca2, name: { common } });
 

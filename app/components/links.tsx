@@ -1,12 +1,16 @@
-import type { Link } from "../site.ts";
+import { type Link, site } from "../site.ts";
 
 export type ButtonLook = "primary" | "outline" | "quiet";
 
-/** Looks like a button, and leads somewhere, so it is a link. */
+/** Looks like a button, but leads to another page, so it is a link. */
 export function ButtonLink({ link, look }: { link: Link; look: ButtonLook }) {
   return (
     <a className={`button button-${look}`} href={link.href}>
       {link.label}
     </a>
   );
+}
+
+export function ContactEmail() {
+  return <a href={`mailto:${site.contactEmail}`}>{site.contactEmail}</a>;
 }

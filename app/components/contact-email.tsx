@@ -1,5 +1,0 @@
-import { site } from "../site.ts";
-
-export function ContactEmail() {
-  return <a href={`mailto:${site.contactEmail}`}>{site.contactEmail}</a>;
-}

@@ -1,4 +1,0 @@
-declare module "fontverter" {
-  const fontverter: { convert(font: Buffer, target: "sfnt" | "woff" | "woff2"): Promise<Buffer> };
-  export default fontverter;
-}

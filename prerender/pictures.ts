@@ -1,0 +1,142 @@
+import { readFile } from "node:fs/promises";
+import fontverter from "fontverter";
+import * as harfbuzz from "harfbuzzjs";
+import sharp from "sharp";
+import { MARK_COLOUR, MARK_SHAPES } from "../app/components/mark.tsx";
+import { site } from "../app/site.ts";
+
+/** The icon of browser tabs: the mark in the colours of the reader's theme. `style` is the text of its style element. */
+export function faviconSvg(): { svg: string; style: string } {
+  const style = "@media(prefers-color-scheme:dark){.ink{fill:#fff}}";
+  const shapes = markShapes(MARK_COLOUR.ink);
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><style>${style}</style>${shapes}</svg>`;
+  return { svg, style };
+}
+
+/** The icons that browsers and home screens want as pixels. */
+export async function drawIcons() {
+  // A maskable icon may be cropped to a circle of 80 %, so the mark stays well inside.
+  const maskable = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -12 56 56"><path d="M-12-12h56v56h-56z" fill="${MARK_COLOUR.ink}"/>${markShapes("#fff")}</svg>`;
+  const draw = (svg: string, size: number) =>
+    sharp(Buffer.from(svg), { density: 1200 }).resize(size, size).png().toBuffer();
+  const [touch, small, large, tiny] = await Promise.all([
+    draw(maskable, 180),
+    draw(maskable, 192),
+    draw(maskable, 512),
+    draw(faviconSvg().svg, 32),
+  ]);
+  return { touch, small, large, ico: icoOf(tiny, 32) };
+}
+
+/** The mark on its 32 unit grid, as SVG shapes; its sun is amber. */
+function markShapes(ink: string): string {
+  const { sun, horizon, blade, bladeTurns, centre } = MARK_SHAPES;
+  const blades = bladeTurns.map((turn) => `<path d="${blade}" transform="rotate(${turn} ${centre})"/>`).join("");
+  return `<g class="ink" fill="${ink}">${blades}<path d="${horizon}"/></g><path d="${sun}" fill="${MARK_COLOUR.amber}"/>`;
+}
+
+/** An ICO file is a small table followed by a PNG. */
+function icoOf(png: Buffer, size: number): Buffer {
+  const header = Buffer.alloc(22);
+  header.writeUInt16LE(1, 2); // an icon, not a cursor
+  header.writeUInt16LE(1, 4); // one picture
+  header.writeUInt8(size, 6);
+  header.writeUInt8(size, 7);
+  header.writeUInt16LE(1, 10); // colour planes
+  header.writeUInt16LE(32, 12); // bits per pixel
+  header.writeUInt32LE(png.length, 14);
+  header.writeUInt32LE(header.length, 18);
+  return Buffer.concat([header, png]);
+}
+
+const CARD = { widthPx: 1200, heightPx: 630, marginPx: 80, titlePx: 92, titleWidthPx: 680, maxBytes: 60_000 };
+
+/**
+ * Prepares the font once, and returns a function that draws the picture that a shared link shows: the film's first
+ * frame, the brand, and the page's headline.
+ */
+export async function socialCardDrawer(): Promise<(headline: string) => Promise<Buffer>> {
+  const outline = await textOutliner("app/media/display.woff2", 600);
+  return (headline) => drawSocialCard(headline, outline);
+}
+
+async function drawSocialCard(headline: string, outline: TextOutliner): Promise<Buffer> {
+  const { widthPx: width, heightPx: height, marginPx: margin, titlePx } = CARD;
+  const lines = wrap(headline, (text) => outline(text, titlePx));
+  const firstBaseline = height - margin - 64 - (lines.length - 1) * titlePx;
+  const title = lines.map(({ path }, index) => place(path, margin, firstBaseline + index * titlePx, "#fff")).join("");
+  const brand = place(outline(site.brand, 40).path, margin + 76, 122, "#fff");
+  const tagline = place(outline(site.footerTagline, 30).path, margin, height - margin, MARK_COLOUR.amber);
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">
+    <defs><linearGradient id="scrim"><stop offset=".1" stop-color="#06201c" stop-opacity=".82"/><stop offset=".75" stop-color="#06201c" stop-opacity="0"/></linearGradient></defs>
+    <path d="M0 0h${width}v${height}H0z" fill="url(#scrim)"/>
+    <g transform="translate(${margin} 76) scale(1.875)">${markShapes("#fff")}</g>${brand}${title}${tagline}</svg>`;
+  const card = await sharp("app/media/poster.jpg")
+    .resize(width, height, { fit: "cover" })
+    .composite([{ input: Buffer.from(svg) }])
+    .jpeg({ quality: 80, mozjpeg: true })
+    .toBuffer();
+  if (card.length > CARD.maxBytes) {
+    throw new Error(`The social card of "${headline}" is ${card.length} bytes; lower its quality.`);
+  }
+  return card;
+}
+
+function wrap(text: string, measure: (line: string) => Outline): Outline[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const longer = [lines.at(-1), word].filter(Boolean).join(" ");
+    if (lines.length > 0 && measure(longer).widthPx <= CARD.titleWidthPx) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines.map(measure);
+}
+
+function place(path: string, x: number, y: number, fill: string): string {
+  return `<path transform="translate(${x} ${y})" fill="${fill}" d="${path}"/>`;
+}
+
+interface Outline {
+  /** SVG path data that starts at the left end of the baseline. */
+  path: string;
+  widthPx: number;
+}
+
+type TextOutliner = (text: string, sizePx: number) => Outline;
+
+const FONT_UNITS = 1000;
+
+/** Draws text as SVG paths, so that pictures look the same on every machine, whatever fonts are installed. */
+async function textOutliner(fontFile: string, weight: number): Promise<TextOutliner> {
+  const sfnt = await fontverter.convert(await readFile(fontFile), "sfnt");
+  const bytes = new Uint8Array(sfnt).buffer;
+  const font = new harfbuzz.Font(new harfbuzz.Face(new harfbuzz.Blob(bytes), 0));
+  font.setScale(FONT_UNITS, FONT_UNITS);
+  font.setVariations([new harfbuzz.Variation("wght", weight)]);
+
+  return (text, sizePx) => {
+    const buffer = new harfbuzz.Buffer();
+    buffer.addText(text);
+    buffer.guessSegmentProperties();
+    harfbuzz.shape(font, buffer);
+    const scale = sizePx / FONT_UNITS;
+    const positions = buffer.getGlyphPositions();
+    let x = 0;
+    const paths = buffer.getGlyphInfos().map(({ codepoint }, index) => {
+      const glyph = font
+        .glyphToJson(codepoint)
+        .map(
+          ({ type, values }) =>
+            type + values.map((value, axis) => round(axis % 2 === 0 ? x + value * scale : -value * scale)),
+        )
+        .join("");
+      x += (positions[index]?.xAdvance ?? 0) * scale;
+      return glyph;
+    });
+    return { path: paths.join(""), widthPx: x };
+  };
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,13 @@
+// The little that is used of two packages without types.
+
+declare module "@tgwf/co2" {
+  export class co2 {
+    constructor(options: { model: "swd"; version: 4; rating: true });
+    perVisit(bytes: number, isGreenHost?: boolean): { total: number; rating: string };
+  }
+}
+
+declare module "fontverter" {
+  const fontverter: { convert(font: Buffer, target: "sfnt" | "woff" | "woff2"): Promise<Buffer> };
+  export default fontverter;
+}
