@@ -5,12 +5,12 @@ import { site } from "./prerender/site-plugin.ts";
 
 export default defineConfig({
   plugins: [
-    // Of Markdown, only the policies have numbered sections.
+    // Only the policies, which are MDX, have numbered sections.
     { enforce: "pre", ...mdx({ remarkPlugins: [mdxSections], include: "**/*.mdx" }) },
     { enforce: "pre", ...mdx({ include: "**/*.md" }) },
     site(),
   ],
   css: { transformer: "lightningcss" },
-  // Paths under /app or /public would be the site's own; nothing is served unbuilt.
+  // No folder is copied into the site as it is, nor served from the project's root.
   publicDir: false,
 });

@@ -86,7 +86,7 @@ export interface MenuItem {
 
 export interface FilmSource {
   url: string;
-  /** A MIME type, with codecs where the container alone does not tell. */
+  /** A MIME type, with codecs where the container alone is ambiguous. */
   type: string;
 }
 

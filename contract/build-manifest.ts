@@ -1,11 +1,11 @@
 import type { BuildSettings } from "./build-settings.ts";
 import type { CACHE_CONTROL } from "./response-headers.ts";
 
-/** `dist/.build.json`: all that the server knows of the pages it serves. */
+/** `dist/.build.json`: everything that the server knows about the pages. */
 export interface BuildManifest {
   settings: BuildSettings;
   site: SiteIdentity;
-  /** Policy facts still shown as placeholders: to be set before launch. */
+  /** Policy facts that are still placeholders and must be set before launch. */
   unset: string[];
   files: BuiltFile[];
 }
@@ -13,27 +13,27 @@ export interface BuildManifest {
 export interface SiteIdentity {
   brand: string;
   contactEmail: string;
-  /** The letters every message reference starts with. */
+  /** The letters that every message reference starts with. */
   referencePrefix: string;
 }
 
 export interface BuiltFile {
-  /** The decoded path that asks for it, without a trailing slash. */
+  /** The decoded path it is served at, without a trailing slash. */
   url: string;
-  /** Its place in `dist/`, where `.br` and `.gz` variants lie beside it if `isCompressed`. */
+  /** Its path in `dist/`; `.br` and `.gz` variants are beside it if `isCompressed`. */
   file: string;
   contentType: string;
   isCompressed: boolean;
   cache: keyof typeof CACHE_CONTROL;
   /** `page` is HTML; `media` is streamed from disk, by ranges; the rest is held in memory. */
   kind: "page" | "file" | "media";
-  /** Sent in its place to visitors who save data, where that differs; lies in `dist/` in the same forms. */
+  /** Sent instead to visitors who save data, where that differs; it has the same variants. */
   savingDataFile?: string;
-  /** Its `Content-Security-Policy`, where it needs more than nothing: a page's, a drawing's. */
+  /** Its `Content-Security-Policy`, where the strictest one would break it: for pages and SVG files. */
   policy?: string;
 }
 
 export const MANIFEST_FILE = ".build.json";
-/** Coming Soon, for every path that has no page, and the screen for failures of the server. */
+/** Coming Soon, for every path without a page, and the page for failures of the server. */
 export const NOT_FOUND_PAGE = "404.html";
 export const FAILURE_PAGE = "500.html";

@@ -1,4 +1,4 @@
-/** The settings that are baked into the pages. */
+/** The settings that the build writes into the pages. */
 export interface BuildSettings {
   /** Without a trailing slash. */
   siteUrl: string;
@@ -7,7 +7,7 @@ export interface BuildSettings {
   countriesUrl: string;
 }
 
-/** Reads the build's variables; `problems` holds one sentence for each bad one. */
+/** Reads the build's variables; `problems` has one sentence for each invalid one. */
 export function parseBuildSettings(env: Readonly<Record<string, string | undefined>>): {
   settings: BuildSettings;
   problems: string[];

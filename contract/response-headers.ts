@@ -1,7 +1,7 @@
-/** For an answer that is no page: should a browser ever show it as one, it may load, run, post and frame nothing. */
+/** For responses that are not pages: if a browser shows one as a page, it can load, run, post and frame nothing. */
 export const NOTHING_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Films start by themselves and nothing else is asked of a visitor's device, not even by a script that got in. */
+/** The site uses none of these, so an injected script may not either. The film needs autoplay, so that is not listed. */
 const UNUSED_FEATURES = [
   "accelerometer",
   "camera",
@@ -18,7 +18,7 @@ const UNUSED_FEATURES = [
 const SECURITY_HEADERS = {
   "content-security-policy": NOTHING_POLICY,
   "cross-origin-opener-policy": "same-origin",
-  // Not `require-corp`: the settings may name a film on a host that says nothing of who may embed it.
+  // Not `require-corp`: the settings may name a film on a host that sends no `Cross-Origin-Resource-Policy`.
   "cross-origin-embedder-policy": "credentialless",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": UNUSED_FEATURES.map((feature) => `${feature}=()`).join(", "),
@@ -28,15 +28,15 @@ const SECURITY_HEADERS = {
   "x-frame-options": "DENY",
 } as const;
 
-/** A year; without subdomains, which may be other people's and not on HTTPS. */
+/** One year. Subdomains are not included: others may run them, and without HTTPS. */
 const STRICT_TRANSPORT = "max-age=31536000";
 
-/** What every answer of the site carries, whoever serves it; a page puts its own policy in place of the strictest. */
+/** The headers of every response, whoever serves it; a page replaces the strictest policy with its own. */
 export function securityHeaders(siteUrl: string): Readonly<Record<string, string>> {
   return siteUrl.startsWith("https:")
     ? { ...SECURITY_HEADERS, "strict-transport-security": STRICT_TRANSPORT }
     : SECURITY_HEADERS;
 }
 
-/** `immutable`: the name holds a hash. `revalidate`: may change with the next build. */
+/** `immutable`: the name contains a hash. `revalidate`: the content may change with the next build. */
 export const CACHE_CONTROL = { immutable: "public, max-age=31536000, immutable", revalidate: "no-cache" } as const;

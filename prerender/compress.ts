@@ -9,7 +9,7 @@ export function isCompressible(path: string): boolean {
   return TEXT.includes(extname(path));
 }
 
-/** Writes `.br` and `.gz` variants beside a text file when they are smaller; says whether it did. */
+/** Writes `.br` and `.gz` variants beside a text file if they are smaller; resolves to whether it did. */
 export async function compressBeside(path: string, content: Buffer): Promise<boolean> {
   if (!isCompressible(path)) return false;
   const [brotli, gzipped] = await Promise.all([brotliOf(content), promisify(gzip)(content, { level: 9 })]);
@@ -18,7 +18,7 @@ export async function compressBeside(path: string, content: Buffer): Promise<boo
   return true;
 }
 
-/** What a text weighs when it is sent. */
+/** The size of a text as it is sent. */
 export async function brotliSize(content: Buffer): Promise<number> {
   return (await brotliOf(content)).length;
 }

@@ -1,4 +1,4 @@
-/** The little of Markdown's syntax tree that is used here. */
+/** The part of Markdown's syntax tree that is used here. */
 interface Node {
   type: string;
   depth?: number;

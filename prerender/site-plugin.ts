@@ -60,7 +60,7 @@ export function site(): Plugin {
 
 async function buildSite(builder: ViteBuilder, settings: BuildSettings): Promise<void> {
   const { client, ssr } = builder.environments;
-  if (!client || !ssr) throw new Error("Vite lost one of its two environments.");
+  if (!client || !ssr) throw new Error("Vite has no client or no ssr environment.");
   await builder.build(client);
   await builder.build(ssr);
 

@@ -27,7 +27,7 @@ export function Header({ isOverlaid }: { isOverlaid: boolean }) {
   );
 }
 
-/** A native popover: it opens without script, the browser tells its state, Escape and a press outside close it. */
+/** A native popover: it opens without script, its state is announced, and Escape or a press outside closes it. */
 function SmallMenu() {
   return (
     <>

@@ -1,4 +1,4 @@
-/** The colours behind the browser's own bars, and of the mark's ground where it needs one. */
+/** `light` and `dark` colour the browser's own bars; `ink` is also the background of icons that need one. */
 export const MARK_COLOUR = { light: "#f8faf7", dark: "#0d1f1c", ink: "#12352f", amber: "#f2a93b" };
 
 /** A rising sun whose rays are turbine blades; on a 32 unit grid, in one colour. */

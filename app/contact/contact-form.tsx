@@ -44,7 +44,7 @@ export function ContactForm({ apiBase, countriesUrl }: ContactFormProps) {
     isOutcomeNew.current = true;
     const fields = Object.fromEntries(new FormData(event.currentTarget)) as Record<string, string>;
     const parsed = parseContactMessage(fields);
-    if (!parsed.ok) return dispatch({ type: "refused-here", fields: parsed.fields });
+    if (!parsed.ok) return dispatch({ type: "invalid", fields: parsed.fields });
 
     isSending.current = true;
     dispatch({ type: "sending" });

@@ -9,12 +9,12 @@ export interface Country {
 export function useCountries(url: string): readonly Country[] {
   const [countries, setCountries] = useState<readonly Country[]>([]);
   useEffect(() => {
-    const leaving = new AbortController();
-    loadCountries(url, leaving.signal)
+    const controller = new AbortController();
+    loadCountries(url, controller.signal)
       // Rendering 250 options at once would block a slow phone.
       .then((list) => startTransition(() => setCountries(list)))
-      .catch((error: unknown) => leaving.signal.aborted || console.error("The country list did not load.", error));
-    return () => leaving.abort();
+      .catch((error: unknown) => controller.signal.aborted || console.error("The country list did not load.", error));
+    return () => controller.abort();
   }, [url]);
   return countries;
 }

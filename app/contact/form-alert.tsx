@@ -38,14 +38,14 @@ export function FormAlert({ state }: { state: FormState }) {
   );
 }
 
-/** A plain post is sent back to one of these by its fragment: hidden until it is the page's target. */
+/** Without script the server redirects to one of these by its id; each is hidden until it is the page's `:target`. */
 function AlertsWithoutScript() {
   const goBack = "Go back one page to find what you typed, and try again.";
   return (
     <>
       <div className="alert-target" id={ALERT_ID.sent} role="status" tabIndex={-1}>
         <Alert outcome="sent">
-          {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes a reference here, and React must leave it */}
+          {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes a reference here, and React must not remove it */}
           <span id={REFERENCE_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} /> We will
           answer by e-mail.
         </Alert>

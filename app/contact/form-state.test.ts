@@ -25,8 +25,8 @@ test("no answer ends in broken", () => {
   expect(nextState(sending, { type: "broke" })).toEqual({ phase: "broken" });
 });
 
-test("fields refused here keep the form idle", () => {
-  expect(nextState(START, { type: "refused-here", fields: { name: "x" } })).toEqual({
+test("invalid fields keep the form idle", () => {
+  expect(nextState(START, { type: "invalid", fields: { name: "x" } })).toEqual({
     phase: "idle",
     fields: { name: "x" },
   });

@@ -2,8 +2,8 @@ import type { ContactField, FieldErrors } from "../../contract/contact-message.t
 import type { SendEmailAnswer } from "../../contract/send-email-answer.ts";
 
 /**
- * `failed`: the server answered without success. `broken`: there was no answer to read. The fields are kept in every
- * phase but `sent`.
+ * `failed`: the server answered without success. `broken`: there was no readable answer. What was typed is kept in
+ * every phase except `sent`.
  */
 export type FormState =
   | { phase: "idle"; fields: FieldErrors }
@@ -13,7 +13,7 @@ export type FormState =
   | { phase: "broken" };
 
 export type FormEvent =
-  | { type: "refused-here"; fields: FieldErrors }
+  | { type: "invalid"; fields: FieldErrors }
   | { type: "sending" }
   | { type: "answered"; answer: SendEmailAnswer }
   | { type: "broke" }
@@ -23,7 +23,7 @@ export const START: FormState = { phase: "idle", fields: {} };
 
 export function nextState(state: FormState, event: FormEvent): FormState {
   switch (event.type) {
-    case "refused-here":
+    case "invalid":
       return { phase: "idle", fields: event.fields };
     case "sending":
       return { phase: "sending" };

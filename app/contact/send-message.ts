@@ -1,7 +1,7 @@
 import type { FieldErrors } from "../../contract/contact-message.ts";
 import type { SendEmailAnswer } from "../../contract/send-email-answer.ts";
 
-const GIVE_UP_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /** Resolves to the server's answer; rejects when there is none, or none that is JSON. */
 export async function sendMessage(
@@ -14,12 +14,12 @@ export async function sendMessage(
     headers: { "content-type": "application/json", "idempotency-key": idempotencyKey },
     body: JSON.stringify(fields),
     credentials: "omit",
-    signal: AbortSignal.timeout(GIVE_UP_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   return readAnswer(await response.json());
 }
 
-/** Any server may stand behind the address, so only what has the promised shape is used. */
+/** Another server may answer, so only what has the expected shape is used. */
 export function readAnswer(body: unknown): SendEmailAnswer {
   const { success, reference, error, fields } = Object(body) as Record<string, unknown>;
   if (success === true) return { success, reference: asText(reference) };

@@ -5,7 +5,7 @@ import { site } from "../site.ts";
 
 type FactName = "brand" | "legalName" | "websiteUrl" | keyof typeof site.policyFacts;
 
-/** What stands in the text, in brackets, while the operator has not set the fact. */
+/** Shown in brackets while the operator has not set the fact. */
 const PLACEHOLDER: Readonly<Record<FactName, string>> = {
   brand: "brand",
   legalName: "legal name",
@@ -49,6 +49,6 @@ export function unsetFacts(settings: BuildSettings): string[] {
 function factValue(name: FactName, settings: BuildSettings): string | null {
   if (name === "brand" || name === "legalName") return site[name];
   if (name !== "websiteUrl") return site.policyFacts[name];
-  // An address on this machine is the default of a trial, not a website.
+  // localhost is the default for trying the site out, not a website's address.
   return new URL(settings.siteUrl).hostname === "localhost" ? null : settings.siteUrl;
 }

@@ -3,7 +3,7 @@ import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/carbon.css?inline";
 
-/** What the footer's figure means: the very text of the documentation. */
+/** Explains the figure in the footer, with the text of the documentation. */
 export const carbon: Screen = {
   name: "carbon",
   title: `How we count carbon | ${site.brand}`,

@@ -2,7 +2,7 @@ import { ErrorMessage } from "../components/error-message.tsx";
 import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 
-/** What the server sends when it fails itself. */
+/** The server sends this page when a request fails unexpectedly. */
 export const failure: Screen = {
   name: "error",
   title: `Unexpected Application Error! | ${site.brand}`,

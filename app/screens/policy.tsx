@@ -8,7 +8,7 @@ import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/policy.css?inline";
 
-/** Marks the section in view, where browsers can. The style sheets' own tool does not know these words yet. */
+/** Marks the section in view, where browsers support it. Not in policy.css: Lightning CSS does not know it yet. */
 const MARK_SECTION_IN_VIEW =
   "@layer screen{.contents ol{scroll-target-group:auto}.contents a:target-current{color:var(--ink);font-weight:600;text-decoration-color:var(--amber)}}";
 
@@ -20,9 +20,9 @@ export interface PolicySection {
 
 interface Policy {
   heading: string;
-  /** Where it is found, for its printed copy. */
+  /** Shown on printed copies. */
   path: string;
-  /** For a text with a date of its own. */
+  /** Instead of the operator's date. */
   lastUpdated?: string;
   description: string;
   sections: readonly PolicySection[];
@@ -57,7 +57,7 @@ export const refunds = policyScreen({
 export const delivery = policyScreen({
   heading: "Shipping and delivery",
   path: "/delivery",
-  description: `How services of ${site.brand} reach you: online, usually at once, within 24 hours in rare delays.`,
+  description: `How ${site.brand} delivers its services: online, usually at once, and within 24 hours if there is a delay.`,
   sections: deliverySections,
   Text: Delivery,
 });
