@@ -25,8 +25,8 @@ export interface BuiltFile {
   contentType: string;
   isCompressed: boolean;
   cache: keyof typeof CACHE_CONTROL;
-  /** `page` is HTML; `media` is streamed from disk, by ranges; the rest is held in memory. */
-  kind: "page" | "file" | "media";
+  /** `page` is HTML. */
+  kind: "page" | "file";
   /** Sent instead to visitors who save data, where that differs; it has the same variants. */
   savingDataFile?: string;
   /** Its `Content-Security-Policy`, where the strictest one would break it: for pages and SVG files. */

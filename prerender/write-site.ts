@@ -132,7 +132,7 @@ async function writeOutput(outDir: string, { file, content, saveDataContent, pol
     contentType,
     isCompressed,
     cache: HAS_HASH.test(file) ? "immutable" : "revalidate",
-    kind: isMedia(file) ? "media" : file.endsWith(".html") ? "page" : "file",
+    kind: file.endsWith(".html") ? "page" : "file",
     ...(policy && { policy }),
     ...(saveDataContent && { savingDataFile }),
   };

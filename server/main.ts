@@ -2,8 +2,8 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createApp } from "./app.ts";
 import { type Config, ConfigError, parseConfig } from "./config.ts";
-import { BuildMissing, type HeldSite, holdSite } from "./http/held-files.ts";
-import { createReadiness } from "./http/readiness.ts";
+import { createReadiness } from "./http/health.ts";
+import { BuildMissing, loadSite, type Site } from "./http/site-files.ts";
 import { openMailer } from "./mail/open-mailer.ts";
 import { startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
@@ -23,7 +23,7 @@ try {
 }
 
 async function run(config: Config): Promise<void> {
-  const site = holdSite(DIST_DIR);
+  const site = loadSite(DIST_DIR);
   const { contactEmail, brand } = site.manifest.site;
   const store = await openStore(config);
   const mailer = openMailer(config);
@@ -64,7 +64,7 @@ async function run(config: Config): Promise<void> {
   }
 }
 
-function readyLine(site: HeldSite, port: number, config: Config, mailPlace: string): string {
+function readyLine(site: Site, port: number, config: Config, mailPlace: string): string {
   const host = ["127.0.0.1", "::1", "0.0.0.0", "::"].includes(config.host) ? "localhost" : config.host;
   const { site: identity, unset } = site.manifest;
   const todo = unset.length > 0 ? `unset for launch: ${unset.join(", ")}` : "nothing unset for launch";
@@ -72,7 +72,7 @@ function readyLine(site: HeldSite, port: number, config: Config, mailPlace: stri
 }
 
 /** The pages keep what they were built with, whatever the variables say now. */
-function settingsThatDiffer(site: HeldSite, config: Config): string[] {
+function settingsThatDiffer(site: Site, config: Config): string[] {
   const names = { siteUrl: "SITE_URL", apiBase: "API_BASE", countriesUrl: "COUNTRIES_URL" } as const;
   return Object.entries(names).flatMap(([key, name]) => {
     const built = site.manifest.settings[key as keyof typeof names];

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { openApp } from "./support/app.ts";
-import { holdHttpsSite } from "./support/https-site.ts";
+import { loadHttpsSite } from "./support/https-site.ts";
 import { observatoryScore, type ScannedAnswer } from "./support/observatory.ts";
 import { SCREENS } from "./support/screens.ts";
 
 /** As it is deployed: built for an address on HTTPS. */
 async function scan(path: string): Promise<ScannedAnswer> {
-  const { app, close } = await openApp({}, {}, { site: await holdHttpsSite() });
+  const { app, close } = await openApp({}, {}, { site: await loadHttpsSite() });
   try {
     // The scanner asks as a page of another site would, to see whom it lets read.
     const answer = await app.inject({ url: path, headers: { origin: "https://http-observatory.example" } });

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { InjectOptions } from "fastify";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { loadSite, type Site, type SiteFile } from "../server/http/site-files.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
+import { ask, listen, request } from "./support/raw-http.ts";
 
 let subject: AppUnderTest;
 beforeAll(async () => {
@@ -16,6 +19,11 @@ const fileUnder = (folder: string, pattern: RegExp) => {
   const found = files.find(({ url }) => url.startsWith(folder) && pattern.test(url));
   if (!found) throw new Error(`The build has no ${pattern} under ${folder}.`);
   return found.url;
+};
+const pageAt = ({ files }: Site, url: string): SiteFile => {
+  const page = files.get(url);
+  if (!page) throw new Error(`The build has no ${url}.`);
+  return page;
 };
 
 test("a page comes in the encoding the client takes, each with a strong tag of its own", async () => {
@@ -161,28 +169,65 @@ test("tells whether it lives and whether it can take messages", async () => {
   }
 });
 
-test("answers alike whether a request passes the framework or is answered before it", async () => {
-  await subject.app.listen({ port: 0 });
-  const { port } = subject.app.server.address() as { port: number };
-  for (const [url, rest] of [
+test("answers a request from the network exactly as one that a test injects", async () => {
+  const port = await listen(subject);
+  const film = fileUnder("/media/", /\.mp4$/);
+  const requests: [url: string, rest: Pick<InjectOptions, "method" | "headers">][] = [
     ["/contact", {}],
+    ["/contact?", {}],
     ["/contact", { headers: { "if-none-match": String((await get("/contact")).headers.etag) } }],
-    ["/contact", { method: "HEAD" as const }],
+    ["/contact", { method: "HEAD" }],
+    ["/contact", { method: "PUT" }],
+    ["/contact?reference=BC-7K3Q-9M", {}],
     ["/favicon.svg", {}],
     ["/404.html", {}],
-  ] as const) {
-    // A query is beside what is held, so it takes the longer way.
-    const [before, within] = await Promise.all([
-      fetch(`http://127.0.0.1:${port}${url}`, rest),
-      fetch(`http://127.0.0.1:${port}${url}?`, rest),
-    ]);
-    const seen = async (answer: Response) => {
-      const headers = Object.fromEntries(answer.headers);
-      delete headers.date;
-      return { status: answer.status, headers, body: await answer.text() };
-    };
-    expect(await seen(before)).toEqual(await seen(within));
+    ["/about", {}],
+    ["/%zz", {}],
+    ["/%zz", { method: "DELETE" }],
+    ["/assets/none.js", {}],
+    ["/assets/none.js", { method: "HEAD" }],
+    [film, { headers: { range: "bytes=2-5" } }],
+    [film, { headers: { range: "bytes=999999999-" } }],
+    ["/send-email", { method: "PUT" }],
+    ["/send-email/", { method: "PUT" }],
+    ["/send-email/", {}],
+    ["/%68ealthz", {}],
+    ["/healthz", { method: "DELETE" }],
+  ];
+  for (const [url, rest] of requests) {
+    const { method = "GET", headers = {} } = rest;
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    const received = await ask(port, request(`${method} ${url}`, lines));
+    const injected = await subject.app.inject({ url, method, headers });
+    // These are the connection's, and an injected request has none.
+    for (const name of ["date", "connection"]) {
+      delete received.headers[name];
+      delete injected.headers[name];
+    }
+    const expected = { status: injected.statusCode, headers: injected.headers, body: injected.body };
+    expect({ url, rest, ...received }).toEqual({ url, rest, ...expected });
   }
+});
+
+test("a page that fails shows the error screen, and the server goes on", async () => {
+  const site = loadSite("dist");
+  const broken = {
+    ...pageAt(site, "/contact"),
+    get variants(): never {
+      throw new Error("secret detail");
+    },
+  };
+  const failing = await openApp({}, {}, { site: { ...site, files: new Map(site.files).set("/contact", broken) } });
+  onTestFinished(() => failing.close());
+  const port = await listen(failing);
+  const answer = await ask(port, request("GET /contact"));
+  expect(answer.status).toBe(500);
+  expect(answer.headers).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
+  expect(answer.body).toContain("500 Internal Server Error");
+  expect(answer.body).not.toContain("secret detail");
+  expect(failing.log()).toContain('"event":"failure"');
+  expect(failing.log()).not.toContain("secret detail");
+  expect((await ask(port, request("GET /"))).status).toBe(200);
 });
 
 test("a page fetched ahead of a visit is refused to those who save data, and given to others", async () => {

@@ -19,7 +19,7 @@ import {
   checkSmtp,
   judgeSpace,
 } from "../server/cli/preflight-checks.ts";
-import { holdSite } from "../server/http/held-files.ts";
+import { loadSite } from "../server/http/site-files.ts";
 import { SCHEMA_VERSION } from "../server/store/migrations.ts";
 import { openStore } from "../server/store/open-store.ts";
 import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
@@ -29,7 +29,7 @@ import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { startServer } from "./support/server.ts";
 
-const homePage = () => holdSite("dist").files.get("/")?.variants.identity.body.toString() ?? "";
+const homePage = () => loadSite("dist").files.get("/")?.variants.identity.body.toString() ?? "";
 
 describe("the build", () => {
   const settings = { siteUrl: "http://localhost:3000", apiBase: "", countriesUrl: "/countries.json" };

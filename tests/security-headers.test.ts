@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import type { InjectOptions, LightMyRequestResponse } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { securityHeaders } from "../contract/response-headers.ts";
-import { holdSite } from "../server/http/held-files.ts";
+import { loadSite } from "../server/http/site-files.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { parseHeadersFile } from "./support/headers-file.ts";
-import { holdHttpsSite } from "./support/https-site.ts";
+import { loadHttpsSite } from "./support/https-site.ts";
 
 const BODY = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Hello" };
 const FORM = "application/x-www-form-urlencoded";
-const site = holdSite("dist");
-const film = [...site.media.keys()][0] ?? "";
+const site = loadSite("dist");
+const film = [...site.files.keys()].find((url) => url.endsWith(".mp4")) ?? "";
 const script = [...site.files.keys()].find((url) => url.endsWith(".js")) ?? "";
 
 let subject: AppUnderTest;
@@ -90,7 +90,7 @@ test("the drawn icon may use its own styles, and nothing else", async () => {
 });
 
 test("HTTPS is asked for by a site that was built for HTTPS, and by no other", async () => {
-  const secure = await openApp({}, {}, { site: await holdHttpsSite() });
+  const secure = await openApp({}, {}, { site: await loadHttpsSite() });
   try {
     for (const url of ["/", "/healthz", "/%zz", film]) {
       const { headers } = await secure.app.inject(url);
@@ -113,7 +113,7 @@ describe("the file of headers for static hosts", () => {
   const lasting = ({ headers }: LightMyRequestResponse) =>
     Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_TRANSFER.includes(name)));
 
-  test.each([...site.files.values(), ...site.media.values()].filter(({ url }) => url !== "/500.html"))(
+  test.each([...site.files.values()].filter(({ url }) => url !== "/500.html"))(
     "says for $url what our own server sends",
     async ({ url, file }) => {
       const answer = await subject.app.inject(url);

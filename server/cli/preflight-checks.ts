@@ -4,7 +4,7 @@ import { access, constants, open, statfs, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { BuildSettings } from "../../contract/build-settings.ts";
 import { type Config, ConfigError } from "../config.ts";
-import { BuildMissing, type HeldSite, holdSite } from "../http/held-files.ts";
+import { BuildMissing, loadSite, type Site } from "../http/site-files.ts";
 import { MailError } from "../mail/mailer.ts";
 import { type SmtpLimits, tryToSignIn } from "../mail/smtp-mailer.ts";
 import { SCHEMA_VERSION } from "../store/migrations.ts";
@@ -100,7 +100,7 @@ export function checkProxy({ trustProxy, rateLimits }: Pick<Config, "trustProxy"
 }
 
 /** Whether the pages are built, with the present settings, and without placeholders. */
-export function checkBuild(distDir: string, wanted: BuildSettings): { findings: Finding[]; site: HeldSite | null } {
+export function checkBuild(distDir: string, wanted: BuildSettings): { findings: Finding[]; site: Site | null } {
   const site = readBuild(distDir);
   if (!site) return { findings: [fail("build", "there is none in dist/", "run: npm run build")], site };
   const { settings, unset, site: identity } = site.manifest;
@@ -130,9 +130,9 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
   return { findings, site };
 }
 
-function readBuild(distDir: string): HeldSite | null {
+function readBuild(distDir: string): Site | null {
   try {
-    return holdSite(distDir);
+    return loadSite(distDir);
   } catch (error) {
     if (error instanceof BuildMissing) return null;
     throw error;

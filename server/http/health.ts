@@ -1,14 +1,48 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Store } from "../store/store.ts";
 import { withinMs } from "../time.ts";
-import type { Readiness } from "./readiness.ts";
 
-/** Shorter than those who ask usually wait. */
-const STORE_PATIENCE_MS = 2000;
+/** Shorter than a load balancer usually waits for an answer. */
+const STORE_TIMEOUT_MS = 2000;
+/** Whoever asked within this time is a load balancer and will ask again soon. */
+const RECENTLY_ASKED_MS = 15_000;
+const MAX_NOTICE_MS = 3000;
+/** For requests that a load balancer forwarded before it got the answer. */
+const GRACE_MS = 250;
+
+/** Whether this node wants visitors, as `/readyz` says. */
+export interface Readiness {
+  readonly isEnding: boolean;
+  /** To be called for each request for `/readyz`. */
+  noteAsked(): void;
+  /** From now on the answer is no. Resolves once those who ask regularly have it; at once if nobody does. */
+  end(): Promise<void>;
+}
+
+export function createReadiness(): Readiness {
+  let isEnding = false;
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  const answered = Promise.withResolvers<void>();
+  return {
+    get isEnding() {
+      return isEnding;
+    },
+    noteAsked() {
+      askedAtMs = performance.now();
+      if (isEnding) answered.resolve();
+    },
+    async end() {
+      isEnding = true;
+      if (performance.now() - askedAtMs > RECENTLY_ASKED_MS) return;
+      await Promise.race([answered.promise.then(() => wait(GRACE_MS)), wait(MAX_NOTICE_MS)]);
+    },
+  };
+}
 
 /**
- * `/healthz`: the process answers. `/readyz`: it can also take messages, so a load balancer may send it some. The store
- * was brought up to date before this listens, so one that answers is ready.
+ * `/healthz`: the process answers. `/readyz`: it can also accept messages, so a load balancer may send it some. The
+ * store is migrated before the server listens, so a store that answers is ready.
  */
 export function serveHealth(app: FastifyInstance, store: Pick<Store, "ping">, readiness: Readiness): void {
   app.get("/healthz", async (_request, reply) => {
@@ -20,7 +54,7 @@ export function serveHealth(app: FastifyInstance, store: Pick<Store, "ping">, re
     reply.header("cache-control", "no-store");
     if (readiness.isEnding) return reply.code(503).send({ status: "closing" });
     try {
-      await withinMs(STORE_PATIENCE_MS, store.ping());
+      await withinMs(STORE_TIMEOUT_MS, store.ping());
       return reply.send({ status: "ready" });
     } catch {
       return reply.code(503).send({ status: "store unavailable" });

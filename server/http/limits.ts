@@ -1,20 +1,27 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 
-/** How much of this process one client, or all of them, can take up. Tests inject smaller ones. */
+/** How much of this process one client, or all of them, can use. Tests pass smaller ones. */
 export interface Limits {
   /** For the request line and headers to arrive, from the moment of connecting. */
   headersTimeoutMs: number;
   /** For the whole request, body included. */
   requestTimeoutMs: number;
-  /** Between requests. A proxy must let its own connections to this server rest for less, or it may use a dead one. */
+  /** Between requests. A proxy must keep idle connections for less than this, or it may reuse one that is closed. */
   keepAliveTimeoutMs: number;
-  /** For a client that takes nothing of its answer; it is cut off after once to twice as long. */
+  /** For a client that reads nothing of its answer; it is disconnected after one to two times this. */
   stalledTimeoutMs: number;
-  /** How often the first two are looked at. */
+  /** How often the first two are checked. */
   checkIntervalMs: number;
-  /** For connections under way when the server is told to stop. */
+  /** For connections in use when the server is asked to stop. */
   closeGraceMs: number;
   maxHeaderBytes: number;
   /** The longest message, every character escaped, fits twice. */
@@ -22,8 +29,6 @@ export interface Limits {
   /** Further ones are closed at once, before they cost anything. */
   maxConnections: number;
 }
-
-const SWEEP_MS = 100;
 
 export const LIMITS: Limits = {
   headersTimeoutMs: 10_000,
@@ -37,8 +42,20 @@ export const LIMITS: Limits = {
   maxConnections: 5_000,
 };
 
-/** Holds every connection to the limits but for the body's length, which is Fastify's to count. */
-export function createLimitedServer(limits: Limits, listener: RequestListener): Server {
+const IDLE_SWEEP_MS = 100;
+const TEXT = "text/plain; charset=utf-8";
+
+/** Statuses for what Node's parser rejects; anything else is a bad request. */
+const STATUS_BY_CODE: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+};
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Applies the limits to every connection, but for the length of a body, which Fastify counts. */
+export function createLimitedServer(limits: Limits, headers: Headers, listener: RequestListener): Server {
   const server = createServer(
     {
       headersTimeout: limits.headersTimeoutMs,
@@ -46,46 +63,92 @@ export function createLimitedServer(limits: Limits, listener: RequestListener): 
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: limits.checkIntervalMs,
       maxHeaderSize: limits.maxHeaderBytes,
-      // Refused by refuseWithoutHost, in words and with headers of our own.
+      // requireHost answers with our headers; Node would not.
       requireHostHeader: false,
     },
-    listener,
+    (request, response) => {
+      // While the server closes, every connection ends with its next answer.
+      if (!server.listening) response.setHeader("connection", "close");
+      listener(request, response);
+    },
   );
-  endStalledConnections(server, limits.stalledTimeoutMs);
   server.maxConnections = limits.maxConnections;
+  endStalledConnections(server, limits.stalledTimeoutMs);
+  // This is no proxy, and knows no expectation but `100-continue`; Node would answer bare or not at all.
+  const notAllowed = rawAnswer(405, { ...headers, allow: "GET, HEAD" });
+  server.on("connect", (_request, socket: Socket) => sendLast(socket, notAllowed));
+  server.on("checkExpectation", (_request, response) => response.writeHead(417, headers).end());
   return server;
 }
 
-/** Looks at all connections now and then: Node's own timer for each of them would slow every answer down. */
-function endStalledConnections(server: Server, stalledTimeoutMs: number): void {
-  const takenBytes = new Map<Socket, number>();
-  server.on("connection", (socket) => {
-    takenBytes.set(socket, 0);
-    socket.once("close", () => takenBytes.delete(socket));
-  });
-  const look = setInterval(() => {
-    for (const [socket, takenBefore] of takenBytes) {
-      const taken = socket.bytesWritten - socket.writableLength;
-      if (socket.writableLength > 0 && taken === takenBefore) socket.destroy();
-      else takenBytes.set(socket, taken);
-    }
-  }, stalledTimeoutMs);
-  look.unref();
-  server.once("close", () => clearInterval(look));
+/** HTTP/1.1 requires a `Host`. Answers 400 and returns false if there is none. */
+export function requireHost(request: IncomingMessage, response: ServerResponse, headers: Headers): boolean {
+  if (request.headers.host !== undefined || request.httpVersion !== "1.1") return true;
+  response.writeHead(400, { ...headers, connection: "close", "content-type": TEXT }).end("Bad Request\n");
+  return false;
+}
+
+/** Answers what never becomes a request: too slow, too large or not HTTP. The connection ends with it. */
+export function answerClientErrors(headers: Headers): (error: Error & { code?: string }, socket: Socket) => void {
+  const answers = new Map(
+    [400, ...Object.values(STATUS_BY_CODE)].map((status) => [status, rawAnswer(status, headers)]),
+  );
+  return (error, socket) => {
+    // Browsers open connections that they may never use; and nothing may be written into the middle of an answer.
+    if (!socket.writable || socket.bytesRead === 0 || socket.bytesWritten > 0) socket.destroy();
+    else sendLast(socket, answers.get(STATUS_BY_CODE[error.code ?? ""] ?? 400) ?? "");
+  };
 }
 
 /**
- * Lets requests under way finish, but waits for nobody who keeps a connection or half a request to himself: a closing
- * server looks at no timeouts any more, and a connection that was busy then falls idle only after its last answer.
+ * Lets requests in progress finish when the app closes, but waits for nobody who keeps an idle connection or half a
+ * request: a closing server checks no timeouts, and a connection that was busy becomes idle only after its last answer.
  */
-export function endConnections(app: FastifyInstance, limits: Limits): void {
+export function endConnectionsOnClose(app: FastifyInstance, limits: Limits): void {
   app.addHook("preClose", async () => {
     if (!app.server.listening) return;
-    const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
+    const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
     const cut = setTimeout(() => app.server.closeAllConnections(), limits.closeGraceMs);
     app.server.once("close", () => {
       clearInterval(sweep);
       clearTimeout(cut);
     });
   });
+}
+
+/** Checks all connections at once from time to time: Node's own timer for each of them would slow every answer down. */
+function endStalledConnections(server: Server, stalledTimeoutMs: number): void {
+  const readBytes = new Map<Socket, number>();
+  server.on("connection", (socket) => {
+    readBytes.set(socket, 0);
+    socket.once("close", () => readBytes.delete(socket));
+  });
+  const check = setInterval(() => {
+    for (const [socket, readBefore] of readBytes) {
+      const read = socket.bytesWritten - socket.writableLength;
+      if (socket.writableLength > 0 && read === readBefore) socket.destroy();
+      else readBytes.set(socket, read);
+    }
+  }, stalledTimeoutMs);
+  check.unref();
+  server.once("close", () => clearInterval(check));
+}
+
+/** Closes the connection after the answer, whether or not the client reads it. */
+function sendLast(socket: Socket, answer: string): void {
+  socket.on("error", () => socket.destroy());
+  socket.write(answer);
+  socket.destroySoon();
+}
+
+function rawAnswer(status: number, headers: Headers): string {
+  const reason = STATUS_CODES[status] ?? "";
+  const body = `${reason}\n`;
+  const lines = Object.entries({
+    ...headers,
+    connection: "close",
+    "content-type": TEXT,
+    "content-length": String(body.length),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`;
 }

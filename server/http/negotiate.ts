@@ -1,4 +1,4 @@
-import type { Encoding } from "./held-files.ts";
+import type { Encoding } from "./site-files.ts";
 
 /** Browsers send but a few different ones. */
 const KNOWN_HEADERS = 50;

@@ -1,90 +1,105 @@
-import { createReadStream } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FAILURE_PAGE, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
-import { CACHE_CONTROL } from "../../contract/response-headers.ts";
 import { REFERENCE_PARAMETER, REFERENCE_PATTERN, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
-import type { HeldFile, HeldSite, MediaFile } from "./held-files.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
+import type { Site, SiteFile } from "./site-files.ts";
 
 /** Where a missing file is a plain 404: a program asked for it, not a person. */
 const TECHNICAL_PATH =
   /^\/(assets|media)\/|^\/favicon\.[^/]*$|^\/(robots\.txt|sitemap\.xml|carbon\.txt|countries\.json|site\.webmanifest|\.well-known\/security\.txt)$/;
 
-/** Pages for where there is none: they are answers, not addresses. */
-const STAND_INS: readonly string[] = [`/${NOT_FOUND_PAGE}`, `/${FAILURE_PAGE}`];
+/** Nothing to decode or to cut off, as in nearly all requests, which are spared the slower look. */
+const PLAIN_PATH = /^\/(?:[^?#%]*[^?#%/])?$/;
 
-type Send = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
-
-/**
- * Answers a GET or HEAD for a file that is held, and says whether it did. It stands before the framework, whose routing
- * and reply would cost more than the answer itself. Any other way of writing a path is left to servePages.
- */
-export function heldAnswers(site: HeldSite): (request: IncomingMessage, response: ServerResponse) => boolean {
-  return (request, response) => {
-    if (request.method !== "GET" && request.method !== "HEAD") return false;
-    const file = addressed(site, request.url ?? "");
-    if (!file) return false;
-    sendHeld(site, file, request, response);
-    return true;
-  };
+export interface Pages {
+  /** Answers any request: with a page, a file, a film, Coming Soon, or a refusal. */
+  answer(request: IncomingMessage, response: ServerResponse): void;
+  /** Answers with the page that says that the server itself failed. */
+  answerFailure(response: ServerResponse): void;
 }
 
 /**
- * Answers every GET and HEAD that nothing else answers: a page, a file, a film, or Coming Soon. Gives what sends the
- * latter, for requests that reach no route.
+ * The one place that answers everything but the API. It works on Node's own request and response because it stands
+ * before the framework, whose routing and reply would cost more than the response itself.
  */
-export function servePages(app: FastifyInstance, site: HeldSite): Send {
-  const comingSoon = pageOf(site, NOT_FOUND_PAGE);
+export function createPages(site: Site): Pages {
+  const comingSoon = pageNamed(site, NOT_FOUND_PAGE);
+  const failure = pageNamed(site, FAILURE_PAGE);
+  // These two stand in for other paths and have none of their own.
+  const files = new Map(site.files);
+  for (const { url } of [comingSoon, failure]) files.delete(url);
 
-  app.get("/*", (request, reply) => {
-    const { path, query } = splitUrl(request.raw.url ?? "/");
-    const file = addressed(site, path);
-    if (file)
-      return sentPage(file, query, reply) ?? hijacked(reply, () => sendHeld(site, file, request.raw, reply.raw));
-    const film = site.media.get(path);
-    if (film) return sendMedia(film, request, reply);
-    if (TECHNICAL_PATH.test(path)) return reply.code(404).type("text/plain; charset=utf-8").send("Not found\n");
-    return sendComingSoon(request, reply);
-  });
-
-  /** The screen for every path that has none. */
-  function sendComingSoon(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    return hijacked(reply, () => sendHeld(site, comingSoon, request.raw, reply.raw));
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    const { method, url = "/" } = request;
+    const { path, query } = splitUrl(url);
+    const file = files.get(path);
+    if (method !== "GET" && method !== "HEAD") {
+      // The body is not read, be it large, broken or never sent.
+      const allow = url.split("?")[0] === "/send-email" ? "OPTIONS, POST" : "GET, HEAD";
+      sendText(response, 405, "Method not allowed\n", { allow });
+    } else if (file) {
+      const html = query === "" ? null : withReference(file, query);
+      if (html) sendHtml(response, 200, file, html);
+      else sendFile(response, file);
+    } else if (TECHNICAL_PATH.test(path)) {
+      sendText(response, 404, "Not found\n");
+    } else {
+      sendFile(response, comingSoon);
+    }
   }
 
-  return sendComingSoon;
+  function answerFailure(response: ServerResponse): void {
+    if (response.headersSent) response.destroy();
+    else sendHtml(response, 500, failure, failure.variants.identity.body);
+  }
+
+  function sendFile(response: ServerResponse, file: SiteFile): void {
+    const { headers: asked } = response.req;
+    const savesData = asked["save-data"] === "on";
+    const encoding = file.isCompressed ? chooseEncoding(asked["accept-encoding"]) : "identity";
+    const { body, etag, headers, unchangedHeaders } = ((savesData && file.saveData) || file).variants[encoding];
+    if (savesData && asked["sec-purpose"] !== undefined) {
+      // Loaded ahead of a visit that may never happen, for somebody who saves data. Browsers drop what failed.
+      send(response, 503, { ...site.headers, "cache-control": "no-store", "content-length": "0" });
+    } else if (isUnchanged(asked["if-none-match"], etag)) send(response, 304, unchangedHeaders);
+    else if (file.isFilm && asked.range !== undefined) sendRange(response, file, asked.range);
+    else send(response, 200, headers, body);
+  }
+
+  /** A page for this one visitor or moment, which nobody may keep. */
+  function sendHtml(response: ServerResponse, status: number, page: SiteFile, html: Buffer): void {
+    const headers = {
+      ...site.headers,
+      ...(page.policy && { "content-security-policy": page.policy }),
+      "cache-control": "no-store",
+      "content-type": page.contentType,
+      "content-length": String(html.length),
+    };
+    send(response, status, headers, html);
+  }
+
+  function sendText(
+    response: ServerResponse,
+    status: number,
+    text: string,
+    headers: Record<string, string> = {},
+  ): void {
+    const type = { "content-type": "text/plain; charset=utf-8", "content-length": String(text.length) };
+    send(response, status, { ...site.headers, ...type, ...headers }, Buffer.from(text));
+  }
+
+  return { answer, answerFailure };
 }
 
-function hijacked(reply: FastifyReply, send: () => void): FastifyReply {
-  reply.hijack();
-  send();
-  return reply;
-}
-
-function addressed(site: HeldSite, path: string): HeldFile | undefined {
-  return STAND_INS.includes(path) ? undefined : site.files.get(path);
-}
-
-/** The page that says that the server itself failed. */
-export function sendFailurePage(site: HeldSite, reply: FastifyReply): FastifyReply {
-  const { contentType, variants, policy } = pageOf(site, FAILURE_PAGE);
-  return reply
-    .code(500)
-    .header("content-security-policy", policy)
-    .header("cache-control", "no-store")
-    .type(contentType)
-    .send(variants.identity.body);
-}
-
-function pageOf(site: HeldSite, name: string): HeldFile {
+function pageNamed(site: Site, name: string): SiteFile {
   const page = site.files.get(`/${name}`);
   if (!page) throw new Error(`The build lacks ${name}; run: npm run build`);
   return page;
 }
 
-/** The decoded path without trailing slashes; as it came when it cannot be decoded, and so no file's. */
+/** The decoded path without trailing slashes; unchanged if it cannot be decoded, and then it is no file's. */
 export function splitUrl(url: string): { path: string; query: string } {
+  if (PLAIN_PATH.test(url)) return { path: url, query: "" };
   const [, raw = "/", query = ""] = /^(?:[a-z]+:\/\/[^/?]*)?([^?#]*)\??([^#]*)/i.exec(url) ?? [];
   const trimmed = raw.replace(/\/+$/, "") || "/";
   try {
@@ -94,50 +109,39 @@ export function splitUrl(url: string): { path: string; query: string } {
   }
 }
 
-function sendHeld(site: HeldSite, file: HeldFile, request: IncomingMessage, response: ServerResponse): void {
-  if (isUnwantedSpeculation(request)) {
-    response.writeHead(503, { ...site.headers, "cache-control": "no-store", "content-length": 0 }).end();
-    return;
-  }
-  const encoding = file.isCompressed ? chooseEncoding(request.headers["accept-encoding"]) : "identity";
-  const chosen = (savesData(request) && file.savingData) || file;
-  const { body, etag, headers, unchangedHeaders } = chosen.variants[encoding];
-  if (isUnchanged(request.headers["if-none-match"], etag)) response.writeHead(304, unchangedHeaders).end();
-  else response.writeHead(200, headers).end(request.method === "HEAD" ? undefined : body);
-}
-
-/** Fetched ahead of a visit that may never be, for somebody who saves data. A failure makes browsers forget it. */
-function isUnwantedSpeculation(request: IncomingMessage): boolean {
-  return request.headers["sec-purpose"] !== undefined && savesData(request);
-}
-
-function savesData({ headers }: IncomingMessage): boolean {
-  return headers["save-data"] === "on";
-}
-
-/** After a post without script: the contact page with its reference written in. Undefined for any other request. */
-function sentPage(file: HeldFile, query: string, reply: FastifyReply): FastifyReply | undefined {
-  if (file.kind !== "page" || query === "") return undefined;
+/** After a post without script: the contact page with its reference filled in. Null for any other request. */
+function withReference(file: SiteFile, query: string): Buffer | null {
+  if (file.kind !== "page") return null;
   const reference = new URLSearchParams(query).get(REFERENCE_PARAMETER) ?? "";
+  if (!REFERENCE_PATTERN.test(reference)) return null;
+  const html = file.variants.identity.body.toString();
   const slot = `<span id="${REFERENCE_SLOT_ID}">`;
-  const html = REFERENCE_PATTERN.test(reference) ? file.variants.identity.body.toString() : "";
-  if (!html.includes(slot)) return undefined;
-  return reply
-    .header("cache-control", "no-store")
-    .header("content-type", file.contentType)
-    .header("content-security-policy", file.policy)
-    .send(html.replace(slot, `${slot}Your reference is <b>${reference}</b>.`));
+  return html.includes(slot) ? Buffer.from(html.replace(slot, `${slot}Your reference is <b>${reference}</b>.`)) : null;
 }
 
-function sendMedia(file: MediaFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { path, sizeBytes, etag, contentType } = file;
-  reply.header("accept-ranges", "bytes").header("cache-control", CACHE_CONTROL[file.cache]).header("etag", etag);
-  if (isUnchanged(request.headers["if-none-match"], etag)) return reply.code(304).send();
-  const ifRange = request.headers["if-range"];
-  const range = chooseRange(ifRange === undefined || ifRange === etag ? request.headers.range : undefined, sizeBytes);
-  if (range.kind === "unsatisfiable") return reply.code(416).header("content-range", `bytes */${sizeBytes}`).send();
-  const { start, end } = range.kind === "part" ? range : { start: 0, end: sizeBytes - 1 };
-  if (range.kind === "part") reply.code(206).header("content-range", `bytes ${start}-${end}/${sizeBytes}`);
-  reply.header("content-type", contentType).header("content-length", end - start + 1);
-  return reply.send(createReadStream(path, { start, end }));
+/** Sends the part of a film that was asked for; all of it if the client has the rest of another version. */
+function sendRange(response: ServerResponse, film: SiteFile, rangeHeader: string): void {
+  const { body, etag, headers, unchangedHeaders } = film.variants.identity;
+  const ifRange = response.req.headers["if-range"];
+  const range = chooseRange(ifRange === undefined || ifRange === etag ? rangeHeader : undefined, body.length);
+  if (range.kind === "all") {
+    send(response, 200, headers, body);
+  } else if (range.kind === "unsatisfiable") {
+    const place = ["content-range", `bytes */${body.length}`, "content-length", "0"];
+    send(response, 416, [...unchangedHeaders, ...place]);
+  } else {
+    const part = body.subarray(range.start, range.end + 1);
+    const place = ["content-range", `bytes ${range.start}-${range.end}/${body.length}`];
+    const content = ["content-type", film.contentType, "content-length", String(part.length)];
+    send(response, 206, [...unchangedHeaders, ...place, ...content], part);
+  }
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  headers: string[] | Record<string, string>,
+  body?: Buffer,
+): void {
+  response.writeHead(status, headers).end(response.req.method === "HEAD" ? undefined : body);
 }

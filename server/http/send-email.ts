@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { durationInWords } from "../../contract/duration.ts";
@@ -5,8 +6,7 @@ import { ALERT_ID, REFERENCE_PARAMETER, type SendEmailAnswer } from "../../contr
 import type { Config } from "../config.ts";
 import { type Acceptance, type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/meter.ts";
-import { clientHash } from "./client-hash.ts";
-import { judgeOrigin } from "./origin-check.ts";
+import { clientHash } from "./client-address.ts";
 
 export interface SendEmailParts {
   config: Config;
@@ -20,6 +20,12 @@ export interface SendEmailParts {
 const FORM_TYPE = "application/x-www-form-urlencoded";
 const RETRY_AFTER_STORE_S = 30;
 
+const CLIENT_ERROR: Readonly<Record<number, [RefusalReason, string]>> = {
+  400: ["malformed", "The body is not valid JSON."],
+  413: ["too-large", "The message is too long."],
+  415: ["wrong-type", "Send the message as application/json."],
+};
+
 /** `POST /send-email`: checks, stores, answers. Nothing is mailed here, so a dead mail server delays nobody. */
 export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): void {
   app.register(async (scope) => {
@@ -32,7 +38,7 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
     scope.addHook("onRequest", (request, reply, next) => {
       const verdict = judgeOrigin(request.headers, parts.config.build.siteUrl, parts.config.allowedOrigins);
       if (verdict.kind === "foreign") {
-        noteRefusal(request, parts.meter, "foreign-origin");
+        recordRefusal(request, parts.meter, "foreign-origin");
         refuse(reply, 403, "Messages from other sites are not accepted.");
         return;
       }
@@ -58,16 +64,31 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
   });
 }
 
+export type OriginVerdict = { kind: "own" } | { kind: "allowed"; origin: string } | { kind: "foreign" };
+
+/**
+ * Separates a post from our own pages (or from a program that is no browser) from one that another site makes in a
+ * visitor's name. Browsers send `Origin` with every cross-site post, and pages cannot forge it.
+ */
+export function judgeOrigin(headers: IncomingHttpHeaders, siteUrl: string, allowed: readonly string[]): OriginVerdict {
+  const { origin, host } = headers;
+  if (origin === undefined) return headers["sec-fetch-site"] === "cross-site" ? { kind: "foreign" } : { kind: "own" };
+  if (allowed.includes(origin)) return { kind: "allowed", origin };
+  if (origin === new URL(siteUrl).origin) return { kind: "own" };
+  // Only the host is compared: behind a proxy this server does not see whether the visitor used https.
+  return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase() ? { kind: "own" } : { kind: "foreign" };
+}
+
 async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts: SendEmailParts) {
   const { store, rules, meter, onAccepted } = parts;
   const { body } = request;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    noteRefusal(request, meter, "malformed");
+    recordRefusal(request, meter, "malformed");
     return answer(request, reply, 400, { success: false, error: "Send the message as a JSON object." });
   }
   const idempotencyKey = request.headers["idempotency-key"] ?? null;
   if (idempotencyKey !== null && !/^[\x21-\x7e]{1,255}$/.test(String(idempotencyKey))) {
-    noteRefusal(request, meter, "bad-key");
+    recordRefusal(request, meter, "bad-key");
     return answer(request, reply, 400, {
       success: false,
       error: "Idempotency-Key must be 1 to 255 visible characters.",
@@ -75,7 +96,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
   }
   const parsed = parseContactMessage(body as Record<string, unknown>);
   if (!parsed.ok) {
-    noteRefusal(request, meter, "invalid", { fields: Object.keys(parsed.fields) });
+    recordRefusal(request, meter, "invalid", { fields: Object.keys(parsed.fields) });
     const error = "Please correct the marked fields.";
     return answer(request, reply, 422, { success: false, error, fields: parsed.fields });
   }
@@ -91,7 +112,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
     rules,
     new Date(),
   );
-  noteAcceptance(request, meter, acceptance);
+  recordAcceptance(request, meter, acceptance);
   switch (acceptance.kind) {
     case "stored":
       if (acceptance.state === "queued") onAccepted();
@@ -112,8 +133,8 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
   }
 }
 
-/** Each message is one line of the log and one count, with its outcome and nothing else of it. */
-function noteAcceptance(request: FastifyRequest, meter: Meter, acceptance: Acceptance): void {
+/** One log line and one count for each message: its outcome and nothing else of it. */
+function recordAcceptance(request: FastifyRequest, meter: Meter, acceptance: Acceptance): void {
   switch (acceptance.kind) {
     case "stored":
       meter.accepted(acceptance.state);
@@ -124,25 +145,25 @@ function noteAcceptance(request: FastifyRequest, meter: Meter, acceptance: Accep
       break;
     case "repeated":
       meter.accepted("repeated");
-      request.log.info({ event: "repeated", reference: acceptance.reference }, "message was there already");
+      request.log.info({ event: "repeated", reference: acceptance.reference }, "message already stored");
       break;
     default:
-      noteRefusal(request, meter, acceptance.kind);
+      recordRefusal(request, meter, acceptance.kind);
   }
 }
 
-function noteRefusal({ log }: FastifyRequest, meter: Meter, reason: RefusalReason, details = {}): void {
+function recordRefusal({ log }: FastifyRequest, meter: Meter, reason: RefusalReason, details = {}): void {
   meter.refused(reason);
   log.info({ event: "refused", reason, ...details }, "message refused");
 }
 
-/** A program reads JSON; a form without script is sent back to the contact page, to the alert that fits. */
+/** A program gets JSON; a form without script is redirected to the contact page and the alert that fits. */
 function answer(request: FastifyRequest, reply: FastifyReply, status: number, body: SendEmailAnswer): FastifyReply {
   reply.header("cache-control", "no-store");
   if (!request.headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE)) return reply.code(status).send(body);
   const query = body.success ? `?${REFERENCE_PARAMETER}=${encodeURIComponent(body.reference)}` : "";
   const alert = body.success ? ALERT_ID.sent : alertFor(status);
-  // A page of another origin is known only by that origin; ours is found without naming it, whatever the proxy.
+  // Another site's page needs its origin in the redirect; ours must not have one, since a proxy may hide it from us.
   const base = String(reply.getHeader("access-control-allow-origin") ?? "");
   return reply.code(303).header("location", `${base}/contact${query}#${alert}`).send();
 }
@@ -177,15 +198,9 @@ function answerError(
     });
   }
   const [reason, text] = CLIENT_ERROR[status] ?? ["malformed", "The request could not be read."];
-  noteRefusal(request, meter, reason);
+  recordRefusal(request, meter, reason);
   return answer(request, reply, status, { success: false, error: text });
 }
-
-const CLIENT_ERROR: Readonly<Record<number, [RefusalReason, string]>> = {
-  400: ["malformed", "The body is not valid JSON."],
-  413: ["too-large", "The message is too long."],
-  415: ["wrong-type", "Send the message as application/json."],
-};
 
 function refuse(reply: FastifyReply, status: number, error: string): FastifyReply {
   return reply.code(status).header("cache-control", "no-store").send({ success: false, error });

@@ -6,7 +6,7 @@ import { expect } from "@playwright/test";
 import type { FilmSource } from "../../app/site.ts";
 import type { BuildManifest } from "../../contract/build-manifest.ts";
 import { contentSecurityPolicy } from "../../prerender/content-security-policy.ts";
-import { type HeldSite, holdSite } from "../../server/http/held-files.ts";
+import { loadSite, type Site } from "../../server/http/site-files.ts";
 import { openApp } from "../support/app.ts";
 import { fillForm, openForm, VISITOR } from "../support/contact.ts";
 import { PATHS_WITHOUT_PAGE } from "../support/screens.ts";
@@ -107,7 +107,7 @@ test.describe("a film that the settings take from another host", () => {
 
   test("plays under the policy, though that host says nothing of who may embed it", async ({ page }) => {
     const host = createServer((_request, response) => {
-      const file = manifest.files.find(({ kind, file }) => kind === "media" && file.includes("h264"))?.file;
+      const file = manifest.files.find(({ file }) => file.startsWith("media/") && file.includes("h264"))?.file;
       response.writeHead(200, { "content-type": "video/mp4" }).end(readFileSync(`dist/${file}`));
     }).listen(0, "127.0.0.1");
     await once(host, "listening");
@@ -130,8 +130,8 @@ test.describe("a film that the settings take from another host", () => {
 });
 
 /** The site as it is, but for where the home page finds its film. */
-function siteWithFilm(film: FilmSource): HeldSite {
-  const site = holdSite("dist");
+function siteWithFilm(film: FilmSource): Site {
+  const site = loadSite("dist");
   const home = site.files.get("/");
   if (!home) throw new Error("The build has no home page.");
   const html = home.variants.identity.body.toString().replaceAll(/\/media\/[^"]+\.mp4/g, film.url);
@@ -141,11 +141,10 @@ function siteWithFilm(film: FilmSource): HeldSite {
   const inlineScripts = textsOf(/<script[^>]*>([\s\S]*?)<\/script>/g);
   const fetches = [{ kind: "film", urls: [film.url] }] as const;
   const policy = contentSecurityPolicy({ inlineStyles, inlineScripts, fetches }, site.manifest.settings);
-  const headers = {
-    ...home.variants.identity.headers,
-    "content-length": body.length,
-    "content-security-policy": policy,
-  };
+  const headers = [
+    ...["content-type", home.contentType, "content-length", String(body.length)],
+    ...Object.entries({ ...site.headers, "content-security-policy": policy }).flat(),
+  ];
   const variant = { ...home.variants.identity, body, headers };
   const variants = { identity: variant, br: variant, gzip: variant };
   return { ...site, files: new Map(site.files).set("/", { ...home, policy, variants }) };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { type AppParts, createApp } from "../../server/app.ts";
 import { parseConfig } from "../../server/config.ts";
-import { holdSite } from "../../server/http/held-files.ts";
+import { loadSite } from "../../server/http/site-files.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import type { Store } from "../../server/store/store.ts";
 
@@ -31,7 +31,7 @@ export async function openApp(
   let wakes = 0;
   const app = createApp({
     config,
-    site: holdSite("dist"),
+    site: loadSite("dist"),
     store: {
       clientKey: store.clientKey,
       accept: store.accept.bind(store),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeOrigin } from "./origin-check.ts";
+import { judgeOrigin } from "./send-email.ts";
 
 const SITE = "https://www.example.com";
 const ALLOWED = ["https://pages.example.net"];

@@ -1,40 +1,37 @@
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildManifest, type BuiltFile, MANIFEST_FILE, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
 import { CACHE_CONTROL, securityHeaders } from "../../contract/response-headers.ts";
 
 export type Encoding = "br" | "gzip" | "identity";
 
-export interface HeldVariant {
+/** One encoding of a file. */
+export interface Variant {
   body: Buffer;
   /** Strong, so each encoding has its own. */
   etag: string;
-  /** All of the answer's headers, names and values in turn: the form that costs Node the least to send. */
+  /** All headers of a 200, names and values in turn: the form that Node sends fastest. */
   headers: string[];
-  /** Those of a 304. */
+  /** All headers of a 304. */
   unchangedHeaders: string[];
 }
 
 /** A file of the build, ready to be sent. */
-export interface HeldFile extends BuiltFile {
-  variants: Readonly<Record<Encoding, HeldVariant>>;
+export interface SiteFile extends BuiltFile {
+  variants: Readonly<Record<Encoding, Variant>>;
+  /** Films are requested by ranges. */
+  isFilm: boolean;
   /** For visitors who save data, where that differs. */
-  savingData: HeldFile | null;
+  saveData: SiteFile | null;
 }
 
-/** A film: too large to hold, and asked for by ranges. */
-export interface MediaFile extends BuiltFile {
-  path: string;
-  sizeBytes: number;
-  etag: string;
-}
-
-export interface HeldSite {
+/** A whole build in memory. */
+export interface Site {
   manifest: BuildManifest;
-  files: ReadonlyMap<string, HeldFile>;
-  media: ReadonlyMap<string, MediaFile>;
-  /** What every answer carries, whatever it is about. */
+  /** By the decoded path of the request. */
+  files: ReadonlyMap<string, SiteFile>;
+  /** The security headers that every response has. */
   headers: Readonly<Record<string, string>>;
 }
 
@@ -43,17 +40,12 @@ export class BuildMissing extends Error {
   override readonly name = "BuildMissing";
 }
 
-/** Reads a whole build once; from then on no request touches the disk but for films. */
-export function holdSite(distDir: string): HeldSite {
+/** Reads the whole build once, films included (less than 1 MB); after that no request touches the disk. */
+export function loadSite(distDir: string): Site {
   const manifest = readManifest(distDir);
   const headers = securityHeaders(manifest.settings.siteUrl);
-  const files = new Map<string, HeldFile>();
-  const media = new Map<string, MediaFile>();
-  for (const file of manifest.files) {
-    if (file.kind === "media") media.set(file.url, mediaFile(distDir, file));
-    else files.set(file.url, heldFile(distDir, file, headers));
-  }
-  return { manifest, files, media, headers };
+  const files = new Map(manifest.files.map((file) => [file.url, loadFile(distDir, file, headers)]));
+  return { manifest, files, headers };
 }
 
 function readManifest(distDir: string): BuildManifest {
@@ -64,20 +56,22 @@ function readManifest(distDir: string): BuildManifest {
   }
 }
 
-function heldFile(distDir: string, file: BuiltFile, common: HeldSite["headers"]): HeldFile {
+function loadFile(distDir: string, file: BuiltFile, siteHeaders: Site["headers"]): SiteFile {
   const path = join(distDir, file.file);
   const identity = readFileSync(path);
   const hash = createHash("sha256").update(identity).digest("base64url").slice(0, 22);
+  const isFilm = file.contentType.startsWith("video/");
   const unchangedHeaders = {
-    ...common,
+    ...siteHeaders,
     "cache-control": CACHE_CONTROL[file.cache],
     ...(file.isCompressed && { vary: file.savingDataFile ? "accept-encoding, save-data" : "accept-encoding" }),
     ...(file.policy && { "content-security-policy": file.policy }),
-    // Not an error, but nothing to be found by a search engine.
+    ...(isFilm && { "accept-ranges": "bytes" }),
+    // Sent with status 200, but no page for a search engine to list.
     ...(file.file === NOT_FOUND_PAGE && { "x-robots-tag": "noindex" }),
   };
-  const variant = (body: Buffer, mark: string, encoding?: string): HeldVariant => {
-    const etag = `"${hash}${mark}"`;
+  const variant = (body: Buffer, tagSuffix: string, encoding?: string): Variant => {
+    const etag = `"${hash}${tagSuffix}"`;
     const headers = {
       ...unchangedHeaders,
       etag,
@@ -85,7 +79,12 @@ function heldFile(distDir: string, file: BuiltFile, common: HeldSite["headers"])
       "content-length": String(body.length),
       ...(encoding && { "content-encoding": encoding }),
     };
-    return { body, etag, headers: listed(headers), unchangedHeaders: listed({ ...unchangedHeaders, etag }) };
+    return {
+      body,
+      etag,
+      headers: Object.entries(headers).flat(),
+      unchangedHeaders: Object.entries({ ...unchangedHeaders, etag }).flat(),
+    };
   };
   const plain = variant(identity, "");
   const variants = file.isCompressed
@@ -96,16 +95,6 @@ function heldFile(distDir: string, file: BuiltFile, common: HeldSite["headers"])
       }
     : { identity: plain, br: plain, gzip: plain };
   const light = file.savingDataFile;
-  const savingData = light && file.file !== light ? heldFile(distDir, { ...file, file: light }, common) : null;
-  return { ...file, variants, savingData };
-}
-
-function listed(headers: Readonly<Record<string, string>>): string[] {
-  return Object.entries(headers).flat();
-}
-
-/** Its name holds a hash of its content, which therefore serves as its tag. */
-function mediaFile(distDir: string, file: BuiltFile): MediaFile {
-  const path = join(distDir, file.file);
-  return { ...file, path, sizeBytes: statSync(path).size, etag: `"${file.file.replaceAll(/[^\w.-]/g, "-")}"` };
+  const saveData = light && file.file !== light ? loadFile(distDir, { ...file, file: light }, siteHeaders) : null;
+  return { ...file, variants, isFilm, saveData };
 }

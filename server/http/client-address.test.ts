@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clientGroup, clientHash } from "./client-hash.ts";
+import { clientHash, clientNetwork } from "./client-address.ts";
 
 test.each([
   ["192.0.2.7", "192.0.2.7"],
@@ -10,8 +10,8 @@ test.each([
   ["2001:db8::1", "2001:db8:0:0::/64"],
   ["::1", "0:0:0:0::/64"],
   ["fe80::1%eth0", "fe80:0:0:0::/64"],
-])("%s belongs to the client %s", (address, group) => {
-  expect(clientGroup(address)).toBe(group);
+])("%s belongs to the client %s", (address, network) => {
+  expect(clientNetwork(address)).toBe(network);
 });
 
 test("the hash depends on the client and the key, and shows neither", () => {

@@ -3,11 +3,11 @@ import { isIPv6 } from "node:net";
 
 /** A keyed hash of the client that an address stands for: never the address itself, and useless without the key. */
 export function clientHash(address: string, key: Uint8Array): string {
-  return createHmac("sha256", key).update(clientGroup(address)).digest("base64url").slice(0, 32);
+  return createHmac("sha256", key).update(clientNetwork(address)).digest("base64url").slice(0, 32);
 }
 
 /** An IPv4 address, or the /64 network of an IPv6 address, since one subscriber holds all of that. */
-export function clientGroup(address: string): string {
+export function clientNetwork(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped) return mapped;
   if (!isIPv6(address)) return address;
