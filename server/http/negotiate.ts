@@ -1,27 +1,27 @@
 import type { Encoding } from "./site-files.ts";
 
-/** Browsers send but a few different ones. */
-const KNOWN_HEADERS = 50;
-const chosen = new Map<string, Encoding>();
+/** Browsers send only a few different values. */
+const MAX_CACHED = 50;
+const cache = new Map<string, Encoding>();
 
-/** The best encoding that the client takes: brotli, then gzip, then none. */
+/** The best encoding that the client accepts: brotli, then gzip, then none. */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
   if (acceptEncoding === undefined) return "identity";
-  const known = chosen.get(acceptEncoding);
-  if (known) return known;
-  const encoding = takes(acceptEncoding, "br") ? "br" : takes(acceptEncoding, "gzip") ? "gzip" : "identity";
-  if (chosen.size < KNOWN_HEADERS) chosen.set(acceptEncoding, encoding);
+  const cached = cache.get(acceptEncoding);
+  if (cached) return cached;
+  const encoding = accepts(acceptEncoding, "br") ? "br" : accepts(acceptEncoding, "gzip") ? "gzip" : "identity";
+  if (cache.size < MAX_CACHED) cache.set(acceptEncoding, encoding);
   return encoding;
 }
 
-function takes(header: string, coding: string): boolean {
+function accepts(header: string, coding: string): boolean {
   return header.split(",").some((part) => {
     const [name = "", ...parameters] = part.split(";").map((word) => word.trim().toLowerCase());
     return name === coding && !parameters.some((parameter) => /^q\s*=\s*0(\.0*)?$/.test(parameter));
   });
 }
 
-/** Whether the client already holds what the tag names. */
+/** Whether the client already has the version that the tag names. */
 export function isUnchanged(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;

@@ -8,7 +8,7 @@ import type { Site, SiteFile } from "./site-files.ts";
 const TECHNICAL_PATH =
   /^\/(assets|media)\/|^\/favicon\.[^/]*$|^\/(robots\.txt|sitemap\.xml|carbon\.txt|countries\.json|site\.webmanifest|\.well-known\/security\.txt)$/;
 
-/** Nothing to decode or to cut off, as in nearly all requests, which are spared the slower look. */
+/** Nothing to decode or cut off. Nearly all requests are like this, and need no parsing. */
 const PLAIN_PATH = /^\/(?:[^?#%]*[^?#%/])?$/;
 
 export interface Pages {

@@ -64,7 +64,7 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
   });
 }
 
-export type OriginVerdict = { kind: "own" } | { kind: "allowed"; origin: string } | { kind: "foreign" };
+type OriginVerdict = { kind: "own" } | { kind: "allowed"; origin: string } | { kind: "foreign" };
 
 /**
  * Separates a post from our own pages (or from a program that is no browser) from one that another site makes in a
