@@ -223,13 +223,24 @@ describe("on SQLite", () => {
     });
     expect(await store.list({})).toHaveLength(2);
     expect(await cli("privacy", "erase", "secret@example.com", "--yes")).toEqual({
-      ...{ code: 0, out: "1 message erased, .eml files included.\n", err: "" },
+      ...{ code: 0, out: "1 message and 2 .eml files erased.\n", err: "" },
     });
     expect(readdirSync(outbox)).toEqual([`${other}.eml`]);
     for (const name of readdirSync(dataDir).filter((file) => file.startsWith("messages.db"))) {
       expect(readFileSync(join(dataDir, name)).includes("hidden words")).toBe(false);
     }
     expect(await store.list({})).toHaveLength(1);
+  });
+
+  test("removes this server's .eml files of messages that another server erased", async () => {
+    const outbox = join(dataDir, "outbox");
+    mkdirSync(outbox);
+    for (let number = 10; number < 23; number += 1) writeFileSync(join(outbox, `BC-GONE-${number}.eml`), "mail");
+    expect(await cli("privacy", "erase", "gone@example.com", "--yes")).toEqual({
+      ...{ code: 0, out: "0 messages and 13 .eml files erased.\n", err: "" },
+    });
+    expect(readdirSync(outbox)).toEqual([]);
+    expect(await cli("privacy", "erase", "gone@example.com", "--yes")).toMatchObject({ code: 1 });
   });
 
   test.each([true, false])("asks before erasing, and obeys the answer (%s)", async (answer) => {

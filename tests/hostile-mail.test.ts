@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ContactField, type ContactMessage, parseContactMessage } from "../contract/contact-message.ts";
 import { composeMail, type MailIdentity } from "../server/mail/compose.ts";
 import type { Mailer } from "../server/mail/mailer.ts";
-import { createSmtpMailer } from "../server/mail/smtp-mailer.ts";
+import { createSmtpMailer } from "../server/mail/smtp.ts";
 import type { StoredMessage } from "../server/store/store.ts";
 import { type MailServer, startMailServer } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";

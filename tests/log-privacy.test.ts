@@ -136,7 +136,7 @@ test.each(["SQLite", "PostgreSQL"])(
     onTestFinished(async () => void (await server.stop()));
 
     await sendEverything(server.url, words);
-    for (const event of ["deferred", "set-aside", "delivered", "queue-paused", "alert", "alert-not-sent"]) {
+    for (const event of ["deferred", "failed", "delivered", "queue-paused", "alert", "alert-not-sent"]) {
       await expect.poll(() => server.output(), { timeout: 20_000 }).toContain(`"event":"${event}"`);
     }
     if (kind === "PostgreSQL") {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { MailError } from "../server/mail/mailer.ts";
-import { SMTP_LIMITS } from "../server/mail/smtp-mailer.ts";
+import { SMTP_LIMITS } from "../server/mail/smtp.ts";
 import { StoreUnavailable } from "../server/store/store.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { createHeldMailer, openPostOffice, withStore } from "./support/post-office.ts";
+import { createManualMailer, openPostOffice, withStore } from "./support/post-office.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -48,22 +48,22 @@ describe("a mail server that refuses us altogether", () => {
     }
   });
 
-  it("is probed with one mail at a time, and not taken to be mended because it is away for a change", async () => {
+  it("is probed with one mail at a time, and not taken to be fixed because it is away for a change", async () => {
     const { accept, clock, log, ...office } = await openPostOffice();
     for (let count = 0; count < 3; count += 1) await accept();
-    const mailer = createHeldMailer();
+    const mailer = createManualMailer();
     const outbox = office.start(mailer);
-    await mailer.given(3);
-    for (const mail of mailer.held) mail.fail(new MailError("blocked", "535"));
+    await mailer.received(3);
+    for (const mail of mailer.mails) mail.fail(new MailError("blocked", "535"));
     await log.seen("held-back", 3);
     await clock.advance(MINUTE_MS);
-    await mailer.given(4);
-    expect(mailer.held).toHaveLength(4);
-    mailer.held[3]?.fail(new MailError("temporary", "away"));
-    await mailer.given(5);
+    await mailer.received(4);
+    expect(mailer.mails).toHaveLength(4);
+    mailer.mails[3]?.fail(new MailError("temporary", "away"));
+    await mailer.received(5);
     expect(outbox.state).toBe("paused");
-    expect(mailer.held).toHaveLength(5);
-    mailer.held[4]?.take();
+    expect(mailer.mails).toHaveLength(5);
+    mailer.mails[4]?.accept();
     await log.seen("queue-resumed");
     expect(outbox.state).toBe("running");
   });

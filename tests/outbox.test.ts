@@ -1,9 +1,10 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createEmlMailer } from "../server/mail/eml-mailer.ts";
+import { createEmlMailer } from "../server/mail/eml.ts";
+import { MailError } from "../server/mail/mailer.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { createHeldMailer, openPostOffice, withStore } from "./support/post-office.ts";
+import { createManualMailer, openPostOffice, withStore } from "./support/post-office.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -37,12 +38,12 @@ describe("a queued message", () => {
   it("is one of at most five on their way at once", async () => {
     const { accept, log, ...office } = await openPostOffice();
     for (let count = 0; count < 12; count += 1) await accept();
-    const mailer = createHeldMailer();
+    const mailer = createManualMailer();
     office.start(mailer);
     for (let given = 5; given <= 12; given += 1) {
-      await mailer.given(given);
-      expect(mailer.held.length).toBe(given);
-      mailer.held[given - 5]?.take();
+      await mailer.received(given);
+      expect(mailer.mails.length).toBe(given);
+      mailer.mails[given - 5]?.accept();
       await log.seen("delivered", given - 4);
     }
   });
@@ -67,20 +68,17 @@ describe("a queued message", () => {
     expect(server.mails).toHaveLength(1);
   });
 
-  it.each(["sender", "recipient", "data"] as const)(
-    "is set aside at once when the %s is refused with 550",
-    async (at) => {
-      const { accept, message, log, ...office } = await openPostOffice();
-      const server = await office.mailServer();
-      server.behave({ kind: "refuse", at, code: 550 });
-      const reference = await accept();
-      office.start(office.smtpMailer(server));
-      expect(await log.seen("set-aside")).toMatchObject({ reference, attempts: 1, level: "error" });
-      const failed = await message(reference);
-      expect(failed).toMatchObject({ state: "failed", attempts: 1, dueAt: null });
-      expect(failed.lastError).toMatch(/^550 \w+ refused by the mail server \((MAIL FROM|RCPT TO|DATA)\)$/);
-    },
-  );
+  it.each(["sender", "recipient", "data"] as const)("fails at once when the %s is refused with 550", async (at) => {
+    const { accept, message, log, ...office } = await openPostOffice();
+    const server = await office.mailServer();
+    server.behave({ kind: "refuse", at, code: 550 });
+    const reference = await accept();
+    office.start(office.smtpMailer(server));
+    expect(await log.seen("failed")).toMatchObject({ reference, attempts: 1, level: "error" });
+    const failed = await message(reference);
+    expect(failed).toMatchObject({ state: "failed", attempts: 1, dueAt: null });
+    expect(failed.lastError).toMatch(/^550 \w+ refused by the mail server \((MAIL FROM|RCPT TO|DATA)\)$/);
+  });
 
   it("does not keep the others from being delivered when it is refused", async () => {
     const { accept, log, ...office } = await openPostOffice();
@@ -91,7 +89,7 @@ describe("a queued message", () => {
     await accept();
     office.start(office.smtpMailer(server));
     await log.seen("delivered", 2);
-    await log.seen("set-aside");
+    await log.seen("failed");
     expect(server.mails).toHaveLength(2);
   });
 
@@ -119,13 +117,13 @@ describe("a queued message", () => {
     const server = await office.mailServer();
     server.behave({ kind: "refuse", at: "recipient", code: 450 });
     const reference = await accept();
-    const outbox = office.start(office.smtpMailer(server), { pollMs: 24 * HOUR_MS, random: () => 0.5 });
+    const outbox = office.start(office.smtpMailer(server), { pollIntervalMs: 24 * HOUR_MS, random: () => 0.5 });
     const startMs = clock.now().getTime();
     for (let failures = 1; failures <= 35; failures += 1) {
       const { dueAt } = await log.seen("deferred", failures);
       await clock.advanceTo(dueAt ?? new Date(0));
     }
-    expect(await log.seen("set-aside")).toMatchObject({ reference, attempts: 36 });
+    expect(await log.seen("failed")).toMatchObject({ reference, attempts: 36 });
     expect((clock.now().getTime() - startMs) / HOUR_MS).toBeCloseTo(119.85, 1);
     expect(await message(reference)).toMatchObject({ state: "failed", message: expect.stringContaining("credits") });
 
@@ -151,14 +149,14 @@ describe("two outboxes on one store", () => {
   it("cannot both mark a message: past its lease a worker's result is not stored", async () => {
     const { accept, message, clock, log, ...office } = await openPostOffice();
     const reference = await accept();
-    const slow = createHeldMailer();
+    const slow = createManualMailer();
     office.start(slow, { leaseMs: 5 * MINUTE_MS, concurrency: 1 });
-    await slow.given(1);
+    await slow.received(1);
     await clock.advance(6 * MINUTE_MS);
     const server = await office.mailServer();
     office.start(office.smtpMailer(server));
     await log.seen("delivered");
-    slow.held[0]?.fail(new Error("refused in the end"));
+    slow.mails[0]?.fail(new Error("refused in the end"));
     expect(await log.seen("lease-lost")).toMatchObject({ reference });
     expect(await message(reference)).toMatchObject({ state: "delivered", attempts: 2, lastError: null });
   });
@@ -168,16 +166,16 @@ describe("stopping", () => {
   it("waits for the mail that is on its way and marks it", async () => {
     const { accept, message, log, ...office } = await openPostOffice();
     const reference = await accept();
-    const mailer = createHeldMailer();
+    const mailer = createManualMailer();
     const outbox = office.start(mailer);
-    await mailer.given(1);
+    await mailer.received(1);
     let isStopped = false;
     const stopping = outbox.stop().then(() => {
       isStopped = true;
     });
     await message(reference);
     expect([outbox.state, isStopped]).toEqual(["stopped", false]);
-    mailer.held[0]?.take();
+    mailer.mails[0]?.accept();
     await stopping;
     expect(log.count("delivered")).toBe(1);
     expect(await message(reference)).toMatchObject({ state: "delivered" });
@@ -186,9 +184,9 @@ describe("stopping", () => {
   it("does not wait longer than its deadline, and leaves the message queued", async () => {
     const { accept, message, clock, log, ...office } = await openPostOffice();
     const reference = await accept();
-    const mailer = createHeldMailer();
+    const mailer = createManualMailer();
     const outbox = office.start(mailer);
-    await mailer.given(1);
+    await mailer.received(1);
     const stopping = outbox.stop(5000);
     clock.setTimer(() => {}, HOUR_MS);
     await clock.advance(5000);
@@ -210,20 +208,42 @@ describe("stopping", () => {
         return claims;
       },
     });
-    const mailer = createHeldMailer();
+    const mailer = createManualMailer();
     const outbox = office.start(mailer, { store: slow });
     await claimed.promise;
     const stopping = outbox.stop();
     mayGoOn.resolve();
     await stopping;
-    expect(mailer.held).toHaveLength(0);
+    expect(mailer.mails).toHaveLength(0);
     expect(await message(reference)).toMatchObject({ state: "queued", attempts: 0 });
     office.start(mailer);
-    await mailer.given(1);
+    await mailer.received(1);
   });
 });
 
 describe("a message erased while its mail is written", () => {
+  it("leaves no unfinished file behind when the attempt failed, and other messages keep theirs", async () => {
+    const office = await openPostOffice();
+    const other = await office.accept();
+    const folder = join(office.dataDir, "outbox");
+    const first = office.start(createEmlMailer(office.dataDir));
+    await office.log.seen("delivered");
+    await first.stop();
+    await office.store.rectify("ada@example.org", { email: "other@example.org" });
+    await office.accept();
+    const second = office.start({
+      ...createEmlMailer(office.dataDir),
+      async send(mail) {
+        writeFileSync(join(folder, `${mail.reference}.eml.unfinished`), "From: half a ma");
+        await office.store.erase("ada@example.org");
+        throw new MailError("temporary", "ENOSPC");
+      },
+    });
+    await office.log.seen("lease-lost");
+    await second.stop();
+    expect(readdirSync(folder)).toEqual([`${other}.eml`]);
+  });
+
   it("leaves no file behind", async () => {
     const office = await openPostOffice();
     const reference = await office.accept();

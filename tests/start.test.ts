@@ -33,6 +33,14 @@ test("says in one line where it is, where messages go and what is unset", async 
   expect(line).toMatch(
     /^Brighter Carbon is on http:\/\/localhost:\d+ - messages go to .+ - unset for launch: website URL/,
   );
+  expect(line).toContain(`messages go to files in ${join(server.dataDir, "outbox")} - `);
+  expect(await server.stop()).toBe(0);
+});
+
+test("sends e-mail to the server of SMTP_URL, and names it without the password", async () => {
+  const server = await startServer({ SMTP_URL: "smtp://user:secret@mail.example.test" });
+  expect(server.output()).toContain("messages go to SMTP server mail.example.test:587 - ");
+  expect(server.output()).not.toContain("secret");
   expect(await server.stop()).toBe(0);
 });
 

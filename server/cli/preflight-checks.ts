@@ -6,7 +6,7 @@ import type { BuildSettings } from "../../contract/build-settings.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { BuildMissing, loadSite, type Site } from "../http/site-files.ts";
 import { MailError } from "../mail/mailer.ts";
-import { type SmtpLimits, tryToSignIn } from "../mail/smtp-mailer.ts";
+import { type SmtpLimits, tryToSignIn } from "../mail/smtp.ts";
 import { SCHEMA_VERSION } from "../store/migrations.ts";
 import { readSchema } from "../store/open-store.ts";
 import { StoreUnavailable } from "../store/store.ts";

@@ -1,5 +1,5 @@
 import { type ContactField, parseContactMessage } from "../../contract/contact-message.ts";
-import { removeEmls } from "../mail/eml-files.ts";
+import { removeStrayEmls } from "../mail/eml.ts";
 import { type Command, CommandFailed, defineCommand, flag, type Option, UsageError } from "./command.ts";
 import { messageJson } from "./messages.ts";
 import { plural, visible, visibleJson } from "./output.ts";
@@ -64,19 +64,17 @@ const erase = defineCommand({
   async run({ argument: email, options }, { openStore, readConfig, out, confirm }) {
     const store = await openStore();
     const { dataDir } = readConfig();
-    const references = (await store.list({ email })).map((message) => message.reference);
-    if (!options.yes && references.length > 0) {
+    const { length: count } = await store.list({ email });
+    if (!options.yes && count > 0) {
       if (!confirm) throw new CommandFailed("This needs a confirmation; run it in a terminal, or add --yes");
-      const question = `Permanently erase ${plural(references.length, "message")} from ${visible(email)}? [y/N] `;
+      const question = `Permanently erase ${plural(count, "message")} from ${visible(email)}? [y/N] `;
       if (!(await confirm(question))) return out("Nothing was erased.\n");
     }
-    // Files first and again last: whatever is cut off here is finished by running it again, and a mail that was being
-    // written meanwhile is found too.
-    await removeEmls(dataDir, references);
     const erased = await store.erase(email);
-    await removeEmls(dataDir, [...new Set([...references, ...erased])]);
-    requireAny(erased.length, email);
-    out(`${plural(erased.length, "message")} erased, .eml files included.\n`);
+    // Whatever the store says: another server may have erased the messages, and this one still has its files of them.
+    const files = await removeStrayEmls(dataDir, store);
+    if (files === 0) requireAny(erased.length, email);
+    out(`${plural(erased.length, "message")} and ${plural(files, ".eml file")} erased.\n`);
   },
 });
 

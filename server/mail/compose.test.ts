@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import type { StoredMessage } from "../store/store.ts";
 import { composeMail } from "./compose.ts";
-import { openMailer } from "./open-mailer.ts";
 
 const IDENTITY = { brand: "Brand", mailFrom: "site@example.test", mailTo: "team@example.test" };
 const MESSAGE: StoredMessage = {
@@ -42,13 +41,4 @@ it("writes a Message-ID of safe characters whatever the sender's domain", () => 
   const messageId = (mailFrom: string) => composeMail(MESSAGE, { ...IDENTITY, mailFrom }).messageId;
   expect(messageId("site@bücher.example")).toBe("<BC-7K3Q-9M.17@xn--bcher-kva.example>");
   expect(messageId("site@exa mple>")).toBe("<BC-7K3Q-9M.17@localhost>");
-});
-
-it("goes to the mail server when there is one, to files otherwise, and says so without the password", () => {
-  const dataDir = "/nowhere";
-  expect(openMailer({ smtpUrl: "smtp://user:secret@mail.example.test", dataDir }).describe).toBe(
-    "SMTP server mail.example.test:587",
-  );
-  expect(openMailer({ smtpUrl: "smtps://user:secret@mail.example.test", dataDir }).describe).toContain(":465");
-  expect(openMailer({ smtpUrl: null, dataDir }).describe).toContain("outbox");
 });

@@ -2,9 +2,8 @@ import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 import type { StoredMessage } from "../store/store.ts";
-import { htmlBody, textBody } from "./mail-body.ts";
 
-/** Who the site's mails come from and go to. */
+/** Sender and recipient of the site's e-mails. */
 export interface MailIdentity {
   brand: string;
   mailFrom: string;
@@ -16,7 +15,7 @@ export interface ComposedMail extends SendMailOptions {
 }
 
 /**
- * A message as a mail to the team, the same every time but for its MIME boundary. The one recipient is `mailTo`,
+ * A message as an e-mail to the team, the same every time except for its MIME boundary. The only recipient is `mailTo`,
  * whatever the visitor typed: the envelope is not derived from any header.
  */
 export function composeMail(message: StoredMessage, identity: MailIdentity): ComposedMail {
@@ -46,7 +45,7 @@ export function composeMail(message: StoredMessage, identity: MailIdentity): Com
   };
 }
 
-/** The same for every attempt, so that a mail sent twice can be recognised as one. */
+/** The same for every attempt, so that an e-mail sent twice can be recognised as one. */
 function messageId(message: StoredMessage, mailFrom: string): string {
   const local = `${message.reference}.${message.id}`.replaceAll(/[^A-Za-z0-9.-]/g, "-");
   const domain = domainToASCII(mailFrom.slice(mailFrom.lastIndexOf("@") + 1));
@@ -57,4 +56,55 @@ const COUNTRY_NAMES = new Intl.DisplayNames("en-GB", { type: "region", fallback:
 
 function countryName(code: string): string {
   return /^[A-Z]{2}$/.test(code) ? (COUNTRY_NAMES.of(code) ?? code) : code;
+}
+
+/** The visitor's words come last and run to the end, so that nothing in them can look like one of our lines. */
+function textBody(message: StoredMessage, brand: string, country: string): string {
+  const facts = factsOf(message, country).map(([label, value]) => `${label}: ${value}`);
+  return [intro(message, brand), howToAnswer(message), "", ...facts, "", "Message:", "", message.message].join("\n");
+}
+
+/** The same as HTML without a link or an image; `dir="auto"` keeps a right-to-left value from reversing its row. */
+function htmlBody(message: StoredMessage, brand: string, country: string): string {
+  const rows = factsOf(message, country).map(
+    ([label, value]) => `<tr><th align="left">${escapeHtml(label)}</th><td dir="auto">${escapeHtml(value)}</td></tr>`,
+  );
+  return [
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"></head><body>',
+    `<p dir="auto">${escapeHtml(intro(message, brand))}<br>${escapeHtml(howToAnswer(message))}</p>`,
+    `<table cellpadding="4">${rows.join("")}</table>`,
+    `<p>Message:</p><div dir="auto" style="white-space: pre-wrap">${escapeHtml(message.message)}</div>`,
+    "</body></html>",
+  ].join("\n");
+}
+
+function intro(message: StoredMessage, brand: string): string {
+  return `${message.name} wrote through the contact form of ${brand}.`;
+}
+
+function howToAnswer(message: StoredMessage): string {
+  return `Reply to this e-mail to answer ${message.name}.`;
+}
+
+function factsOf(message: StoredMessage, country: string): (readonly [label: string, value: string])[] {
+  return [
+    ["Reference", message.reference],
+    ["Received", `${message.acceptedAt.toISOString().slice(0, 19).replace("T", " ")} UTC`],
+    ["Name", message.name],
+    ["E-mail", message.email],
+    ["Phone", message.phone],
+    ["Country", country ? `${country} (${message.country})` : "not given"],
+  ];
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? "");
 }

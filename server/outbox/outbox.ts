@@ -4,50 +4,53 @@ import type { Mailer } from "../mail/mailer.ts";
 import type { Claim, Store } from "../store/store.ts";
 import { type Clock, systemClock } from "../time.ts";
 import { type Meter, noMeter } from "../watch/meter.ts";
-import { deliver } from "./delivery.ts";
-import { createMarker } from "./persistent-mark.ts";
+import { createDelivery } from "./delivery.ts";
 import { createQueuePause } from "./queue-pause.ts";
 
 export interface OutboxOptions {
-  store: Pick<Store, "claim" | "markDelivered" | "reschedule" | "markFailed" | "unclaim" | "nextDueAt" | "find">;
+  store: Pick<
+    Store,
+    "claim" | "markDelivered" | "reschedule" | "markFailed" | "unclaim" | "nextDueAt" | "existingReferences"
+  >;
   mailer: Mailer;
   identity: MailIdentity;
+  /** Where .eml files are. */
+  dataDir: string;
   log: Log;
   meter?: Meter | undefined;
-  /** Called when the mail server has begun to refuse everything. */
+  /** Called when the mail server starts to refuse everything. */
   onPaused?(): void;
   clock?: Clock;
   random?: () => number;
-  /** Mails under way at once. */
+  /** E-mails sent at the same time. */
   concurrency?: number;
-  /** Longer than an attempt may take, so that only a dead worker's messages go to another. */
+  /** Longer than an attempt may take, so that another worker only takes over from a dead one. */
   leaseMs?: number;
-  /** How often to look for messages that nobody woke us for: of other nodes, or retried by the operator. */
-  pollMs?: number;
+  /** How often to look for messages without a wake: those of other nodes, or retried by the operator. */
+  pollIntervalMs?: number;
 }
 
 export interface Outbox {
-  /** `paused`: the mail server refuses us altogether, see the log; goes on by itself. */
+  /** `paused`: the mail server refuses everything, see the log; resumes by itself. */
   readonly state: "running" | "paused" | "stopped";
-  /** Why it is paused, without anybody's data; `null` when it is not. */
+  /** Why it is paused, without personal data; `null` when it is not. */
   readonly pauseReason: string | null;
-  /** Looks for due messages now. To be called after each accepted message. */
+  /** Looks for due messages now. Call it after each accepted message. */
   wake(): void;
-  /** Starts nothing more and waits for what is under way, for at most `deadlineMs`. */
+  /** Starts no more attempts and waits for those in flight, for at most `deadlineMs`. */
   stop(deadlineMs?: number): Promise<void>;
 }
 
-/** When the store gives nothing though something is due, it is not asked again sooner than this. */
+/** The store is not asked again sooner than this when it returned nothing, even if a message is due. */
 const SHORTEST_WAIT_MS = 1000;
 const LONGEST_STORE_WAIT_MS = 60_000;
 
-/** Mails queued messages until stopped: each at least once, and again only with the same Message-ID. */
+/** Sends queued messages until stopped: each at least once, and repeats only with the same Message-ID. */
 export function startOutbox(options: OutboxOptions): Outbox {
   const { store, log, meter = noMeter, onPaused = () => {}, clock = systemClock, random = Math.random } = options;
-  const { concurrency = 5, leaseMs = 5 * 60_000, pollMs = 30_000 } = options;
+  const { concurrency = 5, leaseMs = 5 * 60_000, pollIntervalMs = 30_000 } = options;
   const pause = createQueuePause(clock);
-  const marker = createMarker({ clock, log, leaseMs });
-  const parts = { ...options, meter, onPaused, clock, random, pause, marker };
+  const delivery = createDelivery({ ...options, meter, onPaused, clock, random, pause, leaseMs });
 
   const inFlight = new Set<Promise<void>>();
   let isStopped = false;
@@ -72,25 +75,25 @@ export function startOutbox(options: OutboxOptions): Outbox {
     });
   }
 
-  /** Gives the time until the next look; the end of an attempt comes before it by calling wake. Never rejects. */
+  /** Returns the time until the next poll; an attempt that ends sooner calls wake. Never rejects. */
   async function startDueMessages(): Promise<number> {
     const room = roomForMore();
-    if (room <= 0) return pause.remainingMs || pollMs;
+    if (room <= 0) return pause.remainingMs || pollIntervalMs;
     try {
       const claims = await store.claim(room, leaseMs, clock.now());
       storeWaitMs = SHORTEST_WAIT_MS;
       for (const claim of claims) {
-        if (isStopped) await giveBack(claim);
+        if (isStopped) await delivery.unclaim(claim);
         else start(claim);
       }
-      if (claims.length === room) return pollMs;
+      if (claims.length === room) return pollIntervalMs;
       const dueAt = await store.nextDueAt();
-      const untilDueMs = dueAt ? dueAt.getTime() - clock.now().getTime() : pollMs;
-      return untilDueMs > 0 ? Math.min(untilDueMs, pollMs) : SHORTEST_WAIT_MS;
+      const untilDueMs = dueAt ? dueAt.getTime() - clock.now().getTime() : pollIntervalMs;
+      return untilDueMs > 0 ? Math.min(untilDueMs, pollIntervalMs) : SHORTEST_WAIT_MS;
     } catch (error) {
       log.warn(
         { event: "store-unavailable", error: errorName(error) },
-        `The store gives no messages; asking again in ${storeWaitMs / 1000} s`,
+        `The store does not answer; next attempt in ${storeWaitMs / 1000} s`,
       );
       const waitMs = storeWaitMs;
       storeWaitMs = Math.min(storeWaitMs * 2, LONGEST_STORE_WAIT_MS);
@@ -99,22 +102,17 @@ export function startOutbox(options: OutboxOptions): Outbox {
   }
 
   function roomForMore(): number {
-    // What is sent but not marked could be claimed again by ourselves once its lease ends.
-    if (marker.isBehind || pause.state === "waiting") return 0;
+    // A message that was sent but not marked would be claimed and sent again once its lease ends.
+    if (delivery.hasUnsavedResults || pause.state === "waiting") return 0;
     return (pause.state === "probing" ? 1 : concurrency) - inFlight.size;
   }
 
   function start(claim: Claim): void {
-    const attempt = deliver(claim, parts).finally(() => {
+    const attempt = delivery.attempt(claim).finally(() => {
       inFlight.delete(attempt);
       wake();
     });
     inFlight.add(attempt);
-  }
-
-  async function giveBack(claim: Claim): Promise<void> {
-    const { reference, lastError } = claim.message;
-    await marker.mark(reference, () => store.unclaim(claim, clock.now(), lastError, clock.now()));
   }
 
   async function stop(deadlineMs = 10_000): Promise<void> {
@@ -124,11 +122,11 @@ export function startOutbox(options: OutboxOptions): Outbox {
     const cancelDeadline = clock.setTimer(deadline.resolve, deadlineMs);
     await Promise.race([Promise.all([round, ...inFlight]), deadline.promise]);
     cancelDeadline();
-    marker.abandon();
+    delivery.stop();
     if (inFlight.size > 0) {
       log.warn(
         { event: "stopped-early", count: inFlight.size },
-        "Stopped while mails were under way; they are tried again once their lease has ended",
+        "Stopped while e-mails were being sent; they are retried once their lease has ended",
       );
     }
   }

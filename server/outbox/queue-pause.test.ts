@@ -20,12 +20,12 @@ it("doubles from a minute to a quarter of an hour while probes fail", async () =
 it("counts attempts that fail together once", () => {
   const pause = createQueuePause(createFakeClock());
   const together = [pause.ticket(), pause.ticket(), pause.ticket()];
-  expect(together.map((ticket) => pause.block(ticket, "535"))).toEqual(["begun", "known", "known"]);
+  expect(together.map((ticket) => pause.block(ticket, "535"))).toEqual(["started", "known", "known"]);
   expect(pause.remainingMs).toBe(60_000);
   expect(pause.reason).toBe("535");
 });
 
-it("is not ended by a mail that was already on its way when it began", () => {
+it("is not ended by a mail that was already on its way when it started", () => {
   const pause = createQueuePause(createFakeClock());
   const onItsWay = pause.ticket();
   pause.block(pause.ticket(), "535");
@@ -40,6 +40,6 @@ it("starts again with a minute after it ended", () => {
   pause.block(pause.ticket(), "535");
   pause.block(pause.ticket(), "535");
   pause.unblock(pause.ticket());
-  expect(pause.block(pause.ticket(), "535")).toBe("begun");
+  expect(pause.block(pause.ticket(), "535")).toBe("started");
   expect(pause.remainingMs).toBe(60_000);
 });

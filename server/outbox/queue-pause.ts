@@ -3,25 +3,23 @@ import type { Clock } from "../time.ts";
 const FIRST_PAUSE_MS = 60_000;
 const LONGEST_PAUSE_MS = 15 * 60_000;
 
-/** Which state of the pause an attempt was started in. */
-export type PauseTicket = number;
-
 /**
- * The pause of a queue whose mail server refuses everything. After each pause mails are tried one at a time as probes;
- * only what was started since the last pause may lengthen or end it, so that attempts failing together count once.
+ * The pause of a queue whose mail server refuses everything. After each pause e-mails are tried one at a time as probes.
+ * Each attempt takes a ticket when it starts: only attempts started since the last pause may extend or end it, so that
+ * attempts that fail together count once.
  */
 export interface QueuePause {
-  /** `open`: send freely. `waiting`: send nothing. `probing`: send a single mail. */
+  /** `open`: send freely. `waiting`: send nothing. `probing`: send a single e-mail. */
   readonly state: "open" | "waiting" | "probing";
-  /** How long to wait still; 0 unless waiting. */
+  /** 0 unless waiting. */
   readonly remainingMs: number;
-  /** Why mails were refused when the pause began or was lengthened; `null` when open. */
+  /** The latest reason of the mail server's refusal; `null` when open. */
   readonly reason: string | null;
-  ticket(): PauseTicket;
-  /** Says whether this began a pause, lengthened one, or was known already. */
-  block(ticket: PauseTicket, reason: string): "begun" | "lengthened" | "known";
-  /** True if this ended a pause. */
-  unblock(ticket: PauseTicket): boolean;
+  ticket(): number;
+  /** Starts or extends the pause; `known` when another attempt of the same time has done so. */
+  block(ticket: number, reason: string): "started" | "extended" | "known";
+  /** Returns whether this ended a pause. */
+  unblock(ticket: number): boolean;
 }
 
 export function createQueuePause(clock: Clock): QueuePause {
@@ -31,7 +29,7 @@ export function createQueuePause(clock: Clock): QueuePause {
   let lastReason: string | null = null;
   const remainingMs = () => {
     const nowMs = clock.now().getTime();
-    // More than the whole pause is left: the clock was set back, so it begins anew.
+    // More than the whole pause is left: the clock was set back, so the pause starts over.
     if (endsAtMs - nowMs > pauseMs) endsAtMs = nowMs + pauseMs;
     return Math.max(0, endsAtMs - nowMs);
   };
@@ -54,7 +52,7 @@ export function createQueuePause(clock: Clock): QueuePause {
       pauses += 1;
       pauseMs = isFirst ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       endsAtMs = clock.now().getTime() + pauseMs;
-      return isFirst ? "begun" : "lengthened";
+      return isFirst ? "started" : "extended";
     },
     unblock(ticket) {
       if (pauseMs === 0 || ticket !== pauses) return false;

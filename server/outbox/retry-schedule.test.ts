@@ -41,6 +41,6 @@ it("starts five new days for a message that the operator retried", () => {
   expect(nextAttemptAt(1, NOW, middle)).toEqual(new Date("2026-01-05T10:01:00Z"));
 });
 
-it("never waits so long that the store takes it for the work of a wrong clock", () => {
+it("never waits longer than the store allows for, which takes later times for the work of a wrong clock", () => {
   expect(Math.max(...delays(() => 0.999999)) * MINUTES).toBeLessThan(FARTHEST_DUE_MS);
 });

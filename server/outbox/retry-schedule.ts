@@ -8,14 +8,14 @@ const GIVE_UP_AFTER_MS = 5 * 24 * HOUR_MS;
 const JITTER = 0.1;
 
 /**
- * When to try again after `attempts` failed attempts (the last one included), or `null` when the next one would lie more
+ * When to try again after `attempts` failed attempts (the last one included), or `null` when the next one would be more
  * than five days after the first.
  *
  * The five days are counted along the schedule, not from when the message was accepted: a message that the operator
  * retries starts again at no attempts and so has five new days, and time in which nothing was tried (the server was
- * off, the queue paused) is not held against a message.
+ * off, the queue paused) does not count.
  *
- * @param random gives a number from 0 up to 1
+ * @param random returns a number from 0 up to 1
  */
 export function nextAttemptAt(attempts: number, now: Date, random: () => number): Date | null {
   const delaysMs = Array.from({ length: attempts }, (_, index) => FIRST_DELAYS_MS[index] ?? LATER_DELAY_MS);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MailError } from "../../server/mail/mailer.ts";
 import { findViolations, messageIdsOf } from "../support/invariant.ts";
-import { createHeldMailer, openPostOffice } from "../support/post-office.ts";
+import { createManualMailer, openPostOffice } from "../support/post-office.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -38,10 +38,10 @@ describe.each(JUMPS)("a clock set a day %s", (_direction, jumpMs) => {
 
   it("takes over what a dead worker had, as soon as its lease would have ended at the latest", async () => {
     const { accept, clock, log, ...office } = await openPostOffice();
-    const dead = createHeldMailer();
+    const dead = createManualMailer();
     const reference = await accept();
     office.start(dead, { concurrency: 1 });
-    await dead.given(1);
+    await dead.received(1);
     clock.set(jumpMs);
     const server = await office.mailServer();
     office.start(office.smtpMailer(server));
@@ -52,15 +52,15 @@ describe.each(JUMPS)("a clock set a day %s", (_direction, jumpMs) => {
   it("does not lengthen a pause of the queue", async () => {
     const { accept, clock, log, ...office } = await openPostOffice();
     await accept();
-    const mailer = createHeldMailer();
+    const mailer = createManualMailer();
     office.start(mailer);
-    await mailer.given(1);
-    mailer.held[0]?.fail(new MailError("blocked", "535"));
+    await mailer.received(1);
+    mailer.mails[0]?.fail(new MailError("blocked", "535"));
     await log.seen("held-back");
     clock.set(jumpMs);
     await clock.advance(2 * MINUTE_MS);
-    await mailer.given(2);
-    mailer.held[1]?.take();
+    await mailer.received(2);
+    mailer.mails[1]?.accept();
     await log.seen("delivered");
   });
 });

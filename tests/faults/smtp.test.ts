@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { SmtpLimits } from "../../server/mail/smtp-mailer.ts";
-import { SMTP_LIMITS } from "../../server/mail/smtp-mailer.ts";
+import type { SmtpLimits } from "../../server/mail/smtp.ts";
+import { SMTP_LIMITS } from "../../server/mail/smtp.ts";
 import { openFrontDoor } from "../support/front-door.ts";
 import { findViolations, messageIdsOf } from "../support/invariant.ts";
 import { createVisitors } from "../support/load.ts";
@@ -19,10 +19,10 @@ interface Fault {
   behaviour?: Behaviour;
   weather?: Weather;
   limits?: Partial<SmtpLimits>;
-  /** Attempts that fail before it is mended; five are more than an hour. */
+  /** Attempts that fail before it is fixed; five are more than an hour. */
   failures?: number;
   /** What the log says of each message then, and of the reason. */
-  event: "deferred" | "set-aside";
+  event: "deferred" | "failed";
   error: RegExp;
   /** Where nobody can know whether the mail had arrived. */
   maxTimesMailed?: number;
@@ -47,7 +47,7 @@ const FAULTS: Fault[] = [
   { title: "421", behaviour: refusing("greeting", 421), event: "deferred", error: /^421 / },
   { title: "450", behaviour: refusing("recipient", 450), event: "deferred", error: /^450 / },
   { title: "451", behaviour: refusing("sender", 451), event: "deferred", error: /^451 / },
-  { title: "550", behaviour: refusing("recipient", 550), event: "set-aside", error: /^550 / },
+  { title: "550", behaviour: refusing("recipient", 550), event: "failed", error: /^550 / },
   {
     title: "dropped after DATA",
     behaviour: { kind: "drop-after-data" },
@@ -76,10 +76,10 @@ test.each(FAULTS)("SMTP $title: requests are unaffected and every message arrive
   for (let failure = 1; failure <= failures; failure += 1) {
     const { error, dueAt } = await office.log.seen(fault.event, failure * MESSAGES);
     expect(error).toMatch(fault.error);
-    if (failure === failures) await mend(scene);
+    if (failure === failures) await fix(scene);
     if (dueAt) await office.clock.advanceTo(dueAt);
   }
-  if (fault.event === "set-aside") {
+  if (fault.event === "failed") {
     expect(await office.store.retry("failed", office.clock.now())).toBe(MESSAGES);
     outbox.wake();
   }
@@ -96,7 +96,7 @@ test("SMTP 535: requests are unaffected, no attempt is used up, and every messag
 test("SMTP without a trusted certificate: requests are unaffected, and every message arrives", async () => {
   const scene = await openOffice({}, { hasTls: true });
   await expectPauseAndRecovery(scene, /CERT/, async () => {
-    // Mended as an operator might: another server behind the same name.
+    // Fixed as an operator might: another server behind the same name.
     scene.mailServer = await scene.office.mailServer();
     scene.network.leadTo(scene.mailServer.port);
   });
@@ -105,7 +105,7 @@ test("SMTP without a trusted certificate: requests are unaffected, and every mes
 async function expectPauseAndRecovery(
   scene: Awaited<ReturnType<typeof openOffice>>,
   error: RegExp,
-  mendIt: () => unknown,
+  fixIt: () => unknown,
 ) {
   const { office } = scene;
   const outbox = office.start(scene.mailer);
@@ -113,7 +113,7 @@ async function expectPauseAndRecovery(
   expect((await office.log.seen("queue-paused")).error).toMatch(error);
   await office.log.seen("held-back", 1);
   expect(outbox.state).toBe("paused");
-  await mendIt();
+  await fixIt();
   await office.clock.advance(MINUTE_MS);
   await office.log.seen("delivered", MESSAGES);
   for (const { attempts } of await office.store.list({})) expect(attempts).toBe(1);
@@ -124,7 +124,7 @@ function refusing(at: "greeting" | "sender" | "recipient", code: number): Behavi
   return { kind: "refuse", at, code };
 }
 
-async function mend({ mailServer, network }: { mailServer: MailServer; network: Network }): Promise<void> {
+async function fix({ mailServer, network }: { mailServer: MailServer; network: Network }): Promise<void> {
   mailServer.behave({ kind: "accept" });
   await network.become({ kind: "open" });
 }

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { createSmtpMailer } from "../../server/mail/smtp-mailer.ts";
+import { createSmtpMailer } from "../../server/mail/smtp.ts";
 import { startOutbox } from "../../server/outbox/outbox.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import type { Store } from "../../server/store/store.ts";
@@ -45,7 +45,13 @@ test.each(["SQLite", "PostgreSQL"])(
     const log = createRecordingLog();
     for (let worker = 0; worker < WORKERS; worker += 1) {
       const mailer = createSmtpMailer(`smtp://127.0.0.1:${mailServer.port}`);
-      const outbox = startOutbox({ store: nodes[worker % NODES] ?? first, mailer, identity: IDENTITY, log });
+      const outbox = startOutbox({
+        store: nodes[worker % NODES] ?? first,
+        mailer,
+        identity: IDENTITY,
+        dataDir: place.dataDir,
+        log,
+      });
       onTestFinished(async () => {
         await mailer.close();
         await outbox.stop();

@@ -2,7 +2,7 @@ import { expect, onTestFinished } from "vitest";
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { MailIdentity } from "../../server/mail/compose.ts";
 import type { Mailer } from "../../server/mail/mailer.ts";
-import { createSmtpMailer, SMTP_LIMITS, type SmtpLimits } from "../../server/mail/smtp-mailer.ts";
+import { createSmtpMailer, SMTP_LIMITS, type SmtpLimits } from "../../server/mail/smtp.ts";
 import { type Outbox, type OutboxOptions, startOutbox } from "../../server/outbox/outbox.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import type { Store, StoredMessage } from "../../server/store/store.ts";
@@ -31,7 +31,7 @@ export interface PostOffice {
   store: Store;
   clock: FakeClock;
   log: RecordingLog;
-  /** Stores one message of its own words and gives its reference. */
+  /** Stores one message with a text of its own and returns its reference. */
   accept(): Promise<string>;
   message(reference: string): Promise<StoredMessage>;
   mailServer(options?: { port?: number; hasTls?: boolean }): Promise<MailServer>;
@@ -79,7 +79,7 @@ export async function openPostOffice(startsAt?: string): Promise<PostOffice> {
       return createSmtpMailer(url, limits);
     },
     start(mailer, options = {}) {
-      const outbox = startOutbox({ store, mailer, identity: IDENTITY, log, clock, ...options });
+      const outbox = startOutbox({ store, mailer, identity: IDENTITY, dataDir, log, clock, ...options });
       onTestFinished(async () => {
         await mailer.close();
         await outbox.stop();
@@ -89,37 +89,37 @@ export async function openPostOffice(startsAt?: string): Promise<PostOffice> {
   };
 }
 
-/** A mailer that holds each mail until told what becomes of it. */
-export interface HeldMailer extends Mailer {
-  readonly held: { reference: string; take(): void; fail(error: Error): void }[];
-  /** Resolves once `count` mails were handed to it altogether. */
-  given(count: number): Promise<void>;
+/** A mailer that leaves it to the test whether and when each mail is accepted. */
+export interface ManualMailer extends Mailer {
+  /** Every mail so far, in order. */
+  readonly mails: { reference: string; accept(): void; fail(error: Error): void }[];
+  /** Resolves once it has received `count` mails altogether. */
+  received(count: number): Promise<void>;
 }
 
-export function createHeldMailer(): HeldMailer {
-  const held: HeldMailer["held"] = [];
+export function createManualMailer(): ManualMailer {
+  const mails: ManualMailer["mails"] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   return {
-    describe: "held back",
-    held,
+    destination: "the test",
+    mails,
     send: (mail) =>
       new Promise((resolve, reject) => {
-        held.push({ reference: mail.reference, take: resolve, fail: reject });
-        for (const { count, resolve: tell } of waiting) if (held.length >= count) tell();
+        mails.push({ reference: mail.reference, accept: resolve, fail: reject });
+        for (const waiter of waiting) if (mails.length >= waiter.count) waiter.resolve();
       }),
-    async forget() {},
     async close() {
-      for (const mail of held) mail.take();
+      for (const mail of mails) mail.accept();
     },
-    given: (count) =>
+    received: (count) =>
       new Promise((resolve) => {
-        if (held.length >= count) resolve();
+        if (mails.length >= count) resolve();
         else waiting.push({ count, resolve });
       }),
   };
 }
 
-/** The same store but for some methods. */
+/** The same store except for some methods. */
 export function withStore(store: Store, changed: Partial<Store>): Store {
   return new Proxy(store, {
     get: (target, key) => Reflect.get(Object.hasOwn(changed, key) ? changed : target, key),

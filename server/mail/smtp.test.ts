@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { classifySmtpError } from "./classify-smtp-error.ts";
 import { MailError, type MailFailure } from "./mailer.ts";
+import { classifySmtpError, createSmtpMailer } from "./smtp.ts";
 
 type Case = [failure: Record<string, unknown>, kind: MailFailure, text: RegExp];
 
@@ -43,14 +43,14 @@ const CASES: Case[] = [
   [{ code: "ESOCKET", originalCode: "ERR_SSL_WRONG_VERSION_NUMBER" }, "blocked", /WRONG_VERSION/],
 ];
 
-it.each(CASES)("sorts %j as %s", (failure, kind, text) => {
+it.each(CASES)("classifies %j as %s", (failure, kind, text) => {
   const error = classifySmtpError(Object.assign(new Error("550 <ada@example.org> unknown"), failure));
   expect(error).toBeInstanceOf(MailError);
   expect(error.kind).toBe(kind);
   expect(error.message).toMatch(text);
 });
 
-it("keeps a server's words, and codes that are none, out of its text", () => {
+it("keeps a server's words, and codes that are not codes, out of its text", () => {
   const error = Object.assign(new Error("<ada@example.org> unknown, password secret"), {
     code: "ada@example.org",
     originalCode: "secret",
@@ -61,7 +61,13 @@ it("keeps a server's words, and codes that are none, out of its text", () => {
   expect(classifySmtpError(error).message).not.toMatch(/ada|secret|c2VjcmV0/);
 });
 
-it("takes anything that was thrown", () => {
+it("accepts anything that was thrown", () => {
   expect(classifySmtpError("text").kind).toBe("temporary");
   expect(classifySmtpError(undefined).kind).toBe("temporary");
+});
+
+it("names the server and its port without the password", () => {
+  const destination = (smtpUrl: string) => createSmtpMailer(smtpUrl).destination;
+  expect(destination("smtp://user:secret@mail.example.test")).toBe("SMTP server mail.example.test:587");
+  expect(destination("smtps://user:secret@mail.example.test")).toBe("SMTP server mail.example.test:465");
 });

@@ -1,0 +1,147 @@
+import { createTransport, type Transporter } from "nodemailer";
+import { parseConnectionUrl } from "nodemailer/lib/shared";
+import { withinMs } from "../time.ts";
+import { MailError, type Mailer } from "./mailer.ts";
+
+export interface SmtpLimits {
+  connectMs: number;
+  /** Longest silence of the server within an attempt. */
+  silenceMs: number;
+  /** A whole attempt, so that a server that trickles its answers cannot block one for ever. */
+  attemptMs: number;
+}
+
+export const SMTP_LIMITS: SmtpLimits = { connectMs: 15_000, silenceMs: 60_000, attemptMs: 120_000 };
+
+/** Opens no connection before the first e-mail. Credentials are only ever sent over an encrypted connection. */
+export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMITS): Mailer {
+  const server = parseConnectionUrl(smtpUrl);
+  const openConnection = (): Transporter =>
+    createTransport({
+      ...connectionOptions(server, limits),
+      pool: true,
+      // One connection each, so that closing a stuck one does not abort the e-mails on the others.
+      maxConnections: 1,
+      // Only for a connection that was lost before a byte of the e-mail was sent; the outbox retries everything else.
+      maxRequeues: 1,
+      idleTimeout: 30_000,
+    });
+
+  const idle: Transporter[] = [];
+  const busy = new Set<Transporter>();
+
+  return {
+    destination: `SMTP server ${server.host}:${server.port ?? (server.secure ? 465 : 587)}`,
+    async send(mail) {
+      const connection = idle.pop() ?? openConnection();
+      busy.add(connection);
+      try {
+        await withinMs(limits.attemptMs, connection.sendMail(mail), outOfTime);
+        idle.push(connection);
+      } catch (error) {
+        if (error instanceof MailError) {
+          connection.close({ force: true });
+          throw error;
+        }
+        // Usable again even if refused or broken: the library resets it, or reconnects for the next e-mail.
+        idle.push(connection);
+        throw classifySmtpError(error);
+      } finally {
+        busy.delete(connection);
+      }
+    },
+    async close() {
+      for (const connection of [...idle.splice(0), ...busy]) connection.close({ force: true });
+    },
+  };
+}
+
+/** Resolves once the mail server accepted the sign-in, without sending anything; rejects only with a MailError. */
+export async function tryToSignIn(smtpUrl: string, limits: SmtpLimits = SMTP_LIMITS): Promise<void> {
+  const connection = createTransport(connectionOptions(parseConnectionUrl(smtpUrl), limits));
+  try {
+    await withinMs(limits.attemptMs, connection.verify(), outOfTime);
+  } catch (error) {
+    throw error instanceof MailError ? error : classifySmtpError(error);
+  } finally {
+    connection.close();
+  }
+}
+
+function connectionOptions(server: ReturnType<typeof parseConnectionUrl>, limits: SmtpLimits) {
+  return {
+    ...server,
+    requireTLS: server.auth !== undefined && server.secure !== true,
+    connectionTimeout: limits.connectMs,
+    greetingTimeout: limits.connectMs,
+    dnsTimeout: limits.connectMs,
+    socketTimeout: limits.silenceMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    // The library's log contains addresses.
+    logger: false,
+  };
+}
+
+function outOfTime(limitMs: number): MailError {
+  return new MailError("temporary", `the mail server took more than ${limitMs / 1000} s for one mail`);
+}
+
+/** What nodemailer adds to an error; all optional, as it may be any other error. */
+interface SmtpFailure {
+  code?: unknown;
+  /** The code of the system or the TLS library, where nodemailer replaced it with its own. */
+  originalCode?: unknown;
+  responseCode?: unknown;
+  command?: unknown;
+}
+
+const AUTHENTICATION_CODES = [530, 534, 535, 538];
+const AUTHENTICATION_ERRORS = ["EAUTH", "ENOAUTH", "EOAUTH2"];
+const TLS_ERRORS =
+  /^(ETLS|EREQUIRETLS|EPROTO|CERT_.+|ERR_TLS_.+|ERR_SSL_.+|.*SELF_SIGNED.*|UNABLE_TO_.+|HOSTNAME_MISMATCH)$/;
+/** The commands that decide on this one e-mail. A refusal before them says nothing about it. */
+const MAIL_COMMANDS = ["MAIL FROM", "RCPT TO", "DATA"];
+/** Rejected before a byte was sent; sending it again cannot help. */
+const UNSENDABLE = ["EENVELOPE", "EMESSAGE", "ESTREAM", "EFILEACCESS", "EURLACCESS"];
+
+/** Classifies any error of a send. Only codes get into the text: a server's own words may contain addresses. */
+export function classifySmtpError(error: unknown): MailError {
+  const failure = (error instanceof Error ? error : {}) as SmtpFailure;
+  const reply = typeof failure.responseCode === "number" ? failure.responseCode : 0;
+  const code = plainCode(failure.code);
+  const cause = plainCode(failure.originalCode) || code;
+  const command = MAIL_COMMANDS.find((known) => known === failure.command);
+  const step = command ? ` (${command})` : "";
+
+  if (AUTHENTICATION_CODES.includes(reply)) return authenticationError(`${reply} `);
+  if (reply >= 400 && reply < 500) return new MailError("temporary", `${reply} deferred by the mail server${step}`);
+  if (AUTHENTICATION_ERRORS.includes(code)) return authenticationError(reply > 0 ? `${reply} ` : "");
+  if (TLS_ERRORS.test(code) || TLS_ERRORS.test(cause)) {
+    return new MailError(
+      "blocked",
+      `no encrypted connection to the mail server (${cause}): check the host, port and smtp:// or smtps:// of SMTP_URL, and the server's certificate`,
+    );
+  }
+  // 503 is about the order of commands, not about the e-mail.
+  if (command && reply >= 500 && reply !== 503) {
+    const what = command === "RCPT TO" ? "mailbox" : command === "MAIL FROM" ? "sender" : "mail";
+    return new MailError("permanent", `${reply} ${what} refused by the mail server${step}`);
+  }
+  if (reply > 0) return new MailError("temporary", `${reply} from the mail server, before it looked at the mail`);
+  if (UNSENDABLE.includes(code)) return new MailError("permanent", `the mail cannot be sent as it is (${code})`);
+  if (code === "EDNS") return new MailError("temporary", `the mail server's name was not found (${cause})`);
+  if (code === "ETIMEDOUT") return new MailError("temporary", "no answer from the mail server in time (ETIMEDOUT)");
+  return new MailError("temporary", `no connection to the mail server, or it broke (${cause || "no code"})`);
+}
+
+function authenticationError(reply: string): MailError {
+  return new MailError(
+    "blocked",
+    `${reply}the mail server refused the sign-in: check the user name and password in SMTP_URL`,
+  );
+}
+
+function plainCode(value: unknown): string {
+  return typeof value === "string" && /^[A-Z0-9_]{1,60}$/.test(value) ? value : "";
+}

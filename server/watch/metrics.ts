@@ -1,0 +1,149 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Registry } from "prom-client";
+import type { Store } from "../store/store.ts";
+import { withinMs } from "../time.ts";
+import { ACCEPTANCES, ATTEMPTS, type Meter, REFUSALS, ROUTES } from "./meter.ts";
+
+type PromClient = typeof import("prom-client");
+
+/** The metrics cannot be served; the message says what to do. */
+export class MetricsRefused extends Error {
+  override readonly name = "MetricsRefused";
+}
+
+export interface Metrics {
+  meter: Meter;
+  url: string;
+  close(): Promise<void>;
+}
+
+/** An unavailable store must not keep the other numbers from being read. */
+const STORE_TIMEOUT_MS = 2000;
+const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Starts counting, and serves `GET /metrics` in Prometheus' text format to this machine only. */
+export async function openMetrics(port: number, store: Pick<Store, "queueDepth">): Promise<Metrics> {
+  // Loaded only here: without METRICS_PORT nobody should pay for the library in memory and start-up time.
+  const prom = await import("prom-client");
+  const registry = new prom.Registry();
+  prom.collectDefaultMetrics({ register: registry });
+  const meter = createMeter(prom, registry);
+  const updateQueue = createQueueGauges(prom, registry, store);
+
+  const server = createServer(async (request, response) => {
+    if (request.url?.split("?")[0] !== "/metrics") {
+      response.writeHead(404).end("Only /metrics is here\n");
+    } else if (request.method !== "GET") {
+      response.writeHead(405, { allow: "GET" }).end("Only GET\n");
+    } else {
+      await updateQueue();
+      const text = await registry.metrics();
+      response.writeHead(200, { "content-type": registry.contentType, "cache-control": "no-store" }).end(text);
+    }
+  });
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening").catch(({ code }: NodeJS.ErrnoException) => {
+    const reason = code === "EADDRINUSE" ? "is in use" : code === "EACCES" ? "needs more rights" : `fails (${code})`;
+    throw new MetricsRefused(`METRICS_PORT ${port} ${reason}; choose another, e.g. METRICS_PORT=9464`);
+  });
+  return {
+    meter,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics`,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      // A scrape must not delay the end of the program.
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Registry): Meter {
+  const registers = [registry];
+  const requests = new Counter({
+    name: "site_http_requests_total",
+    help: "Requests answered by this node, by kind of route and class of status",
+    labelNames: ["route", "status"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "site_http_request_duration_seconds",
+    help: "Time from a request's arrival at this node to the end of its answer",
+    labelNames: ["route"],
+    buckets: BUCKETS_S,
+    registers,
+  });
+  const accepted = new Counter({
+    name: "site_messages_accepted_total",
+    help: "Messages answered with success by this node; repeated ones were stored before",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const refused = new Counter({
+    name: "site_messages_refused_total",
+    help: "Messages this node did not store, by reason",
+    labelNames: ["reason"],
+    registers,
+  });
+  const attempts = new Counter({
+    name: "site_deliveries_total",
+    help: "Attempts of this node to deliver a message, by outcome",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const paused = new Gauge({
+    name: "site_queue_paused",
+    help: "1 while this node sends no e-mail because the mail server refuses everything",
+    registers,
+  });
+
+  // What has not happened yet is 0 and not missing, so that the first time shows as an increase.
+  for (const route of ROUTES) for (const status of ["2xx", "5xx"]) requests.inc({ route, status }, 0);
+  for (const outcome of ACCEPTANCES) accepted.inc({ outcome }, 0);
+  for (const reason of REFUSALS) refused.inc({ reason }, 0);
+  for (const outcome of ATTEMPTS) attempts.inc({ outcome }, 0);
+
+  return {
+    answered(route, status, durationMs) {
+      requests.inc({ route, status: `${Math.floor(status / 100)}xx` });
+      durations.observe({ route }, durationMs / 1000);
+    },
+    accepted: (outcome) => accepted.inc({ outcome }),
+    refused: (reason) => refused.inc({ reason }),
+    attempted: (outcome) => attempts.inc({ outcome }),
+    queuePaused: (isPaused) => paused.set(isPaused ? 1 : 0),
+  };
+}
+
+/** Returns what updates the gauges of the queue from the store, before each scrape; it never rejects. */
+function createQueueGauges(
+  { Gauge }: PromClient,
+  registry: Registry,
+  store: Pick<Store, "queueDepth">,
+): () => Promise<void> {
+  const shared = "the same on every node of one database: take the maximum, not the sum";
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
+  const isUp = gauge("site_store_up", "1 if this node's store answered this scrape; if not, the queue is left out");
+  const messages = gauge("site_queue_messages", `Messages waiting to be delivered; ${shared}`);
+  const oldestAge = gauge(
+    "site_queue_oldest_age_seconds",
+    `Age of the oldest message waiting to be delivered, 0 without one; ${shared}`,
+  );
+  const failed = gauge("site_failed_messages", `Messages that failed for good, for the operator to retry; ${shared}`);
+
+  return async () => {
+    try {
+      const depth = await withinMs(STORE_TIMEOUT_MS, store.queueDepth());
+      isUp.set(1);
+      messages.set(depth.queued);
+      oldestAge.set(depth.oldestQueuedAt ? Math.max(0, Date.now() - depth.oldestQueuedAt.getTime()) / 1000 : 0);
+      failed.set(depth.failed);
+    } catch {
+      isUp.set(0);
+      for (const unknown of [messages, oldestAge, failed]) unknown.remove();
+    }
+  };
+}
