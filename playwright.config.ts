@@ -1,7 +1,5 @@
 import { defineConfig } from "@playwright/test";
-import { CHROMIUM_FLAGS, findChromium } from "./scripts/chromium.mjs";
-
-const executablePath = findChromium();
+import { chromiumOptions } from "./scripts/programs.mjs";
 
 export default defineConfig({
   testDir: "tests/e2e",
@@ -11,7 +9,5 @@ export default defineConfig({
   timeout: 90_000,
   expect: { timeout: 15_000 },
   reporter: [["line"]],
-  use: {
-    launchOptions: { args: CHROMIUM_FLAGS, ...(executablePath && { executablePath }) },
-  },
+  use: { launchOptions: chromiumOptions() },
 });

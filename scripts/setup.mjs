@@ -1,11 +1,12 @@
-// Brings what a command needs and nothing twice: the packages of the lock file, Node 24, and with --browser a Chromium.
-// Plain JavaScript, since it must run on the host's Node before Node 24 is here.
+// Installs what a command needs, unless it is there: the packages of the lock file and Node 24; with --browser also a
+// Chromium; with --test-programs also the programs that the tests run. Plain JavaScript, because it runs on the machine's
+// own Node before Node 24 is installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findChromium } from "./chromium.mjs";
+import { findChromium, isInstalled, TEST_PROGRAMS } from "./programs.mjs";
 
 const NODE_VERSION = "24.21.0";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -13,6 +14,7 @@ const stampFile = join(root, "node_modules", ".setup-stamp");
 
 installPackages();
 if (process.argv.includes("--browser")) installBrowser();
+if (process.argv.includes("--test-programs")) installTestPrograms();
 
 function installPackages() {
   const lock = readFileSync(join(root, "package-lock.json"));
@@ -24,46 +26,89 @@ function installPackages() {
 
   say("Installing packages (first run, or the lock file changed) ...");
   run("npm", ["ci", "--loglevel=error"], "Could not install the packages. Check the connection to the npm registry.");
-  if (hostNodeMajor() < 24) {
-    say(`Bringing Node ${NODE_VERSION}, since this host has an older one ...`);
-    const problem = `Could not bring Node ${NODE_VERSION}. Install Node 24 or newer by hand and run the command again.`;
+  if (machineNodeMajor() < 24) {
+    say(`Installing Node ${NODE_VERSION}, because this machine has an older one ...`);
+    const problem = `Could not install Node ${NODE_VERSION}. Install Node 24 or newer yourself and run the command again.`;
     run("npm", ["install", "--no-save", "--loglevel=error", `node@${NODE_VERSION}`], problem);
   }
   writeFileSync(stampFile, stamp);
 }
 
-/** Asked anew, since `npm ci` removes a Node that an earlier set-up brought. */
-function hostNodeMajor() {
+/** Not `process.version`: `npm ci` has just removed a Node 24 that an earlier set-up installed. */
+function machineNodeMajor() {
   const { stdout } = spawnSync("node", ["--version"], { cwd: root, encoding: "utf8" });
   return Number(/^v(\d+)/.exec(stdout ?? "")?.[1] ?? 0);
 }
 
 function installBrowser() {
   if (findChromium()) return;
-  const canUseApt = process.getuid?.() === 0 && spawnSync("apt-get", ["--version"]).status === 0;
-  if (canUseApt) {
-    say("Installing Chromium for the tests (apt-get) ...");
-    spawnSync("apt-get", ["update", "-qq"], { stdio: ["ignore", "ignore", "inherit"] });
-    spawnSync("apt-get", ["install", "-y", "-qq", "chromium"], { stdio: ["ignore", "ignore", "inherit"] });
+  if (canUseApt()) {
+    say("Installing Chromium (apt-get) ...");
+    aptGet("update");
+    aptGet("install", "chromium");
     if (findChromium()) return;
   }
-  say("Installing Playwright's own Chromium for the tests ...");
+  say("Installing Playwright's own Chromium ...");
   const problem = "Could not install a Chromium. Install Chromium or Chrome, or set CHROMIUM_PATH to one.";
   run("npx", ["playwright", "install", "chromium"], problem);
 }
 
-function run(command, args, problem) {
-  // Standard output is kept for the command that was asked for.
+function installTestPrograms() {
+  const missing = () => Object.keys(TEST_PROGRAMS).filter((name) => !isInstalled(name));
+  if (missing().length > 0 && canUseApt()) {
+    say(`Installing ${missing().join(", ")} for the tests (apt-get) ...`);
+    withoutStartingServices(() => {
+      aptGet("update");
+      // One by one: a package that this Debian does not have must not keep the others from being installed.
+      for (const name of missing()) aptGet("install", "--no-install-recommends", TEST_PROGRAMS[name] ?? name);
+    });
+  }
+  const names = missing();
+  if (names.length === 0) return;
+  const packages = names.map((name) => `${name} (Debian package ${TEST_PROGRAMS[name]})`);
+  const outcome = process.env.CI ? "will fail, because CI is set" : "will be skipped";
+  say(`Not installed: ${packages.join(", ")}. Tests that need them ${outcome}.`);
+}
+
+/** nginx, Caddy and Prometheus are services, which Debian starts on installation and enables for every boot. */
+function withoutStartingServices(/** @type {() => void} */ install) {
+  // Debian's own switch: a service starts only if this program agrees. Images often have one already.
+  const policyFile = "/usr/sbin/policy-rc.d";
+  const isOurs = !existsSync(policyFile);
+  const services = ["nginx", "caddy", "prometheus"].filter((name) => !isInstalled(name));
+  if (isOurs) writeFileSync(policyFile, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  try {
+    install();
+  } finally {
+    if (isOurs) rmSync(policyFile);
+  }
+  const installed = services.filter((name) => isInstalled(name));
+  if (installed.length > 0) spawnSync("systemctl", ["disable", "--quiet", ...installed], { stdio: "ignore" });
+}
+
+function canUseApt() {
+  return process.getuid?.() === 0 && isInstalled("apt-get");
+}
+
+/** Quiet, and without questions; what it could not install is for the caller to notice. */
+function aptGet(/** @type {string[]} */ ...args) {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const { status, stderr } = spawnSync("apt-get", ["-y", "-qq", ...args], { env, encoding: "utf8" });
+  if (status !== 0) say(`apt-get ${args.join(" ")} failed: ${stderr?.trim()}`);
+}
+
+function run(/** @type {string} */ command, /** @type {string[]} */ args, /** @type {string} */ problem) {
+  // Standard output is left to the command that follows the set-up.
   const { status } = spawnSync(command, args, {
     cwd: root,
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
   });
   if (status === 0) return;
-  console.error(problem);
+  say(problem);
   process.exit(1);
 }
 
-function say(line) {
+function say(/** @type {string} */ line) {
   console.error(line);
 }

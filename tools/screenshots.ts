@@ -1,11 +1,11 @@
 // `npm run screenshots`: every screen and state at three widths, light and dark, into dist/screenshots, with one sheet to
-// look at, and the README's picture. Needs a build and a browser, both of which the npm script brings.
+// look at, and the README's picture. Needs a build and a browser, both of which the npm script provides.
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "@playwright/test";
 import sharp from "sharp";
-import { CHROMIUM_FLAGS, findChromium } from "../scripts/chromium.mjs";
+import { chromiumOptions } from "../scripts/programs.mjs";
 import { startServer } from "../scripts/start-process.ts";
 
 const OUT = "dist/screenshots";
@@ -42,8 +42,7 @@ const SHOTS: readonly Shot[] = [
 
 const dataDir = await mkdtemp(join(tmpdir(), "screenshots-"));
 const server = await startServer({ DATA_DIR: dataDir });
-const executablePath = findChromium();
-const browser = await chromium.launch({ args: CHROMIUM_FLAGS, ...(executablePath && { executablePath }) });
+const browser = await chromium.launch(chromiumOptions());
 try {
   await rm(OUT, { recursive: true, force: true });
   await mkdir(OUT, { recursive: true });

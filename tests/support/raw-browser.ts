@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "@playwright/test";
-import { CHROMIUM_FLAGS, findChromium } from "../../scripts/chromium.mjs";
+import { CHROMIUM_FLAGS, findChromium } from "../../scripts/programs.mjs";
 
 /**
  * A Chromium as visitors have it. Playwright switches off what keeps navigation instant: pages prepared ahead of a click,

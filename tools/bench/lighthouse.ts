@@ -1,7 +1,7 @@
 import { chromium } from "@playwright/test";
 import lighthouse, { type Flags } from "lighthouse";
-import { CHROMIUM_FLAGS, findChromium } from "../../scripts/chromium.mjs";
 import { findFreePort } from "../../scripts/free-port.ts";
+import { chromiumOptions } from "../../scripts/programs.mjs";
 import { SCREENS } from "./screens.ts";
 import { type BenchTable, median, ratio } from "./table.ts";
 import { withBothSites } from "./two-sites.ts";
@@ -21,9 +21,7 @@ type Figures = Record<string, number>;
 /** Lighthouse on a simulated phone: every screen by both ways of slowing the network down, medians. */
 export async function benchLighthouse(): Promise<BenchTable[]> {
   const port = await findFreePort();
-  const executablePath = findChromium();
-  const args = [...CHROMIUM_FLAGS, `--remote-debugging-port=${port}`];
-  const browser = await chromium.launch({ args, ...(executablePath && { executablePath }) });
+  const browser = await chromium.launch(chromiumOptions(`--remote-debugging-port=${port}`));
   try {
     return await withBothSites(async (ours, handWritten) => {
       const tables: BenchTable[] = [];

@@ -1,5 +1,5 @@
 import { type Browser, chromium } from "@playwright/test";
-import { CHROMIUM_FLAGS, findChromium } from "../../scripts/chromium.mjs";
+import { chromiumOptions } from "../../scripts/programs.mjs";
 import { SCREENS } from "./screens.ts";
 import { type BenchTable, ratio } from "./table.ts";
 import { type Site, withBothSites } from "./two-sites.ts";
@@ -14,8 +14,7 @@ interface Received {
 
 /** What a browser receives on a first visit to each screen, beside the same page written by hand. */
 export async function benchPages(): Promise<BenchTable[]> {
-  const executablePath = findChromium();
-  const browser = await chromium.launch({ args: CHROMIUM_FLAGS, ...(executablePath && { executablePath }) });
+  const browser = await chromium.launch(chromiumOptions());
   try {
     const rows = await withBothSites(async (ours, handWritten) => {
       const all: BenchTable["rows"] = [];

@@ -1,0 +1,61 @@
+// The programs beside Node that the tests and tools run, and where to find them. Plain JavaScript, because set-up runs it
+// before Node 24 is installed.
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** PATH with the folders in which Debian keeps nginx, and which are not on every user's PATH. */
+export const PROGRAM_PATH = [process.env.PATH ?? "", "/usr/sbin", "/sbin"].join(delimiter);
+
+/**
+ * What `npm test` runs besides the browser, and the Debian package of each program.
+ * @type {Readonly<Record<string, string>>}
+ */
+export const TEST_PROGRAMS = {
+  caddy: "caddy",
+  mount: "mount",
+  nginx: "nginx-light",
+  openssl: "openssl",
+  prlimit: "util-linux",
+  promtool: "prometheus",
+  strace: "strace",
+  "systemd-analyze": "systemd",
+};
+
+/** @param {string} name */
+export function isInstalled(name) {
+  return PROGRAM_PATH.split(delimiter).some((folder) => folder !== "" && existsSync(join(folder, name)));
+}
+
+const CHROMIUM_PATHS = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/usr/bin/google-chrome-stable",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
+
+/** The path of an installed Chromium or Chrome, or undefined: then Playwright's own is used. */
+export function findChromium() {
+  return [process.env.CHROMIUM_PATH, ...CHROMIUM_PATHS].find((path) => path && existsSync(path));
+}
+
+/** Allows the browser to run as root, and no network traffic except for the pages it opens. */
+export const CHROMIUM_FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/**
+ * Options for Playwright's `chromium.launch`.
+ * @param {readonly string[]} flags
+ */
+export function chromiumOptions(...flags) {
+  const executablePath = findChromium();
+  return { args: [...CHROMIUM_FLAGS, ...flags], ...(executablePath && { executablePath }) };
+}
