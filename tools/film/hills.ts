@@ -1,9 +1,151 @@
-/** Hill silhouettes, computed once, and the GLSL that paints a hill with its haze, form and valley mist. */
+/**
+ * The hills: their layers from far to near, the near slope that carries the panels, their silhouettes (computed once), and
+ * the GLSL that paints a hill with its haze, form and valley mist.
+ */
 
-import { type HillLayer, hillLayers, type Outline } from "./hill-layers.ts";
-import { aspect, glslColour, glslFloat } from "./layout.ts";
+import { glslColour, glslFloat } from "./gl.ts";
+import { aspect, focalLength, horizonY } from "./layout.ts";
 import { fractalNoise, hash, ridgedNoise } from "./noise.ts";
-import { browAt } from "./slope.ts";
+
+/** Share of the picture's width, picture y, next share, next y and so on. */
+type Outline = readonly number[];
+
+interface HillLayer {
+  /** Large shape, drawn by hand, or the brow of the slope. Noise only roughens it. */
+  readonly outline: Outline | "slope";
+  readonly seed: number;
+  readonly roughHeight: number;
+  readonly featuresAcross: number;
+  /** 0 is rolling, 1 is worn rock. */
+  readonly ridged: number;
+  /** Tallest tree as picture height; 0 for bare ground. */
+  readonly treeHeight: number;
+  /** Share of the view that air hides, before any mist. */
+  readonly fog: number;
+  readonly mist: number;
+  readonly distanceMetres: number;
+}
+
+/** Far to near. The last is the slope that carries the solar field. */
+export const hillLayers: readonly HillLayer[] = [
+  {
+    outline: [0, 0.575, 0.16, 0.545, 0.34, 0.578, 0.5, 0.566, 0.64, 0.59, 0.76, 0.603, 0.86, 0.578, 1, 0.55],
+    seed: 3,
+    roughHeight: 0.03,
+    featuresAcross: 7,
+    ridged: 0.85,
+    treeHeight: 0,
+    fog: 0.86,
+    mist: 0.5,
+    distanceMetres: 14000,
+  },
+  {
+    outline: [0, 0.586, 0.13, 0.606, 0.3, 0.585, 0.46, 0.603, 0.62, 0.6, 0.78, 0.618, 0.9, 0.603, 1, 0.592],
+    seed: 29,
+    roughHeight: 0.022,
+    featuresAcross: 8,
+    ridged: 0.6,
+    treeHeight: 0,
+    fog: 0.74,
+    mist: 0.6,
+    distanceMetres: 8000,
+  },
+  {
+    outline: [0, 0.63, 0.18, 0.612, 0.36, 0.634, 0.52, 0.618, 0.68, 0.638, 0.8, 0.636, 0.92, 0.618, 1, 0.61],
+    seed: 71,
+    roughHeight: 0.018,
+    featuresAcross: 9,
+    ridged: 0.4,
+    treeHeight: 0.002,
+    fog: 0.6,
+    mist: 0.7,
+    distanceMetres: 4200,
+  },
+  {
+    outline: [0, 0.64, 0.12, 0.655, 0.3, 0.668, 0.46, 0.648, 0.6, 0.652, 0.74, 0.668, 0.88, 0.652, 1, 0.645],
+    seed: 113,
+    roughHeight: 0.016,
+    featuresAcross: 8,
+    ridged: 0.25,
+    treeHeight: 0.005,
+    fog: 0.45,
+    mist: 0.75,
+    distanceMetres: 2300,
+  },
+  {
+    outline: [0, 0.69, 0.2, 0.672, 0.38, 0.7, 0.54, 0.705, 0.7, 0.69, 0.84, 0.682, 0.93, 0.672, 1, 0.676],
+    seed: 157,
+    roughHeight: 0.014,
+    featuresAcross: 6,
+    ridged: 0.15,
+    treeHeight: 0.009,
+    fog: 0.27,
+    mist: 0.7,
+    distanceMetres: 1200,
+  },
+  {
+    outline: [0, 0.725, 0.16, 0.748, 0.34, 0.765, 0.5, 0.752, 0.62, 0.722, 0.7, 0.712, 0.82, 0.728, 1, 0.752],
+    seed: 211,
+    roughHeight: 0.008,
+    featuresAcross: 5,
+    ridged: 0.05,
+    treeHeight: 0,
+    fog: 0.12,
+    mist: 0.5,
+    distanceMetres: 480,
+  },
+  {
+    outline: [0, 0.775, 0.14, 0.79, 0.3, 0.83, 0.46, 0.848, 0.6, 0.83, 0.8, 0.81, 1, 0.8],
+    seed: 263,
+    roughHeight: 0.01,
+    featuresAcross: 5,
+    ridged: 0,
+    treeHeight: 0.02,
+    fog: 0.05,
+    mist: 0.34,
+    distanceMetres: 210,
+  },
+  {
+    outline: "slope",
+    seed: 307,
+    roughHeight: 0.0012,
+    featuresAcross: 40,
+    ridged: 0,
+    treeHeight: 0,
+    fog: 0.02,
+    mist: 0,
+    distanceMetres: 95,
+  },
+];
+
+// The near slope is in metres around the camera: x to the right, y up from the eye, z ahead.
+
+const eyeHeightMetres = 11.8;
+/** Beyond this distance the slope bends down and ends in a brow. */
+const bendStartMetres = 60;
+const bendRadiusMetres = 300;
+
+/** Height of the ground relative to the eye. It climbs to the right and rolls a little, as meadows do. */
+export function slopeHeight(x: number, z: number): number {
+  const roll = fractalNoise(x / 48 + 9.3, 901, 2, 0.4) * 0.9 + fractalNoise(z / 70 + 4.1, 905, 2, 0.4) * 0.9;
+  const bend = Math.max(z - bendStartMetres, 0) ** 2 / (2 * bendRadiusMetres);
+  return -eyeHeightMetres + x * 0.055 + roll - bend;
+}
+
+/** Where a point on the ground appears in the picture. */
+export function onPicture(x: number, z: number): { readonly x: number; readonly y: number } {
+  return { x: aspect / 2 + (focalLength * x) / z, y: horizonY - (focalLength * slopeHeight(x, z)) / z };
+}
+
+/** The brow of the slope at a picture x: how high it reaches in the picture and how far away it is. */
+export function browAt(pictureX: number): { readonly y: number; readonly z: number } {
+  let brow = { y: 2, z: 0 };
+  for (let z = 24; z <= 190; z += 1) {
+    const { y } = onPicture(((pictureX - aspect / 2) * z) / focalLength, z);
+    if (y < brow.y) brow = { y, z };
+  }
+  return brow;
+}
 
 /** The silhouettes reach this far past both picture edges, so that the sway never uncovers an end. */
 const overhang = 0.1;

@@ -19,17 +19,3 @@ export const focalLength = 1.15;
 export const swayMetres = 0.14;
 
 export const sun = { x: 0.757 * aspect, y: 0.574, radius: 0.027 } as const;
-
-/** Converts "#rrggbb" to a GLSL vec3 in linear light, so that all mixing happens in linear light. */
-export function glslColour(hex: string): string {
-  const channels = [1, 3, 5].map((start) => {
-    const value = Number.parseInt(hex.slice(start, start + 2), 16) / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  });
-  return `vec3(${channels.map((channel) => channel.toFixed(5)).join(", ")})`;
-}
-
-/** A GLSL float literal: GLSL refuses integers where it wants floats. */
-export function glslFloat(value: number): string {
-  return Number.isInteger(value) ? `${value}.0` : `${value}`;
-}

@@ -1,8 +1,9 @@
 /** The solar field: tables of modules standing in rows on the near slope, as a mesh, and the GLSL that shades them. */
 
-import { aspect, focalLength, glslColour, glslFloat, heightPx } from "./layout.ts";
+import { glslColour, glslFloat } from "./gl.ts";
+import { browAt, onPicture, slopeHeight } from "./hills.ts";
+import { aspect, focalLength, heightPx } from "./layout.ts";
 import { hash } from "./noise.ts";
-import { browAt, onPicture, slopeHeight } from "./slope.ts";
 
 /** We look east into the dawn, so rows that face south run almost straight away from us and lean to the right. */
 const rowBearing = (17 * Math.PI) / 180;

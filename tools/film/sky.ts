@@ -1,6 +1,6 @@
 /** The sky: gradient, the sun's glow and disc, and cloud sheets. Also the colour of the air, which tints everything. */
 
-import { glslColour } from "./layout.ts";
+import { glslColour } from "./gl.ts";
 
 export const glslSky = `
 const vec3 AMBER = ${glslColour("#f2a541")};

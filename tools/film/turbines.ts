@@ -1,8 +1,8 @@
 /** Wind turbines: where they stand, how they turn, and the GLSL that draws one with analytic edges. */
 
-import { hillLayers } from "./hill-layers.ts";
-import { groundY } from "./hills.ts";
-import { aspect, framesPerSecond, glslColour, glslFloat, loopSeconds } from "./layout.ts";
+import { glslColour, glslFloat } from "./gl.ts";
+import { groundY, hillLayers } from "./hills.ts";
+import { aspect, framesPerSecond, loopSeconds } from "./layout.ts";
 
 interface Turbine {
   /** Tower foot as a share of the picture's width. */
