@@ -1,4 +1,4 @@
-// `npm run dev`: pages rendered anew on every request by Vite on PORT, and the real server behind them for the rest.
+// `npm run dev`: Vite renders the pages for every request on PORT, and passes the rest to the real server behind it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createBuilder, createServer } from "vite";
@@ -7,7 +7,7 @@ import { MANIFEST_FILE } from "../contract/build-manifest.ts";
 const port = Number(process.env.PORT ?? 3000);
 const apiPort = port + 1;
 
-// The server behind needs some build to start with; the pages a developer sees are Vite's.
+// The server needs a build to start with, however old: the pages a developer sees are Vite's.
 if (!existsSync(`dist/${MANIFEST_FILE}`)) await (await createBuilder({ logLevel: "warn" })).buildApp();
 const api: ChildProcess = spawn(process.execPath, ["--watch", "--watch-preserve-output", "server/main.ts"], {
   env: { ...process.env, PORT: String(apiPort) },

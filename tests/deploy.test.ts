@@ -3,8 +3,10 @@ import { once } from "node:events";
 import { cp, readdir, readFile, symlink } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { findFreePort } from "../scripts/free-port.ts";
-import { missingTool, prepareNginx, TOOL_PATH } from "./support/balancer.ts";
+import { PROGRAM_PATH } from "../scripts/programs.mjs";
+import { findFreePort, startProgram } from "../scripts/run-server.ts";
+import { prepareNginx } from "./support/balancer.ts";
+import { requirePrograms } from "./support/require-program.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
 const dockerfile = await readFile("deploy/Dockerfile", "utf8");
@@ -14,17 +16,15 @@ const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].m
 
 function run(command: string[], env: Record<string, string> = {}) {
   const [program = "", ...args] = command;
-  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", env: { PATH: TOOL_PATH, ...env } });
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    encoding: "utf8",
+    env: { PATH: PROGRAM_PATH, ...env },
+  });
   return { status, out: stdout, text: `${stdout}${stderr}` };
 }
 
-/** A test of its own for what another program says of a file; skipped, with the reason, where there is no such program. */
-function testWith(tools: string[], title: string, body: () => Promise<void>) {
-  const reason = missingTool(tools);
-  test.skipIf(reason !== null)(reason ? `${title} (not run: ${reason})` : title, body);
-}
-
-testWith(["nginx", "openssl"], "nginx takes its configuration", async () => {
+test("nginx takes its configuration", async ({ skip }) => {
+  requirePrograms(skip, "nginx", "openssl");
   const folder = await makeScratchFolder();
   const command = await prepareNginx({ folder, port: await findFreePort(), nodePorts: [] });
   const { status, text } = run([...command, "-t"]);
@@ -32,14 +32,16 @@ testWith(["nginx", "openssl"], "nginx takes its configuration", async () => {
   expect(text).not.toMatch(/\[(warn|emerg)\]/);
 });
 
-testWith(["caddy"], "Caddy takes its configuration, and would not format it otherwise", async () => {
+test("Caddy takes its configuration, and would not format it otherwise", async ({ skip }) => {
+  requirePrograms(skip, "caddy");
   const env = { HOME: await makeScratchFolder() };
   const { status, text } = run(["caddy", "validate", "--config", "deploy/Caddyfile", "--adapter", "caddyfile"], env);
   expect(status, text).toBe(0);
   expect(run(["caddy", "fmt", "deploy/Caddyfile"], env).out).toBe(await readFile("deploy/Caddyfile", "utf8"));
 });
 
-testWith(["systemd-analyze"], "systemd takes the unit, and finds it little exposed", async () => {
+test("systemd takes the unit, and finds it little exposed", async ({ skip }) => {
+  requirePrograms(skip, "systemd-analyze");
   const file = "deploy/systemd/brighter-carbon.service";
   // Whether Node is installed under /usr/bin is this machine's matter.
   const verified = run(["systemd-analyze", "verify", file]).text.split("\n");
@@ -106,19 +108,12 @@ test("the server runs from nothing but what the image holds", async () => {
     if (path === "node_modules") await symlink(resolve(path), join(folder, path));
     else if (!path.startsWith("node_modules/")) await cp(path, join(folder, basename(path)), { recursive: true });
   }
-  const child = spawn(process.execPath, ["server/main.ts"], {
+  const server = await startProgram(["node", "server/main.ts"], {
     cwd: folder,
     env: { NODE_ENV: "production", HOST: "0.0.0.0", PORT: "0", DATA_DIR: join(folder, "data"), LOG_LEVEL: "error" },
-    stdio: ["ignore", "pipe", "inherit"],
   });
-  onTestFinished(async () => {
-    if (child.exitCode !== null) return;
-    child.kill("SIGTERM");
-    await once(child, "exit");
-  });
-  const [line] = await once(child.stdout, "data");
-  const port = /localhost:(\d+)/.exec(String(line))?.[1] ?? "";
-  expect((await fetch(`http://127.0.0.1:${port}/contact`)).status).toBe(200);
+  onTestFinished(async () => void (await server.stop()));
+  expect((await fetch(`${server.url}/contact`)).status).toBe(200);
 
   const [check = ""] = namesIn(lastStage, /^ {2}CMD (\[.+\])$/gm);
   const [, ...args] = JSON.parse(check) as string[];
@@ -126,6 +121,6 @@ test("the server runs from nothing but what the image holds", async () => {
     const checking = spawn(process.execPath, args, { env, stdio: "ignore" });
     return once(checking, "exit").then(([code]) => code);
   };
-  expect(await healthCheck({ PORT: port })).toBe(0);
+  expect(await healthCheck({ PORT: String(server.port) })).toBe(0);
   expect(await healthCheck({ PORT: String(await findFreePort()) })).toBe(1);
 });

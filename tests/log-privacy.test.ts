@@ -1,9 +1,9 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type RunningServer, startServer } from "../scripts/run-server.ts";
 import { startNetwork } from "./support/network.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { startQuotingMailServer } from "./support/quoting-mail-server.ts";
-import { type RunningServer, startServer } from "./support/server.ts";
 
 const FORWARDED = "203.0.113.77";
 const REQUEST_EVENTS = ["accepted", "repeated", "refused", "store-unavailable", "failure"];

@@ -2,10 +2,11 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningServer, startServer } from "../scripts/run-server.ts";
 import { postMessage } from "./support/load.ts";
 import { metricsUrl, type Scrape, scrape } from "./support/metrics.ts";
+import { requirePrograms } from "./support/require-program.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
-import { type RunningServer, startServer } from "./support/server.ts";
 
 interface Dashboard {
   panels: { id: number; title: string; gridPos: Record<"x" | "y" | "w" | "h", number>; targets: { expr: string }[] }[];
@@ -94,9 +95,8 @@ test("no two panels of the dashboard lie over each other", () => {
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
 });
 
-const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
-
-test.skipIf(!hasPromtool)("Prometheus accepts the rules and every expression (skipped without promtool)", async () => {
+test("Prometheus accepts the rules and every expression", async ({ skip }) => {
+  requirePrograms(skip, "promtool");
   const checked = spawnSync("promtool", ["check", "rules", RULES_FILE], { encoding: "utf8" });
   expect(checked.stderr).toBe("");
   expect(checked.stdout).toContain(`SUCCESS: ${rules.length} rules found`);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type BuildManifest, MANIFEST_FILE } from "../contract/build-manifest.ts";
-import { findFreePort } from "../scripts/free-port.ts";
+import { findFreePort, startServer } from "../scripts/run-server.ts";
 import {
   checkBuild,
   checkDatabase,
@@ -27,7 +27,6 @@ import { startMailServer } from "./support/mail-server.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
-import { startServer } from "./support/server.ts";
 
 const homePage = () => loadSite("dist").files.get("/")?.variants.identity.body.toString() ?? "";
 

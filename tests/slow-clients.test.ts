@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../scripts/run-server.ts";
 import { LIMITS } from "../server/http/limits.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { postMessage } from "./support/load.ts";
 import { ask, drain, drip, exchange, filmPath, listen, openSocket, parseAnswer, request } from "./support/raw-http.ts";
-import { startServer } from "./support/server.ts";
 
 test("the server is given the limits", async () => {
   const subject = await openApp();

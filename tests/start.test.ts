@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startServer } from "./support/server.ts";
+import { startServer } from "../scripts/run-server.ts";
 
 let folder: string;
 beforeAll(async () => {

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { BALANCERS, type Balancer, missingTool, startBalancer } from "./support/balancer.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { type RunningServer, startServer } from "../scripts/run-server.ts";
+import { BALANCERS, type Balancer, startBalancer } from "./support/balancer.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
-import { type RunningServer, startServer } from "./support/server.ts";
+import { requirePrograms } from "./support/require-program.ts";
 
 const MESSAGES = 400;
 const KILL_AFTER = 100;
@@ -20,11 +21,7 @@ beforeAll(async () => {
 afterAll(() => postgres.stop());
 
 describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes behind %s", (name) => {
-  const reason = missingTool(BALANCERS[name].needs);
-  if (reason) {
-    test.skip(`not run: ${reason}`);
-    return;
-  }
+  beforeEach(({ skip }) => requirePrograms(skip, ...BALANCERS[name].needs));
 
   test(`one killed under load: ${MESSAGES} messages, none lost, one mail each`, async () => {
     const mailServer = await startMailServer();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startServer } from "../scripts/run-server.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
-import { startServer } from "./support/server.ts";
 
 const MESSAGES = 1000;
 const CLIENTS = 20;

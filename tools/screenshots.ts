@@ -1,12 +1,11 @@
 // `npm run screenshots`: every screen and state at three widths, light and dark, into dist/screenshots, with one sheet to
 // look at, and the README's picture. Needs a build and a browser, both of which the npm script provides.
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { chromiumOptions } from "../scripts/programs.mjs";
-import { startServer } from "../scripts/start-process.ts";
+import { startServer } from "../scripts/run-server.ts";
 
 const OUT = "dist/screenshots";
 const README_PICTURE = "docs/home.jpg";
@@ -40,8 +39,7 @@ const SHOTS: readonly Shot[] = [
   { name: "error", path: FAILURE_PATH },
 ];
 
-const dataDir = await mkdtemp(join(tmpdir(), "screenshots-"));
-const server = await startServer({ DATA_DIR: dataDir });
+const server = await startServer({ LOG_LEVEL: "error" });
 const browser = await chromium.launch(chromiumOptions());
 try {
   await rm(OUT, { recursive: true, force: true });
@@ -64,13 +62,12 @@ try {
 } finally {
   await browser.close();
   await server.stop();
-  await rm(dataDir, { recursive: true, force: true });
 }
 
 async function take(context: BrowserContext, { path, prepare }: Shot, name: string): Promise<string> {
   const page = await context.newPage();
   await page.route(`**${FAILURE_PATH}`, (route) => route.fulfill({ path: "dist/500.html" }));
-  await page.goto(`http://127.0.0.1:${server.port}${path}`, { waitUntil: "networkidle" });
+  await page.goto(server.url + path, { waitUntil: "networkidle" });
   await prepare?.(page);
   const file = join(OUT, `${name}.png`);
   await page.screenshot({ path: file, fullPage: path !== "/" && !prepare, animations: "disabled" });

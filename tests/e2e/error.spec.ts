@@ -1,33 +1,24 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
+import { findFreePort, type RunningProgram, startProgram } from "../../scripts/run-server.ts";
 
 /** The development server hands out each module by itself, so that one of them can be made to fail. */
 test.describe("an unexpected rendering failure", () => {
-  let dev: ChildProcess;
+  let dev: RunningProgram;
   let url = "";
   let dataDir = "";
 
   test.beforeAll(async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     dataDir = await mkdtemp(join(tmpdir(), "site-dev-"));
     url = `http://localhost:${port}`;
-    dev = spawn(process.execPath, ["scripts/dev.ts"], {
-      env: { PATH: process.env.PATH, PORT: String(port), DATA_DIR: dataDir },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    await new Promise<void>((resolve) => {
-      dev.stdout?.on("data", (chunk) => String(chunk).includes("Development server on") && resolve());
-    });
+    dev = await startProgram(["node", "scripts/dev.ts"], { env: { PORT: String(port), DATA_DIR: dataDir }, port });
   });
 
   test.afterAll(async () => {
-    dev.kill("SIGTERM");
-    if (dev.exitCode === null) await once(dev, "exit");
+    await dev.stop();
     await rm(dataDir, { recursive: true, force: true });
   });
 
@@ -55,12 +46,3 @@ test.describe("an unexpected rendering failure", () => {
     expect(await answer.json()).toMatchObject({ success: true });
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as import("node:net").AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}

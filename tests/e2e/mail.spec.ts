@@ -1,8 +1,8 @@
 import { expect } from "@playwright/test";
+import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { fillForm, VISITOR } from "../support/contact.ts";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { parseMail } from "../support/parse-mail.ts";
-import { type RunningServer, startServer } from "../support/server.ts";
 import { test as base } from "../support/site.ts";
 
 /** A site whose mail goes to a real SMTP server. */

@@ -4,9 +4,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
+import { startServer } from "../../scripts/run-server.ts";
 import { parseHeadersFile } from "../support/headers-file.ts";
 import { SCREENS } from "../support/screens.ts";
-import { startServer } from "../support/server.ts";
 import { collectViolations } from "../support/violations.ts";
 
 /** What any static host does, and no more: a file, a folder's index, or 404.html, with the headers of `_headers`. */

@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
+import type { RunningServer } from "../../scripts/run-server.ts";
 import { lockDatabase } from "../support/lock-database.ts";
+import { missing, requirePrograms } from "../support/require-program.ts";
 import { SCALE } from "../support/scale.ts";
 import { expectPagesUp, expectRefusedForNow, openScene, type Scene } from "../support/scene.ts";
-import type { RunningServer } from "../support/server.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 import { attachStrace } from "../support/strace.ts";
 
@@ -32,8 +33,7 @@ test(
 test(
   "a full disk: refused for now, pages up, nothing lost once there is room",
   async ({ skip }) => {
-    const disk = await mountSmallDisk();
-    if (typeof disk === "string") return skip(disk);
+    const disk = await mountSmallDisk(skip);
     const scene = await openScene({ dataDir: disk.folder });
     const server = await scene.start();
     await scene.visitors.post(server.url, 3);
@@ -50,12 +50,13 @@ test(
 test(
   "a file that may grow no further: refused for now, pages up, nothing lost once it may",
   async ({ skip }) => {
+    requirePrograms(skip, "prlimit");
     const scene = await openScene();
     const server = await scene.start();
     await scene.visitors.post(server.url, 3);
     await scene.queueIsEmpty();
     const limitTo = (size: string) => spawnSync("prlimit", ["--pid", String(server.process.pid), `--fsize=${size}:`]);
-    if (limitTo("4096").status !== 0) return skip("prlimit is not there, or may not be used");
+    if (limitTo("4096").status !== 0) missing(skip, "prlimit may not limit another process here");
     await expectOutage(scene, server);
     limitTo("unlimited");
     await scene.expectNothingLost(server);
@@ -71,7 +72,7 @@ const DISK_FAULTS = [
 ] as const;
 
 test.for(SCALE.isFull ? DISK_FAULTS : DISK_FAULTS.slice(0, 2))(
-  "%s: refused for now, pages up, nothing lost once it is mended",
+  "%s: refused for now, pages up, nothing lost once it is repaired",
   LONG,
   async ([, calls, error], { skip }) => {
     const scene = await openScene();
@@ -81,10 +82,9 @@ test.for(SCALE.isFull ? DISK_FAULTS : DISK_FAULTS.slice(0, 2))(
     // A file system cannot be made read-only under open files; so the system calls answer as if it were.
     const files = ["", "-wal", "-shm"].flatMap((end) => ["-P", `${scene.dataDir}/messages.db${end}`]);
     const options = ["-o", "/dev/null", ...files, "-e", `trace=${calls}`, "-e", `inject=${calls}:error=${error}`];
-    const mend = await attachStrace(server.process.pid, options);
-    if (typeof mend === "string") return skip(mend);
+    const repair = await attachStrace(skip, server.process.pid, options);
     await expectOutage(scene, server);
-    await mend();
+    await repair();
     await scene.expectNothingLost(server);
   },
 );

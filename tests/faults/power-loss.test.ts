@@ -18,8 +18,7 @@ test("no answer leaves before the disk has the message", async ({ skip }) => {
   const server = await scene.start();
   const trace = join(await makeScratchFolder(), "trace");
   const calls = "trace=pwrite64,fsync,fdatasync,write,writev,sendto,sendmsg";
-  const detach = await attachStrace(server.process.pid, ["-y", "-s", "8000", "-o", trace, "-e", calls]);
-  if (typeof detach === "string") return skip(detach);
+  const detach = await attachStrace(skip, server.process.pid, ["-y", "-s", "8000", "-o", trace, "-e", calls]);
 
   for (let count = 0; count < SCALE.tracedMessages; count += 8) await scene.visitors.post(server.url, 8);
   await detach();

@@ -1,10 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { request } from "node:https";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import { findFreePort } from "../../scripts/free-port.ts";
+import { findFreePort, startProgram } from "../../scripts/run-server.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 
 export interface BalancerAnswer {
@@ -22,7 +21,7 @@ export interface Balancer {
 type Prepare = (parts: { folder: string; port: number; nodePorts: readonly string[] }) => Promise<string[]>;
 
 interface Example {
-  /** Programs this machine must have. */
+  /** Programs that must be installed. */
   needs: readonly string[];
   /** Whether a message whose node died goes to another node, unseen by the visitor. */
   repeatsPosts: boolean;
@@ -35,40 +34,21 @@ export const BALANCERS: Readonly<Record<"nginx" | "Caddy", Example>> = {
   Caddy: { needs: ["caddy"], repeatsPosts: false, prepare: prepareCaddy },
 };
 
-/** Debian keeps nginx where only root looks. */
-export const TOOL_PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
-
-/** Why a test with these programs is skipped, or null. */
-export function missingTool(tools: readonly string[]): string | null {
-  const missing = tools.find(
-    (tool) => spawnSync("sh", ["-c", `command -v ${tool}`], { env: { PATH: TOOL_PATH } }).status !== 0,
-  );
-  return missing ? `${missing} is not installed here` : null;
-}
-
 /** Runs a balancer by the example in deploy/, changed in nothing but ports and certificate; it ends with the test. */
 export async function startBalancer(name: keyof typeof BALANCERS, nodeUrls: readonly string[]): Promise<Balancer> {
   const folder = await makeScratchFolder();
   const port = await findFreePort();
   const nodePorts = nodeUrls.map((url) => new URL(url).port);
-  const [program = "", ...args] = await BALANCERS[name].prepare({ folder, port, nodePorts });
-  const child = spawn(program, args, {
-    env: { PATH: TOOL_PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
-  onTestFinished(async () => {
-    if (child.exitCode !== null) return;
-    child.kill("SIGTERM");
-    await once(child, "exit");
-  });
+  const command = await BALANCERS[name].prepare({ folder, port, nodePorts });
+  const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  const program = await startProgram(command, { env, port });
+  onTestFinished(async () => void (await program.stop()));
 
   const balancer: Balancer = { ask: (path, options = {}) => ask(port, path, options) };
   const status = () =>
     balancer.ask("/healthz").then(
       (answer) => answer.status,
-      () => (child.exitCode === null ? "not yet" : output),
+      () => program.output(),
     );
   await expect.poll(status, { timeout: 20_000, interval: 100 }).toBe(200);
   return balancer;

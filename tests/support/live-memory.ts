@@ -1,4 +1,4 @@
-import type { RunningServer } from "./server.ts";
+import type { RunningServer } from "../../scripts/run-server.ts";
 
 /** Start a server with these to be able to ask for its memory. */
 export const MEASURABLE = { NODE_OPTIONS: "--inspect=127.0.0.1:0" };

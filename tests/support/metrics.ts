@@ -1,4 +1,4 @@
-import type { RunningServer } from "./server.ts";
+import type { RunningServer } from "../../scripts/run-server.ts";
 
 export interface Scrape {
   text: string;

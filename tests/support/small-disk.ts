@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { missing, requirePrograms, type Skip } from "./require-program.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 
 const SIZE_MB = 24;
@@ -16,12 +17,12 @@ export interface SmallDisk {
   free(): void;
 }
 
-/** A file system of its own in memory, gone after the test; or a plain reason why this machine has none to give. */
-export async function mountSmallDisk(): Promise<SmallDisk | string> {
+/** A file system of its own in memory, gone after the test. Ends the test where this machine does not allow mounting. */
+export async function mountSmallDisk(skip: Skip): Promise<SmallDisk> {
+  requirePrograms(skip, "mount");
   const folder = await makeScratchFolder();
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${SIZE_MB}m`, "tmpfs", folder], { encoding: "utf8" });
-  if (mounted.error || mounted.status !== 0)
-    return `a small disk cannot be mounted: ${mounted.stderr?.trim() ?? "no mount"}`;
+  if (mounted.status !== 0) return missing(skip, `A small disk cannot be mounted here: ${mounted.stderr.trim()}`);
   onTestFinished(() => {
     // Lazily: a server that a failed test left behind must not keep it.
     spawnSync("umount", ["-l", folder]);

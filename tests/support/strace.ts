@@ -1,16 +1,18 @@
 import { spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
+import { missing, requirePrograms, type Skip } from "./require-program.ts";
 
 const ATTACH_MS = 20_000;
 
-/** Lets go of the program, which runs on as before. */
+/** Leaves the program, which runs on as before. */
 export type Detach = () => Promise<void>;
 
 /**
- * Watches the system calls of a running program and all its threads, or makes them fail. Resolves once strace holds the
- * program; to a plain reason where that cannot be done on this machine.
+ * Watches the system calls of a running program and all its threads, or makes them fail. Resolves once strace is
+ * attached; ends the test where this machine does not allow that.
  */
-export async function attachStrace(pid: number | undefined, options: string[]): Promise<Detach | string> {
+export async function attachStrace(skip: Skip, pid: number | undefined, options: string[]): Promise<Detach> {
+  requirePrograms(skip, "strace");
   const strace = spawn("strace", ["-f", "-p", String(pid), ...options], { stdio: ["ignore", "ignore", "pipe"] });
   const ended = new Promise<void>((resolve) => {
     strace.once("exit", () => resolve());
@@ -33,5 +35,5 @@ export async function attachStrace(pid: number | undefined, options: string[]): 
     setTimeout(resolve, ATTACH_MS, false).unref();
   });
   if (await attached) return detach;
-  return strace.pid === undefined ? "strace is not installed" : `strace may not watch other programs: ${said.trim()}`;
+  return missing(skip, `strace may not watch other programs here: ${said.trim()}`);
 }

@@ -13,13 +13,13 @@ interface Load {
   seconds: number;
   /** The whole text of the next request. */
   request(): string;
-  /** For all connections together; as fast as the server answers when not given. */
+  /** Of all connections together; without it, as fast as the server answers. */
   perSecond?: number;
 }
 
 /**
- * Keeps each connection busy with one request after the other. Written on bare sockets, so that the client costs little
- * beside the server that shares the machine with it.
+ * Sends one request after the other on each connection. It uses bare sockets, because the client shares the machine with
+ * the server it measures and must take as little of it as it can.
  */
 export async function measureLoad({ port, connections, seconds, request, perSecond }: Load): Promise<LoadResult> {
   const latenciesMs: number[] = [];
@@ -77,7 +77,7 @@ class AnswerLength {
     this.#hasNoBody = hasNoBody;
   }
 
-  /** The status once an answer is whole, else null. */
+  /** The status once an answer is complete, else null. */
   add(chunk: Buffer): number | null {
     let length = chunk.length;
     if (this.#missing < 0) {
@@ -99,10 +99,26 @@ class AnswerLength {
     return this.#status;
   }
 
-  /** Infinite for a body in chunks, which says itself where it ends. */
+  /** Infinite for a chunked body, which marks its own end. */
   #bodyLength(head: string): number {
     if (this.#hasNoBody || this.#status === 304) return 0;
     if (/\r\ntransfer-encoding: chunked/i.test(head)) return Number.POSITIVE_INFINITY;
     return Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
   }
+}
+
+let messages = 0;
+
+/** A whole request with a message. No two have the same text, or the server would take them for one message. */
+export function nextMessage(): string {
+  messages += 1;
+  const message = `Message ${messages}: how do I offset the carbon of a small office, and what does it cost a year?`;
+  const body = JSON.stringify({
+    name: "Ada Lovelace",
+    email: "ada@example.com",
+    phone: "+44 20",
+    country: "GB",
+    message,
+  });
+  return `POST /send-email HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }

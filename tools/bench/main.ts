@@ -1,20 +1,17 @@
-// `npm run bench`: all parts, or those named: `npm run bench -- pages server`. Nothing here is asserted: machines differ,
-// so compare the ratios within one run. Tables are printed, and lie as JSON and as charts in dist/bench.
+// `npm run bench`: all parts, or those named: `npm run bench -- pages server`. Nothing is asserted, because machines
+// differ: compare the ratios within one run. Tables are printed, and written as JSON and as charts to dist/bench.
 import { mkdir, writeFile } from "node:fs/promises";
-import { chartSvg } from "./chart.ts";
-import { benchGrowth } from "./growth.ts";
-import { benchLighthouse } from "./lighthouse.ts";
 import { benchMessages } from "./messages.ts";
-import { benchPages } from "./pages.ts";
+import { benchLighthouse, benchPages } from "./pages.ts";
+import { type BenchTable, chartSvg } from "./report.ts";
 import { benchServer } from "./server.ts";
-import type { BenchTable } from "./table.ts";
 
 const OUT = "dist/bench";
 const PARTS: Readonly<Record<string, () => Promise<BenchTable[]>>> = {
   pages: benchPages,
   lighthouse: benchLighthouse,
   server: benchServer,
-  messages: async () => [...(await benchMessages()), ...(await benchGrowth())],
+  messages: benchMessages,
 };
 
 const wanted = process.argv.slice(2);

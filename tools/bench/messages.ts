@@ -1,54 +1,167 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type StartedProcess, startProcess, startServer } from "../../scripts/start-process.ts";
-import { type LoadResult, measureLoad } from "./http-load.ts";
-import { nextMessage } from "./message-request.ts";
-import { type BenchTable, ratio } from "./table.ts";
+import { setTimeout } from "node:timers/promises";
+import { type RunningServer, startProgram, startServer } from "../../scripts/run-server.ts";
+import { openSqliteStore } from "../../server/store/sqlite-store.ts";
+import type { Store } from "../../server/store/store.ts";
+import { startPostgres } from "../../tests/support/postgres.ts";
+import { type LoadResult, measureLoad, nextMessage } from "./http-load.ts";
+import { type BenchTable, median, ratio } from "./report.ts";
+import { type Start, withServer } from "./rivals.ts";
 
 const CONNECTIONS = 200;
 const WARM_UP_SECONDS = 10;
 const SECONDS = 5;
 const ROUNDS = 3;
 
-/** Messages accepted per second by the product and by a bare group-commit server, in turns on the same disk. */
+/** Messages accepted per second, and whether that changes as messages pile up. */
 export async function benchMessages(): Promise<BenchTable[]> {
-  const rows: BenchTable["rows"] = [];
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    const bare = await measure((folder) =>
-      startProcess(["node", "tools/bench/bare-group-commit.ts", join(folder, "bare.db")]),
-    );
-    const ours = await measure((folder) => startServer({ DATA_DIR: folder }));
-    rows.push({ round, server: "bare group commit", ...shown(bare), ratio: "1.00" });
-    rows.push({ round, server: "ours", ...shown(ours), ratio: ratio(ours.perSecond, bare.perSecond) });
-  }
-  return [
-    {
-      title: `Messages accepted at ${CONNECTIONS} connections`,
-      rows,
-      chart: { label: "server", value: "messages/s" },
-      notes: [
-        "Each answer means: committed to disk. The bare server parses, inserts and commits, and does nothing else.",
-      ],
-    },
-  ];
+  return [await acceptance(), await growth()];
 }
 
-async function measure(start: (folder: string) => Promise<StartedProcess>): Promise<LoadResult> {
-  const folder = await mkdtemp(join(tmpdir(), "bench-"));
-  const server = await start(folder);
+/** The product on SQLite and on PostgreSQL, and a bare group-commit server, in turns on the same disk. */
+async function acceptance(): Promise<BenchTable> {
+  const rows: BenchTable["rows"] = [];
+  const postgres = await startPostgres({ isDurable: true });
   try {
-    const load = { port: server.port, connections: CONNECTIONS, request: nextMessage };
-    // Both are measured warm: Node compiles what is hot within the first seconds.
-    await measureLoad({ ...load, seconds: WARM_UP_SECONDS });
-    return await measureLoad({ ...load, seconds: SECONDS });
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const databaseUrl = await postgres.createDatabase();
+      const bare = await measure((folder) =>
+        startProgram(["node", "tools/bench/bare-servers.ts", "messages", join(folder, "bare.db")]),
+      );
+      const onSqlite = await measure((folder) => startServer({ DATA_DIR: folder, LOG_LEVEL: "error" }));
+      const onPostgres = await measure((folder) =>
+        startServer({ DATA_DIR: folder, DATABASE_URL: databaseUrl, LOG_LEVEL: "error" }),
+      );
+      for (const [server, result] of Object.entries({
+        "bare group commit (SQLite)": bare,
+        "ours on SQLite": onSqlite,
+        "ours on PostgreSQL": onPostgres,
+      })) {
+        rows.push({ round, server, ...shown(result), ratio: ratio(result.perSecond, bare.perSecond) });
+      }
+    }
   } finally {
-    server.process.kill("SIGKILL");
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
+    await postgres.stop();
   }
+  return {
+    title: `Messages accepted at ${CONNECTIONS} connections`,
+    rows,
+    chart: { label: "server", value: "messages/s" },
+    notes: [
+      "Each answer means: committed to disk. The bare server parses, inserts and commits, and does nothing else.",
+      "PostgreSQL runs on this machine too, with fsync and synchronous_commit on.",
+    ],
+  };
+}
+
+async function measure(start: Start): Promise<LoadResult> {
+  return withServer(start, async ({ port, process }) => {
+    const load = { port, connections: CONNECTIONS, request: nextMessage };
+    try {
+      // All are measured warm: Node compiles the busiest functions within the first seconds.
+      await measureLoad({ ...load, seconds: WARM_UP_SECONDS });
+      return await measureLoad({ ...load, seconds: SECONDS });
+    } finally {
+      // Stopping properly would take as long as the mails under way.
+      process.kill("SIGKILL");
+    }
+  });
 }
 
 function shown({ perSecond, p50Ms, p99Ms, failures }: LoadResult) {
   return { "messages/s": Math.round(perSecond), "p50 ms": p50Ms.toFixed(1), "p99 ms": p99Ms.toFixed(1), failures };
+}
+
+const SIZES = [10, 1_000, 100_000];
+const QUERIES = 21;
+const RULES = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
+
+/** Whether anything gets slower as messages pile up: accepting, the first delivery, listing, claiming. */
+async function growth(): Promise<BenchTable> {
+  const rows: BenchTable["rows"] = [];
+  for (const stored of SIZES) {
+    let queries: Record<string, number> = {};
+    const start: Start<RunningServer> = async (folder) => {
+      queries = await fillAndQuery(folder, stored);
+      return startServer({ DATA_DIR: folder, LOG_LEVEL: "error" });
+    };
+    rows.push({ "stored messages": stored, ...(await withServer(start, acceptAndDeliver)), ...queries });
+  }
+  return {
+    title: "Growth: the same work with more messages stored",
+    rows,
+    chart: { label: "stored messages", value: "accepted/s" },
+    notes: ["The stored messages are delivered, except for 10 that wait. Delivery is to files."],
+  };
+}
+
+async function fillAndQuery(folder: string, count: number): Promise<Record<string, number>> {
+  const store = await openSqliteStore(folder);
+  try {
+    await fill(store, count);
+    const list = await medianMs(() => store.list({ limit: 50 }));
+    // The lease ends at once, so that the same messages can be claimed every time.
+    const claim = await medianMs(() => store.claim(10, 0, new Date()));
+    return { "list ms": list, "claim ms": claim };
+  } finally {
+    await store.close();
+  }
+}
+
+async function fill(store: Store, count: number): Promise<void> {
+  const waiting = 10;
+  for (let from = 0; from < count; from += 1_000) {
+    const size = Math.min(1_000, count - from);
+    await Promise.all(Array.from({ length: size }, (_, index) => acceptOne(store, from + index)));
+    const delivered = from + size < count ? size : size - waiting;
+    const claims = await store.claim(delivered, 60_000, new Date());
+    await Promise.all(claims.map((claim) => store.markDelivered(claim, new Date())));
+  }
+}
+
+function acceptOne(store: Store, number: number) {
+  const message = messageOf(number, `No. ${number}`);
+  return store.accept({ message, idempotencyKey: null, clientHash: null, isTrapped: false }, RULES, new Date());
+}
+
+function messageOf(number: number, message: string) {
+  return { name: "Ada", email: `ada${number}@example.com`, phone: "1", country: "GB", message };
+}
+
+async function medianMs(query: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let run = 0; run < QUERIES; run += 1) {
+    const startedAt = performance.now();
+    await query();
+    times.push(performance.now() - startedAt);
+  }
+  return Number(median(times).toFixed(2));
+}
+
+async function acceptAndDeliver({ url, port, process, dataDir }: RunningServer): Promise<Record<string, number>> {
+  try {
+    const startedAt = performance.now();
+    const response = await fetch(`${url}/send-email`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(messageOf(0, `First at ${Date.now()}`)),
+    });
+    const { reference } = (await response.json()) as { reference: string };
+    while (!(await exists(join(dataDir, "outbox", `${reference}.eml`)))) await setTimeout(2);
+    const firstDeliveryMs = performance.now() - startedAt;
+    const load = { port, connections: CONNECTIONS, request: nextMessage };
+    await measureLoad({ ...load, seconds: 3 });
+    const { perSecond } = await measureLoad({ ...load, seconds: 4 });
+    return { "accepted/s": Math.round(perSecond), "first delivery ms": Math.round(firstDeliveryMs) };
+  } finally {
+    process.kill("SIGKILL");
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,19 +1,43 @@
-import { spawnSync } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { findFreePort } from "../../scripts/free-port.ts";
-import { type StartedProcess, startProcess, startServer } from "../../scripts/start-process.ts";
+import { isInstalled } from "../../scripts/programs.mjs";
+import { findFreePort, type RunningProgram, startProgram, startServer } from "../../scripts/run-server.ts";
+
+/** Starts a server that keeps its files in `folder`. */
+export type Start<Server extends RunningProgram = RunningProgram> = (folder: string) => Promise<Server>;
+
+/** Runs `measure` while a server runs, in a folder that is removed afterwards. */
+export async function withServer<Server extends RunningProgram, T>(
+  start: Start<Server>,
+  measure: (server: Server) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "bench-"));
+  try {
+    const server = await start(folder);
+    try {
+      return await measure(server);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
 
 export interface Rival {
   name: string;
   /** Null when the program is not installed on this machine. */
-  start: ((folder: string) => Promise<StartedProcess>) | null;
+  start: Start | null;
 }
 
-/** Servers of one and the same compressed page at /contact, each on the first core alone where that can be had. */
+/** Servers of the same compressed page at /contact, each on the first core alone where taskset is installed. */
 export const RIVALS: readonly Rival[] = [
-  { name: "bare node:http", start: () => startProcess([...oneCore(), "node", "tools/bench/bare-pages.ts", "dist"]) },
-  { name: "ours", start: (folder) => startServer({ DATA_DIR: folder }, oneCore()) },
+  {
+    name: "bare node:http",
+    start: () => startProgram([...oneCore(), "node", "tools/bench/bare-servers.ts", "pages", "dist"]),
+  },
+  { name: "ours", start: (folder) => startServer({ DATA_DIR: folder, LOG_LEVEL: "error" }, oneCore()) },
   { name: "Caddy", start: isInstalled("caddy") ? startCaddy : null },
   { name: "nginx", start: isInstalled("nginx") ? startNginx : null },
 ];
@@ -22,11 +46,7 @@ export function oneCore(): string[] {
   return isInstalled("taskset") ? ["taskset", "-c", "0"] : [];
 }
 
-function isInstalled(program: string): boolean {
-  return spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
-}
-
-async function startCaddy(folder: string): Promise<StartedProcess> {
+async function startCaddy(folder: string): Promise<RunningProgram> {
   const port = await findFreePort();
   const config = join(folder, "Caddyfile");
   await writeFile(
@@ -47,10 +67,10 @@ http://:${port} {
 `,
   );
   const command = [...oneCore(), "caddy", "run", "--config", config, "--adapter", "caddyfile"];
-  return startProcess(command, { HOME: folder, GOMAXPROCS: "1" }, port);
+  return startProgram(command, { env: { HOME: folder, GOMAXPROCS: "1" }, port });
 }
 
-async function startNginx(folder: string): Promise<StartedProcess> {
+async function startNginx(folder: string): Promise<RunningProgram> {
   const port = await findFreePort();
   const config = join(folder, "nginx.conf");
   await writeFile(
@@ -81,5 +101,5 @@ http {
 }
 `,
   );
-  return startProcess([...oneCore(), "nginx", "-c", config, "-e", join(folder, "error.log")], {}, port);
+  return startProgram([...oneCore(), "nginx", "-c", config, "-e", join(folder, "error.log")], { port });
 }

@@ -1,15 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
-import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
+import { cpus } from "node:os";
 import { buffer } from "node:stream/consumers";
-import { type StartedProcess, startServer } from "../../scripts/start-process.ts";
-import { measureLoad } from "./http-load.ts";
-import { nextMessage } from "./message-request.ts";
-import { oneCore, RIVALS } from "./rivals.ts";
-import { type BenchTable, median, ratio } from "./table.ts";
+import { startServer } from "../../scripts/run-server.ts";
+import { measureLoad, nextMessage } from "./http-load.ts";
+import { type BenchTable, median, ratio } from "./report.ts";
+import { oneCore, RIVALS, withServer } from "./rivals.ts";
 
 const CONNECTIONS = 32;
 const WARM_UP_SECONDS = 3;
@@ -18,10 +15,10 @@ const ROUNDS = 3;
 const MESSAGES_PER_SECOND = 200;
 const STARTS = 5;
 
-/** How fast one core sends a page, beside other servers; and what the server needs to do so. */
+/** How many pages a second one core sends, compared with other servers; and the server's start time and memory. */
 export async function benchServer(): Promise<BenchTable[]> {
   const canPin = oneCore().length > 0;
-  // The client keeps to the second core, or it would take time from the servers on the first.
+  // The client runs on the second core, so that it takes no time from the servers on the first.
   if (canPin) pin("1");
   const onOneCore = [await throughput(), await besideMessages()];
   if (canPin) pin(`0-${cpus().length - 1}`);
@@ -33,12 +30,12 @@ function pin(cores: string): void {
 }
 
 async function throughput(): Promise<BenchTable> {
-  const missing = RIVALS.filter(({ start }) => start === null).map(({ name }) => `${name} is not installed here.`);
+  const missing = RIVALS.filter(({ start }) => start === null).map(({ name }) => `${name} is not installed.`);
   const rates = new Map<string, Record<"GET" | "304" | "HEAD", number>>();
   for (const { name, start } of RIVALS) {
     if (!start) continue;
     await withServer(start, async ({ port }) => {
-      const etag = await checkedTag(name, port);
+      const etag = await checkPage(name, port);
       const measure = async (method: string, extra = "") => {
         const request = `${method} /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: gzip, deflate, br\r\n${extra}\r\n`;
         const load = { port, connections: CONNECTIONS, request: () => request };
@@ -73,8 +70,8 @@ async function throughput(): Promise<BenchTable> {
   return { title: "Pages per second on one core", rows, chart: { label: "server", value: "GET/s" }, notes };
 }
 
-/** The page's tag, once it is sure that this server sends the same bytes as the others. */
-async function checkedTag(name: string, port: number): Promise<string> {
+/** The page's tag. Throws when this server does not send the same bytes as the others. */
+async function checkPage(name: string, port: number): Promise<string> {
   const options = { port, path: "/contact", headers: { "accept-encoding": "gzip, deflate, br" } };
   const response = await new Promise<IncomingMessage>((resolve) => get(options, resolve));
   const body = await buffer(response);
@@ -87,7 +84,7 @@ async function besideMessages(): Promise<BenchTable> {
   const request = () => "GET /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: br\r\n\r\n";
   const pages = { connections: 20, seconds: 8, request, perSecond: 1000 };
   return withServer(
-    (folder) => startServer({ DATA_DIR: folder }, oneCore()),
+    (folder) => startServer({ DATA_DIR: folder, LOG_LEVEL: "error" }, oneCore()),
     async ({ port }) => {
       await measureLoad({ ...pages, port, seconds: WARM_UP_SECONDS });
       const alone = await measureLoad({ ...pages, port });
@@ -113,7 +110,7 @@ async function needs(): Promise<BenchTable> {
     await withServer(
       (folder) => {
         startedAt = performance.now();
-        return startServer({ DATA_DIR: folder });
+        return startServer({ DATA_DIR: folder, LOG_LEVEL: "error" });
       },
       async ({ port }) => {
         await new Promise((resolve) => get({ port, path: "/" }, (response) => response.once("data", resolve)));
@@ -122,36 +119,22 @@ async function needs(): Promise<BenchTable> {
     );
   }
   const rows = await withServer(
-    (folder) => startServer({ DATA_DIR: folder }),
+    (folder) => startServer({ DATA_DIR: folder, LOG_LEVEL: "error" }),
     async ({ port, process }) => {
-      const held = residentMb(process.pid);
+      const afterStart = residentMb(process.pid);
       const request = () => "GET /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: br\r\n\r\n";
       await measureLoad({ port, connections: CONNECTIONS, seconds: 5, request });
       const afterPages = residentMb(process.pid);
       await measureLoad({ port, connections: 20, seconds: 10, request: nextMessage, perSecond: MESSAGES_PER_SECOND });
       return [
         { what: "start to first byte, ms (median)", value: Math.round(median(startsMs)) },
-        { what: "memory with everything held, MB", value: held },
+        { what: "memory after start, MB", value: afterStart },
         { what: "memory after 5 s of pages at full speed, MB", value: afterPages },
-        { what: `memory after 10 s of ${MESSAGES_PER_SECOND} messages/s more, MB`, value: residentMb(process.pid) },
+        { what: `memory after 10 s more, of ${MESSAGES_PER_SECOND} messages/s, MB`, value: residentMb(process.pid) },
       ];
     },
   );
   return { title: "What the server needs", rows };
-}
-
-async function withServer<T>(
-  start: (folder: string) => Promise<StartedProcess>,
-  measure: (server: StartedProcess) => Promise<T>,
-): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "bench-"));
-  const server = await start(folder);
-  try {
-    return await measure(server);
-  } finally {
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 function residentMb(pid: number | undefined): number {

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PROGRAM_PATH } from "./programs.mjs";
+
+const START_MS = 60_000;
+
+export interface RunningProgram {
+  port: number;
+  /** On the loopback interface, without a slash at its end. */
+  url: string;
+  process: ChildProcess;
+  /** Everything it printed so far. */
+  output(): string;
+  /** Sends SIGTERM and resolves to its exit code; null when a signal ended it. */
+  stop(): Promise<number | null>;
+}
+
+export interface RunningServer extends RunningProgram {
+  /** Removed by `stop`, unless it was given as DATA_DIR. */
+  dataDir: string;
+}
+
+/**
+ * Starts the server as `npm run serve` does, with its compile cache, and resolves once it is ready. It listens on a free
+ * port, has a data folder of its own and no limits, unless `env` says otherwise. `prefix` is a command such as `taskset`
+ * that runs it.
+ */
+export async function startServer(
+  env: Readonly<Record<string, string>> = {},
+  prefix: readonly string[] = [],
+): Promise<RunningServer> {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { serve: string } };
+  const dataDir = env.DATA_DIR ?? (await mkdtemp(join(tmpdir(), "site-")));
+  const removeData = async () => {
+    if (env.DATA_DIR === undefined) await rm(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const program = await startProgram([...prefix, "sh", "-c", scripts.serve], {
+      env: { PORT: "0", RATE_LIMIT: "off", HOURLY_LIMIT: "off", DATA_DIR: dataDir, ...env },
+    });
+    return { ...program, dataDir, stop: () => program.stop().finally(removeData) };
+  } catch (error) {
+    await removeData();
+    throw error;
+  }
+}
+
+/**
+ * Starts a program and resolves once it accepts connections: on `port` where that is given, else on the port it prints
+ * as "on localhost:3000" or "on http://localhost:3000". `node` is the Node that runs this. Rejects with everything the
+ * program printed when it ends or takes longer than a minute.
+ */
+export async function startProgram(
+  command: readonly string[],
+  { env = {}, cwd, port }: { env?: Readonly<Record<string, string>>; cwd?: string; port?: number } = {},
+): Promise<RunningProgram> {
+  const [file = "", ...args] = command;
+  const child = spawn(file, args, {
+    env: { PATH: [dirname(process.execPath), PROGRAM_PATH].join(delimiter), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(cwd !== undefined && { cwd }),
+  });
+  let output = "";
+  let isReady = false;
+  const printedPort = Promise.withResolvers<number>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+      const printed = isReady ? undefined : / on (?:http:\/\/)?localhost:(\d+)\s/.exec(output)?.[1];
+      if (printed !== undefined) printedPort.resolve(Number(printed));
+    });
+  }
+
+  const failure = Promise.withResolvers<never>();
+  const fail = (reason: string) => failure.reject(new Error(`${command.join(" ")} ${reason}:\n${output}`));
+  const timer = setTimeout(() => {
+    child.kill("SIGKILL");
+    fail(`did not start within ${START_MS / 1000} s`);
+  }, START_MS);
+  child.once("error", ({ message }) => fail(`could not be run (${message})`));
+  child.once("close", (code, signal) => fail(`ended with ${code ?? signal}`));
+  const waiting = new AbortController();
+  try {
+    const ready = port === undefined ? printedPort.promise : waitUntilListening(port, waiting.signal);
+    const readyPort = await Promise.race([ready, failure.promise]);
+    isReady = true;
+    return {
+      port: readyPort,
+      url: `http://127.0.0.1:${readyPort}`,
+      process: child,
+      output: () => output,
+      async stop() {
+        if (child.exitCode === null && child.signalCode === null) {
+          child.kill("SIGTERM");
+          await once(child, "exit");
+        }
+        return child.exitCode;
+      },
+    };
+  } finally {
+    clearTimeout(timer);
+    waiting.abort();
+    failure.promise.catch(() => {});
+  }
+}
+
+async function waitUntilListening(port: number, signal: AbortSignal): Promise<number> {
+  while (!signal.aborted) {
+    const socket = connect(port, "127.0.0.1");
+    const isListening = await once(socket, "connect").then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (isListening) break;
+    await sleep(20);
+  }
+  return port;
+}
+
+/** A free port of the loopback interface, for a program that cannot choose one itself. */
+export async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}

@@ -1,0 +1,88 @@
+// The limits to compare with: bare Node servers that do one thing and nothing else. The benchmarks start them:
+//   node tools/bench/bare-servers.ts pages <folder>    sends compressed pages from memory
+//   node tools/bench/bare-servers.ts messages <file>   parses messages and commits them to SQLite in groups
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".json": "application/json",
+  ".webmanifest": "application/manifest+json",
+  ".woff2": "font/woff2",
+  ".avif": "image/avif",
+  ".mp4": "video/mp4",
+};
+
+const [kind, path = ""] = process.argv.slice(2);
+const server = createServer(kind === "pages" ? servePages(path) : acceptMessages(path));
+server.listen(0, "127.0.0.1", () => console.log(`listening on localhost:${(server.address() as AddressInfo).port}`));
+
+function servePages(folder: string): RequestListener {
+  const answers = new Map(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && extname(entry.name.replace(/\.br$/, "")) in TYPES)
+      .map((entry) => {
+        const path = join(entry.parentPath, entry.name);
+        const body = readFileSync(path);
+        const isBrotli = path.endsWith(".br");
+        const file = path.slice(folder.length).replace(/\.br$/, "");
+        const url = file.replace(/^\/?/, "/").replace(/(.)?\/index\.html$/, "$1") || "/";
+        const headers = {
+          "content-type": TYPES[extname(file)],
+          "content-length": body.length,
+          "cache-control": "no-cache",
+          etag: '"bare"',
+          ...(isBrotli && { "content-encoding": "br" }),
+        };
+        return [url, isBrotli, { body, headers }] as const;
+      })
+      // Where a file is compressed, that variant wins.
+      .sort(([, a], [, b]) => Number(a) - Number(b))
+      .map(([url, , answer]) => [url, answer] as const),
+  );
+  return (request, response) => {
+    const answer = answers.get(request.url ?? "");
+    if (!answer) response.writeHead(404, { "content-length": 0 }).end();
+    else if (request.headers["if-none-match"] === '"bare"') response.writeHead(304, { etag: '"bare"' }).end();
+    else response.writeHead(200, answer.headers).end(request.method === "HEAD" ? undefined : answer.body);
+  };
+}
+
+function acceptMessages(file: string): RequestListener {
+  const db = new DatabaseSync(file);
+  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+  db.exec(
+    "CREATE TABLE messages (id INTEGER PRIMARY KEY, name TEXT, email TEXT, phone TEXT, country TEXT, message TEXT)",
+  );
+  const insert = db.prepare("INSERT INTO messages (name, email, phone, country, message) VALUES (?, ?, ?, ?, ?)");
+  let waiting: { body: Record<string, string>; response: ServerResponse }[] = [];
+
+  const commit = () => {
+    const group = waiting;
+    waiting = [];
+    db.exec("BEGIN IMMEDIATE");
+    for (const { body } of group) {
+      insert.run(body.name ?? "", body.email ?? "", body.phone ?? "", body.country ?? "", body.message ?? "");
+    }
+    db.exec("COMMIT");
+    const answer = '{"success":true}';
+    for (const { response } of group) {
+      response.writeHead(200, { "content-type": "application/json", "content-length": answer.length }).end(answer);
+    }
+  };
+  return (request, response) => {
+    let text = "";
+    request.on("data", (chunk) => {
+      text += chunk;
+    });
+    request.on("end", () => {
+      if (waiting.length === 0) setImmediate(commit);
+      waiting.push({ body: JSON.parse(text), response });
+    });
+  };
+}
