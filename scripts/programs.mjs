@@ -1,4 +1,4 @@
-// The programs beside Node that the tests and tools run, and where to find them. Plain JavaScript, because set-up runs it
+// The programs besides Node that tests and tools run, and where to find them. Plain JavaScript, because set-up runs it
 // before Node 24 is installed.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -6,10 +6,7 @@ import { delimiter, join } from "node:path";
 /** PATH with the folders in which Debian keeps nginx, and which are not on every user's PATH. */
 export const PROGRAM_PATH = [process.env.PATH ?? "", "/usr/sbin", "/sbin"].join(delimiter);
 
-/**
- * What `npm test` runs besides the browser, and the Debian package of each program.
- * @type {Readonly<Record<string, string>>}
- */
+/** What `npm test` runs besides the browser, and the Debian package of each program. */
 export const TEST_PROGRAMS = {
   caddy: "caddy",
   mount: "mount",

@@ -54,20 +54,21 @@ function installBrowser() {
 }
 
 function installTestPrograms() {
-  const missing = () => Object.keys(TEST_PROGRAMS).filter((name) => !isInstalled(name));
-  if (missing().length > 0 && canUseApt()) {
-    say(`Installing ${missing().join(", ")} for the tests (apt-get) ...`);
+  const findMissing = () => Object.entries(TEST_PROGRAMS).filter(([name]) => !isInstalled(name));
+  let missing = findMissing();
+  if (missing.length > 0 && canUseApt()) {
+    say(`Installing ${missing.map(([name]) => name).join(", ")} for the tests (apt-get) ...`);
     withoutStartingServices(() => {
       aptGet("update");
       // One by one: a package that this Debian does not have must not keep the others from being installed.
-      for (const name of missing()) aptGet("install", "--no-install-recommends", TEST_PROGRAMS[name] ?? name);
+      for (const [, debianPackage] of missing) aptGet("install", "--no-install-recommends", debianPackage);
     });
+    missing = findMissing();
   }
-  const names = missing();
-  if (names.length === 0) return;
-  const packages = names.map((name) => `${name} (Debian package ${TEST_PROGRAMS[name]})`);
+  if (missing.length === 0) return;
+  const names = missing.map(([name, debianPackage]) => `${name} (Debian package ${debianPackage})`);
   const outcome = process.env.CI ? "will fail, because CI is set" : "will be skipped";
-  say(`Not installed: ${packages.join(", ")}. Tests that need them ${outcome}.`);
+  say(`Not installed: ${names.join(", ")}. Tests that need them ${outcome}.`);
 }
 
 /** nginx, Caddy and Prometheus are services, which Debian starts on installation and enables for every boot. */

@@ -4,6 +4,7 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { findFreePort, startProgram } from "../../scripts/run-server.ts";
+import type { Program } from "./require-program.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 
 export interface BalancerAnswer {
@@ -22,7 +23,7 @@ type Prepare = (parts: { folder: string; port: number; nodePorts: readonly strin
 
 interface Example {
   /** Programs that must be installed. */
-  needs: readonly string[];
+  needs: readonly Program[];
   /** Whether a message whose node died goes to another node, unseen by the visitor. */
   repeatsPosts: boolean;
   prepare: Prepare;

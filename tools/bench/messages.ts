@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type RunningServer, startProgram, startServer } from "../../scripts/run-server.ts";
-import { openSqliteStore } from "../../server/store/sqlite-store.ts";
+import { openStore } from "../../server/store/open-store.ts";
 import type { Store } from "../../server/store/store.ts";
 import { startPostgres } from "../../tests/support/postgres.ts";
 import { type LoadResult, measureLoad, nextMessage } from "./http-load.ts";
@@ -97,7 +97,7 @@ async function growth(): Promise<BenchTable> {
 }
 
 async function fillAndQuery(folder: string, count: number): Promise<Record<string, number>> {
-  const store = await openSqliteStore(folder);
+  const store = await openStore({ dataDir: folder, databaseUrl: null });
   try {
     await fill(store, count);
     const list = await medianMs(() => store.list({ limit: 50 }));

@@ -27,7 +27,7 @@ interface Received {
   scriptBytes: number;
 }
 
-/** What a browser receives on a first visit to each screen, beside the same page written by hand. */
+/** What a browser receives on a first visit to each screen, compared with the same page written by hand. */
 export async function benchPages(): Promise<BenchTable[]> {
   const browser = await chromium.launch(chromiumOptions());
   try {
@@ -57,12 +57,12 @@ async function receive(browser: Browser, site: Site, path: string): Promise<Rece
   await session.send("Network.enable");
   // Starts the process that will show the page; otherwise the events of the first files would be missed.
   await page.goto(`${site.url}/favicon.svg`);
-  const asked = new Map<string, { isScript: boolean; bytes: number }>();
+  const received = new Map<string, { isScript: boolean; bytes: number }>();
   session.on("Network.requestWillBeSent", ({ requestId, type }) =>
-    asked.set(requestId, { isScript: type === "Script", bytes: 0 }),
+    received.set(requestId, { isScript: type === "Script", bytes: 0 }),
   );
   session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
-    const request = asked.get(requestId);
+    const request = received.get(requestId);
     if (request) request.bytes = encodedDataLength;
   });
   await page.goto(site.url + path, { waitUntil: "networkidle" });
@@ -73,7 +73,7 @@ async function receive(browser: Browser, site: Site, path: string): Promise<Rece
     return resources.filter(({ renderBlockingStatus }) => renderBlockingStatus === "blocking").length + 1;
   });
   await context.close();
-  const requests = [...asked.values()];
+  const requests = [...received.values()];
   const sum = (some: typeof requests) => some.reduce((total, { bytes }) => total + bytes, 0);
   return {
     requests: requests.length,

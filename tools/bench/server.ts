@@ -20,7 +20,7 @@ export async function benchServer(): Promise<BenchTable[]> {
   const canPin = oneCore().length > 0;
   // The client runs on the second core, so that it takes no time from the servers on the first.
   if (canPin) pin("1");
-  const onOneCore = [await throughput(), await besideMessages()];
+  const onOneCore = [await throughput(), await whileMessagesArrive()];
   if (canPin) pin(`0-${cpus().length - 1}`);
   return [...onOneCore, await needs()];
 }
@@ -80,7 +80,7 @@ async function checkPage(name: string, port: number): Promise<string> {
   return response.headers.etag ?? '"none"';
 }
 
-async function besideMessages(): Promise<BenchTable> {
+async function whileMessagesArrive(): Promise<BenchTable> {
   const request = () => "GET /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: br\r\n\r\n";
   const pages = { connections: 20, seconds: 8, request, perSecond: 1000 };
   return withServer(
@@ -89,7 +89,7 @@ async function besideMessages(): Promise<BenchTable> {
       await measureLoad({ ...pages, port, seconds: WARM_UP_SECONDS });
       const alone = await measureLoad({ ...pages, port });
       const messages = { port, connections: 20, seconds: 9, request: nextMessage, perSecond: MESSAGES_PER_SECOND };
-      const [accepted, beside] = await Promise.all([measureLoad(messages), measureLoad({ ...pages, port })]);
+      const [accepted, busy] = await Promise.all([measureLoad(messages), measureLoad({ ...pages, port })]);
       const row = (what: string, { perSecond, p50Ms, p99Ms, failures }: typeof alone) => ({
         what,
         "per second": Math.round(perSecond),
@@ -97,7 +97,7 @@ async function besideMessages(): Promise<BenchTable> {
         "p99 ms": Number(p99Ms.toFixed(2)),
         failures,
       });
-      const rows = [row("pages alone", alone), row("pages beside messages", beside), row("the messages", accepted)];
+      const rows = [row("pages alone", alone), row("pages while messages arrive", busy), row("the messages", accepted)];
       return { title: `Pages while ${MESSAGES_PER_SECOND} messages/s are accepted and delivered to files`, rows };
     },
   );

@@ -3,7 +3,7 @@
 import { aspect, horizonY, sun } from "./layout.ts";
 import { noiseTableSize } from "./noise.ts";
 
-/** Compiles and links; throws with the compiler's words. */
+/** Compiles and links; throws with the compiler's message. */
 export function createProgram(gl: WebGL2RenderingContext, vertex: string, fragment: string): WebGLProgram {
   const program = gl.createProgram();
   for (const [type, source] of [
@@ -11,7 +11,7 @@ export function createProgram(gl: WebGL2RenderingContext, vertex: string, fragme
     [gl.FRAGMENT_SHADER, fragment],
   ] as const) {
     const shader = gl.createShader(type);
-    if (shader === null) throw new Error("The browser gave no shader.");
+    if (shader === null) throw new Error("The browser created no shader.");
     gl.shaderSource(shader, source);
     gl.compileShader(shader);
     if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader) ?? "shader");
@@ -62,7 +62,7 @@ export function glslColour(hex: string): string {
   return `vec3(${channels.map((channel) => channel.toFixed(5)).join(", ")})`;
 }
 
-/** A GLSL float literal: GLSL refuses integers where it wants floats. */
+/** A GLSL float literal: GLSL rejects an integer where it expects a float. */
 export function glslFloat(value: number): string {
   return Number.isInteger(value) ? `${value}.0` : `${value}`;
 }

@@ -37,7 +37,7 @@ export function panelMesh(): Float32Array {
       const seen = onPicture(x, z);
       const end = onPicture(x + along.x * tableLength * 0.5, z + along.z * tableLength * 0.5);
       const brow = browAt(end.x);
-      // Words stand at the lower left; the fence keeps the field out of there.
+      // The page's text stands at the lower left, so the field leaves that free.
       if (seen.x < (0.505 + (seen.y - 0.76) * 0.2) * aspect) continue;
       if (z + tableLength * 0.5 > brow.z - 3 || seen.x < -0.3 || seen.x > aspect + 0.4 || seen.y > 1.5) continue;
       tables.push({ depth: z, vertices: tableVertices(x, z, hash(row * 64 + column, 79)) });

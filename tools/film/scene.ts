@@ -75,7 +75,7 @@ void main() {
   float reach = exp(-length(fromSun) / 0.26) * smoothstep(0.02, 0.16, length(fromSun));
   colour *= 1.0 + 0.55 * shaft * reach;
 
-  // Quiet where words stand: the left and the top sink a little, the picture's edges too.
+  // Darker behind the page's text, which stands at the left and the top, and a little at the edges.
   float left = smoothstep(1.05, 0.0, p.x);
   colour *= 1.0 - 0.22 * left;
   colour *= 1.0 - 0.3 * smoothstep(0.2, 0.0, p.y);

@@ -76,7 +76,7 @@ vec2 chordAt(float u) {
   return (vec2(root) + vec2(0.017, 0.05) * body) * tip;
 }
 
-/* Paints over what has been drawn so far; colours are held multiplied by their cover. */
+/* Paints over what has been drawn so far; colours are premultiplied by their cover. */
 vec4 over(vec4 below, vec3 colour, float cover) {
   return vec4(colour * cover, cover) + below * (1.0 - cover);
 }

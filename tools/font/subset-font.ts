@@ -1,4 +1,5 @@
-// Cuts the display face down to what headings need. Run it again with `npm run font` after changing the lists below.
+// `npm run font`: reduces the display typeface to the characters, weights and size that headings need. Run it after
+// changing the lists below.
 import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import subsetFont from "subset-font";
@@ -12,7 +13,7 @@ const letters = [...range(0x20, 0x7e), ..."£€·àáäçèéëíñóöøüåæ
 const source = await readFile(createRequire(import.meta.url).resolve(SOURCE));
 const font = await subsetFont(source, letters, {
   targetFormat: "woff2",
-  // Alternates that only optional features would reach are left out.
+  // Leaves out alternate shapes that only optional OpenType features use.
   noLayoutClosure: true,
   // Headings are semibold to bold; one optical size, drawn for large type, serves them all.
   variationAxes: { wght: { min: 500, max: 700 }, opsz: 48 },
