@@ -29,8 +29,8 @@ export interface AppParts {
   /** What `/readyz` says. */
   readiness?: Readiness;
   limits?: Limits;
-  /** Called after a message to be mailed is on disk. */
-  onAccepted(): void;
+  /** Called after a message is on disk. */
+  onStored(state: "queued" | "quarantined"): void;
 }
 
 /** All that Fastify serves; every other path is answered by pages.ts. */
@@ -38,7 +38,7 @@ const API_PATHS: ReadonlySet<string> = new Set(["/send-email", "/healthz", "/rea
 
 /** The whole product but for the process around it: a test creates it and injects requests. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { config, site, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onAccepted } = parts;
+  const { config, site, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = parts;
   const { rateLimits, hourlyLimit } = config;
   const rules = { referencePrefix: site.manifest.site.referencePrefix, rateLimits, hourlyLimit };
   const pages = createPages(site);
@@ -91,7 +91,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     }
   });
   serveHealth(app, store, readiness);
-  acceptMessages(app, { config, store, rules, meter: meter ?? noMeter, onAccepted });
+  acceptMessages(app, { config, store, rules, meter: meter ?? noMeter, onStored });
   app.setErrorHandler((error, request, reply) => {
     request.log.error({ event: "failure", err: error }, "request failed");
     reply.hijack();

@@ -6,15 +6,16 @@ import { createReadiness } from "./http/health.ts";
 import { BuildMissing, loadSite, type Site } from "./http/site-files.ts";
 import { createEmlMailer } from "./mail/eml.ts";
 import { createSmtpMailer } from "./mail/smtp.ts";
-import { startOutbox } from "./outbox/outbox.ts";
+import { type Outbox, startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
 import { openStore } from "./store/open-store.ts";
 import { StoreRefused, StoreUnavailable } from "./store/store.ts";
-import { startAlerts } from "./watch/alerts.ts";
+import { type Alerts, startAlerts } from "./watch/alerts.ts";
 import { MetricsRefused, openMetrics } from "./watch/metrics.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 const SHUTDOWN_MS = 10_000;
+const SECOND_PRESS_MS = 1000;
 
 try {
   await run(parseConfig(process.env));
@@ -29,21 +30,29 @@ async function run(config: Config): Promise<void> {
   const { contactEmail, brand } = site.manifest.site;
   const identity = { brand, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
-  const store = await openStore(config);
+  const store = await openStore(config, { onThreadEnd: endWith });
   const mailer = config.smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(config.smtpUrl);
   const metrics = config.metricsPort === null ? null : await openMetrics(config.metricsPort, store);
   const meter = metrics?.meter;
   const readiness = createReadiness();
 
-  const app = createApp({ config, site, store, meter, readiness, onAccepted: () => outbox.wake() });
+  // Started once the server listens; until then messages are only stored.
+  let outbox: Outbox | undefined;
+  let alerts: Alerts | undefined;
+  const app = createApp({
+    ...{ config, site, store, meter, readiness },
+    onStored: (state) => (state === "queued" ? outbox?.wake() : alerts?.checkNow()),
+  });
   const { log } = app;
-  const outbox = startOutbox({ store, mailer, identity, dataDir, meter, log, onPaused: () => alerts.checkNow() });
-  const alerts = startAlerts({ store, outbox, brand, alertUrl, log });
+  if (metrics) log.info({ event: "metrics", url: metrics.url }, "Metrics are served");
+  // Before all work: a second server on the same port must fail before it touches a message.
+  await app.listen({ port: config.port, host: config.host });
+  await store.clearLeases();
+  outbox = startOutbox({ store, mailer, identity, dataDir, meter, log, onPaused: () => alerts?.checkNow() });
+  alerts = startAlerts({ store, outbox, brand, alertUrl, log });
   const purge = startPurge({ store, retention, dataDir, log });
 
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void shutDown());
-  if (metrics) log.info({ event: "metrics", url: metrics.url }, "Metrics are served");
-  await app.listen({ port: config.port, host: config.host });
+  onStopSignal(() => void shutDown());
   console.log(readyLine(site, (app.server.address() as AddressInfo).port, config, mailer.destination));
   for (const line of settingsThatDiffer(site, config)) console.log(line);
 
@@ -59,12 +68,35 @@ async function run(config: Config): Promise<void> {
     await app.close();
     // Leaves at least a second to close the rest.
     const mailMs = Math.min(SHUTDOWN_MS / 2, endsAtMs - performance.now() - 1000);
-    await Promise.all([outbox.stop(mailMs), purge.stop(), alerts.stop()]);
+    await Promise.all([outbox?.stop(mailMs), purge.stop(), alerts?.stop()]);
     await metrics?.close();
     await mailer.close();
     await store.close();
     process.exit(0);
   }
+}
+
+/**
+ * Calls once for the first signal. One press of Ctrl-C may arrive twice, since npm passes on what the terminal has sent
+ * already; a signal that comes a second later is another press and ends the process at once.
+ */
+function onStopSignal(stop: () => void): void {
+  let firstAtMs: number | null = null;
+  const receive = () => {
+    if (firstAtMs === null) {
+      firstAtMs = performance.now();
+      stop();
+    } else if (performance.now() - firstAtMs >= SECOND_PRESS_MS) {
+      process.exit(1);
+    }
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, receive);
+}
+
+/** For what only a restart by the supervisor can fix. */
+function endWith(error: Error): void {
+  console.error(error.message);
+  process.exit(1);
 }
 
 function readyLine(site: Site, port: number, config: Config, mailDestination: string): string {

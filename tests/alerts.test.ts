@@ -79,15 +79,49 @@ describe("the oldest undelivered message", () => {
     expect(receiver.alerts).toHaveLength(1);
   });
 
-  it("is no reason for an alert when it is held in quarantine", async () => {
+  it("is not one in quarantine, which has an alert of its own", async () => {
     const office = await openPostOffice();
     const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
     const message = { name: "Ada", email: "ada@example.org", phone: "1", country: "", message: "credits" };
-    const trapped = { message, idempotencyKey: null, clientHash: null, isTrapped: true };
+    const trapped = { message, idempotencyKey: null, networks: [], isTrapped: true };
     await office.store.accept(trapped, rules, office.clock.now());
     const { clock } = watch(office, null);
     await clock.advance(3 * HOUR_MS);
-    expect(office.log.lines).toEqual([]);
+    expect(office.log.lines.map(({ troubles }) => troubles)).toEqual([["quarantined"]]);
+  });
+});
+
+describe("messages in quarantine", () => {
+  const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: 0 };
+
+  it("lead to an alert at once, then to one an hour with the number of new ones, whatever else is wrong", async () => {
+    const office = await openPostOffice();
+    const receiver = await openReceiver();
+    const { clock, alerts } = watch(office, receiver, { outbox: { pauseReason: "535 refused" } });
+    alerts.checkNow();
+    await office.log.seen("alert-sent");
+    const hold = async (words: string) => {
+      const message = { name: "Ada", email: "ada@example.org", phone: "1", country: "", message: words };
+      await office.store.accept({ message, idempotencyKey: null, networks: [], isTrapped: false }, rules, clock.now());
+      alerts.checkNow();
+    };
+    await hold("first");
+    await clock.advance(2 * MINUTE_MS);
+    const quarantine = () => receiver.alerts.filter(({ body }) => body.troubles.includes("quarantined"));
+    expect(quarantine().map(({ body }) => body)).toMatchObject([
+      {
+        text: "Brighter: 1 message was held back as suspected abuse, and real ones may be among them. See: npm run messages -- list --state quarantined. To deliver them: npm run messages -- release --all",
+        quarantined: 1,
+      },
+    ]);
+    await hold("second");
+    await hold("third");
+    await clock.advance(30 * MINUTE_MS);
+    expect(quarantine()).toHaveLength(1);
+    await clock.advance(35 * MINUTE_MS);
+    expect(quarantine()[1]?.body.text).toContain("2 messages were held back");
+    await clock.advance(5 * HOUR_MS);
+    expect(quarantine()).toHaveLength(2);
   });
 });
 
@@ -112,7 +146,7 @@ describe("a paused queue", () => {
       {
         text: "Brighter: Messages from the website are not being delivered. No e-mail can be sent until this is fixed: 535 the mail server refused the sign-in: check the user name and password in SMTP_URL",
         troubles: ["paused"],
-        ...{ queued: 1, oldestAgeSeconds: 0, failed: 0 },
+        ...{ queued: 1, oldestAgeSeconds: 0, failed: 0, quarantined: 0 },
       },
     ]);
   });
@@ -166,7 +200,7 @@ describe("at most one alert an hour", () => {
   it("is not held back by an alert that a clock set back has left in the future", async () => {
     const office = await openPostOffice();
     await office.accept();
-    await office.store.moveLastAlert(new Date(0), new Date("2026-06-01"));
+    await office.store.moveLastAlert("delivery", new Date(0), new Date("2026-06-01"));
     const { clock } = watch(office, null);
     await clock.advance(HOUR_MS + MINUTE_MS);
     expect(office.log.count("alert")).toBe(1);
@@ -238,26 +272,27 @@ it("sends the credentials of ALERT_URL as such and logs nothing of its address",
 });
 
 describe("a store that is away", () => {
-  it("for five minutes leads to one alert an hour, and the last one is over when messages get through again", async () => {
+  it("for a minute leads to one alert an hour, and the last one is over when messages get through again", async () => {
     const office = await openPostOffice();
     const receiver = await openReceiver();
     let isAway = true;
     const away = () => Promise.reject(new StoreUnavailable("away"));
     const store = withStore(office.store, {
+      ping: () => (isAway ? away() : office.store.ping()),
       queueDepth: () => (isAway ? away() : office.store.queueDepth()),
-      lastAlertAt: () => (isAway ? away() : office.store.lastAlertAt()),
+      lastAlertAt: (topic) => (isAway ? away() : office.store.lastAlertAt(topic)),
       moveLastAlert: (...args) => (isAway ? away() : office.store.moveLastAlert(...args)),
     });
     const { clock } = watch(office, receiver, { store });
-    await clock.advance(5 * MINUTE_MS);
+    await clock.advance(MINUTE_MS);
     expect(office.log.lines).toEqual([]);
     await clock.advance(MINUTE_MS);
     expect(await office.log.seen("alert")).toMatchObject({ level: "error", troubles: ["store-away"] });
     expect(receiver.alerts.map(({ body }) => body)).toEqual([
       {
-        text: expect.stringContaining("The message database has not answered for 5 minutes"),
+        text: expect.stringContaining("No message can be stored since 1 minute"),
         troubles: ["store-away"],
-        ...{ queued: null, oldestAgeSeconds: null, failed: null },
+        ...{ queued: null, oldestAgeSeconds: null, failed: null, quarantined: null },
       },
     ]);
     await clock.advance(2 * HOUR_MS - MINUTE_MS);
@@ -266,6 +301,15 @@ describe("a store that is away", () => {
     await clock.advance(HOUR_MS);
     expect(office.log.count("alert-over")).toBe(1);
     expect(receiver.alerts).toHaveLength(2);
+  });
+
+  it("for writing only, as with a full disk, is reported too", async () => {
+    const office = await openPostOffice();
+    const receiver = await openReceiver();
+    const store = withStore(office.store, { ping: () => Promise.reject(new StoreUnavailable("full")) });
+    const { clock } = watch(office, receiver, { store });
+    await clock.advance(3 * MINUTE_MS);
+    expect(receiver.alerts.map(({ body }) => body.troubles)).toEqual([["store-away"]]);
   });
 
   it("when it is to be written, as with a full disk, does not prevent the alert about the messages in it", async () => {

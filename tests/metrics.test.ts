@@ -23,7 +23,7 @@ test("counts requests, messages and deliveries by outcome, and names nobody", as
   const mailServer = await startMailServer();
   onTestFinished(() => mailServer.close());
   mailServer.behave({ kind: "refuse", at: "recipient", code: 550, times: 1 });
-  const { url, metrics } = await start({ SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, RATE_LIMIT: "3/1d" });
+  const { url, metrics } = await start({ SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, RATE_LIMIT: "4/1d" });
   const send = (body: string, headers = {}) =>
     fetch(`${url}/send-email`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
   const visitor = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Words" };

@@ -139,11 +139,35 @@ describe("limits per client", () => {
   });
 
   test("do not count what repeats or is refused", async () => {
-    await using({ RATE_LIMIT: "1/10m" }, async (app) => {
+    await using({ RATE_LIMIT: "2/10m" }, async (app) => {
       expect((await post({ to: app, body: { ...BODY, name: "" } })).statusCode).toBe(422);
       expect((await send(app, "1", "192.0.2.1")).statusCode).toBe(200);
       expect((await send(app, "1", "192.0.2.1")).statusCode).toBe(200);
-      expect((await send(app, "2", "192.0.2.1")).statusCode).toBe(429);
+      expect((await send(app, "2", "192.0.2.1")).statusCode).toBe(200);
+      expect((await send(app, "3", "192.0.2.1")).statusCode).toBe(429);
+    });
+  });
+
+  test("do not tell a limited stranger that somebody sent the same words", async () => {
+    await using({ RATE_LIMIT: "1/10m" }, async (app) => {
+      expect((await send(app, "secret", "192.0.2.1")).statusCode).toBe(200);
+      expect((await send(app, "guess", "198.51.100.1")).statusCode).toBe(200);
+      const probe = await send(app, "secret", "198.51.100.1");
+      expect([probe.statusCode, probe.json().reference]).toEqual([429, undefined]);
+    });
+  });
+
+  test("stop a flood from the networks of one IPv6 /48 before it uses up the hourly limit of everybody", async () => {
+    await using({ RATE_LIMIT: "5/10m", HOURLY_LIMIT: "1000" }, async (app) => {
+      for (let start = 0; start < 1000; start += 100) {
+        const flood = Array.from({ length: 100 }, (_, index) =>
+          send(app, `spam ${start + index}`, `2001:db8:1:${(start + index).toString(16)}::1`),
+        );
+        await Promise.all(flood);
+      }
+      expect((await app.store.list({})).length).toBe(5 * 16);
+      expect((await send(app, "from a real visitor", "192.0.2.1")).statusCode).toBe(200);
+      expect(await app.store.list({ state: "quarantined" })).toEqual([]);
     });
   });
 

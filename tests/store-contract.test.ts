@@ -6,8 +6,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { createStore, openStore } from "../server/store/open-store.ts";
 import { openPostgres } from "../server/store/postgres.ts";
-import { sqliteFile } from "../server/store/sqlite.ts";
-import { openSqliteFile } from "../server/store/sqlite-thread.ts";
+import { openSqliteFile, sqliteFile } from "../server/store/sqlite.ts";
 import type { Store } from "../server/store/store.ts";
 import { acceptingSuite } from "./store-contract/accepting.ts";
 import { keepingSuite } from "./store-contract/keeping.ts";
@@ -20,6 +19,7 @@ describe("SQLite", () => {
     const folder = await mkdtemp(join(tmpdir(), "store-contract-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     return {
+      isShared: false,
       // As the server opens it; only a test that draws its own references needs the database in its own thread.
       open: async (options) =>
         closedAfterTest(
@@ -47,6 +47,7 @@ describe("PostgreSQL", () => {
   runSuites(async () => {
     const url = await server.createDatabase();
     return {
+      isShared: true,
       open: async (options) => closedAfterTest(createStore(await openPostgres(url, options))),
       async sql(statement) {
         const client = new pg.Client(url);

@@ -100,7 +100,7 @@ const release = defineCommand({
   argument: "REFERENCE",
   async run({ argument: reference }, { openStore, now, out }) {
     const store = await openStore();
-    if (!(await store.release(reference, now))) {
+    if ((await store.release({ reference }, now)) === 0) {
       const message = await requireMessage(store, reference);
       throw new CommandFailed(`${message.reference} is ${message.state}; only quarantined messages can be released`);
     }

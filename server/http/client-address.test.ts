@@ -1,24 +1,44 @@
 import { expect, test } from "vitest";
-import { clientHash, clientNetwork } from "./client-address.ts";
+import { networkNames, networksOf } from "./client-address.ts";
+
+const names = (address: string) => networkNames(address).map(({ name }) => name);
+
+test.each(["192.0.2.7", "::ffff:192.0.2.7", "::ffff:c000:207", "192.0.2.7:41234", " 192.0.2.7 "])(
+  "%s is one IPv4 client in its /24",
+  (address) => {
+    expect(names(address)).toEqual(["192.0.2.7/32", "192.0.2.0/24"]);
+  },
+);
 
 test.each([
-  ["192.0.2.7", "192.0.2.7"],
-  ["::ffff:192.0.2.7", "192.0.2.7"],
-  ["::ffff:c000:207", "192.0.2.7"],
-  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
-  ["2001:db8:1:2::9", "2001:db8:1:2::/64"],
-  ["2001:0db8:0001:0002::9", "2001:db8:1:2::/64"],
-  ["2001:db8::1", "2001:db8:0:0::/64"],
-  ["::1", "0:0:0:0::/64"],
-  ["fe80::1%eth0", "fe80:0:0:0::/64"],
-])("%s belongs to the client %s", (address, network) => {
-  expect(clientNetwork(address)).toBe(network);
+  "2001:db8:1:2ff:3:4:5:6",
+  "2001:0db8:0001:02ff::9",
+  "[2001:db8:1:2ff::9]",
+  "[2001:db8:1:2ff::9]:41234",
+  "2001:db8:1:2ff::9%eth0",
+])("%s is one IPv6 client in its /56 and /48", (address) => {
+  expect(names(address)).toEqual(["2001:db8:1:2ff::/64", "2001:db8:1:200::/56", "2001:db8:1::/48"]);
 });
 
-test("the hash depends on the client and the key, and shows neither", () => {
+test.each(["", "unknown", "1.2.3.4.5", "[::1", "_hidden", "999.1.1.1:5"])(
+  "%j shares one client's limits",
+  (address) => {
+    expect(names(address)).toEqual(["unreadable"]);
+  },
+);
+
+test("wider networks may send more", () => {
+  const allowances = (address: string) => networkNames(address).map(({ allowance }) => allowance);
+  expect(allowances("192.0.2.7")).toEqual([1, 8]);
+  expect(allowances("2001:db8::1")).toEqual([1, 4, 16]);
+});
+
+test("a hash depends on the network and the key, and shows neither", () => {
   const [key, otherKey] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
-  expect(clientHash("2001:db8:1:2::9", key)).toBe(clientHash("2001:db8:1:2::a", key));
-  expect(clientHash("192.0.2.7", key)).not.toBe(clientHash("192.0.2.8", key));
-  expect(clientHash("192.0.2.7", key)).not.toBe(clientHash("192.0.2.7", otherKey));
-  expect(clientHash("192.0.2.7", key)).toMatch(/^[\w-]{32}$/);
+  const hashes = (address: string, secret = key) => networksOf(address, secret).map(({ hash }) => hash);
+  expect(hashes("2001:db8:1:2::9")).toEqual(hashes("2001:db8:1:2::a"));
+  expect(hashes("192.0.2.7")[0]).not.toBe(hashes("192.0.2.8")[0]);
+  expect(hashes("192.0.2.7")[1]).toBe(hashes("192.0.2.8")[1]);
+  expect(hashes("192.0.2.7")[0]).not.toBe(hashes("192.0.2.7", otherKey)[0]);
+  expect(hashes("192.0.2.7")[0]).toMatch(/^[\w-]{32}$/);
 });

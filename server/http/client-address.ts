@@ -1,16 +1,53 @@
 import { createHmac } from "node:crypto";
 import ipaddr from "ipaddr.js";
+import type { Network } from "../store/store.ts";
 
-/** A keyed hash of the client that an address stands for: never the address itself, and useless without the key. */
-export function clientHash(address: string, key: Uint8Array): string {
-  return createHmac("sha256", key).update(clientNetwork(address)).digest("base64url").slice(0, 32);
+/**
+ * The networks that share limits, from a single client to the widest, each with the number of clients whose messages it
+ * may send. One subscriber has a whole IPv6 /64 and often a /56; a company or a small provider has a /48 or an IPv4 /24.
+ */
+const PREFIXES = {
+  ipv4: [
+    { bits: 32, allowance: 1 },
+    { bits: 24, allowance: 8 },
+  ],
+  ipv6: [
+    { bits: 64, allowance: 1 },
+    { bits: 56, allowance: 4 },
+    { bits: 48, allowance: 16 },
+  ],
+} as const;
+
+/** Keyed hashes of the networks that an address belongs to: never the address itself, and useless without the key. */
+export function networksOf(address: string, key: Uint8Array): Network[] {
+  return networkNames(address).map(({ name, allowance }) => ({
+    hash: createHmac("sha256", key).update(name).digest("base64url").slice(0, 32),
+    allowance,
+  }));
 }
 
-/** An IPv4 address, or the /64 network of an IPv6 address, since one subscriber has all of that. */
-export function clientNetwork(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
-  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16));
-  return `${network.join(":")}::/64`;
+export function networkNames(address: string): { name: string; allowance: number }[] {
+  const parsed = parseAddress(address);
+  // What no proxy should send is one client, so that nobody gets new limits by inventing addresses.
+  if (!parsed) return [{ name: "unreadable", allowance: 1 }];
+  return PREFIXES[parsed.kind()].map(({ bits, allowance }) => ({
+    name: `${network(parsed, bits)}/${bits}`,
+    allowance,
+  }));
+}
+
+/** Proxies also send `192.0.2.7:41234`, `[2001:db8::1]` and `[2001:db8::1]:41234`. */
+function parseAddress(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
+  const [, bracketed, plain] = /^\s*(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)\s*$/.exec(address) ?? [];
+  const bare = bracketed ?? plain ?? address.trim();
+  return ipaddr.isValid(bare) ? ipaddr.process(bare) : null;
+}
+
+/** The address with all bits after the prefix set to 0. */
+function network(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): string {
+  const bytes = address.toByteArray().map((byte, index) => {
+    const dropped = Math.min(8, Math.max(0, 8 * (index + 1) - bits));
+    return byte & (0xff << dropped);
+  });
+  return ipaddr.fromByteArray(bytes).toString();
 }

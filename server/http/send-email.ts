@@ -6,15 +6,15 @@ import { ALERT_ID, REFERENCE_PARAMETER, type SendEmailAnswer } from "../../contr
 import type { Config } from "../config.ts";
 import { type Acceptance, type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/meter.ts";
-import { clientHash } from "./client-address.ts";
+import { networksOf } from "./client-address.ts";
 
 export interface SendEmailParts {
   config: Config;
   store: Pick<Store, "accept" | "clientKey">;
   rules: AcceptanceRules;
   meter: Meter;
-  /** Called after a message to be mailed is on disk. */
-  onAccepted(): void;
+  /** Called after a message is on disk. */
+  onStored(state: "queued" | "quarantined"): void;
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
@@ -80,7 +80,7 @@ export function judgeOrigin(headers: IncomingHttpHeaders, siteUrl: string, allow
 }
 
 async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts: SendEmailParts) {
-  const { store, rules, meter, onAccepted } = parts;
+  const { store, rules, meter, onStored } = parts;
   const { body } = request;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     recordRefusal(request, meter, "malformed");
@@ -106,7 +106,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
     {
       message: parsed.message,
       idempotencyKey: idempotencyKey === null ? null : String(idempotencyKey),
-      clientHash: rules.rateLimits.length > 0 ? clientHash(request.ip, store.clientKey) : null,
+      networks: networksOf(request.ip, store.clientKey),
       isTrapped: trap !== undefined && trap !== "",
     },
     rules,
@@ -115,7 +115,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
   recordAcceptance(request, meter, acceptance);
   switch (acceptance.kind) {
     case "stored":
-      if (acceptance.state === "queued") onAccepted();
+      onStored(acceptance.state);
       return answer(request, reply, 200, { success: true, reference: acceptance.reference });
     case "repeated":
       return answer(request, reply, 200, { success: true, reference: acceptance.reference });

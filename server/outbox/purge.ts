@@ -25,18 +25,26 @@ export function startPurge(options: PurgeOptions): { stop(): Promise<void> } {
   let run = Promise.resolve();
 
   async function purge(): Promise<void> {
+    await attempt(async () => {
+      const { length: count } = await store.purge(retention, clock.now());
+      if (count > 0) log.info({ event: "purged", count }, "Erased messages past their retention");
+    });
+    await attempt(async () => {
+      const count = await removeStrayEmls(dataDir, store);
+      if (count > 0) log.info({ event: "stray-files-removed", count }, "Removed .eml files of erased messages");
+    });
+    if (!isStopped) cancelTimer = clock.setTimer(start, INTERVAL_MS);
+  }
+
+  async function attempt(step: () => Promise<void>): Promise<void> {
     try {
-      const { length: messages } = await store.purge(retention, clock.now());
-      if (messages > 0) log.info({ event: "purged", count: messages }, "Erased messages past their retention");
-      const files = await removeStrayEmls(dataDir, store);
-      if (files > 0) log.info({ event: "stray-files-removed", count: files }, "Removed .eml files of erased messages");
+      await step();
     } catch (error) {
       log.warn(
         { event: "purge-failed", error: errorName(error) },
         "Some messages or .eml files past their retention were not erased; retrying in an hour",
       );
     }
-    if (!isStopped) cancelTimer = clock.setTimer(start, INTERVAL_MS);
   }
 
   function start(): void {

@@ -1,12 +1,11 @@
 import { hash } from "node:crypto";
-import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { Dialect, Query, Value } from "./database.ts";
 import type { Acceptance, AcceptanceRules, Submission } from "./store.ts";
 
 const REPEAT_WINDOW_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
-// 132 bits: no two messages share them by chance, and the index over them stays half as large.
-const FINGERPRINT_LENGTH = 22;
+// 132 bits: no two values share them by chance, and an index over them stays half as large.
+const HASH_LENGTH = 22;
 
 /** A submission, what it is judged by, and when it arrived. */
 export interface PendingMessage {
@@ -23,88 +22,131 @@ export interface AcceptanceParts {
   drawReference(prefix: string): string;
 }
 
+/** A pending message with the hashes by which it is recognised. */
+interface Candidate extends PendingMessage {
+  /** Equal for the same five fields and for nothing else. */
+  fingerprint: string;
+  /** `null` without an Idempotency-Key. */
+  key: { hash: string; clientProof: string } | null;
+}
+
+const MESSAGE_COLUMNS = {
+  reference: "TEXT",
+  fingerprint: "TEXT",
+  name: "TEXT",
+  email: "TEXT",
+  phone: "TEXT",
+  country: "TEXT",
+  message: "TEXT",
+  state: "TEXT",
+  accepted_at: "BIGINT",
+  state_changed_at: "BIGINT",
+  due_at: "BIGINT",
+} as const;
+const KEY_COLUMNS = { key_hash: "TEXT", reference: "TEXT", client_proof: "TEXT" } as const;
+const HIT_COLUMNS = { client_hash: "TEXT", at: "BIGINT" } as const;
+
+/** Values by column. */
+type RowOf<Columns> = Readonly<Record<keyof Columns, Value>>;
+
 /**
  * Decides on messages one after the other and stores the new ones, within the present transaction. All questions are
  * asked for the whole batch, so the number of statements does not grow with it.
  */
 export async function acceptBatch(batch: readonly PendingMessage[], parts: AcceptanceParts): Promise<Acceptance[]> {
-  const fingerprints = batch.map(({ submission }) => fingerprintOf(submission.message, parts.clientKey));
-  const history = await readHistory(batch, fingerprints, parts);
+  const candidates = batch.map((pending) => identify(pending, parts.clientKey));
+  const history = await readHistory(candidates, parts);
   const references = await drawReferences(batch, parts);
   const messages: RowOf<typeof MESSAGE_COLUMNS>[] = [];
+  const keys: RowOf<typeof KEY_COLUMNS>[] = [];
   const hits: RowOf<typeof HIT_COLUMNS>[] = [];
 
-  const acceptances = batch.map((pending, index): Acceptance => {
-    const { submission, nowMs } = pending;
-    const fingerprint = fingerprints[index] ?? "";
-    const decision = decide(pending, fingerprint, history);
-    if (decision !== "queued" && decision !== "quarantined") return decision;
+  const acceptances = candidates.map((candidate, index): Acceptance => {
+    const { submission, rules, nowMs, fingerprint, key } = candidate;
+    const acceptance = decide(candidate, references[index] ?? "", history);
+    if (acceptance.kind !== "stored" && acceptance.kind !== "repeated") return acceptance;
 
-    const reference = references[index] ?? "";
-    const { idempotencyKey, clientHash } = submission;
-    messages.push({
-      ...submission.message,
-      reference,
-      idempotency_key: idempotencyKey,
-      fingerprint,
-      state: decision,
-      accepted_at: nowMs,
-      state_changed_at: nowMs,
-      due_at: decision === "queued" ? nowMs : null,
-    });
-    history.addMessage(reference, idempotencyKey, fingerprint, nowMs);
-    if (decision === "queued") history.queuedLastHour += 1;
-    // The hit names no message: what is kept about an address must not lead to what its owner wrote.
-    if (clientHash !== null) {
-      hits.push({ client_hash: clientHash, at: nowMs });
-      history.addHit(clientHash, nowMs);
+    const { reference } = acceptance;
+    if (acceptance.kind === "stored") {
+      const { state } = acceptance;
+      messages.push({
+        ...submission.message,
+        ...{ reference, fingerprint, state },
+        ...{ accepted_at: nowMs, state_changed_at: nowMs, due_at: state === "queued" ? nowMs : null },
+      });
+      history.addMessage({ reference, fingerprint, acceptedAtMs: nowMs });
+      if (state === "queued") history.queuedLastHour += 1;
     }
-    return { kind: "stored", reference, state: decision };
+    const isNewKey = key !== null && !history.knowsKey(key.hash, fingerprint);
+    if (isNewKey) {
+      keys.push({ key_hash: key.hash, reference, client_proof: key.clientProof });
+      history.addKey(key.hash, { reference, fingerprint, clientProof: key.clientProof });
+    }
+    // A repeat that adds a row counts too. The hit names no message: what is kept about an address must not lead to what
+    // its owner wrote.
+    if ((acceptance.kind === "stored" || isNewKey) && rules.rateLimits.length > 0) {
+      for (const network of submission.networks) {
+        hits.push({ client_hash: network.hash, at: nowMs });
+        history.addHit(network.hash, nowMs);
+      }
+    }
+    return acceptance;
   });
 
   await insertRows("messages", MESSAGE_COLUMNS, messages, parts);
+  await insertRows("message_keys", KEY_COLUMNS, keys, parts);
   await insertRows("client_hits", HIT_COLUMNS, hits, parts);
   return acceptances;
 }
 
-/** The rules, in order. The state to store a message with, or the answer to one that is not stored. */
-function decide(
-  { submission, rules, nowMs }: PendingMessage,
-  fingerprint: string,
-  history: History,
-): "queued" | "quarantined" | Acceptance {
-  const { idempotencyKey, clientHash, isTrapped } = submission;
-  const first = idempotencyKey === null ? undefined : history.byKey.get(idempotencyKey);
-  if (first) {
-    return first.fingerprint === fingerprint
-      ? { kind: "repeated", reference: first.reference }
-      : { kind: "key-reused" };
-  }
+/** The rules, in order. `reference` is the one a new message gets. */
+function decide(candidate: Candidate, reference: string, history: History): Acceptance {
+  const { submission, rules, nowMs, fingerprint, key } = candidate;
+  // Who knows both a key and its words has sent them.
+  const sameKey = key ? history.messagesWithKey(key.hash) : [];
+  const first = sameKey.find((known) => known.fingerprint === fingerprint);
+  if (first) return { kind: "repeated", reference: first.reference };
+  if (sameKey.some((known) => known.clientProof === key?.clientProof)) return { kind: "key-reused" };
+
+  // Before the words are compared: otherwise somebody who guesses at another visitor's message could go on for ever.
+  const retryAfterMs = history.waitMs(submission, rules, nowMs);
+  if (retryAfterMs > 0) return { kind: "limited", retryAfterMs };
+
   const repeated = history.repeatOf(fingerprint, nowMs);
   if (repeated !== undefined) return { kind: "repeated", reference: repeated };
 
-  const retryAfterMs = clientHash === null ? 0 : history.waitMs(clientHash, rules, nowMs);
-  if (retryAfterMs > 0) return { kind: "limited", retryAfterMs };
-
   // What is in quarantine does not count, so that a flood of trapped spam holds back nobody's message.
   const isFlood = rules.hourlyLimit !== null && history.queuedLastHour >= rules.hourlyLimit;
-  return isTrapped || isFlood ? "quarantined" : "queued";
+  return { kind: "stored", reference, state: submission.isTrapped || isFlood ? "quarantined" : "queued" };
+}
+
+interface KnownKey {
+  reference: string;
+  fingerprint: string;
+  clientProof: string;
 }
 
 /** What was accepted before, as far as it matters to a batch. */
 class History {
-  readonly byKey = new Map<string, { reference: string; fingerprint: string }>();
+  readonly #keys = new Map<string, KnownKey[]>();
   readonly #byWords = new Map<string, { reference: string; acceptedAtMs: number }[]>();
   readonly #hits = new Map<string, number[]>();
   queuedLastHour = 0;
 
-  addMessage(reference: string, idempotencyKey: string | null, fingerprint: string, acceptedAtMs: number): void {
-    if (idempotencyKey !== null) this.byKey.set(idempotencyKey, { reference, fingerprint });
-    append(this.#byWords, fingerprint, { reference, acceptedAtMs });
+  addKey(keyHash: string, known: KnownKey): void {
+    append(this.#keys, keyHash, known);
   }
 
-  addHit(clientHash: string, atMs: number): void {
-    append(this.#hits, clientHash, atMs);
+  messagesWithKey(keyHash: string): readonly KnownKey[] {
+    return this.#keys.get(keyHash) ?? [];
+  }
+
+  knowsKey(keyHash: string, fingerprint: string): boolean {
+    return this.messagesWithKey(keyHash).some((known) => known.fingerprint === fingerprint);
+  }
+
+  addMessage(message: { reference: string; fingerprint: string; acceptedAtMs: number }): void {
+    append(this.#byWords, message.fingerprint, message);
   }
 
   /** The reference of a message with the same words that was accepted a short time ago. */
@@ -113,12 +155,18 @@ class History {
     return known?.find(({ acceptedAtMs }) => isWithin(REPEAT_WINDOW_MS, acceptedAtMs, nowMs))?.reference;
   }
 
-  /** How long until every limit lets the client send one more message; 0 when it may send now. */
-  waitMs(clientHash: string, { rateLimits }: AcceptanceRules, nowMs: number): number {
-    const newestFirst = (this.#hits.get(clientHash) ?? []).sort((a, b) => b - a);
-    const waits = rateLimits.map(({ count, windowMs }) => {
-      const blocking = newestFirst.filter((atMs) => isWithin(windowMs, atMs, nowMs))[count - 1];
-      return blocking === undefined ? 0 : Math.min(blocking + windowMs - nowMs, windowMs);
+  addHit(networkHash: string, atMs: number): void {
+    append(this.#hits, networkHash, atMs);
+  }
+
+  /** How long until every limit of every network lets the client send one more message; 0 when it may send now. */
+  waitMs({ networks }: Submission, { rateLimits }: AcceptanceRules, nowMs: number): number {
+    const waits = networks.flatMap(({ hash, allowance }) => {
+      const newestFirst = (this.#hits.get(hash) ?? []).sort((a, b) => b - a);
+      return rateLimits.map(({ count, windowMs }) => {
+        const blocking = newestFirst.filter((atMs) => isWithin(windowMs, atMs, nowMs))[count * allowance - 1];
+        return blocking === undefined ? 0 : Math.min(blocking + windowMs - nowMs, windowMs);
+      });
     });
     return Math.max(0, ...waits);
   }
@@ -132,39 +180,42 @@ function isWithin(windowMs: number, atMs: number, nowMs: number): boolean {
   return Math.abs(atMs - nowMs) < windowMs;
 }
 
-async function readHistory(
-  batch: readonly PendingMessage[],
-  fingerprints: readonly string[],
-  { query, dialect }: AcceptanceParts,
-): Promise<History> {
+async function readHistory(candidates: readonly Candidate[], { query, dialect }: AcceptanceParts): Promise<History> {
   const history = new History();
-  const window = (windowMs: number) => {
-    const times = batch.map(({ nowMs }) => nowMs);
-    return [Math.min(...times) - windowMs, Math.max(...times) + windowMs];
-  };
+  const times = candidates.map(({ nowMs }) => nowMs);
+  const window = (windowMs: number) => [Math.min(...times) - windowMs, Math.max(...times) + windowMs];
 
-  const keys = batch.flatMap(({ submission }) => submission.idempotencyKey ?? []);
-  const known = await query<{ reference: string; key: string | null; fingerprint: string; at: number }>(
-    `SELECT reference, idempotency_key AS key, fingerprint, accepted_at AS at FROM messages
-     WHERE ${dialect.isIn("idempotency_key", "$1")} AND idempotency_key IS NOT NULL
-     UNION ALL
-     SELECT reference, NULL, fingerprint, accepted_at FROM messages
-     WHERE ${dialect.isIn("fingerprint", "$2")} AND accepted_at > $3 AND accepted_at < $4`,
-    [JSON.stringify(keys), JSON.stringify(fingerprints), ...window(REPEAT_WINDOW_MS)],
+  const keyHashes = candidates.flatMap(({ key }) => key?.hash ?? []);
+  if (keyHashes.length > 0) {
+    const known = await query<{ key_hash: string; client_proof: string; reference: string; fingerprint: string }>(
+      `SELECT key_hash, client_proof, messages.reference, fingerprint
+       FROM message_keys JOIN messages ON messages.reference = message_keys.reference
+       WHERE ${dialect.isIn("key_hash", "$1")}`,
+      [JSON.stringify(keyHashes)],
+    );
+    for (const { key_hash, client_proof, ...message } of known) {
+      history.addKey(key_hash, { ...message, clientProof: client_proof });
+    }
+  }
+
+  const repeats = await query<{ reference: string; fingerprint: string; at: number }>(
+    `SELECT reference, fingerprint, accepted_at AS at FROM messages
+     WHERE ${dialect.isIn("fingerprint", "$1")} AND accepted_at > $2 AND accepted_at < $3`,
+    [JSON.stringify(candidates.map(({ fingerprint }) => fingerprint)), ...window(REPEAT_WINDOW_MS)],
   );
-  for (const { reference, key, fingerprint, at } of known) history.addMessage(reference, key, fingerprint, at);
+  for (const { at, ...message } of repeats) history.addMessage({ ...message, acceptedAtMs: at });
 
-  const clients = [...new Set(batch.flatMap(({ submission }) => submission.clientHash ?? []))];
-  const windows = batch.flatMap(({ rules }) => rules.rateLimits.map(({ windowMs }) => windowMs));
-  if (clients.length > 0 && windows.length > 0) {
+  const networks = new Set(candidates.flatMap(({ submission }) => submission.networks.map((network) => network.hash)));
+  const windows = candidates.flatMap(({ rules }) => rules.rateLimits.map(({ windowMs }) => windowMs));
+  if (networks.size > 0 && windows.length > 0) {
     const hits = await query<{ client_hash: string; at: number }>(
       `SELECT client_hash, at FROM client_hits WHERE ${dialect.isIn("client_hash", "$1")} AND at > $2 AND at < $3`,
-      [JSON.stringify(clients), ...window(Math.max(...windows))],
+      [JSON.stringify([...networks]), ...window(Math.max(...windows))],
     );
     for (const { client_hash, at } of hits) history.addHit(client_hash, at);
   }
 
-  const highestLimit = Math.max(0, ...batch.map(({ rules }) => rules.hourlyLimit ?? 0));
+  const highestLimit = Math.max(0, ...candidates.map(({ rules }) => rules.hourlyLimit ?? 0));
   if (highestLimit > 0) {
     // Counted no further than the limit.
     const [row] = await query<{ count: number }>(
@@ -192,24 +243,6 @@ async function drawReferences(batch: readonly PendingMessage[], parts: Acceptanc
   return [...drawn];
 }
 
-const MESSAGE_COLUMNS = {
-  reference: "TEXT",
-  idempotency_key: "TEXT",
-  fingerprint: "TEXT",
-  name: "TEXT",
-  email: "TEXT",
-  phone: "TEXT",
-  country: "TEXT",
-  message: "TEXT",
-  state: "TEXT",
-  accepted_at: "BIGINT",
-  state_changed_at: "BIGINT",
-  due_at: "BIGINT",
-} as const;
-const HIT_COLUMNS = { client_hash: "TEXT", at: "BIGINT" } as const;
-
-type RowOf<Columns> = Readonly<Record<keyof Columns, Value>>;
-
 /** All rows in one statement. */
 async function insertRows<Columns extends Readonly<Record<string, "TEXT" | "BIGINT">>>(
   table: string,
@@ -224,15 +257,29 @@ async function insertRows<Columns extends Readonly<Record<string, "TEXT" | "BIGI
   await query(sql, [JSON.stringify(rows.map((row) => names.map((name) => row[name])))]);
 }
 
+function identify(pending: PendingMessage, clientKey: Uint8Array): Candidate {
+  const { message, idempotencyKey, networks } = pending.submission;
+  const secret = Buffer.from(clientKey).toString("hex");
+  const { name, email, phone, country, message: words } = message;
+  return {
+    ...pending,
+    fingerprint: keyedHash(secret, [name, email, phone, country, words]),
+    key:
+      idempotencyKey === null
+        ? null
+        : {
+            hash: keyedHash(secret, ["key", idempotencyKey]),
+            clientProof: keyedHash(secret, ["client", idempotencyKey, networks[0]?.hash ?? ""]),
+          },
+  };
+}
+
 /**
- * Equal for the same five fields and for nothing else. Keyed, so that a fingerprint tells nothing about a message to
- * somebody who guesses at its words without the key. Not an HMAC, which costs ten times as much: nobody but us ever
- * presents a fingerprint.
+ * Keyed, so that a hash tells nothing to somebody who guesses at what was hashed. Not an HMAC, which costs ten times as
+ * much: nobody but us ever presents such a hash. JSON keeps the values apart: "ab","c" and "a","bc" differ.
  */
-function fingerprintOf({ name, email, phone, country, message }: ContactMessage, key: Uint8Array): string {
-  // JSON keeps the fields apart: "ab","c" and "a","bc" differ.
-  const fields = JSON.stringify([name, email, phone, country, message]);
-  return hash("sha256", Buffer.from(key).toString("hex") + fields, "base64url").slice(0, FINGERPRINT_LENGTH);
+function keyedHash(secret: string, values: readonly string[]): string {
+  return hash("sha256", secret + JSON.stringify(values), "base64url").slice(0, HASH_LENGTH);
 }
 
 function append<Item>(map: Map<string, Item[]>, key: string, item: Item): void {

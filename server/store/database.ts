@@ -11,6 +11,8 @@ export interface Database {
   readonly dialect: Dialect;
   /** A secret of this database, the same on every node. */
   readonly clientKey: Uint8Array;
+  /** Several servers may work on it at the same time. */
+  readonly isShared: boolean;
   /** Each statement is a transaction of its own, committed to disk when this resolves. */
   query: Query;
   /** The same for a statement that may take minutes. */

@@ -9,13 +9,15 @@ export interface ColumnTypes {
   integer: string;
   /** Ends a table's definition. */
   tableEnd: string;
+  /** Ends the definition of a table that is only ever searched by its primary key. */
+  keyedTableEnd: string;
 }
 
 /** The statements that lead from the version before to this one. Never edited once released: add another. */
 type Migration = (types: ColumnTypes) => readonly string[];
 
 /** Number n of this list leads to schema version n. */
-const MIGRATIONS: readonly Migration[] = [createMessages];
+const MIGRATIONS: readonly Migration[] = [createMessages, addMessageKeys];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -86,5 +88,25 @@ function createMessages({ identity, integer, tableEnd }: ColumnTypes): readonly 
     // No index on the e-mail address: only the operator looks for one, and every copy fewer is one fewer to erase.
     `CREATE TABLE client_hits (client_hash TEXT NOT NULL, at ${integer} NOT NULL)${tableEnd}`,
     "CREATE INDEX client_hits_by_client ON client_hits (client_hash, at)",
+  ];
+}
+
+/**
+ * A message may have several keys: each key with which the same words were sent again. Only hashes are kept. Keys of the
+ * first version cannot be hashed here and are dropped: for ten minutes the words themselves still tell a repeat.
+ */
+function addMessageKeys({ keyedTableEnd }: ColumnTypes): readonly string[] {
+  return [
+    `CREATE TABLE message_keys (
+      key_hash TEXT NOT NULL,
+      reference TEXT NOT NULL,
+      client_proof TEXT NOT NULL,
+      PRIMARY KEY (key_hash, reference)
+    )${keyedTableEnd}`,
+    "DROP INDEX messages_by_key",
+    "ALTER TABLE messages DROP COLUMN idempotency_key",
+    // Holds only what was released or retried, so that the oldest of these is found without reading the whole queue.
+    `CREATE INDEX messages_requeued ON messages (state, state_changed_at)
+     WHERE state = 'queued' AND is_restricted = 0 AND state_changed_at > accepted_at`,
   ];
 }

@@ -1,38 +1,118 @@
 import { closeSync, fsyncSync, linkSync, openSync, rmSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import type { Config } from "../config.ts";
+import { withinMs } from "../time.ts";
 import type { PendingMessage } from "./acceptance.ts";
 import type { Database } from "./database.ts";
-import { GroupCommit } from "./group-commit.ts";
 import { queueMethods } from "./queue.ts";
 import { recordMethods } from "./records.ts";
-import { openSqlite, sqliteFile } from "./sqlite.ts";
-import type { Acceptance, Store } from "./store.ts";
+import { openSqlite, readSqliteSchema, type SqliteThreadOptions, sqliteFile } from "./sqlite.ts";
+import { type Acceptance, type Store, StoreUnavailable } from "./store.ts";
 
 type StoreSettings = Pick<Config, "dataDir" | "databaseUrl">;
 
 /**
  * Opens the store the settings name, created or upgraded if need be. Rejects with StoreRefused or StoreUnavailable, whose
- * message is one line that says what to do. Only the code of that database is loaded.
+ * message is one line that says what to do. The PostgreSQL library is loaded only where it is used.
  */
-export async function openStore({ databaseUrl, dataDir }: StoreSettings): Promise<Store> {
+export async function openStore(
+  { databaseUrl, dataDir }: StoreSettings,
+  options: SqliteThreadOptions = {},
+): Promise<Store> {
   if (databaseUrl !== null) return createStore(await (await import("./postgres.ts")).openPostgres(databaseUrl));
-  return createStore(await openSqlite(dataDir));
+  return createStore(await openSqlite(dataDir, options));
 }
+
+/** For a whole message, the wait for the batch before it included. */
+const ACCEPT_LIMIT_MS = 8000;
+/** As long as the longest message, so that a disk which takes it takes a message too. */
+const LONGEST_MESSAGE = 5500;
+const WRITE_CHECK =
+  "INSERT INTO store_meta VALUES ('write_check', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
 export function createStore(database: Database): Store {
   const accepting = new GroupCommit<PendingMessage, Acceptance>((batch) => database.accept(batch));
   return {
     clientKey: database.clientKey,
-    accept: (submission, rules, now) => accepting.submit({ submission, rules, nowMs: now.getTime() }),
+    accept: (submission, rules, now) =>
+      withinMs(ACCEPT_LIMIT_MS, accepting.submit({ submission, rules, nowMs: now.getTime() }), notStored),
     ...queueMethods(database),
     ...recordMethods(database),
     backup: (file) => writeNewFile(file, (target) => database.copyTo(target)),
-    ping: async () => void (await database.query("SELECT 1 FROM store_meta LIMIT 1")),
+    ping: async () => void (await database.query(WRITE_CHECK, [`${Date.now()} ${"x".repeat(LONGEST_MESSAGE)}`])),
     async close() {
       await accepting.settled();
       await database.close();
     },
   };
+}
+
+function notStored(limitMs: number): StoreUnavailable {
+  return new StoreUnavailable(`The message database did not store a message within ${limitMs / 1000} s`);
+}
+
+const MAX_BATCH = 256;
+const MAX_WAITING = 10_000;
+
+interface Waiting<Entry, Result> {
+  entry: Entry;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Entries that arrive together share one commit, and so one wait for the disk. Each entry's promise settles after the
+ * commit that holds it.
+ */
+class GroupCommit<Entry, Result> {
+  readonly #commit: (entries: readonly Entry[]) => Promise<readonly Result[]>;
+  #waiting: Waiting<Entry, Result>[] = [];
+  #draining: Promise<void> | null = null;
+
+  /** @param commit commits all entries in one transaction, or none */
+  constructor(commit: (entries: readonly Entry[]) => Promise<readonly Result[]>) {
+    this.#commit = commit;
+  }
+
+  submit(entry: Entry): Promise<Result> {
+    if (this.#waiting.length >= MAX_WAITING) {
+      return Promise.reject(
+        new StoreUnavailable(`${MAX_WAITING} messages are waiting for the database already; try again later`),
+      );
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#waiting.push({ entry, resolve, reject });
+    this.#draining ??= this.#drain();
+    return promise;
+  }
+
+  /** Resolves when no entry is waiting any more. */
+  async settled(): Promise<void> {
+    while (this.#draining) await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // One turn of the event loop, so that requests that arrived together are in one batch.
+      await setImmediate();
+      await this.#settle(this.#waiting.splice(0, MAX_BATCH));
+    }
+    this.#draining = null;
+  }
+
+  async #settle(batch: readonly Waiting<Entry, Result>[]): Promise<void> {
+    try {
+      const results = await this.#commit(batch.map(({ entry }) => entry));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      if (batch.length === 1 || error instanceof StoreUnavailable) {
+        for (const { reject } of batch) reject(error);
+      } else {
+        // One entry's fault: the others must not suffer from it.
+        for (const one of batch) await this.#settle([one]);
+      }
+    }
+  }
 }
 
 export interface SchemaState {
@@ -45,7 +125,6 @@ export interface SchemaState {
 /** Looks at a database without creating, upgrading or locking anything. Rejects with StoreUnavailable. */
 export async function readSchema({ databaseUrl, dataDir }: StoreSettings): Promise<SchemaState> {
   if (databaseUrl !== null) return (await import("./postgres.ts")).readPostgresSchema(databaseUrl);
-  const { readSqliteSchema } = await import("./sqlite-thread.ts");
   return { version: await readSqliteSchema(sqliteFile(dataDir)), losesCommits: false };
 }
 

@@ -16,7 +16,7 @@ afterAll(() => server?.stop(), 120_000);
 function submission(email = "ada@example.com"): Submission {
   serial += 1;
   const message = { name: "Ada", email, phone: "1", country: "", message: `Hello ${serial}` };
-  return { message, idempotencyKey: `key-${serial}`, clientHash: null, isTrapped: false };
+  return { message, idempotencyKey: `key-${serial}`, networks: [], isTrapped: false };
 }
 
 async function open(url: string): Promise<Store> {

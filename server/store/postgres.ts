@@ -28,6 +28,7 @@ const COLUMN_TYPES: ColumnTypes = {
   identity: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
   integer: "BIGINT",
   tableEnd: "",
+  keyedTableEnd: "",
 };
 
 export interface PostgresOptions {
@@ -49,6 +50,7 @@ export async function openPostgres(databaseUrl: string, options: PostgresOptions
   return {
     dialect: DIALECT,
     clientKey,
+    isShared: true,
     query: queryOf(pool),
     queryLong: (sql, values) => queryLong(pool, sql, values),
     // Limits and repeats are decided exactly because the nodes accept one after the other. That costs little, since each
@@ -200,9 +202,10 @@ async function requireOwnTables(query: Query): Promise<void> {
 
 const COPIED_TABLES = {
   messages: [
-    ...["id", "reference", "idempotency_key", "fingerprint", "name", "email", "phone", "country", "message", "state"],
+    ...["id", "reference", "fingerprint", "name", "email", "phone", "country", "message", "state"],
     ...["accepted_at", "state_changed_at", "due_at", "attempts", "last_error", "is_restricted"],
   ],
+  message_keys: ["key_hash", "reference", "client_proof"],
   client_hits: ["client_hash", "at"],
   store_meta: ["name", "value"],
 } as const;
@@ -212,7 +215,7 @@ const COPIED_TABLES = {
  * whoever opens the copy must be able to claim every message.
  */
 async function copyToSqlite(pool: pg.Pool, file: string): Promise<void> {
-  const { openSqliteFile } = await import("./sqlite-thread.ts");
+  const { openSqliteFile } = await import("./sqlite.ts");
   const copy = await openSqliteFile(file);
   const client = await connect(pool).catch(async (error) => {
     await copy.close();

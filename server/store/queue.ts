@@ -1,6 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { type Database, MESSAGE_COLUMNS, type MessageRow, toDate, toStoredMessage, type Value } from "./database.ts";
-import type { Claim, Store } from "./store.ts";
+import {
+  type Database,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  type Query,
+  toDate,
+  toStoredMessage,
+  type Value,
+} from "./database.ts";
+import type { AlertTopic, Claim, Store } from "./store.ts";
 
 type QueueMethods =
   | "claim"
@@ -9,6 +17,7 @@ type QueueMethods =
   | "markFailed"
   | "unclaim"
   | "nextDueAt"
+  | "clearLeases"
   | "queueDepth"
   | "lastAlertAt"
   | "moveLastAlert";
@@ -19,10 +28,15 @@ export const FARTHEST_DUE_MS = 5 * 3_600_000;
 const IS_MAILABLE = "state = 'queued' AND is_restricted = 0";
 const IS_FAILED = "state = 'failed' AND is_restricted = 0";
 const IS_MINE = "id = $1 AND lease_token = $2 AND state = 'queued'";
-const LAST_ALERT = "last_alert_at";
+const IS_QUARANTINED = "state = 'quarantined' AND is_restricted = 0";
+/** The first has the name it had when there was only one topic. */
+const LAST_ALERT: Readonly<Record<AlertTopic, string>> = {
+  delivery: "last_alert_at",
+  quarantine: "last_quarantine_alert_at",
+};
 
 /** What the outbox does with messages, and what the alerts need to know. */
-export function queueMethods({ query, dialect }: Database): Pick<Store, QueueMethods> {
+export function queueMethods({ query, dialect, isShared }: Database): Pick<Store, QueueMethods> {
   const select = (isDue: string) => `
       SELECT id FROM messages
       WHERE ${IS_MAILABLE} AND ${isDue} AND (leased_until IS NULL OR leased_until <= $1 OR leased_until > $2)
@@ -78,31 +92,53 @@ export function queueMethods({ query, dialect }: Database): Pick<Store, QueueMet
       return toDate(row?.at);
     },
 
+    async clearLeases() {
+      if (isShared) return;
+      await query(
+        "UPDATE messages SET lease_token = NULL, leased_until = NULL WHERE state = 'queued' AND leased_until > 0",
+      );
+    },
+
     async queueDepth() {
+      const reportedAtMs = (await readLastAlert(query, "quarantine")).getTime();
       // A question each, because each has an index of its own.
-      const [row] = await query<{ queued: number; oldest: number | null; failed: number; last_failed: number | null }>(`
-        SELECT (SELECT count(*) FROM messages WHERE ${IS_MAILABLE}) AS queued,
-          (SELECT min(accepted_at) FROM messages WHERE ${IS_MAILABLE}) AS oldest,
+      const [row] = await query<
+        Record<"queued" | "failed" | "quarantined" | "newly_quarantined", number> &
+          Record<"oldest" | "oldest_again" | "last_failed", number | null>
+      >(
+        `SELECT (SELECT count(*) FROM messages WHERE ${IS_MAILABLE}) AS queued,
+          (SELECT min(accepted_at) FROM messages WHERE ${IS_MAILABLE} AND state_changed_at <= accepted_at) AS oldest,
+          (SELECT min(state_changed_at) FROM messages WHERE ${IS_MAILABLE} AND state_changed_at > accepted_at) AS oldest_again,
           (SELECT count(*) FROM messages WHERE ${IS_FAILED}) AS failed,
-          (SELECT max(state_changed_at) FROM messages WHERE ${IS_FAILED}) AS last_failed`);
+          (SELECT max(state_changed_at) FROM messages WHERE ${IS_FAILED}) AS last_failed,
+          (SELECT count(*) FROM messages WHERE ${IS_QUARANTINED}) AS quarantined,
+          (SELECT count(*) FROM messages WHERE ${IS_QUARANTINED} AND accepted_at >= $1) AS newly_quarantined`,
+        [reportedAtMs],
+      );
+      const oldest = [row?.oldest, row?.oldest_again].flatMap((ms) => ms ?? []);
       return {
         queued: row?.queued ?? 0,
-        oldestQueuedAt: toDate(row?.oldest),
+        oldestQueuedAt: oldest.length > 0 ? new Date(Math.min(...oldest)) : null,
         failed: row?.failed ?? 0,
         lastFailedAt: toDate(row?.last_failed),
+        quarantined: row?.quarantined ?? 0,
+        newlyQuarantined: row?.newly_quarantined ?? 0,
       };
     },
 
-    async lastAlertAt() {
-      const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = $1", [LAST_ALERT]);
-      return new Date(Number(row?.value ?? 0));
-    },
+    lastAlertAt: (topic) => readLastAlert(query, topic),
 
-    async moveLastAlert(from, to) {
+    async moveLastAlert(topic, from, to) {
       const sql = `INSERT INTO store_meta VALUES ($1, $2)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE store_meta.value = $3 RETURNING name`;
-      const values = [LAST_ALERT, String(to.getTime()), String(from.getTime())];
+      const values = [LAST_ALERT[topic], String(to.getTime()), String(from.getTime())];
       return (await query(sql, values)).length === 1;
     },
   };
+}
+
+export async function readLastAlert(query: Query, topic: AlertTopic): Promise<Date> {
+  const sql = "SELECT value FROM store_meta WHERE name = $1";
+  const [row] = await query<{ value: string }>(sql, [LAST_ALERT[topic]]);
+  return new Date(Number(row?.value ?? 0));
 }

@@ -6,8 +6,9 @@ import {
   toStoredMessage,
   type Value,
 } from "./database.ts";
+import { readLastAlert } from "./queue.ts";
 import { normaliseReference } from "./reference.ts";
-import type { MessageFilter, Store } from "./store.ts";
+import type { MessageFilter, Selection, Store } from "./store.ts";
 
 type RecordMethods =
   | "list"
@@ -16,6 +17,8 @@ type RecordMethods =
   | "countByDayAndCountry"
   | "retry"
   | "release"
+  | "resend"
+  | "delete"
   | "rectify"
   | "restrict"
   | "erase"
@@ -28,6 +31,20 @@ const QUEUE_AGAIN = "state = 'queued', state_changed_at = $1, due_at = $1, attem
 export function recordMethods(database: Database): Pick<Store, RecordMethods> {
   const { query, queryLong, dialect } = database;
   const isFrom = (parameter: string) => `${dialect.lowerCaseEmail} = ${parameter}`;
+
+  async function queueAgain(state: "quarantined" | "delivered", which: Selection, now: Date): Promise<number> {
+    const [condition, value] =
+      "reference" in which
+        ? ["reference = $3", normaliseReference(which.reference)]
+        : ["accepted_at >= $3", which.since.getTime()];
+    const sql = `UPDATE messages SET ${QUEUE_AGAIN} WHERE state = $2 AND ${condition} AND is_restricted = 0 RETURNING id`;
+    return (await query(sql, [now.getTime(), state, value])).length;
+  }
+
+  /** Keys of messages that are gone. */
+  async function removeStrayKeys(): Promise<void> {
+    await queryLong("DELETE FROM message_keys WHERE reference NOT IN (SELECT reference FROM messages)");
+  }
 
   return {
     async list(filter) {
@@ -73,9 +90,14 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
       return (await query(failed, values)).length || (await query(queued, values)).length;
     },
 
-    async release(reference, now) {
-      const sql = `UPDATE messages SET ${QUEUE_AGAIN} WHERE reference = $2 AND state = 'quarantined' RETURNING id`;
-      return (await query(sql, [now.getTime(), normaliseReference(reference)])).length === 1;
+    release: (which, now) => queueAgain("quarantined", which, now),
+    resend: (which, now) => queueAgain("delivered", which, now),
+
+    async delete(reference) {
+      const sql = "DELETE FROM messages WHERE reference = $1 RETURNING id";
+      const isDeleted = (await query(sql, [normaliseReference(reference)])).length === 1;
+      if (isDeleted) await removeStrayKeys();
+      return isDeleted;
     },
 
     async rectify(email, changes) {
@@ -94,6 +116,7 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
     async erase(email) {
       const sql = `DELETE FROM messages WHERE ${isFrom("$1")} RETURNING reference`;
       const rows = await query<{ reference: string }>(sql, [normaliseEmail(email)]);
+      await removeStrayKeys();
       // Also when nothing was found: an erasure that was interrupted here is finished by asking again.
       await database.eraseTraces();
       return rows.map(({ reference }) => reference);
@@ -102,18 +125,24 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
     async purge(retention, now) {
       const nowMs = now.getTime();
       const references: string[] = [];
+      const reportedAtMs = (await readLastAlert(query, "quarantine")).getTime();
       for (const state of ["delivered", "failed", "quarantined"] as const) {
         const keptMs = retention[`${state}Ms`];
         if (keptMs === null) continue;
         // `accepted_at` is there for the index: no message changes its state before it is accepted.
         const sql = `DELETE FROM messages WHERE state = $1 AND accepted_at <= $2 AND state_changed_at <= $2
           AND is_restricted = 0 RETURNING reference`;
-        const rows = await queryLong<{ reference: string }>(sql, [state, nowMs - keptMs]);
+        // Nothing in quarantine goes before somebody was told of it.
+        const untilMs = state === "quarantined" ? Math.min(nowMs - keptMs, reportedAtMs - 1) : nowMs - keptMs;
+        const rows = await queryLong<{ reference: string }>(sql, [state, untilMs]);
         references.push(...rows.map(({ reference }) => reference));
       }
       // Hits from the future were left by a clock that was wrong.
       await queryLong("DELETE FROM client_hits WHERE at <= $1 OR at > $2", [nowMs - DAY_MS, nowMs + DAY_MS]);
-      if (references.length > 0) await database.checkpoint();
+      if (references.length > 0) {
+        await removeStrayKeys();
+        await database.checkpoint();
+      }
       return references;
     },
   };
@@ -126,6 +155,14 @@ function conditionsOf(filter: MessageFilter, dialect: Dialect): { where: string;
   if (filter.since) conditions.push(`accepted_at >= $${values.push(filter.since.getTime())}`);
   if (filter.email !== undefined) {
     conditions.push(`${dialect.lowerCaseEmail} = $${values.push(normaliseEmail(filter.email))}`);
+  }
+  if (filter.search !== undefined) {
+    const pattern = `%${filter.search
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[\\%_]/g, "\\$&")}%`;
+    const words = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
+    conditions.push(`lower(${words}) LIKE $${values.push(pattern)} ESCAPE '\\'`);
   }
   return { where: conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "", values };
 }

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createStore, openStore } from "./open-store.ts";
-import { sqliteFile } from "./sqlite.ts";
-import { openSqliteFile, toStoreError } from "./sqlite-thread.ts";
+import { openSqliteFile, sqliteFile, toStoreError } from "./sqlite.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 const RULES = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
@@ -27,7 +26,7 @@ async function openIn(folder: string) {
 function submission(email = "ada@example.com", words = "Hello") {
   serial += 1;
   const message = { name: "Ada", email, phone: "1", country: "", message: `${words} ${serial}` };
-  return { message, idempotencyKey: null, clientHash: null, isTrapped: false };
+  return { message, idempotencyKey: null, networks: [], isTrapped: false };
 }
 
 /** Another program that holds the database's write lock. */
@@ -60,7 +59,7 @@ test("keeps every acknowledged message when the process is killed", async () => 
     const store = await openStore({ databaseUrl: null, dataDir: ${JSON.stringify(folder)} });
     const send = async (n) => {
       const message = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: String(n) };
-      const submission = { message, idempotencyKey: null, clientHash: null, isTrapped: false };
+      const submission = { message, idempotencyKey: null, networks: [], isTrapped: false };
       const { reference } = await store.accept(submission, ${JSON.stringify(RULES)}, new Date());
       console.log(reference);
     };
@@ -209,7 +208,11 @@ test("answers by index, however many messages there are", async () => {
   onTestFinished(() => store.close());
   prepare.mockClear();
   const rules = { ...RULES, rateLimits: [{ count: 5, windowMs: 1000 }], hourlyLimit: 10 };
-  await store.accept({ ...submission(), idempotencyKey: "key", clientHash: "client" }, rules, new Date());
+  await store.accept(
+    { ...submission(), idempotencyKey: "key", networks: [{ hash: "client", allowance: 1 }] },
+    rules,
+    new Date(),
+  );
   await store.claim(5, 1000, new Date());
   await store.nextDueAt();
   await store.queueDepth();
@@ -221,8 +224,8 @@ test("answers by index, however many messages there are", async () => {
 
   const db = new DatabaseSync(join(folder, "messages.db"));
   onTestFinished(() => db.close());
-  expect(statements).toHaveLength(12);
-  for (const sql of statements.filter((text) => !text.startsWith("INSERT"))) {
+  expect(statements).toHaveLength(15);
+  for (const sql of statements.filter((text) => !/^INSERT|FROM store_meta/.test(text))) {
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
     const details = plan.map(({ detail }) => String(detail)).join("; ");
     expect(details).toMatch(/messages USING (COVERING |INTEGER )?(INDEX|PRIMARY KEY)|client_hits USING COVERING INDEX/);

@@ -1,7 +1,13 @@
-import { join } from "node:path";
-import { Worker } from "node:worker_threads";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
+import { parentPort, Worker, workerData } from "node:worker_threads";
 import { withinMs } from "../time.ts";
-import type { Database, Dialect } from "./database.ts";
+import { acceptBatch } from "./acceptance.ts";
+import type { Database, Dialect, Query, Value } from "./database.ts";
+import { type ColumnTypes, migrate, readSchemaVersion } from "./migrations.ts";
+import { drawReference } from "./reference.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 export const SQLITE_DIALECT: Dialect = {
@@ -16,19 +22,19 @@ export function sqliteFile(dataDir: string): string {
   return join(dataDir, "messages.db");
 }
 
-/** Tells this program's thread from any other that loads the same file. */
-export const THREAD_ROLE = "sqlite";
+/** Tells this file's own thread from any other that loads it. */
+const THREAD_ROLE = "sqlite";
 
-type Method = Exclude<keyof Database, "dialect" | "clientKey">;
+type Method = Exclude<keyof Database, "dialect" | "clientKey" | "isShared">;
 
-export interface Call {
+interface Call {
   id: number;
   method: Method;
   args: readonly unknown[];
 }
 
 /** Number 0 answers the opening, with the client key. */
-export type Reply =
+type Reply =
   | { id: number; result: unknown }
   | { id: number; failure: { name: string; message: string; code?: string } };
 
@@ -37,16 +43,21 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+export interface SqliteThreadOptions {
+  /** Called when the thread has ended though nobody closed it: the database cannot be used until a restart. */
+  onThreadEnd?(error: StoreUnavailable): void;
+}
+
 /** A disk that takes longer than this is reported as unavailable; what was asked may still happen. */
 const CALL_LIMIT_MS = 8000;
 const LONG_CALL_LIMIT_MS = 15 * 60_000;
 
 /**
- * The SQLite database of `dataDir`, in a thread of its own (sqlite-thread.ts): its calls wait for the disk, and the
+ * The SQLite database of `dataDir`, in a thread of its own: its calls wait for the disk, and the
  * thread that serves the pages must not. For one server, with the operator's commands beside it.
  */
-export async function openSqlite(dataDir: string): Promise<Database> {
-  const thread = new Worker(new URL("./sqlite-thread.ts", import.meta.url), {
+export async function openSqlite(dataDir: string, options: SqliteThreadOptions = {}): Promise<Database> {
+  const thread = new Worker(new URL(import.meta.url), {
     workerData: { role: THREAD_ROLE, file: sqliteFile(dataDir) },
   });
   const waiting = new Map<number, Waiting>();
@@ -58,6 +69,17 @@ export async function openSqlite(dataDir: string): Promise<Database> {
     waiting.delete(reply.id);
     if ("result" in reply) call?.resolve(reply.result);
     else call?.reject(toError(reply.failure));
+  });
+
+  // What happened follows as the thread's end.
+  thread.on("error", () => {});
+  thread.once("exit", () => {
+    if (isClosed) return;
+    isClosed = true;
+    const error = new StoreUnavailable("The thread of the message database ended unexpectedly; restart the server");
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+    options.onThreadEnd?.(error);
   });
 
   function answerTo<T>(id: number): Promise<T> {
@@ -74,12 +96,14 @@ export async function openSqlite(dataDir: string): Promise<Database> {
   }
 
   const clientKey = await answerTo<Uint8Array>(0).catch(async (error) => {
+    isClosed = true;
     await thread.terminate();
     throw error;
   });
   return {
     dialect: SQLITE_DIALECT,
     clientKey,
+    isShared: false,
     query: (sql, values) => call("query", [sql, values]),
     queryLong: (sql, values) => call("queryLong", [sql, values], LONG_CALL_LIMIT_MS),
     accept: (batch) => call("accept", [batch]),
@@ -106,4 +130,280 @@ function toError({ name, message, code }: { name: string; message: string; code?
   if (name === "StoreUnavailable") return new StoreUnavailable(message);
   if (name === "StoreRefused") return new StoreRefused(message);
   return Object.assign(new Error(message), { name, code });
+}
+
+// What follows runs in the thread.
+
+/** How long a statement waits while another process holds the lock. */
+const BUSY_TIMEOUT_MS = 3000;
+const OPEN_TIMEOUT_MS = 10_000;
+const CHECKPOINT_TIMEOUT_MS = 10_000;
+const PAUSE_MS = 20;
+// Older ones could lose committed rows when two processes write to one database in WAL mode.
+const OLDEST_SAFE = [3, 51, 3] as const;
+/** "BCmg": marks a file as ours. */
+const APPLICATION_ID = 0x42436d67;
+
+const COLUMN_TYPES: ColumnTypes = {
+  // AUTOINCREMENT: an erased message's number is never given to another.
+  identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
+  integer: "INTEGER",
+  tableEnd: " STRICT",
+  keyedTableEnd: " STRICT, WITHOUT ROWID",
+};
+
+/**
+ * synchronous: a commit is on disk before it returns. secure_delete: erased words are overwritten. temp_store: no copies
+ * in the system's temporary folder. The last two halve the time of a commit: 32 MB hold the indexes of 100,000 messages,
+ * and pages that change again and again reach the file once in 64 MB of log instead of once in 4.
+ */
+const SETTINGS = `
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA secure_delete = ON;
+  PRAGMA temp_store = MEMORY;
+  PRAGMA cache_size = -32000;
+  PRAGMA wal_autocheckpoint = 16000;
+  PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`;
+
+export interface SqliteOptions {
+  sqliteVersion?: string;
+  drawReference?: (prefix: string) => string;
+}
+
+/** Opens the file, created or upgraded if need be; safe when several processes do so at once. */
+export async function openSqliteFile(file: string, options: SqliteOptions = {}): Promise<Database> {
+  requireSafeVersion(options.sqliteVersion ?? installedVersion());
+  createPrivateFile(file);
+  const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
+  const query = queryOf(db);
+  const run = serially();
+  try {
+    const clientKey = await run(async () => {
+      requireOwnFile(db, file);
+      await switchToWal(db);
+      db.exec(SETTINGS);
+      return transaction(db, async () => {
+        const key = await migrate(query, COLUMN_TYPES);
+        db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+        return key;
+      });
+    });
+    const parts = { query, dialect: SQLITE_DIALECT, clientKey, drawReference: options.drawReference ?? drawReference };
+    return {
+      dialect: SQLITE_DIALECT,
+      clientKey,
+      isShared: false,
+      query: (sql, values) => run(() => query(sql, values)),
+      queryLong: (sql, values) => run(() => query(sql, values)),
+      accept: (batch) => run(() => transaction(db, () => acceptBatch(batch, parts))),
+      eraseTraces: () => run(() => eraseTraces(db)),
+      checkpoint: () => run(async () => void checkpoint(db)),
+      copyTo: (target) => run(async () => void (await query("VACUUM INTO $1", [target]))),
+      close: () => run(async () => void (db.isOpen && db.close())),
+    };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Reads the schema's version without creating, upgrading or locking anything; `null` where there is no database. */
+export async function readSqliteSchema(file: string): Promise<number | null> {
+  if (!existsSync(file)) return null;
+  try {
+    const db = new DatabaseSync(file, { readOnly: true });
+    try {
+      return await readSchemaVersion(queryOf(db));
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StoreUnavailable(`${file} cannot be read: ${reason}`, { cause: error });
+  }
+}
+
+/** One piece of work after the other: no statement may get into another's transaction. */
+function serially(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = last.then(work).catch((error) => {
+      throw toStoreError(error);
+    });
+    last = result.catch(() => {});
+    return result;
+  };
+}
+
+/** Statements are prepared once and kept: there are a few dozen of them. */
+function queryOf(db: DatabaseSync): Query {
+  const prepared = new Map<string, StatementSync>();
+  return async <Row>(sql: string, values: readonly Value[] = []) => {
+    let statement = prepared.get(sql);
+    if (!statement) {
+      // SQLite takes `$1` for a name and `?1` for a number.
+      statement = db.prepare(sql.replaceAll(/\$(?=\d)/g, "?"));
+      prepared.set(sql, statement);
+    }
+    return statement.all(...values) as Row[];
+  };
+}
+
+/** All of the work or none of it; on disk when this resolves. */
+async function transaction<T>(db: DatabaseSync, work: () => Promise<T>): Promise<T> {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    const result = await work();
+    db.exec("COMMIT");
+    return result;
+  } catch (error) {
+    // SQLite has rolled back by itself after some errors of the disk.
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/**
+ * `secure_delete` alone is not enough: a row that once moved to another page leaves a copy in the free part of the old
+ * one, and the write-ahead log holds every page as it was. So the file is rewritten, and the log is emptied.
+ */
+async function eraseTraces(db: DatabaseSync): Promise<void> {
+  db.exec("VACUUM");
+  const deadlineMs = performance.now() + CHECKPOINT_TIMEOUT_MS;
+  while (!checkpoint(db)) {
+    if (performance.now() >= deadlineMs) {
+      throw new StoreUnavailable(
+        "The messages are gone, but another program keeps old pages of the message database in use; " +
+          "close it and run the erasure again",
+      );
+    }
+    await setTimeout(PAUSE_MS);
+  }
+}
+
+/** Empties the write-ahead log; false when somebody still reads from it. */
+function checkpoint(db: DatabaseSync): boolean {
+  const row = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+  return row.busy === 0;
+}
+
+function installedVersion(): string {
+  const memory = new DatabaseSync(":memory:");
+  const row = memory.prepare("SELECT sqlite_version() AS version").get() as { version: string };
+  memory.close();
+  return row.version;
+}
+
+function requireSafeVersion(version: string): void {
+  const parts = version.split(".").map(Number);
+  const difference = OLDEST_SAFE.map((oldest, index) => (parts[index] ?? 0) - oldest).find((part) => part !== 0) ?? 0;
+  if (difference < 0) {
+    throw new StoreRefused(
+      `SQLite ${version} may lose messages; ${OLDEST_SAFE.join(".")} or newer is needed: update Node, or set DATABASE_URL`,
+    );
+  }
+}
+
+function createPrivateFile(file: string): void {
+  const folder = dirname(file);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, "a", 0o600));
+    // The write-ahead log takes its mode from this file.
+    chmodSync(file, 0o600);
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    throw new StoreUnavailable(
+      `The messages cannot be kept in ${folder} (${reason}); set DATA_DIR to a folder that this user may write to`,
+      { cause: error },
+    );
+  }
+}
+
+/** Changes nothing in a file of another program. */
+function requireOwnFile(db: DatabaseSync, file: string): void {
+  const refusal = `${file} is not a database of this program; move it away, or set DATA_DIR to another folder`;
+  try {
+    // Both at one moment: another process may be creating the database just now.
+    db.exec("BEGIN");
+    const { tables } = db.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
+    const { application_id: id } = db.prepare("PRAGMA application_id").get() as { application_id: number };
+    db.exec("ROLLBACK");
+    if (id !== APPLICATION_ID && (id !== 0 || tables > 0)) throw new StoreRefused(refusal);
+  } catch (error) {
+    throw primaryCode(error) === NOT_A_DATABASE ? new StoreRefused(refusal, { cause: error }) : error;
+  }
+}
+
+/** SQLite does not wait for the lock here by itself. */
+async function switchToWal(db: DatabaseSync): Promise<void> {
+  const deadlineMs = performance.now() + OPEN_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return db.exec("PRAGMA journal_mode = WAL");
+    } catch (error) {
+      if (primaryCode(error) !== BUSY || performance.now() >= deadlineMs) throw error;
+    }
+    await setTimeout(PAUSE_MS);
+  }
+}
+
+const BUSY = 5;
+const NOT_A_DATABASE = 26;
+/** Result codes that say "not now" or "not on this disk", and what to do about each. */
+const UNAVAILABLE: Readonly<Record<number, string>> = {
+  [BUSY]: "it stayed locked by another program; close that program",
+  6: "it stayed locked by another program; close that program",
+  7: "there is no memory left",
+  8: "it is read-only; make the file and its folder (DATA_DIR) writable",
+  10: "the disk reported an error; check the disk that holds DATA_DIR",
+  11: "its file is damaged; stop the server and restore a backup",
+  13: "the disk is full; free some space where DATA_DIR lies",
+  14: "its file cannot be opened; check that DATA_DIR exists and is writable",
+  15: "its lock files cannot be used; DATA_DIR must lie on a local disk",
+  [NOT_A_DATABASE]: "its file is damaged; stop the server and restore a backup",
+};
+
+/** A StoreUnavailable for whatever a later try may succeed at; any other error as it is. */
+export function toStoreError(error: unknown): unknown {
+  if (error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE") {
+    return new StoreUnavailable("The message database is closed", { cause: error });
+  }
+  const reason = UNAVAILABLE[primaryCode(error) ?? 0];
+  return reason ? new StoreUnavailable(`The message database cannot be used: ${reason}`, { cause: error }) : error;
+}
+
+/** Extended codes such as SQLITE_IOERR_FSYNC carry the primary one in their low byte. */
+function primaryCode(error: unknown): number | undefined {
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number"
+    ? error.errcode & 0xff
+    : undefined;
+}
+
+if (parentPort && workerData?.role === THREAD_ROLE) {
+  const port = parentPort;
+  const reply = (message: Reply) => port.postMessage(message);
+  try {
+    const database = await openSqliteFile(workerData.file);
+    port.on("message", async ({ id, method, args }: Call) => {
+      try {
+        const run = database[method] as (...values: unknown[]) => Promise<unknown>;
+        reply({ id, result: await run(...args) });
+      } catch (error) {
+        reply({ id, failure: plain(error) });
+      }
+    });
+    reply({ id: 0, result: database.clientKey });
+  } catch (error) {
+    reply({ id: 0, failure: plain(error) });
+  }
+}
+
+/** Errors lose their class between threads, so it travels by name. */
+function plain(error: unknown): { name: string; message: string; code?: string } {
+  if (!(error instanceof Error)) return { name: "Error", message: String(error) };
+  const { name, message } = error;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined ? { name, message } : { name, message, code };
 }

@@ -10,17 +10,26 @@ export type MessageState = "queued" | "delivered" | "failed" | "quarantined";
 /** What a request hands over. */
 export interface Submission {
   message: ContactMessage;
-  /** The client's own key for this message, if it sent one. */
+  /** The client's own key for this message, if it sent one. Another client's same key is another key. */
   idempotencyKey: string | null;
-  /** A keyed hash of the client's address; `null` when limiting is off. */
-  clientHash: string | null;
+  /** The networks that the client's address belongs to, from itself to the widest. */
+  networks: readonly Network[];
   /** The trap field was filled: store, but do not mail. */
   isTrapped: boolean;
 }
 
+/** A group of addresses that shares limits. */
+export interface Network {
+  /** A keyed hash of it. */
+  hash: string;
+  /** How many times the messages of a single client it may send. */
+  allowance: number;
+}
+
 /**
  * `stored` and `repeated` carry the reference of a message that is on disk. `repeated`: the same key and body, or the
- * same words within ten minutes. `key-reused`: the key came before with another body. `limited`: nothing was stored.
+ * same words within ten minutes. `key-reused`: the same client sent the key before with another body. `limited`: nothing
+ * was stored.
  */
 export type Acceptance =
   | { kind: "stored"; reference: string; state: "queued" | "quarantined" }
@@ -54,6 +63,8 @@ export interface MessageFilter {
   email?: string;
   /** Accepted at or after. */
   since?: Date;
+  /** Part of the name, address, phone number, reference or words, in any case. */
+  search?: string;
   limit?: number;
 }
 
@@ -64,14 +75,23 @@ export interface MessageCount {
   count: number;
 }
 
-/** What waits to be mailed and what failed, without what a visitor asked not to be used. */
+/** What waits to be mailed, what failed and what is in quarantine, without what a visitor asked not to be used. */
 export interface QueueDepth {
   queued: number;
-  /** When the oldest of them was accepted. */
+  /** When the oldest of them was accepted, or queued again. */
   oldestQueuedAt: Date | null;
   failed: number;
   lastFailedAt: Date | null;
+  quarantined: number;
+  /** Those that no alert has told of yet. */
+  newlyQuarantined: number;
 }
+
+/** What alerts are about, each with a last time of its own. */
+export type AlertTopic = "delivery" | "quarantine";
+
+/** One message, or all that were accepted since a time. */
+export type Selection = { reference: string } | { since: Date };
 
 export interface AcceptanceRules {
   /** The letters every reference starts with. */
@@ -100,10 +120,15 @@ export interface Store {
   /** When the next queued message becomes due or its lease ends; `null` with an empty queue. */
   nextDueAt(): Promise<Date | null>;
   queueDepth(): Promise<QueueDepth>;
+  /**
+   * Makes what a server that died had leased due at once. Only for a database with one server: with several, the leases
+   * may be another's, and nothing happens.
+   */
+  clearLeases(): Promise<void>;
   /** When the operator was last alerted by any node; 1970 if never. */
-  lastAlertAt(): Promise<Date>;
+  lastAlertAt(topic: AlertTopic): Promise<Date>;
   /** Changes `lastAlertAt` if it still is `from`; of all nodes that try, one returns true. */
-  moveLastAlert(from: Date, to: Date): Promise<boolean>;
+  moveLastAlert(topic: AlertTopic, from: Date, to: Date): Promise<boolean>;
 
   /** Newest first. */
   list(filter: MessageFilter): Promise<StoredMessage[]>;
@@ -111,20 +136,28 @@ export interface Store {
   /** Those of the references that a message has. */
   existingReferences(references: readonly string[]): Promise<string[]>;
   countByDayAndCountry(since: Date): Promise<MessageCount[]>;
-  /** Queues failed messages again with all attempts before them. Returns how many. */
+  /** Queues failed messages again with all attempts before them. These three return how many they changed. */
   retry(which: { reference: string } | "failed", now: Date): Promise<number>;
-  release(reference: string, now: Date): Promise<boolean>;
+  /** Queues quarantined messages. */
+  release(which: Selection, now: Date): Promise<number>;
+  /** Queues delivered messages again. */
+  resend(which: Selection, now: Date): Promise<number>;
+  /** Deletes one message in any state; false when there is none. */
+  delete(reference: string): Promise<boolean>;
 
   rectify(email: string, changes: Partial<ContactMessage>): Promise<number>;
   restrict(email: string, isRestricted: boolean): Promise<number>;
   /** Erases the messages and leaves no readable copy in the database's own files; returns their references. */
   erase(email: string): Promise<string[]>;
-  /** Erases what is past its retention, and client hashes older than a day. Never a queued or restricted message. */
+  /**
+   * Erases what is past its retention, and client hashes older than a day. Never a queued or restricted message, nor one
+   * in quarantine that no alert has told of.
+   */
   purge(retention: Retention, now: Date): Promise<string[]>;
 
   /** Writes a consistent copy while others go on writing. */
   backup(file: string): Promise<void>;
-  /** Rejects when the store cannot be read. */
+  /** Rejects when a message could not be written. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

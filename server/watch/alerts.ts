@@ -1,11 +1,11 @@
 import { durationInWords } from "../../contract/duration.ts";
 import { errorName, type Log } from "../log.ts";
 import type { Outbox } from "../outbox/outbox.ts";
-import { type QueueDepth, type Store, StoreUnavailable } from "../store/store.ts";
+import { type AlertTopic, type QueueDepth, type Store, StoreUnavailable } from "../store/store.ts";
 import { type Clock, systemClock } from "../time.ts";
 
 export interface AlertOptions {
-  store: Pick<Store, "queueDepth" | "lastAlertAt" | "moveLastAlert">;
+  store: Pick<Store, "queueDepth" | "lastAlertAt" | "moveLastAlert" | "ping">;
   outbox: Pick<Outbox, "pauseReason">;
   /** The first word of each alert. */
   brand: string;
@@ -17,14 +17,14 @@ export interface AlertOptions {
 }
 
 export interface Alerts {
-  /** Looks for trouble now instead of at the next check. Call it when the queue pauses. */
+  /** Looks for trouble now instead of at the next check. Call it when the queue pauses or a message is held back. */
   checkNow(): void;
   stop(): Promise<void>;
 }
 
 /**
  * `overdue`: a message has waited for an hour or longer. `paused`: no e-mail can be sent. `failed`: a message failed for
- * good since the last alert. `store-away`: the store does not answer.
+ * good since the last alert. `store-away`: no message can be stored.
  */
 type Trouble = "overdue" | "paused" | "failed" | "store-away";
 
@@ -34,100 +34,153 @@ interface Situation {
   pauseReason: string | null;
   /** `null` when the store does not answer. */
   depth: QueueDepth | null;
-  /** How long the store has not answered; 0 when it does. */
+  /** How long no message could be stored; 0 when one can. */
   storeDownMs: number;
 }
 
+interface Alert {
+  topic: AlertTopic;
+  text: string;
+  troubles: readonly (Trouble | "quarantined")[];
+  level: "info" | "warn" | "error";
+}
+
 const CHECK_INTERVAL_MS = 30_000;
+const REST_MS = 1000;
 const ALERT_INTERVAL_MS = 60 * 60_000;
 const OVERDUE_MS = 60 * 60_000;
 /** Restarting a database should not alert anybody. */
-const STORE_DOWN_MS = 5 * 60_000;
+const STORE_DOWN_MS = 60_000;
 
 /**
- * Alerts the operator when messages are not delivered: one line in the log and one post, at most one an hour for all
- * nodes of one database together, also across restarts. A post that fails is retried at the next check. Delivery never
- * waits for any of this, and alerts are sent even when the store cannot be read or written.
+ * Alerts the operator when messages are not delivered, and when some are held back: one line in the log and one post, at
+ * most one an hour on each of the two topics, for all nodes of one database together, also across restarts. A post that
+ * fails is retried at the next check. Delivery never waits for any of this, and alerts are sent even when the store
+ * cannot be read or written.
  */
 export function startAlerts(options: AlertOptions): Alerts {
   const { store, outbox, brand, alertUrl, log, clock = systemClock, postTimeoutMs = 10_000 } = options;
   const stopping = new AbortController();
-  let hasPostFailed = false;
+  const failedPosts = new Set<AlertTopic>();
   let isDeliveryStuck = false;
   /** The last alert of this node, for when the store does not answer. */
-  let alertedAt = new Date(0);
+  const alertedAt: Record<AlertTopic, Date> = { delivery: new Date(0), quarantine: new Date(0) };
   let storeDownSince: Date | null = null;
   let runningCheck: Promise<void> | null = null;
-  let cancelTimer = clock.setTimer(checkNow, CHECK_INTERVAL_MS);
+  let isCheckWanted = false;
+  let isResting = false;
+  let cancelTimer = clock.setTimer(runCheck, CHECK_INTERVAL_MS);
 
   async function check(): Promise<void> {
-    // Taken before the store is asked, so that whatever fails meanwhile counts as later than this alert.
+    // Taken before the store is asked, so that whatever happens meanwhile counts as later than this alert.
     const now = clock.now();
     const depth = await nullIfUnavailable(() => store.queueDepth());
-    const lastAlertAt = (depth && (await nullIfUnavailable(() => store.lastAlertAt()))) ?? alertedAt;
-    storeDownSince = depth ? null : (storeDownSince ?? now);
+    const isWritable = (await nullIfUnavailable(() => store.ping().then(() => true))) ?? false;
+    storeDownSince = depth && isWritable ? null : (storeDownSince ?? now);
     const storeDownMs = storeDownSince ? now.getTime() - storeDownSince.getTime() : 0;
     const situation = { now, pauseReason: outbox.pauseReason, depth, storeDownMs };
+    await checkDelivery(situation);
+    await checkQuarantine(situation);
+  }
+
+  async function checkDelivery(situation: Situation): Promise<void> {
+    const lastAlertAt = await lastAlert("delivery", situation);
     const troubles = findTroubles(situation, lastAlertAt);
-    if (isDeliveryStuck && depth && !delaysMessages(troubles)) {
+    if (isDeliveryStuck && situation.depth && !delaysMessages(troubles)) {
       isDeliveryStuck = false;
       log.info({ event: "alert-over" }, "Messages are delivered again");
     }
-    if (troubles.length === 0) hasPostFailed = false;
-    else if (!isRecent(lastAlertAt, now) && !isRecent(alertedAt, now))
-      await claimAlert(situation, troubles, lastAlertAt);
+    if (troubles.length === 0) {
+      failedPosts.delete("delivery");
+      return;
+    }
+    // The outbox has logged a pause and a failed message as errors already.
+    const level = troubles.includes("overdue") || troubles.includes("store-away") ? "error" : "info";
+    const text = `${brand}: ${describeTroubles(troubles, situation)}`;
+    const isSent = await claimAlert({ topic: "delivery", text, troubles, level }, situation, lastAlertAt);
+    if (isSent) isDeliveryStuck = delaysMessages(troubles);
   }
 
-  /** Sends the alert unless another node does. Without the store nodes cannot agree: each one sends its own. */
-  async function claimAlert(situation: Situation, troubles: readonly Trouble[], lastAlertAt: Date): Promise<void> {
+  async function checkQuarantine(situation: Situation): Promise<void> {
+    const count = situation.depth?.newlyQuarantined ?? 0;
+    if (count === 0) {
+      failedPosts.delete("quarantine");
+      return;
+    }
+    const text = `${brand}: ${describeQuarantine(count)}`;
+    const lastAlertAt = await lastAlert("quarantine", situation);
+    await claimAlert({ topic: "quarantine", text, troubles: ["quarantined"], level: "warn" }, situation, lastAlertAt);
+  }
+
+  async function lastAlert(topic: AlertTopic, { depth }: Situation): Promise<Date> {
+    return (depth && (await nullIfUnavailable(() => store.lastAlertAt(topic)))) ?? alertedAt[topic];
+  }
+
+  /**
+   * Sends the alert, unless one was sent within the hour or another node sends it. Without the store nodes cannot agree:
+   * each one sends its own. Returns whether this node tried.
+   */
+  async function claimAlert(alert: Alert, situation: Situation, lastAlertAt: Date): Promise<boolean> {
+    const { topic } = alert;
     const { now } = situation;
-    const isClaimed = await nullIfUnavailable(() => store.moveLastAlert(lastAlertAt, now));
-    if (isClaimed === false) return;
-    if (await sendAlert(troubles, situation)) alertedAt = now;
+    if (isRecent(lastAlertAt, now) || isRecent(alertedAt[topic], now)) return false;
+    const isClaimed = await nullIfUnavailable(() => store.moveLastAlert(topic, lastAlertAt, now));
+    if (isClaimed === false) return false;
+    if (await sendAlert(alert, situation)) alertedAt[topic] = now;
     // Undone, so that any node may retry at its next check.
-    else await nullIfUnavailable(() => store.moveLastAlert(now, lastAlertAt));
+    else await nullIfUnavailable(() => store.moveLastAlert(topic, now, lastAlertAt));
+    return true;
   }
 
   /** Returns false when the post failed; the alert is not logged again when it is retried. */
-  async function sendAlert(troubles: readonly Trouble[], situation: Situation): Promise<boolean> {
-    const text = `${brand}: ${describeTroubles(troubles, situation)}`;
-    // The outbox has logged a pause and a failed message as errors already.
-    const level = troubles.includes("overdue") || troubles.includes("store-away") ? "error" : "info";
-    if (!hasPostFailed) log[level]({ event: "alert", troubles }, text);
-    isDeliveryStuck = delaysMessages(troubles);
+  async function sendAlert({ topic, text, troubles, level }: Alert, situation: Situation): Promise<boolean> {
+    if (!failedPosts.has(topic)) log[level]({ event: "alert", troubles }, text);
     if (alertUrl === null) return true;
-    const { queued = null, failed = null } = situation.depth ?? {};
+    const { queued = null, failed = null, quarantined = null } = situation.depth ?? {};
     const oldestAgeSeconds = situation.depth && Math.floor(oldestAgeMs(situation) / 1000);
     try {
       const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(postTimeoutMs)]);
-      await postAlert(alertUrl, { text, troubles, queued, failed, oldestAgeSeconds }, signal);
-      hasPostFailed = false;
+      await postAlert(alertUrl, { text, troubles, queued, failed, quarantined, oldestAgeSeconds }, signal);
+      failedPosts.delete(topic);
       log.info({ event: "alert-sent" }, "The alert was posted to ALERT_URL");
+      return true;
     } catch (error) {
-      hasPostFailed = true;
+      failedPosts.add(topic);
       log.warn(
         { event: "alert-not-sent", error: (error as Error).message },
         `The alert could not be posted to ALERT_URL; next attempt in ${CHECK_INTERVAL_MS / 1000} s`,
       );
+      return false;
     }
-    return !hasPostFailed;
   }
 
-  function checkNow(): void {
-    if (runningCheck !== null || stopping.signal.aborted) return;
+  function runCheck(): void {
+    if (stopping.signal.aborted) return;
     cancelTimer();
+    isCheckWanted = false;
     runningCheck = check()
       .catch((error) => {
         log.warn({ event: "alert-check-failed", error: errorName(error) }, "Could not check if messages are delivered");
       })
       .then(() => {
         runningCheck = null;
-        if (!stopping.signal.aborted) cancelTimer = clock.setTimer(checkNow, CHECK_INTERVAL_MS);
+        isResting = true;
+        if (!stopping.signal.aborted) cancelTimer = clock.setTimer(endRest, REST_MS);
       });
   }
 
+  /** Between two checks there is a pause, so that a flood of messages does not become a flood of checks. */
+  function endRest(): void {
+    isResting = false;
+    if (isCheckWanted) runCheck();
+    else cancelTimer = clock.setTimer(runCheck, CHECK_INTERVAL_MS - REST_MS);
+  }
+
   return {
-    checkNow,
+    checkNow() {
+      if (runningCheck !== null || isResting) isCheckWanted = true;
+      else runCheck();
+    },
     async stop() {
       stopping.abort();
       cancelTimer();
@@ -155,10 +208,18 @@ function describeTroubles(troubles: readonly Trouble[], situation: Situation): s
     overdue: `${count(depth?.queued)} in the queue, the oldest for ${durationInWords(oldestAgeMs(situation))}; see: npm run messages -- list`,
     paused: `No e-mail can be sent until this is fixed: ${pauseReason}`,
     failed: `${count(depth?.failed)} failed for good; after fixing the cause run: npm run messages -- retry --failed`,
-    "store-away": `The message database has not answered for ${durationInWords(storeDownMs)}, and visitors are asked to try again: check DATABASE_URL, or the disk of DATA_DIR`,
+    "store-away": `No message can be stored since ${durationInWords(storeDownMs)}, and visitors are asked to try again: check the database of DATABASE_URL, or whether the disk of DATA_DIR is full`,
   };
   const details = troubles.map((trouble) => sentences[trouble]).join(". ");
   return `Messages from the website are not being delivered. ${details}`;
+}
+
+function describeQuarantine(count: number): string {
+  const messages = count === 1 ? "1 message was" : `${count} messages were`;
+  return (
+    `${messages} held back as suspected abuse, and real ones may be among them. ` +
+    "See: npm run messages -- list --state quarantined. To deliver them: npm run messages -- release --all"
+  );
 }
 
 /** How long the oldest undelivered message has waited; 0 without one. */
@@ -188,11 +249,12 @@ async function nullIfUnavailable<T>(query: () => Promise<T>): Promise<T | null> 
 /** The body of a post. Chat services show `text`; programs may read the rest. It contains nothing of a visitor's. */
 interface AlertBody {
   text: string;
-  troubles: readonly Trouble[];
-  /** These three are `null` when the store does not answer. */
+  troubles: Alert["troubles"];
+  /** These are `null` when the store does not answer. */
   queued: number | null;
   oldestAgeSeconds: number | null;
   failed: number | null;
+  quarantined: number | null;
 }
 
 /** Resolves once the service took the alert. Its errors do not contain the URL, which may be a secret. */

@@ -132,6 +132,7 @@ function createQueueGauges(
     "site_queue_oldest_age_seconds",
     `Age of the oldest message waiting to be delivered, 0 without one; ${shared}`,
   );
+  const quarantined = gauge("site_quarantined_messages", `Messages held back as suspected abuse; ${shared}`);
   const failed = gauge("site_failed_messages", `Messages that failed for good, for the operator to retry; ${shared}`);
 
   return async () => {
@@ -141,9 +142,10 @@ function createQueueGauges(
       messages.set(depth.queued);
       oldestAge.set(depth.oldestQueuedAt ? Math.max(0, Date.now() - depth.oldestQueuedAt.getTime()) / 1000 : 0);
       failed.set(depth.failed);
+      quarantined.set(depth.quarantined);
     } catch {
       isUp.set(0);
-      for (const unknown of [messages, oldestAge, failed]) unknown.remove();
+      for (const unknown of [messages, oldestAge, failed, quarantined]) unknown.remove();
     }
   };
 }

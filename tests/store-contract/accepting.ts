@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
-import type { AcceptanceRules } from "../../server/store/store.ts";
 import {
+  client,
   DAY_MS,
   finish,
   HOUR_MS,
+  LIMITED,
   later,
   MINUTE_MS,
   messageWith,
@@ -15,14 +16,6 @@ import {
   store,
   submissionOf,
 } from "./samples.ts";
-
-const LIMITED: AcceptanceRules = {
-  ...NO_LIMITS,
-  rateLimits: [
-    { count: 2, windowMs: 10 * MINUTE_MS },
-    { count: 3, windowMs: DAY_MS },
-  ],
-};
 
 export function acceptingSuite(newPlace: NewPlace): void {
   test("stores a message word for word, queued and due at once, under a short reference", async () => {
@@ -63,7 +56,7 @@ export function acceptingSuite(newPlace: NewPlace): void {
     const trapped = submissionOf(message, { idempotencyKey: "k1", isTrapped: true });
     const reference = await store(node, trapped);
     expect(await node.accept(trapped, NO_LIMITS, later(3 * DAY_MS))).toEqual({ kind: "repeated", reference });
-    await node.release(reference, NOON);
+    await node.release({ reference }, NOON);
     await finish(node, "delivered");
     expect(await node.accept(trapped, NO_LIMITS, later(3 * DAY_MS))).toEqual({ kind: "repeated", reference });
   });
@@ -74,6 +67,60 @@ export function acceptingSuite(newPlace: NewPlace): void {
     const other = submissionOf(messageWith(), { idempotencyKey: "k1" });
     expect(await node.accept(other, NO_LIMITS, NOON)).toEqual({ kind: "key-reused" });
     expect(await node.list({})).toHaveLength(1);
+  });
+
+  test("lets a stranger's key be a key of its own: it can neither block nor find another's", async () => {
+    const node = await (await newPlace()).open();
+    const reference = await store(node, submissionOf(messageWith(), { idempotencyKey: "k1", networks: client("ada") }));
+    const stranger = submissionOf(messageWith(), { idempotencyKey: "k1", networks: client("eve") });
+    const answer = await node.accept(stranger, NO_LIMITS, NOON);
+    expect(answer).toMatchObject({ kind: "stored" });
+    expect(referenceOf(answer)).not.toBe(reference);
+    expect(await node.accept(stranger, NO_LIMITS, later(DAY_MS))).toMatchObject({ kind: "repeated" });
+  });
+
+  test("finds a key's message from another network too, when the words are the same", async () => {
+    const node = await (await newPlace()).open();
+    const message = messageWith();
+    const reference = await store(node, submissionOf(message, { idempotencyKey: "k1", networks: client("wifi") }));
+    const again = submissionOf(message, { idempotencyKey: "k1", networks: client("mobile") });
+    expect(await node.accept(again, NO_LIMITS, later(DAY_MS))).toEqual({ kind: "repeated", reference });
+  });
+
+  test("remembers the key of a repeat by words, for these words and no others", async () => {
+    const node = await (await newPlace()).open();
+    const message = messageWith();
+    const reference = await store(node, submissionOf(message));
+    const keyed = submissionOf(message, { idempotencyKey: "k1" });
+    expect(await node.accept(keyed, NO_LIMITS, later(MINUTE_MS))).toEqual({ kind: "repeated", reference });
+    const others = submissionOf(messageWith(), { idempotencyKey: "k1" });
+    expect(await node.accept(others, NO_LIMITS, later(MINUTE_MS))).toEqual({ kind: "key-reused" });
+    expect(await node.accept(keyed, NO_LIMITS, later(HOUR_MS))).toEqual({ kind: "repeated", reference });
+    expect(await node.list({})).toHaveLength(1);
+  });
+
+  test("does not tell a limited client that somebody else sent the same words", async () => {
+    const node = await (await newPlace()).open();
+    const secret = messageWith();
+    await store(node, submissionOf(secret, { networks: client("ada") }));
+    const guess = (message = messageWith()) =>
+      node.accept(submissionOf(message, { networks: client("eve") }), LIMITED, NOON);
+    await guess();
+    await guess();
+    expect(await guess(secret)).toMatchObject({ kind: "limited" });
+  });
+
+  test("forgets the keys of messages that are gone", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    const send = (email: string) =>
+      store(node, submissionOf(messageWith({ email }), { idempotencyKey: email, networks: client("c") }));
+    const [, deleted] = [await send("a@example.com"), await send("b@example.com")];
+    await send("c@example.com");
+    await node.erase("a@example.com");
+    expect(await node.delete(deleted.toLowerCase())).toBe(true);
+    expect(await node.delete(deleted)).toBe(false);
+    expect(await place.sql("SELECT * FROM message_keys")).toHaveLength(1);
   });
 
   test("takes the same words for the same message within ten minutes, not after, and not when fields differ", async () => {
@@ -108,8 +155,8 @@ export function acceptingSuite(newPlace: NewPlace): void {
 
   test("limits a client over each window, says how long, and stores nothing then", async () => {
     const node = await (await newPlace()).open();
-    const send = (atMs: number, clientHash = "client") =>
-      node.accept(submissionOf(messageWith(), { clientHash }), LIMITED, later(atMs));
+    const send = (atMs: number, name = "client") =>
+      node.accept(submissionOf(messageWith(), { networks: client(name) }), LIMITED, later(atMs));
     expect(await send(0)).toMatchObject({ kind: "stored" });
     expect(await send(MINUTE_MS)).toMatchObject({ kind: "stored" });
     expect(await send(2 * MINUTE_MS)).toEqual({ kind: "limited", retryAfterMs: 8 * MINUTE_MS });
@@ -121,11 +168,23 @@ export function acceptingSuite(newPlace: NewPlace): void {
     expect(await node.list({})).toHaveLength(5);
   });
 
+  test("limits a wide network too, with more messages than each client in it", async () => {
+    const node = await (await newPlace()).open();
+    const rules = { ...NO_LIMITS, rateLimits: [{ count: 2, windowMs: 10 * MINUTE_MS }] };
+    const send = (name: string, wide: string) => {
+      const networks = [...client(name), { hash: wide, allowance: 3 }];
+      return node.accept(submissionOf(messageWith(), { networks }), rules, NOON);
+    };
+    for (let turn = 0; turn < 6; turn += 1) expect(await send(`c${turn}`, "wide")).toMatchObject({ kind: "stored" });
+    expect(await send("c6", "wide")).toEqual({ kind: "limited", retryAfterMs: 10 * MINUTE_MS });
+    expect(await send("c6", "elsewhere")).toMatchObject({ kind: "stored" });
+  });
+
   test("lets a repeated message pass without counting it against the client", async () => {
     const node = await (await newPlace()).open();
-    const submission = submissionOf(messageWith(), { clientHash: "client" });
+    const submission = submissionOf(messageWith(), { networks: client("client") });
     for (let turn = 0; turn < 5; turn += 1) await node.accept(submission, LIMITED, NOON);
-    const another = submissionOf(messageWith(), { clientHash: "client" });
+    const another = submissionOf(messageWith(), { networks: client("client") });
     expect(await node.accept(another, LIMITED, NOON)).toMatchObject({ kind: "stored" });
   });
 
@@ -135,7 +194,11 @@ export function acceptingSuite(newPlace: NewPlace): void {
     const rules = { ...NO_LIMITS, rateLimits: [{ count: 5, windowMs: 10 * MINUTE_MS }] };
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, turn) =>
-        (turn % 2 === 0 ? nodes[0] : nodes[1]).accept(submissionOf(messageWith(), { clientHash: "c" }), rules, NOON),
+        (turn % 2 === 0 ? nodes[0] : nodes[1]).accept(
+          submissionOf(messageWith(), { networks: client("c") }),
+          rules,
+          NOON,
+        ),
       ),
     );
     expect(answers.filter((answer) => answer.kind === "stored")).toHaveLength(5);
@@ -182,7 +245,7 @@ export function acceptingSuite(newPlace: NewPlace): void {
 
   test("goes on when the clock is set back: nobody is locked out, nothing is lost", async () => {
     const node = await (await newPlace()).open();
-    const send = (at: Date) => node.accept(submissionOf(messageWith(), { clientHash: "client" }), LIMITED, at);
+    const send = (at: Date) => node.accept(submissionOf(messageWith(), { networks: client("client") }), LIMITED, at);
     for (const minutes of [0, 1, 2]) await send(later(3 * DAY_MS + minutes * MINUTE_MS));
     expect(await send(NOON)).toMatchObject({ kind: "stored" });
     // What was due in three days was due before the clock was set back; it goes out now, like the rest.

@@ -5,14 +5,17 @@ import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../server/store/open-store.ts";
 import { StoreRefused, StoreUnavailable } from "../../server/store/store.ts";
 import {
+  client,
   DAY_MS,
   finish,
   HOUR_MS,
+  LIMITED,
   later,
   MINUTE_MS,
   messageWith,
   type NewPlace,
   NOON,
+  referenceOf,
   store,
   submissionOf,
 } from "./samples.ts";
@@ -98,11 +101,13 @@ export function keepingSuite(newPlace: NewPlace): void {
   test("purges each state after its own time, counted from when it was reached, and never what is queued", async () => {
     const place = await newPlace();
     const node = await place.open();
-    const delivered = await store(node, submissionOf(messageWith(), { clientHash: "client" }));
+    const limited = submissionOf(messageWith(), { networks: client("client") });
+    const delivered = referenceOf(await node.accept(limited, LIMITED, NOON));
     await finish(node, "delivered", later(HOUR_MS));
     const failed = await store(node);
     await finish(node, "failed");
     const trapped = await store(node, submissionOf(messageWith(), { isTrapped: true }));
+    await node.moveLastAlert("quarantine", new Date(0), later(999 * DAY_MS));
     const queued = await store(node);
     const retention = { deliveredMs: DAY_MS, failedMs: 2 * DAY_MS, quarantinedMs: null };
     expect(await node.purge(retention, later(DAY_MS))).toEqual([]);
@@ -114,12 +119,41 @@ export function keepingSuite(newPlace: NewPlace): void {
     expect(await node.list({})).toMatchObject([{ reference: queued }]);
   });
 
+  test("purges nothing from quarantine before somebody was told of it", async () => {
+    const node = await (await newPlace()).open();
+    const told = await store(node, submissionOf(messageWith(), { isTrapped: true }));
+    const retention = { deliveredMs: null, failedMs: null, quarantinedMs: DAY_MS };
+    expect(await node.purge(retention, later(9 * DAY_MS))).toEqual([]);
+    await node.moveLastAlert("quarantine", new Date(0), later(HOUR_MS));
+    const untold = await store(node, submissionOf(messageWith(), { isTrapped: true }), later(2 * HOUR_MS));
+    expect(await node.purge(retention, later(9 * DAY_MS))).toEqual([told]);
+    expect(await node.list({})).toMatchObject([{ reference: untold }]);
+  });
+
+  test("searches name, address, phone, reference and words, in any case and literally", async () => {
+    const node = await (await newPlace()).open();
+    const reference = await store(
+      node,
+      submissionOf(
+        messageWith({ name: "Grace Hopper", email: "g@navy.example", phone: "555 0199", message: "100% wind" }),
+      ),
+    );
+    await store(node, submissionOf(messageWith({ message: "1000 winds" })));
+    const found = async (search: string) => (await node.list({ search })).map((message) => message.reference);
+    for (const words of ["hopper", "NAVY.example", "0199", reference.toLowerCase(), "100% W"]) {
+      expect(await found(words)).toEqual([reference]);
+    }
+    expect(await found("100%_wind")).toEqual([]);
+    expect(await found("wind")).toHaveLength(2);
+  });
+
   test("purges many messages at once, and remembers a client for a day", async () => {
     const place = await newPlace();
     const node = await place.open();
     const trapped = Array.from({ length: 450 }, () => store(node, submissionOf(messageWith(), { isTrapped: true })));
     await Promise.all(trapped);
-    await store(node, submissionOf(messageWith(), { clientHash: "client" }));
+    await node.moveLastAlert("quarantine", new Date(0), NOON);
+    await node.accept(submissionOf(messageWith(), { networks: client("client") }), LIMITED, NOON);
     const retention = { deliveredMs: null, failedMs: null, quarantinedMs: HOUR_MS };
     expect(await node.purge(retention, later(DAY_MS - 1))).toHaveLength(450);
     expect(await place.sql("SELECT * FROM client_hits")).toHaveLength(1);

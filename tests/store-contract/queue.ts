@@ -104,7 +104,9 @@ export function queueSuite(newPlace: NewPlace): void {
   test("says when the next message becomes due or its lease ends, and how deep the queue is", async () => {
     const node = await (await newPlace()).open();
     expect(await node.nextDueAt()).toBeNull();
-    expect(await node.queueDepth()).toEqual({ queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null });
+    expect(await node.queueDepth()).toEqual({
+      ...{ queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null, quarantined: 0, newlyQuarantined: 0 },
+    });
     await store(node);
     expect(await node.nextDueAt()).toEqual(NOON);
     await node.claim(1, MINUTE_MS, NOON);
@@ -121,7 +123,7 @@ export function queueSuite(newPlace: NewPlace): void {
     await finish(node, "failed", later(HOUR_MS));
     await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
     await finish(node, "failed", later(2 * HOUR_MS));
-    const depth = { queued: 0, oldestQueuedAt: null };
+    const depth = { queued: 0, oldestQueuedAt: null, quarantined: 0, newlyQuarantined: 0 };
     expect(await node.queueDepth()).toEqual({ ...depth, failed: 2, lastFailedAt: later(2 * HOUR_MS) });
     await node.restrict("eve@example.com", true);
     expect(await node.queueDepth()).toEqual({ ...depth, failed: 1, lastFailedAt: later(HOUR_MS) });
@@ -130,13 +132,14 @@ export function queueSuite(newPlace: NewPlace): void {
   test("lets one of many nodes move the time of the last alert", async () => {
     const place = await newPlace();
     const nodes = [await place.open(), await place.open(), await place.open()];
-    const move = (from: Date, to: Date) => Promise.all(nodes.map((node) => node.moveLastAlert(from, to)));
+    const move = (from: Date, to: Date) => Promise.all(nodes.map((node) => node.moveLastAlert("delivery", from, to)));
     const [first] = nodes;
-    expect(await first?.lastAlertAt()).toEqual(new Date(0));
+    expect(await first?.lastAlertAt("delivery")).toEqual(new Date(0));
     expect((await move(new Date(0), NOON)).filter(Boolean)).toHaveLength(1);
     expect((await move(NOON, later(HOUR_MS))).filter(Boolean)).toHaveLength(1);
     expect(await move(NOON, later(2 * HOUR_MS))).toEqual([false, false, false]);
-    expect(await (await place.open()).lastAlertAt()).toEqual(later(HOUR_MS));
+    expect(await (await place.open()).lastAlertAt("delivery")).toEqual(later(HOUR_MS));
+    expect(await first?.lastAlertAt("quarantine")).toEqual(new Date(0));
   });
 
   test("queues failed messages again with all attempts before them, one or all", async () => {
@@ -171,9 +174,61 @@ export function queueSuite(newPlace: NewPlace): void {
     const node = await (await newPlace()).open();
     const reference = await store(node, submissionOf(messageWith(), { isTrapped: true }));
     expect(await node.claim(1, MINUTE_MS, later(HOUR_MS))).toEqual([]);
-    expect(await node.release(reference, later(MINUTE_MS))).toBe(true);
-    expect(await node.release(reference, later(MINUTE_MS))).toBe(false);
-    expect(await node.release("BC-NONE-00", NOON)).toBe(false);
+    expect(await node.release({ reference }, later(MINUTE_MS))).toBe(1);
+    expect(await node.release({ reference }, later(MINUTE_MS))).toBe(0);
+    expect(await node.release({ reference: "BC-NONE-00" }, NOON)).toBe(0);
     expect(await node.claim(1, MINUTE_MS, later(MINUTE_MS))).toHaveLength(1);
+  });
+
+  test("releases all that is in quarantine since a time", async () => {
+    const node = await (await newPlace()).open();
+    const trapped = () => submissionOf(messageWith(), { isTrapped: true });
+    const old = await store(node, trapped());
+    await store(node, trapped(), later(HOUR_MS));
+    await store(node, trapped(), later(2 * HOUR_MS));
+    expect(await node.release({ since: later(HOUR_MS) }, later(3 * HOUR_MS))).toBe(2);
+    expect((await node.list({ state: "quarantined" })).map(({ reference }) => reference)).toEqual([old]);
+    expect(await node.release({ since: new Date(0) }, later(3 * HOUR_MS))).toBe(1);
+  });
+
+  test("sends what was delivered once more, by reference or since a time, and nothing else", async () => {
+    const node = await (await newPlace()).open();
+    const first = await store(node);
+    await finish(node, "delivered");
+    await store(node, submissionOf(), later(HOUR_MS));
+    await finish(node, "delivered", later(HOUR_MS));
+    const failed = await store(node, submissionOf(), later(2 * HOUR_MS));
+    await finish(node, "failed", later(2 * HOUR_MS));
+    expect(await node.resend({ reference: failed }, later(3 * HOUR_MS))).toBe(0);
+    expect(await node.resend({ since: later(1) }, later(3 * HOUR_MS))).toBe(1);
+    expect(await node.resend({ reference: first.toLowerCase() }, later(3 * HOUR_MS))).toBe(1);
+    expect(await node.claim(5, MINUTE_MS, later(3 * HOUR_MS))).toHaveLength(2);
+  });
+
+  test("counts a message that was queued again from then on, not from when it was accepted", async () => {
+    const node = await (await newPlace()).open();
+    const reference = await store(node, submissionOf(messageWith(), { isTrapped: true }));
+    await node.release({ reference }, later(9 * HOUR_MS));
+    expect(await node.queueDepth()).toMatchObject({ queued: 1, oldestQueuedAt: later(9 * HOUR_MS) });
+    await store(node, submissionOf(), later(8 * HOUR_MS));
+    expect(await node.queueDepth()).toMatchObject({ queued: 2, oldestQueuedAt: later(8 * HOUR_MS) });
+  });
+
+  test("says how many messages are in quarantine, and of how many nobody was told", async () => {
+    const node = await (await newPlace()).open();
+    await store(node, submissionOf(messageWith(), { isTrapped: true }));
+    await node.moveLastAlert("quarantine", new Date(0), later(MINUTE_MS));
+    await store(node, submissionOf(messageWith(), { isTrapped: true }), later(HOUR_MS));
+    expect(await node.queueDepth()).toMatchObject({ quarantined: 2, newlyQuarantined: 1 });
+  });
+
+  test("ends a dead server's leases, unless another server may hold them", async () => {
+    const place = await newPlace();
+    const [dead, node] = [await place.open(), await place.open()];
+    await store(dead);
+    await dead.claim(1, HOUR_MS, NOON);
+    expect(await node.claim(1, HOUR_MS, NOON)).toEqual([]);
+    await node.clearLeases();
+    expect(await node.claim(1, HOUR_MS, NOON)).toHaveLength(place.isShared ? 0 : 1);
   });
 }

@@ -3,6 +3,8 @@ import type { Acceptance, AcceptanceRules, Store, Submission } from "../../serve
 
 /** One empty database; every `open` is another node on it. All nodes are closed after the test. */
 export interface Place {
+  /** Several servers may work on it. */
+  isShared: boolean;
   open(options?: { drawReference?: (prefix: string) => string }): Promise<Store>;
   /** Runs SQL behind the store's back. */
   sql(statement: string): Promise<unknown[]>;
@@ -21,6 +23,14 @@ export function later(ms: number, from: Date = NOON): Date {
 
 export const NO_LIMITS: AcceptanceRules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
 
+export const LIMITED: AcceptanceRules = {
+  ...NO_LIMITS,
+  rateLimits: [
+    { count: 2, windowMs: 10 * MINUTE_MS },
+    { count: 3, windowMs: DAY_MS },
+  ],
+};
+
 let serial = 0;
 
 /** A message unlike any other, but for what is given. */
@@ -37,7 +47,12 @@ export function messageWith(fields: Partial<ContactMessage> = {}): ContactMessag
 }
 
 export function submissionOf(message = messageWith(), rest: Partial<Submission> = {}): Submission {
-  return { message, idempotencyKey: null, clientHash: null, isTrapped: false, ...rest };
+  return { message, idempotencyKey: null, networks: [], isTrapped: false, ...rest };
+}
+
+/** A client that belongs to no wider network. */
+export function client(hash: string): Submission["networks"] {
+  return [{ hash, allowance: 1 }];
 }
 
 /** Stores a new message and gives its reference. */

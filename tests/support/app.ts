@@ -43,8 +43,8 @@ export async function openApp(
         log += line;
       },
     },
-    onAccepted() {
-      wakes += 1;
+    onStored(state) {
+      if (state === "queued") wakes += 1;
     },
     ...parts,
   });

@@ -57,7 +57,7 @@ export async function openPostOffice(startsAt?: string): Promise<PostOffice> {
     log,
     async accept() {
       accepted += 1;
-      const submission = { idempotencyKey: null, clientHash: null, isTrapped: false };
+      const submission = { idempotencyKey: null, networks: [], isTrapped: false };
       const message = { ...VISITOR, message: `${VISITOR.message} (${accepted})` };
       const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
       const acceptance = await store.accept({ ...submission, message }, rules, clock.now());

@@ -122,7 +122,7 @@ async function fill(store: Store, count: number): Promise<void> {
 
 function acceptOne(store: Store, number: number) {
   const message = messageOf(number, `No. ${number}`);
-  return store.accept({ message, idempotencyKey: null, clientHash: null, isTrapped: false }, RULES, new Date());
+  return store.accept({ message, idempotencyKey: null, networks: [], isTrapped: false }, RULES, new Date());
 }
 
 function messageOf(number: number, message: string) {
