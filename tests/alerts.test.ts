@@ -1,10 +1,12 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MailError } from "../server/mail/mailer.ts";
+import { openStore } from "../server/store/open-store.ts";
 import { StoreUnavailable } from "../server/store/store.ts";
 import { type AlertOptions, startAlerts } from "../server/watch/alerts.ts";
 import { type AlertReceiver, startAlertReceiver } from "./support/alert-receiver.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
 import { createManualMailer, openPostOffice, type PostOffice, withStore } from "./support/post-office.ts";
+import { mountSmallDisk } from "./support/small-disk.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -303,10 +305,14 @@ describe("a store that is away", () => {
     expect(receiver.alerts).toHaveLength(2);
   });
 
-  it("for writing only, as with a full disk, is reported too", async () => {
+  it("for writing only, with a full disk, is reported too", async ({ skip }) => {
+    const disk = await mountSmallDisk(skip);
     const office = await openPostOffice();
     const receiver = await openReceiver();
-    const store = withStore(office.store, { ping: () => Promise.reject(new StoreUnavailable("full")) });
+    const store = await openStore({ dataDir: disk.folder, databaseUrl: null });
+    onTestFinished(() => store.close());
+    await disk.fill();
+    expect(await store.queueDepth()).toMatchObject({ queued: 0 });
     const { clock } = watch(office, receiver, { store });
     await clock.advance(3 * MINUTE_MS);
     expect(receiver.alerts.map(({ body }) => body.troubles)).toEqual([["store-away"]]);

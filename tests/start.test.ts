@@ -3,8 +3,12 @@ import { once } from "node:events";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startServer } from "../scripts/run-server.ts";
+import { openStore } from "../server/store/open-store.ts";
+import { postMessage } from "./support/load.ts";
+import { startMailServer } from "./support/mail-server.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -50,6 +54,48 @@ test("a port in use is one clear line and exit code 1", async () => {
   const { code, error } = await serve({ PORT: port, DATA_DIR: join(folder, "second") });
   expect(error).toBe(`Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm start\n`);
   expect(code).toBe(1);
+  await server.stop();
+});
+
+test("a server whose port is in use touches no message", async () => {
+  const server = await startServer();
+  const dataDir = join(folder, "untouched");
+  const store = await openStore({ dataDir, databaseUrl: null });
+  const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
+  const send = (words: string, at: Date) => {
+    const message = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: words };
+    return store.accept({ message, idempotencyKey: null, networks: [], isTrapped: false }, rules, at);
+  };
+  await send("delivered long ago", new Date(0));
+  const [claim] = await store.claim(1, 1000, new Date(0));
+  if (claim) await store.markDelivered(claim, new Date(0));
+  await send("waiting", new Date());
+  expect((await serve({ PORT: new URL(server.url).port, DATA_DIR: dataDir })).code).toBe(1);
+  expect(await store.list({})).toHaveLength(2);
+  expect(await store.claim(5, 1000, new Date())).toHaveLength(1);
+  await store.close();
+  await server.stop();
+});
+
+test.each([
+  ["within a second, as npm passes on one press of Ctrl-C: it stops gracefully", 30, 0],
+  ["later: it ends at once", 1200, 1],
+])("a second SIGINT %s", async (_, pauseMs, exitCode) => {
+  const mailServer = await startMailServer();
+  onTestFinished(() => mailServer.close());
+  mailServer.behave({ kind: "hold-after-data" });
+  const server = await startServer({ SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` });
+  await postMessage(server.url, "on its way");
+  await expect.poll(() => mailServer.mails.length, { timeout: 5000 }).toBe(1);
+  const exited = once(server.process, "exit");
+  const startMs = performance.now();
+  server.process.kill("SIGINT");
+  await wait(pauseMs);
+  server.process.kill("SIGINT");
+  if (exitCode === 0) setTimeout(() => mailServer.release(), 300);
+  expect(await exited).toEqual([exitCode, null]);
+  if (exitCode === 0) expect(performance.now() - startMs).toBeGreaterThan(300);
+  else expect(performance.now() - startMs).toBeLessThan(pauseMs + 1000);
   await server.stop();
 });
 

@@ -89,6 +89,18 @@ test("does not trust a server that answers before a commit is on disk", async ()
   expect(await store.list({})).toMatchObject([{ lastError: "on" }]);
 });
 
+test("notices that the database was made read-only, which can still be read", async () => {
+  await server.administer("CREATE DATABASE turned_read_only");
+  const url = (await server.createDatabase()).replace(/\/postgres\?.*$/, "/turned_read_only");
+  const store = await open(url);
+  await store.ping();
+  await server.administer("ALTER DATABASE turned_read_only SET default_transaction_read_only = on");
+  await server.administer("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'turned_read_only'");
+  await expect.poll(() => store.list({}), { timeout: 5000 }).toEqual([]);
+  await expect(store.ping()).rejects.toThrow(StoreUnavailable);
+  await expect(store.accept(submission(), RULES, new Date())).rejects.toThrow(StoreUnavailable);
+});
+
 test("leaves no copy of an erased message in the table's files", async () => {
   const url = await server.createDatabase();
   const store = await open(url);

@@ -1,10 +1,15 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import type { RunningServer } from "../../scripts/run-server.ts";
 import { lockDatabase } from "../support/lock-database.ts";
 import { missing, requirePrograms } from "../support/require-program.ts";
 import { SCALE } from "../support/scale.ts";
 import { expectPagesUp, expectRefusedForNow, openScene, type Scene } from "../support/scene.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 import { attachStrace } from "../support/strace.ts";
 
@@ -89,9 +94,55 @@ test.for(SCALE.isFull ? DISK_FAULTS : DISK_FAULTS.slice(0, 2))(
   },
 );
 
+test(
+  "a disk that stands still: refused within ten seconds, not ready, pages up, nothing lost once it moves",
+  async ({ skip }) => {
+    const scene = await openScene();
+    const server = await scene.start();
+    await scene.visitors.post(server.url, 3);
+    await scene.queueIsEmpty();
+    const options = ["-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:delay_enter=11s"];
+    const repair = await attachStrace(skip, server.process.pid, options);
+    const answers = scene.visitors.post(server.url, 3);
+    await expectPagesUp(server);
+    await expect.poll(() => readiness(server), { timeout: 5000 }).toBe(503);
+    for (const answer of await answers) expect(answer?.tookMs).toBeLessThan(10_000);
+    expectRefusedForNow(await answers);
+    await repair();
+    await scene.expectNothingLost(server);
+  },
+  LONG.timeout,
+);
+
+test("the thread of the database ends: so does the server, with one line and exit code 1", async () => {
+  const folder = await makeScratchFolder();
+  const trigger = join(folder, "end-the-thread");
+  const preload = join(folder, "preload.mjs");
+  await writeFile(
+    preload,
+    `import { existsSync } from "node:fs";
+     import { isMainThread } from "node:worker_threads";
+     if (!isMainThread) setInterval(() => existsSync(${JSON.stringify(trigger)}) && process.exit(0), 20).unref();`,
+  );
+  const scene = await openScene();
+  const server = await scene.start({ NODE_OPTIONS: `--import=${pathToFileURL(preload).href}` });
+  await scene.visitors.post(server.url, 3);
+  const exited = once(server.process, "exit");
+  await writeFile(trigger, "");
+  expect(await exited).toEqual([1, null]);
+  expect(server.output()).toMatch(/^The thread of the message database ended unexpectedly; restart the server$/m);
+  await scene.expectNothingLost(await scene.start());
+}, 60_000);
+
 async function expectOutage({ visitors }: Scene, server: RunningServer): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     expectRefusedForNow(await visitors.post(server.url, 3));
     await expectPagesUp(server);
   }
+  // A result is kept for a second.
+  await expect.poll(() => readiness(server), { timeout: 5000 }).toBe(503);
+}
+
+async function readiness({ url }: RunningServer): Promise<number> {
+  return (await fetch(`${url}/readyz`)).status;
 }

