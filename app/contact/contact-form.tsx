@@ -4,7 +4,7 @@ import { useCountries } from "./countries.ts";
 import { Select, TextArea, TextField } from "./field.tsx";
 import { FormAlert } from "./form-alert.tsx";
 import { fieldErrors, nextState, START } from "./form-state.ts";
-import { sendMessage } from "./send-message.ts";
+import { createIdempotencyKey, sendMessage } from "./send-message.ts";
 
 /** The element whose content the browser hydrates; its data attributes are the props of the form. */
 export const FORM_ROOT_ID = "contact-form";
@@ -61,7 +61,7 @@ export function ContactForm({ apiBase, countriesUrl }: ContactFormProps) {
 
   /** The same message keeps its key, so that sending it again after a lost answer does not store it twice. */
   function keyFor(body: string): string {
-    if (lastSent.current.body !== body) lastSent.current = { body, key: crypto.randomUUID() };
+    if (lastSent.current.body !== body) lastSent.current = { body, key: createIdempotencyKey() };
     return lastSent.current.key;
   }
 

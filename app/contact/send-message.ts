@@ -19,6 +19,12 @@ export async function sendMessage(
   return readAnswer(await response.json());
 }
 
+/** 128 random bits. Not `crypto.randomUUID`: browsers have it only over HTTPS and on localhost. */
+export function createIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** Another server may answer, so only what has the expected shape is used. */
 export function readAnswer(body: unknown): SendEmailAnswer {
   const { success, reference, error, fields } = Object(body) as Record<string, unknown>;

@@ -1,7 +1,9 @@
 import { expect } from "@playwright/test";
 import { fillForm, holdScript, openForm, readForm, VISITOR } from "../support/contact.ts";
-import { test } from "../support/site.ts";
+import { collectTrouble, test } from "../support/site.ts";
 
+/** 128 random bits. */
+const KEY = /^[0-9a-f]{32}$/;
 const EMPTY = { name: "", email: "", phone: "", country: "", message: "" };
 
 test("both panels hold their words, and the fields their types", async ({ page }) => {
@@ -58,7 +60,7 @@ test("the body sent is exactly the five strings, with a key of its own", async (
   const sent = await request;
   expect(sent.method()).toBe("POST");
   expect(sent.headers()["content-type"]).toBe("application/json");
-  expect(sent.headers()["idempotency-key"]).toMatch(/^[\w-]{36}$/);
+  expect(sent.headers()["idempotency-key"]).toMatch(KEY);
   expect(sent.postDataJSON()).toMatchObject(VISITOR);
   await expect(page.getByText("Message sent successfully!")).toBeVisible();
 });
@@ -131,6 +133,33 @@ test("pressed often, the button sends once and shows that it is busy", async ({ 
   answer();
   await expect(page.getByText("BC-TEST-00")).toBeVisible();
   expect(requests).toBe(1);
+});
+
+test("a message is sent over plain HTTP, where browsers withhold much of `crypto`", async ({
+  playwright,
+  launchOptions,
+  site,
+}) => {
+  // Browsers trust localhost without HTTPS, so the page needs another name.
+  const origin = site.url.replace("127.0.0.1", "site.test");
+  const args = [...(launchOptions.args ?? []), "--host-resolver-rules=MAP site.test 127.0.0.1"];
+  const browser = await playwright.chromium.launch({ ...launchOptions, args });
+  try {
+    const page = await browser.newPage({ baseURL: origin });
+    const trouble = collectTrouble(page, origin);
+    await page.goto("/");
+    await openForm(page);
+    expect(await page.evaluate(() => window.isSecureContext)).toBe(false);
+    await fillForm(page, { ...VISITOR, message: "From a phone on the same network" });
+    const request = page.waitForRequest("**/send-email");
+    await page.getByRole("button", { name: "Submit" }).click();
+    await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
+    expect(await (await request).allHeaders()).toMatchObject({ origin, "idempotency-key": expect.stringMatching(KEY) });
+    // Browsers ignore this header here, and say so.
+    expect(trouble.filter((line) => !line.includes("Cross-Origin-Opener-Policy header has been ignored"))).toEqual([]);
+  } finally {
+    await browser.close();
+  }
 });
 
 test("the same words keep their key when sent again, other words get another", async ({ page }) => {
