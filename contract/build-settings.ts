@@ -1,3 +1,12 @@
+import { durationInWords, parseDurationMs } from "./duration.ts";
+
+/** How long a message is kept in each final state; `null` keeps it until somebody deletes it. */
+export interface Retention {
+  deliveredMs: number | null;
+  failedMs: number | null;
+  quarantinedMs: number | null;
+}
+
 /** The settings that the build writes into the pages. */
 export interface BuildSettings {
   /** Without a trailing slash. */
@@ -5,6 +14,8 @@ export interface BuildSettings {
   /** Without a trailing slash; empty means the pages' own origin. */
   apiBase: string;
   countriesUrl: string;
+  /** What the privacy policy promises. */
+  retention: Retention;
 }
 
 /** Reads the build's variables; `problems` has one sentence for each invalid one. */
@@ -25,7 +36,8 @@ export function parseBuildSettings(env: Readonly<Record<string, string | undefin
   if (!/^\/(?!\/)/.test(countriesUrl) && !isWebUrl(countriesUrl)) {
     problems.push(`COUNTRIES_URL is neither a path nor a web address; e.g. /countries.json`);
   }
-  return { settings: { siteUrl, apiBase, countriesUrl }, problems };
+  const retention = parseRetention(env.RETENTION ?? "", problems);
+  return { settings: { siteUrl, apiBase, countriesUrl, retention }, problems };
 }
 
 function trimSlash(url: string): string {
@@ -34,4 +46,58 @@ function trimSlash(url: string): string {
 
 function isWebUrl(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}
+
+function parseRetention(text: string, problems: string[]): Retention {
+  const retention: Retention = {
+    deliveredMs: 30 * 86_400_000,
+    failedMs: 90 * 86_400_000,
+    quarantinedMs: 14 * 86_400_000,
+  };
+  for (const part of text.split(",").filter((item) => item.trim() !== "")) {
+    const [, state, duration] = /^\s*(delivered|failed|quarantined)\s*=\s*(\w+)\s*$/.exec(part) ?? [];
+    const keptMs = duration === "keep" ? null : parseDurationMs(duration ?? "");
+    if (state === undefined || keptMs === undefined) {
+      problems.push(
+        `RETENTION does not understand "${part.trim()}"; e.g. RETENTION=delivered=30d,failed=90d,quarantined=keep`,
+      );
+    } else {
+      retention[`${state as "delivered" | "failed" | "quarantined"}Ms`] = keptMs;
+    }
+  }
+  return retention;
+}
+
+/**
+ * What the pages say that the variables no longer do, since pages keep what they were built with. Messages may be
+ * deleted earlier than the privacy policy says, but not later.
+ */
+export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): { problem: string; remedy: string }[] {
+  const addresses = { SITE_URL: "siteUrl", API_BASE: "apiBase", COUNTRIES_URL: "countriesUrl" } as const;
+  const outdated = Object.entries(addresses).flatMap(([name, key]) =>
+    built[key] === wanted[key]
+      ? []
+      : {
+          problem: `${name} is "${wanted[key]}", but the pages were built with "${built[key]}"`,
+          remedy: "run: npm run build",
+        },
+  );
+  const states = { delivered: "deliveredMs", failed: "failedMs", quarantined: "quarantinedMs" } as const;
+  const keptLonger = Object.entries(states).flatMap(([state, key]) => {
+    const [promisedMs, keptMs] = [built.retention[key], wanted.retention[key]];
+    return (keptMs ?? Infinity) > (promisedMs ?? Infinity)
+      ? `${state} ${periodInWords(keptMs)} instead of ${periodInWords(promisedMs)}`
+      : [];
+  });
+  if (keptLonger.length > 0) {
+    outdated.push({
+      problem: `RETENTION keeps messages longer than the privacy policy says (${keptLonger.join(", ")})`,
+      remedy: "run npm run build with the same RETENTION, or shorten RETENTION",
+    });
+  }
+  return outdated;
+}
+
+function periodInWords(ms: number | null): string {
+  return ms === null ? "until deleted by hand" : durationInWords(ms);
 }

@@ -2,6 +2,7 @@ import { brotliCompressSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
 import type { PageFetch, RenderContext } from "../app/screen.ts";
+import { parseBuildSettings } from "../contract/build-settings.ts";
 import {
   carbonJson,
   carbonOf,
@@ -89,7 +90,7 @@ test("files of other origins and services are left out, their fallbacks too", as
 });
 
 const CONTEXT: RenderContext = {
-  settings: { siteUrl: "https://www.example.com", apiBase: "", countriesUrl: "/list.json" },
+  settings: parseBuildSettings({ SITE_URL: "https://www.example.com", COUNTRIES_URL: "/list.json" }).settings,
   scripts: { film: { code: "" }, contact: { url: "/contact.js" } },
   footprintOf: () => null,
   isSavingData: false,

@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { BuildManifest } from "../contract/build-manifest.ts";
+import { parseBuildSettings } from "../contract/build-settings.ts";
 import { contentSecurityPolicy, svgSecurityPolicy } from "./content-security-policy.ts";
 import { faviconSvg } from "./pictures.ts";
 
-const SETTINGS = { siteUrl: "https://www.example.com", apiBase: "", countriesUrl: "/countries.json" };
+const { settings: SETTINGS } = parseBuildSettings({ SITE_URL: "https://www.example.com" });
 const NOTHING_INLINE = { inlineStyles: [], inlineScripts: [], fetches: [] };
 
 test("allows the page's own styles and scripts by hash, and nothing inline besides", () => {

@@ -1,7 +1,9 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
-import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
+import { type BuildSettings, parseBuildSettings, type Retention } from "../contract/build-settings.ts";
 import { parseDurationMs } from "../contract/duration.ts";
+
+export type { Retention };
 
 export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
 
@@ -9,13 +11,6 @@ export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" |
 export interface Limit {
   count: number;
   windowMs: number;
-}
-
-/** How long a message is kept in each final state; `null` keeps it. */
-export interface Retention {
-  deliveredMs: number | null;
-  failedMs: number | null;
-  quarantinedMs: number | null;
 }
 
 export interface Config {
@@ -122,7 +117,7 @@ export function parseConfig(env: Environment): Config {
       hourlyLimit === "off" ? null : Number(hourlyLimit),
       "HOURLY_LIMIT is neither a number of messages nor off; e.g. HOURLY_LIMIT=1000",
     ),
-    retention: parseRetention(text("RETENTION") ?? "", problems),
+    retention: build.retention,
     logLevel: check(
       LOG_LEVELS.includes(logLevel),
       logLevel as LogLevel,
@@ -167,26 +162,6 @@ function parseRateLimits(text: string, problems: string[]): Limit[] {
     );
   }
   return limits;
-}
-
-function parseRetention(text: string, problems: string[]): Retention {
-  const retention: Retention = {
-    deliveredMs: 30 * 86_400_000,
-    failedMs: 90 * 86_400_000,
-    quarantinedMs: 14 * 86_400_000,
-  };
-  for (const part of text.split(",").filter((item) => item.trim() !== "")) {
-    const [, state, duration] = /^\s*(delivered|failed|quarantined)\s*=\s*(\w+)\s*$/.exec(part) ?? [];
-    const keptMs = duration === "keep" ? null : parseDurationMs(duration ?? "");
-    if (state === undefined || keptMs === undefined) {
-      problems.push(
-        `RETENTION does not understand "${part.trim()}"; e.g. RETENTION=delivered=30d,failed=90d,quarantined=keep`,
-      );
-    } else {
-      retention[`${state as "delivered" | "failed" | "quarantined"}Ms`] = keptMs;
-    }
-  }
-  return retention;
 }
 
 function hasProtocol(url: string, protocols: readonly string[]): boolean {

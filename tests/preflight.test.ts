@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type BuildManifest, MANIFEST_FILE } from "../contract/build-manifest.ts";
+import { parseBuildSettings } from "../contract/build-settings.ts";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
 import {
   checkBuild,
@@ -31,7 +32,7 @@ import { makeScratchFolder } from "./support/scratch-folder.ts";
 const homePage = () => loadSite("dist").files.get("/")?.variants.identity.body.toString() ?? "";
 
 describe("the build", () => {
-  const settings = { siteUrl: "http://localhost:3000", apiBase: "", countriesUrl: "/countries.json" };
+  const { settings } = parseBuildSettings({});
   const states = (distDir: string, wanted = settings) =>
     checkBuild(distDir, wanted).findings.map(({ name, state, detail }) => `${state} ${name}: ${detail}`);
 
@@ -46,6 +47,18 @@ describe("the build", () => {
     );
     expect(lines).toContain("fail policies: unset: governing law (policyFacts.governingLaw in app/site.ts)");
     expect(lines.at(-1)).toMatch(/^fail contact e-mail: the pages show .+\.example, which is a placeholder$/);
+  });
+
+  test("promises to delete messages earlier than this server does", () => {
+    const withRetention = (RETENTION: string) => checkBuild("dist", parseBuildSettings({ RETENTION }).settings);
+    expect(withRetention("delivered=31d,failed=89d,quarantined=keep").findings[0]).toEqual({
+      name: "build",
+      state: "fail",
+      detail:
+        "RETENTION keeps messages longer than the privacy policy says (delivered 31 days instead of 30 days, quarantined until deleted by hand instead of 14 days)",
+      remedy: "run npm run build with the same RETENTION, or shorten RETENTION",
+    });
+    expect(withRetention("delivered=1d,failed=1d,quarantined=1h").findings[0]).toMatchObject({ state: "ok" });
   });
 
   test("is ready", async () => {

@@ -1,5 +1,6 @@
 import { createContext, type ReactNode, useContext } from "react";
 import type { BuildSettings } from "../../contract/build-settings.ts";
+import { durationInWords } from "../../contract/duration.ts";
 import { ContactEmail } from "../components/links.tsx";
 import { site } from "../site.ts";
 
@@ -18,12 +19,24 @@ const PLACEHOLDER: Readonly<Record<FactName, string>> = {
 /** The settings that a policy's text is rendered with. */
 export const SettingsContext = createContext<BuildSettings | null>(null);
 
-export function Fact({ name }: { name: FactName }) {
+function useSettings(): BuildSettings {
   const settings = useContext(SettingsContext);
   if (!settings) throw new Error("A policy's text needs a SettingsContext around it.");
-  const value = factValue(name, settings);
+  return settings;
+}
+
+export function Fact({ name }: { name: FactName }) {
+  const value = factValue(name, useSettings());
   if (value === null) return <mark className="placeholder">[{PLACEHOLDER[name]}]</mark>;
   return name === "websiteUrl" ? <a href={value}>{value}</a> : value;
+}
+
+/** When contact messages are deleted, by the `RETENTION` that the pages are built with. */
+function Deletion({ state }: { state: "delivered" | "failed" | "quarantined" }) {
+  const keptMs = useSettings().retention[`${state}Ms`];
+  return keptMs === null
+    ? "kept until we delete them by hand"
+    : `deleted automatically after ${durationInWords(keptMs)}`;
 }
 
 function Notice({ children }: { children: ReactNode }) {
@@ -35,7 +48,7 @@ function Notice({ children }: { children: ReactNode }) {
 }
 
 /** The components that the policies' MDX texts may use. */
-export const POLICY_COMPONENTS = { ContactEmail, Fact, Notice };
+export const POLICY_COMPONENTS = { ContactEmail, Deletion, Fact, Notice };
 
 /** What must be set before launch, each with the place to set it. */
 export function unsetFacts(settings: BuildSettings): string[] {

@@ -2,7 +2,7 @@ import type { Resolver } from "node:dns/promises";
 import { existsSync } from "node:fs";
 import { access, constants, open, statfs, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { BuildSettings } from "../../contract/build-settings.ts";
+import { type BuildSettings, outdatedSettings } from "../../contract/build-settings.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { BuildMissing, loadSite, type Site } from "../http/site-files.ts";
 import { MailError } from "../mail/mailer.ts";
@@ -105,16 +105,7 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
   if (!site) return { findings: [fail("build", "there is none in dist/", "run: npm run build")], site };
   const { settings, unset, site: identity } = site.manifest;
 
-  const variables = { siteUrl: "SITE_URL", apiBase: "API_BASE", countriesUrl: "COUNTRIES_URL" } as const;
-  const findings = (Object.keys(variables) as (keyof BuildSettings)[]).flatMap((key) =>
-    settings[key] === wanted[key]
-      ? []
-      : fail(
-          "build",
-          `${variables[key]} is "${wanted[key]}", but the pages were built with "${settings[key]}"`,
-          "run: npm run build",
-        ),
-  );
+  const findings = outdatedSettings(settings, wanted).map(({ problem, remedy }) => fail("build", problem, remedy));
   if (findings.length === 0) findings.push(ok("build", `${site.files.size} files, built with the present settings`));
   for (const fact of unset) findings.push(fail("policies", `unset: ${fact}`, "set it, then run: npm run build"));
   if (unset.length === 0) findings.push(ok("policies", "no placeholder is left"));

@@ -1,0 +1,46 @@
+import { createServer, isRunnableDevEnvironment, type ViteDevServer } from "vite";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RenderContext } from "../app/screen.ts";
+import { parseBuildSettings } from "../contract/build-settings.ts";
+import config from "../vite.config.ts";
+
+type Renderer = typeof import("../app/render.tsx");
+
+let server: ViteDevServer;
+beforeAll(async () => {
+  server = await createServer({
+    ...config,
+    configFile: false,
+    logLevel: "warn",
+    server: { middlewareMode: true, ws: false, watch: null },
+  });
+});
+afterAll(() => server.close());
+
+/** What the privacy policy says about the storage of messages when it is built with these variables. */
+async function promisedPeriods(env: Record<string, string>): Promise<string[]> {
+  const { ssr } = server.environments;
+  if (!isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
+  const { renderPath } = await ssr.runner.import<Renderer>("/app/render.tsx");
+  const { settings } = parseBuildSettings(env);
+  const scripts: RenderContext["scripts"] = { film: { url: "/film.js" }, contact: { url: "/contact.js" } };
+  const html = await renderPath("/privacy", { settings, scripts, footprintOf: () => null, isSavingData: false });
+  const [, list = ""] = /How long they are stored:<\/p>\s*<ul>(.+?)<\/ul>/s.exec(html) ?? [];
+  return [...list.matchAll(/<li>(.+?)<\/li>/g)].map(([, item = ""]) => item.replaceAll("<!-- -->", ""));
+}
+
+test("the privacy policy promises the periods that RETENTION has by default", async () => {
+  expect(await promisedPeriods({})).toEqual([
+    "Delivered messages are deleted automatically after 30 days.",
+    "Messages that could not be delivered are deleted automatically after 90 days.",
+    "Messages held back as suspected spam are deleted automatically after 14 days.",
+  ]);
+});
+
+test("the privacy policy promises the periods of the RETENTION it is built with", async () => {
+  expect(await promisedPeriods({ RETENTION: "delivered=36h,failed=keep,quarantined=7d" })).toEqual([
+    "Delivered messages are deleted automatically after 36 hours.",
+    "Messages that could not be delivered are kept until we delete them by hand.",
+    "Messages held back as suspected spam are deleted automatically after 7 days.",
+  ]);
+});
