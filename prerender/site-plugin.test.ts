@@ -1,8 +1,14 @@
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createServer, isRunnableDevEnvironment, type ViteDevServer } from "vite";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { RenderContext } from "../app/screen.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import config from "../vite.config.ts";
+import { drawIcons } from "./pictures.ts";
+
+vi.mock("./pictures.ts", { spy: true });
 
 type Renderer = typeof import("../app/render.tsx");
 
@@ -43,4 +49,17 @@ test("the privacy policy promises the periods of the RETENTION it is built with"
     "Messages that could not be delivered are kept until we delete them by hand.",
     "Messages held back as suspected spam are deleted automatically after 7 days.",
   ]);
+});
+
+test("the development server draws the icons when it starts, and none on a request", async () => {
+  vi.mocked(drawIcons).mockClear();
+  const http = createHttpServer(server.middlewares).listen(0, "127.0.0.1");
+  onTestFinished(() => void http.close());
+  await once(http, "listening");
+  const { port } = http.address() as AddressInfo;
+  for (const path of ["/favicon.ico", "/favicon-192.png", "/favicon.ico"]) {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    expect((await response.bytes()).length).toBeGreaterThan(500);
+  }
+  expect(drawIcons).not.toHaveBeenCalled();
 });

@@ -55,6 +55,12 @@ export function site(): Plugin {
     configureServer(server) {
       return () => serveDev(server, renderContext(settings, devScripts()));
     },
+
+    // Pages have no script that could replace a part of them, so they reload when a file changes that they are made of.
+    hotUpdate({ modules, server }) {
+      const isOfPages = this.environment.name === "ssr" && modules.length > 0;
+      if (isOfPages) server.environments.client.hot.send({ type: "full-reload" });
+    },
   };
 }
 
@@ -71,14 +77,13 @@ async function buildSite(builder: ViteBuilder, settings: BuildSettings): Promise
   if (unset.length > 0) console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
 }
 
-/** Renders the page again on every request, and reloads open pages when a file of the project changes. */
+/** Renders the page again on every request. */
 function serveDev(server: ViteDevServer, context: RenderContext): void {
   const { ssr } = server.environments;
   if (!ssr || !isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
   // Drawn once: icons are slow to draw.
   const files = technicalFiles(context.settings, []);
 
-  server.watcher.on("change", () => server.ws.send({ type: "full-reload" }));
   server.middlewares.use(async (request, response, next) => {
     try {
       const path = decodeURI(new URL(request.url ?? "/", "http://localhost").pathname).replace(/(?!^)\/+$/, "");

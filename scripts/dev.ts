@@ -1,32 +1,70 @@
-// `npm run dev`: Vite renders the pages for every request on PORT, and passes the rest to the real server behind it.
-import { type ChildProcess, spawn } from "node:child_process";
+// `npm run dev`: Vite on PORT renders the pages on every request, and passes messages on to the real server, a process of its own.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { createBuilder, createServer } from "vite";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createBuilder, createServer as createVite } from "vite";
 import { MANIFEST_FILE } from "../contract/build-manifest.ts";
+import { type Config, ConfigError, parseConfig } from "../server/config.ts";
+import { findFreePort } from "./run-server.ts";
 
-const port = Number(process.env.PORT ?? 3000);
-const apiPort = port + 1;
+const config = readConfig();
+const apiPort = await findFreePort();
+// An object, because for a string Vite replaces the Host header, which the server compares with the Origin.
+const target = { target: `http://127.0.0.1:${apiPort}` };
 
-// The server needs a build to start with, however old: the pages a developer sees are Vite's.
-if (!existsSync(`dist/${MANIFEST_FILE}`)) await (await createBuilder({ logLevel: "warn" })).buildApp();
-const api: ChildProcess = spawn(process.execPath, ["--watch", "--watch-preserve-output", "server/main.ts"], {
-  env: { ...process.env, PORT: String(apiPort) },
-  stdio: "inherit",
-});
-const target = `http://127.0.0.1:${apiPort}`;
-const server = await createServer({
+const http = createServer((request, response) => vite.middlewares(request, response));
+const vite = await createVite({
   server: {
-    port,
-    strictPort: true,
-    host: process.env.HOST ?? "127.0.0.1",
+    middlewareMode: true,
+    hmr: { server: http },
     proxy: { "/send-email": target, "/healthz": target, "/readyz": target },
+    watch: { ignored: (path: string) => `${path}/`.startsWith(`${config.dataDir}/`) },
   },
 });
-await server.listen();
-console.log(`Development server on http://localhost:${port}, with hot reload`);
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  process.once(signal, () => {
-    api.kill();
-    void server.close().then(() => process.exit(0));
+try {
+  http.listen(config.port, config.host);
+  await once(http, "listening");
+} catch (error) {
+  exit(explain(error));
+}
+
+// The server process needs some build to start with; the pages a developer sees are Vite's.
+if (!existsSync(`dist/${MANIFEST_FILE}`)) await (await createBuilder({ logLevel: "warn" })).buildApp();
+const api = spawn(process.execPath, ["--watch", "--watch-preserve-output", "server/main.ts"], {
+  env: { RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...process.env, HOST: "127.0.0.1", PORT: String(apiPort) },
+  stdio: "inherit",
+});
+let isStopping = false;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    // Once only: npm forwards a terminal's Ctrl-C, so it arrives twice, and a second signal may end the server at once.
+    if (!isStopping) api.kill();
+    isStopping = true;
   });
+}
+api.once("exit", () => (isStopping ? process.exit(0) : exit("The server process behind this one has ended.")));
+process.once("exit", () => api.kill());
+console.log(`Development server on http://localhost:${(http.address() as AddressInfo).port}, with hot reload`);
+
+function readConfig(): Config {
+  try {
+    return parseConfig(process.env);
+  } catch (error) {
+    if (error instanceof ConfigError) exit(error.message);
+    throw error;
+  }
+}
+
+function explain(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === "EADDRINUSE"
+    ? `Port ${config.port} is in use; stop the other program or choose another, e.g. PORT=3001 npm run dev`
+    : `PORT ${config.port} of HOST ${config.host} cannot be used (${message})`;
+}
+
+function exit(problem: string): never {
+  console.error(problem);
+  process.exit(1);
 }

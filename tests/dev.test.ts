@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, utimes } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { findFreePort } from "../scripts/run-server.ts";
+
+/** Runs `npm run dev` as a terminal does: in a process group of its own. */
+async function startDev(port: number): Promise<{ process: ChildProcess; output(): string }> {
+  // In the project, as by default, where Vite would watch it.
+  await mkdir("data", { recursive: true });
+  const dataDir = await mkdtemp("data/dev-");
+  const env = { PATH: process.env.PATH, PORT: String(port), DATA_DIR: dataDir };
+  const dev = spawn(process.execPath, ["scripts/dev.ts"], { env, detached: true });
+  let output = "";
+  for (const stream of [dev.stdout, dev.stderr]) stream.on("data", (chunk) => (output += chunk));
+  onTestFinished(async () => {
+    if (dev.pid !== undefined) killGroup(dev.pid);
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  return { process: dev, output: () => output };
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // All of its processes have ended.
+  }
+}
+
+/** Opens a page's connection to Vite; counts how often Vite asks the page to reload. */
+async function countReloads(origin: string): Promise<() => number> {
+  const client = await (await fetch(`${origin}/@vite/client`)).text();
+  const token = /wsToken = "(.+?)"/.exec(client)?.[1];
+  const socket = new WebSocket(`${origin.replace("http", "ws")}/?token=${token}`, "vite-hmr");
+  onTestFinished(() => socket.close());
+  let reloads = 0;
+  socket.onmessage = ({ data }) => {
+    if (JSON.parse(data).type === "full-reload") reloads += 1;
+  };
+  await once(socket, "open");
+  return () => reloads;
+}
+
+async function post(origin: string, message: string): Promise<number> {
+  const { status } = await fetch(`${origin}/send-email`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin },
+    body: JSON.stringify({ name: "Ada", email: "ada@example.com", phone: "1", country: "", message }),
+  });
+  return status;
+}
+
+test("takes all messages of a developer, reloads pages only when their sources change, and stops with Ctrl-C", {
+  timeout: 60_000,
+}, async () => {
+  const port = await findFreePort();
+  const dev = await startDev(port);
+  const origin = `http://localhost:${port}`;
+  const isReady = () =>
+    fetch(`${origin}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await expect.poll(isReady, { timeout: 40_000 }).toBe(true);
+  expect(await (await fetch(`${origin}/contact`)).text()).toContain("Send us a Message");
+  const reloads = await countReloads(origin);
+
+  const statuses = [];
+  for (let count = 1; count <= 6; count += 1) statuses.push(await post(origin, `Message ${count}`));
+  statuses.push(await post(`http://127.0.0.1:${port}`, "By the other name of this machine"));
+  expect(statuses).toEqual(Array(7).fill(200));
+
+  await utimes("dist/index.html", new Date(), new Date());
+  await utimes("app/screens/contact.tsx", new Date(), new Date());
+  await expect.poll(reloads, { timeout: 10_000 }).toBeGreaterThan(0);
+  expect(reloads()).toBe(1);
+
+  process.kill(-(dev.process.pid ?? Number.NaN), "SIGINT");
+  // Its output is closed once the last of its processes has ended.
+  expect(await once(dev.process, "close")).toEqual([0, null]);
+});
+
+test("ends with one clear line and leaves no process when its port is taken", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void taken.close());
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const dev = await startDev(port);
+  expect(await once(dev.process, "close")).toEqual([1, null]);
+  expect(dev.output()).toBe(
+    `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm run dev\n`,
+  );
+});
