@@ -39,7 +39,7 @@ test("the privacy policy promises the periods that RETENTION has by default", as
   expect(await promisedPeriods({})).toEqual([
     "Delivered messages are deleted automatically after 30 days.",
     "Messages that could not be delivered are deleted automatically after 90 days.",
-    "Messages held back as suspected spam are deleted automatically after 14 days.",
+    "Messages held back as suspected spam are deleted automatically after 14 days, but not before our team has been told of them.",
   ]);
 });
 
@@ -47,7 +47,7 @@ test("the privacy policy promises the periods of the RETENTION it is built with"
   expect(await promisedPeriods({ RETENTION: "delivered=36h,failed=keep,quarantined=7d" })).toEqual([
     "Delivered messages are deleted automatically after 36 hours.",
     "Messages that could not be delivered are kept until we delete them by hand.",
-    "Messages held back as suspected spam are deleted automatically after 7 days.",
+    "Messages held back as suspected spam are deleted automatically after 7 days, but not before our team has been told of them.",
   ]);
 });
 

@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
+import { outdatedSettings } from "../contract/build-settings.ts";
 import { createApp } from "./app.ts";
 import { type Config, ConfigError, parseConfig } from "./config.ts";
 import { createReadiness } from "./http/health.ts";
@@ -54,7 +55,9 @@ async function run(config: Config): Promise<void> {
 
   onStopSignal(() => void shutDown());
   console.log(readyLine(site, (app.server.address() as AddressInfo).port, config, mailer.destination));
-  for (const line of settingsThatDiffer(site, config)) console.log(line);
+  for (const { problem, remedy } of outdatedSettings(site.manifest.settings, config.build)) {
+    console.log(`${problem}; ${remedy}`);
+  }
 
   /**
    * Load balancers are informed first, then requests in flight finish, then e-mails in flight; queued messages stay in
@@ -104,18 +107,6 @@ function readyLine(site: Site, port: number, config: Config, mailDestination: st
   const { site: identity, unset } = site.manifest;
   const todo = unset.length > 0 ? `unset for launch: ${unset.join(", ")}` : "nothing unset for launch";
   return `${identity.brand} is on http://${host}:${port} - messages go to ${mailDestination} - ${todo}`;
-}
-
-/** A changed variable has no effect on pages that are already built. */
-function settingsThatDiffer(site: Site, config: Config): string[] {
-  const names = { siteUrl: "SITE_URL", apiBase: "API_BASE", countriesUrl: "COUNTRIES_URL" } as const;
-  return Object.entries(names).flatMap(([key, name]) => {
-    const built = site.manifest.settings[key as keyof typeof names];
-    const current = config.build[key as keyof typeof names];
-    return built === current
-      ? []
-      : `${name} is "${current}" but the pages were built with "${built}"; run: npm run build`;
-  });
 }
 
 /** One clear line for each error that the operator can fix; anything else is a defect and keeps its stack. */

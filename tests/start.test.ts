@@ -141,7 +141,17 @@ test("pages built with other settings are pointed out", async () => {
   await expect
     .poll(() => server.output())
     .toContain(
-      'SITE_URL is "https://www.example.com" but the pages were built with "http://localhost:3000"; run: npm run build',
+      'SITE_URL is "https://www.example.com", but the pages were built with "http://localhost:3000"; run: npm run build',
+    );
+  await server.stop();
+});
+
+test("warns when messages are kept longer than the privacy policy says", async () => {
+  const server = await startServer({ RETENTION: "delivered=60d,failed=1d" });
+  await expect
+    .poll(() => server.output())
+    .toContain(
+      "\nRETENTION keeps messages longer than the privacy policy says (delivered 60 days instead of 30 days); run npm run build with the same RETENTION, or shorten RETENTION\n",
     );
   await server.stop();
 });

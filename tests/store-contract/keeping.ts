@@ -152,7 +152,7 @@ export function keepingSuite(newPlace: NewPlace): void {
     const node = await place.open();
     const trapped = Array.from({ length: 450 }, () => store(node, submissionOf(messageWith(), { isTrapped: true })));
     await Promise.all(trapped);
-    await node.moveLastAlert("quarantine", new Date(0), NOON);
+    await node.moveLastAlert("quarantine", new Date(0), later(1));
     await node.accept(submissionOf(messageWith(), { networks: client("client") }), LIMITED, NOON);
     const retention = { deliveredMs: null, failedMs: null, quarantinedMs: HOUR_MS };
     expect(await node.purge(retention, later(DAY_MS - 1))).toHaveLength(450);
