@@ -236,6 +236,8 @@ async function sendThrough(message: ContactMessage) {
     attempts: 0,
     lastError: null,
     isRestricted: false,
+    answeredAt: null,
+    quarantineReason: null,
   };
   const before = server.mails.length;
   await mailer.send(composeMail(stored, IDENTITY));

@@ -18,6 +18,8 @@ const MESSAGE: StoredMessage = {
   attempts: 3,
   lastError: null,
   isRestricted: false,
+  answeredAt: null,
+  quarantineReason: null,
 };
 
 it("puts reference, name and country into the subject", () => {

@@ -23,6 +23,8 @@ const MESSAGE: StoredMessage = {
   attempts: 1,
   lastError: null,
   isRestricted: false,
+  answeredAt: null,
+  quarantineReason: null,
 };
 const MAIL = composeMail(MESSAGE, { brand: "Brand", mailFrom: "site@example.test", mailTo: "team@example.test" });
 

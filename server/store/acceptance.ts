@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Dialect, Query, Value } from "./database.ts";
-import type { Acceptance, AcceptanceRules, Submission } from "./store.ts";
+import type { Acceptance, AcceptanceRules, Network, QuarantineReason, Submission } from "./store.ts";
 
 const REPEAT_WINDOW_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
@@ -39,6 +39,7 @@ const MESSAGE_COLUMNS = {
   country: "TEXT",
   message: "TEXT",
   state: "TEXT",
+  quarantine_reason: "TEXT",
   accepted_at: "BIGINT",
   state_changed_at: "BIGINT",
   due_at: "BIGINT",
@@ -63,7 +64,7 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
 
   const acceptances = candidates.map((candidate, index): Acceptance => {
     const { submission, rules, nowMs, fingerprint, key } = candidate;
-    const acceptance = decide(candidate, references[index] ?? "", history);
+    const { quarantineReason, ...acceptance } = decide(candidate, references[index] ?? "", history);
     if (acceptance.kind !== "stored" && acceptance.kind !== "repeated") return acceptance;
 
     const { reference } = acceptance;
@@ -71,7 +72,7 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
       const { state } = acceptance;
       messages.push({
         ...submission.message,
-        ...{ reference, fingerprint, state },
+        ...{ reference, fingerprint, state, quarantine_reason: quarantineReason ?? null },
         ...{ accepted_at: nowMs, state_changed_at: nowMs, due_at: state === "queued" ? nowMs : null },
       });
       history.addMessage({ reference, fingerprint, acceptedAtMs: nowMs });
@@ -100,7 +101,11 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
 }
 
 /** The rules, in order. `reference` is the one a new message gets. */
-function decide(candidate: Candidate, reference: string, history: History): Acceptance {
+function decide(
+  candidate: Candidate,
+  reference: string,
+  history: History,
+): Acceptance & { quarantineReason?: QuarantineReason | null } {
   const { submission, rules, nowMs, fingerprint, key } = candidate;
   // Who knows both a key and its words has sent them.
   const sameKey = key ? history.messagesWithKey(key.hash) : [];
@@ -109,15 +114,24 @@ function decide(candidate: Candidate, reference: string, history: History): Acce
   if (sameKey.some((known) => known.clientProof === key?.clientProof)) return { kind: "key-reused" };
 
   // Before the words are compared: otherwise somebody who guesses at another visitor's message could go on for ever.
-  const retryAfterMs = history.waitMs(submission, rules, nowMs);
+  const [client, ...widerNetworks] = submission.networks;
+  const retryAfterMs = client ? history.waitMs(client, rules, nowMs) : 0;
   if (retryAfterMs > 0) return { kind: "limited", retryAfterMs };
 
   const repeated = history.repeatOf(fingerprint, nowMs);
   if (repeated !== undefined) return { kind: "repeated", reference: repeated };
 
-  // What is in quarantine does not count, so that a flood of trapped spam holds back nobody's message.
-  const isFlood = rules.hourlyLimit !== null && history.queuedLastHour >= rules.hourlyLimit;
-  return { kind: "stored", reference, state: submission.isTrapped || isFlood ? "quarantined" : "queued" };
+  const quarantineReason = reasonToHold();
+  return { kind: "stored", reference, state: quarantineReason ? "quarantined" : "queued", quarantineReason };
+
+  /** Held back and not refused: a visitor who shares a network with an attacker has a message that somebody can read. */
+  function reasonToHold(): QuarantineReason | null {
+    if (submission.isTrapped) return "trap";
+    if (widerNetworks.some((network) => history.waitMs(network, rules, nowMs) > 0)) return "network-limit";
+    // What is in quarantine does not count, so that a flood of trapped spam holds back nobody's message.
+    if (rules.hourlyLimit !== null && history.queuedLastHour >= rules.hourlyLimit) return "hourly-limit";
+    return null;
+  }
 }
 
 interface KnownKey {
@@ -159,14 +173,12 @@ class History {
     append(this.#hits, networkHash, atMs);
   }
 
-  /** How long until every limit of every network lets the client send one more message; 0 when it may send now. */
-  waitMs({ networks }: Submission, { rateLimits }: AcceptanceRules, nowMs: number): number {
-    const waits = networks.flatMap(({ hash, allowance }) => {
-      const newestFirst = (this.#hits.get(hash) ?? []).sort((a, b) => b - a);
-      return rateLimits.map(({ count, windowMs }) => {
-        const blocking = newestFirst.filter((atMs) => isWithin(windowMs, atMs, nowMs))[count * allowance - 1];
-        return blocking === undefined ? 0 : Math.min(blocking + windowMs - nowMs, windowMs);
-      });
+  /** How long until every limit lets the network send one more message; 0 when it may send now. */
+  waitMs({ hash, allowance }: Network, { rateLimits }: AcceptanceRules, nowMs: number): number {
+    const newestFirst = (this.#hits.get(hash) ?? []).sort((a, b) => b - a);
+    const waits = rateLimits.map(({ count, windowMs }) => {
+      const blocking = newestFirst.filter((atMs) => isWithin(windowMs, atMs, nowMs))[count * allowance - 1];
+      return blocking === undefined ? 0 : Math.min(blocking + windowMs - nowMs, windowMs);
     });
     return Math.max(0, ...waits);
   }

@@ -1,5 +1,5 @@
 import type { PendingMessage } from "./acceptance.ts";
-import type { Acceptance, MessageState, StoredMessage } from "./store.ts";
+import type { Acceptance, MessageState, QuarantineReason, StoredMessage } from "./store.ts";
 
 export type Value = string | number | null;
 
@@ -56,10 +56,12 @@ export interface MessageRow {
   attempts: number;
   last_error: string | null;
   is_restricted: number;
+  answered_at: number | null;
+  quarantine_reason: QuarantineReason | null;
 }
 
 export const MESSAGE_COLUMNS = `id, reference, name, email, phone, country, message, state, accepted_at,
-  state_changed_at, due_at, attempts, last_error, is_restricted`;
+  state_changed_at, due_at, attempts, last_error, is_restricted, answered_at, quarantine_reason`;
 
 export function toStoredMessage(row: MessageRow): StoredMessage {
   return {
@@ -77,6 +79,8 @@ export function toStoredMessage(row: MessageRow): StoredMessage {
     attempts: row.attempts,
     lastError: row.last_error,
     isRestricted: row.is_restricted === 1,
+    answeredAt: toDate(row.answered_at),
+    quarantineReason: row.quarantine_reason,
   };
 }
 

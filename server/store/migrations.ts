@@ -17,7 +17,7 @@ export interface ColumnTypes {
 type Migration = (types: ColumnTypes) => readonly string[];
 
 /** Number n of this list leads to schema version n. */
-const MIGRATIONS: readonly Migration[] = [createMessages, addMessageKeys];
+const MIGRATIONS: readonly Migration[] = [createMessages, addKeysAndReasons];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -93,9 +93,10 @@ function createMessages({ identity, integer, tableEnd }: ColumnTypes): readonly 
 
 /**
  * A message may have several keys: each key with which the same words were sent again. Only hashes are kept. Keys of the
- * first version cannot be hashed here and are dropped: for ten minutes the words themselves still tell a repeat.
+ * first version cannot be hashed here: for ten minutes the words themselves still tell a repeat. Their column is left,
+ * empty for new messages, because a node of the first version may still be running on the same PostgreSQL database.
  */
-function addMessageKeys({ keyedTableEnd }: ColumnTypes): readonly string[] {
+function addKeysAndReasons({ integer, keyedTableEnd }: ColumnTypes): readonly string[] {
   return [
     `CREATE TABLE message_keys (
       key_hash TEXT NOT NULL,
@@ -103,8 +104,8 @@ function addMessageKeys({ keyedTableEnd }: ColumnTypes): readonly string[] {
       client_proof TEXT NOT NULL,
       PRIMARY KEY (key_hash, reference)
     )${keyedTableEnd}`,
-    "DROP INDEX messages_by_key",
-    "ALTER TABLE messages DROP COLUMN idempotency_key",
+    `ALTER TABLE messages ADD COLUMN answered_at ${integer}`,
+    "ALTER TABLE messages ADD COLUMN quarantine_reason TEXT",
     // Holds only what was released or retried, so that the oldest of these is found without reading the whole queue.
     `CREATE INDEX messages_requeued ON messages (state, state_changed_at)
      WHERE state = 'queued' AND is_restricted = 0 AND state_changed_at > accepted_at`,

@@ -203,7 +203,16 @@ async function requireOwnTables(query: Query): Promise<void> {
 const COPIED_TABLES = {
   messages: [
     ...["id", "reference", "fingerprint", "name", "email", "phone", "country", "message", "state"],
-    ...["accepted_at", "state_changed_at", "due_at", "attempts", "last_error", "is_restricted"],
+    ...[
+      "accepted_at",
+      "state_changed_at",
+      "due_at",
+      "attempts",
+      "last_error",
+      "is_restricted",
+      "answered_at",
+      "quarantine_reason",
+    ],
   ],
   message_keys: ["key_hash", "reference", "client_proof"],
   client_hits: ["client_hash", "at"],

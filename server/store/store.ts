@@ -7,12 +7,18 @@ import type { Limit, Retention } from "../config.ts";
  */
 export type MessageState = "queued" | "delivered" | "failed" | "quarantined";
 
+/**
+ * `trap`: the trap field was filled. `network-limit`: many messages came from the same network. `hourly-limit`: more
+ * messages came in an hour, from everybody together, than HOURLY_LIMIT allows.
+ */
+export type QuarantineReason = "trap" | "network-limit" | "hourly-limit";
+
 /** What a request hands over. */
 export interface Submission {
   message: ContactMessage;
   /** The client's own key for this message, if it sent one. Another client's same key is another key. */
   idempotencyKey: string | null;
-  /** The networks that the client's address belongs to, from itself to the widest. */
+  /** The client, and the networks that it belongs to, from the narrowest to the widest. */
   networks: readonly Network[];
   /** The trap field was filled: store, but do not mail. */
   isTrapped: boolean;
@@ -50,6 +56,10 @@ export interface StoredMessage extends ContactMessage {
   lastError: string | null;
   /** The visitor asked that it be kept but not used: it is neither mailed nor purged. */
   isRestricted: boolean;
+  /** When the operator marked it as answered. */
+  answeredAt: Date | null;
+  /** Why it was held back; kept after its release. */
+  quarantineReason: QuarantineReason | null;
 }
 
 /** A message leased to one worker. Marking it with a token that a later claim replaced changes nothing. */

@@ -203,6 +203,15 @@ export function keepingSuite(newPlace: NewPlace): void {
     expect(await place.sql("SELECT value FROM store_meta WHERE value = '99'")).toHaveLength(1);
   });
 
+  test("takes messages of a node that runs the first version on the upgraded database", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    await place.sql(`INSERT INTO messages (reference, idempotency_key, fingerprint, name, email, phone, country, message,
+      state, accepted_at, state_changed_at, due_at)
+      VALUES ('BC-AAAA-AA', 'k1', 'f', 'Ada', 'ada@example.com', '1', '', 'Words', 'queued', 1, 1, 1)`);
+    expect(await node.find("BC-AAAA-AA")).toMatchObject({ state: "queued", name: "Ada" });
+  });
+
   test("refuses a database with another program's messages", async () => {
     const place = await newPlace();
     await place.sql("CREATE TABLE messages (body TEXT)");
