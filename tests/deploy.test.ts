@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cp, readdir, readFile, symlink } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
+import { basename, join, relative, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { PROGRAM_PATH } from "../scripts/programs.mjs";
 import { findFreePort, startProgram } from "../scripts/run-server.ts";
@@ -99,21 +100,92 @@ test("the server needs no package but those installed with --omit=dev", async ()
   }
 });
 
-test("the server runs from nothing but what the image holds", async () => {
-  const folder = await makeScratchFolder();
-  const lastStage = dockerfile.slice(dockerfile.lastIndexOf("FROM "));
-  const copied = namesIn(lastStage, /^COPY (?:--\S+ )*(?:\/site\/)?(\S+) \S+$/gm);
-  expect(copied).toContain("dist");
-  for (const path of copied) {
-    if (path === "node_modules") await symlink(resolve(path), join(folder, path));
-    else if (!path.startsWith("node_modules/")) await cp(path, join(folder, basename(path)), { recursive: true });
+/** Whether Docker leaves a file out of the image's context: the last pattern that matches it, or a folder it is in, decides. */
+function isIgnored(path: string, patterns: string): boolean {
+  let isOut = false;
+  for (const [, exception, glob = ""] of patterns.matchAll(/^(!?)\/?([^#\s].*?)\/?$/gm)) {
+    const expression = glob
+      .replaceAll(/[.+^${}()|[\]\\]/g, "\\$&")
+      .replaceAll(/\*\*\/|\*\*|\*|\?/g, (wild) => ({ "**/": "(.*/)?", "**": ".*", "*": "[^/]*" })[wild] ?? "[^/]");
+    if (new RegExp(`^${expression}(/.*)?$`).test(path)) isOut = exception === "";
   }
+  return isOut;
+}
+
+test("the ignore file is read by Docker's rules", () => {
+  const cases: [patterns: string, path: string, isOut: boolean][] = [
+    ["docs", "docs/carbon.md", true],
+    ["docs/", "docs/decisions/one.md", true],
+    ["docs\n!docs/carbon.md", "docs/carbon.md", false],
+    ["!docs/carbon.md\ndocs", "docs/carbon.md", true],
+    ["*.md", "README.md", true],
+    ["*.md", "docs/carbon.md", false],
+    ["**/*.test.ts", "a.test.ts", true],
+    ["**/*.test.ts", "server/http/a.test.ts", true],
+    ["**/*.test.ts", "server/http/a.test.tsx", false],
+    ["server/**", "server/http/pages.ts", true],
+    ["data", "database.ts", false],
+    ["# data", "data", false],
+  ];
+  for (const [patterns, path, isOut] of cases) {
+    expect(isIgnored(path, patterns), `${path} with ${JSON.stringify(patterns)}`).toBe(isOut);
+  }
+});
+
+/** Fills a folder with what `docker build` sends: the project's files less those of the ignore file. */
+async function copyContext(folder: string): Promise<void> {
+  const ignoreFile = await readFile(".dockerignore", "utf8");
+  const list = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const { status, out, text } = run(list, { HOME: process.env.HOME ?? "" });
+  expect(status, text).toBe(0);
+  const paths = out.split("\0").filter((path) => path !== "" && existsSync(path) && !isIgnored(path, ignoreFile));
+  for (const path of paths) await cp(path, join(folder, path));
+}
+
+/** Links packages one by one, so that a cache written beside them is not the project's. */
+async function linkPackages(folder: string, names: string[]): Promise<void> {
+  await mkdir(join(folder, "node_modules"), { recursive: true });
+  for (const name of names) await symlink(resolve("node_modules", name), join(folder, "node_modules", name));
+}
+
+test("the image is built from its context alone, and its server runs from its files alone", async () => {
+  const scratch = await makeScratchFolder();
+  const context = join(scratch, "context");
+  const pages = join(scratch, "pages");
+  const image = join(scratch, "image");
+  const lastStage = dockerfile.slice(dockerfile.lastIndexOf("FROM "));
+
+  await copyContext(context);
+  await cp(context, pages, { recursive: true });
+  const installed = await readdir("node_modules");
+  await linkPackages(
+    pages,
+    installed.filter((name) => name === ".bin" || !name.startsWith(".")),
+  );
+  const [, build = ""] = /^COPY \S+ \. \.\n(?:#.+\n|ARG .+\n)*RUN (.+)$/m.exec(dockerfile) ?? [];
+  expect(build).toContain("npm run build");
+  const built = spawnSync("sh", ["-c", build], { cwd: pages, env: { PATH: process.env.PATH }, encoding: "utf8" });
+  expect(built.status, built.stdout + built.stderr).toBe(0);
+
+  const { dependencies } = JSON.parse(await readFile("package.json", "utf8"));
+  await linkPackages(image, Object.keys(dependencies));
+  const copies = [...lastStage.matchAll(/^COPY (?:--from=(\w+) )?(?:--chown=\S+ )?(\S+) (\S+)$/gm)];
+  expect(copies).toHaveLength(lastStage.match(/^COPY /gm)?.length ?? 0);
+  for (const [, stage, source = "", target = ""] of copies) {
+    if (stage === "packages") continue;
+    const from = stage === "pages" ? join(pages, relative("/site", source)) : join(context, source);
+    const to = target.endsWith("/") ? join(target, basename(source)) : target;
+    await cp(from, join(image, to), { recursive: true });
+  }
+
   const server = await startProgram(["node", "server/main.ts"], {
-    cwd: folder,
-    env: { NODE_ENV: "production", HOST: "0.0.0.0", PORT: "0", DATA_DIR: join(folder, "data"), LOG_LEVEL: "error" },
+    cwd: image,
+    env: { NODE_ENV: "production", HOST: "0.0.0.0", PORT: "0", DATA_DIR: join(scratch, "data"), LOG_LEVEL: "error" },
   });
   onTestFinished(async () => void (await server.stop()));
-  expect((await fetch(`${server.url}/contact`)).status).toBe(200);
+  for (const path of ["/", "/contact", "/healthz"]) {
+    expect((await fetch(server.url + path)).status, path).toBe(200);
+  }
 
   const [check = ""] = namesIn(lastStage, /^ {2}CMD (\[.+\])$/gm);
   const [, ...args] = JSON.parse(check) as string[];
@@ -123,4 +195,4 @@ test("the server runs from nothing but what the image holds", async () => {
   };
   expect(await healthCheck({ PORT: String(server.port) })).toBe(0);
   expect(await healthCheck({ PORT: String(await findFreePort()) })).toBe(1);
-});
+}, 90_000);
