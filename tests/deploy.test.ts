@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { BuildManifest } from "../contract/build-manifest.ts";
 import { PROGRAM_PATH } from "../scripts/programs.mjs";
 import { findFreePort, startProgram } from "../scripts/run-server.ts";
 import { prepareNginx } from "./support/balancer.ts";
@@ -98,6 +99,16 @@ test("the server needs no package but those installed with --omit=dev", async ()
     const packages = imports.filter((name) => !name.startsWith("node:")).map((name) => name.split("/")[0] ?? "");
     for (const name of packages) expect(dependencies, `${source} imports ${name}`).toHaveProperty(name);
   }
+});
+
+test("docs/scaling.md says which files under /assets/ and /media/ may not be kept for a year", async () => {
+  const { files } = JSON.parse(await readFile("dist/.build.json", "utf8")) as Pick<BuildManifest, "files">;
+  const text = await readFile("docs/scaling.md", "utf8");
+  const named = namesIn(/only (.+?) have none/.exec(text)?.[1] ?? "", /`([^`]+)`/g);
+  const isNamed = (url: string) => named.some((name) => (name.endsWith("/") ? url.startsWith(name) : url === name));
+  const assets = files.filter(({ url }) => /^\/(assets|media)\//.test(url));
+  expect(assets.filter(({ url }) => isNamed(url)).length).toBeGreaterThan(1);
+  expect(assets.filter(({ url, cache }) => isNamed(url) !== (cache === "revalidate"))).toEqual([]);
 });
 
 /** Whether Docker leaves a file out of the image's context: the last pattern that matches it, or a folder it is in, decides. */
