@@ -26,6 +26,7 @@ test("has a default for everything", () => {
     ],
     retention: { deliveredMs: 30 * day, failedMs: 90 * day, quarantinedMs: 14 * day },
     logLevel: "info",
+    metricsHost: "127.0.0.1",
     metricsPort: null,
     alertUrl: null,
   });
@@ -55,9 +56,18 @@ test("reads what an operator sets", () => {
     rateLimits: [],
     hourlyLimit: null,
     retention: { deliveredMs: null, failedMs: 12 * 3_600_000, quarantinedMs: 14 * day },
+    metricsHost: "127.0.0.1",
     metricsPort: 9464,
     alertUrl: "https://u:p@hooks.example.com/x",
   });
+});
+
+test.each([
+  ["0.0.0.0:9464", { metricsHost: "0.0.0.0", metricsPort: 9464 }],
+  ["10.0.0.5:0", { metricsHost: "10.0.0.5", metricsPort: 0 }],
+  ["[::]:9464", { metricsHost: "::", metricsPort: 9464 }],
+])("reads an address before the port of METRICS_PORT=%s", (value, expected) => {
+  expect(parseConfig({ METRICS_PORT: value })).toMatchObject(expected);
 });
 
 test("treats an empty variable as unset", () => {
@@ -84,6 +94,13 @@ test.each([
   ["METRICS_PORT", "off"],
   ["METRICS_PORT", "70000"],
   ["METRICS_PORT", "3000"],
+  ["METRICS_PORT", "0.0.0.0:3000"],
+  ["METRICS_PORT", "0.0.0.0:70000"],
+  ["METRICS_PORT", "0.0.0.0"],
+  ["METRICS_PORT", "256.0.0.1:9464"],
+  ["METRICS_PORT", "::1:9464"],
+  ["METRICS_PORT", ":9464"],
+  ["METRICS_PORT", "localhost:9464"],
   ["ALERT_URL", "hooks.example.com"],
   ["ALERT_URL", "ftp://hooks.example.com"],
 ])("refuses %s=%s with one line that names it", (name, value) => {

@@ -32,7 +32,9 @@ export interface Config {
   hourlyLimit: number | null;
   retention: Retention;
   logLevel: LogLevel;
-  /** On the loopback interface; `null`: no metrics. */
+  /** The address that serves the metrics: the loopback interface unless METRICS_PORT names another. */
+  metricsHost: string;
+  /** `null`: no metrics. */
   metricsPort: number | null;
   /** Told when messages do not get through; may hold credentials. */
   alertUrl: string | null;
@@ -65,7 +67,7 @@ export function parseConfig(env: Environment): Config {
   };
 
   const port = parsePort(text("PORT") ?? "3000");
-  const metricsPort = text("METRICS_PORT");
+  const metrics = parseMetricsAddress(text("METRICS_PORT"), port, problems);
   const databaseUrl = text("DATABASE_URL");
   const smtpUrl = text("SMTP_URL");
   const mailTo = text("MAIL_TO");
@@ -123,7 +125,8 @@ export function parseConfig(env: Environment): Config {
       logLevel as LogLevel,
       `LOG_LEVEL is not one of ${LOG_LEVELS.join(", ")}`,
     ),
-    metricsPort: metricsPort === null ? null : parseMetricsPort(metricsPort, port, problems),
+    metricsHost: metrics.host,
+    metricsPort: metrics.port,
     alertUrl: check(
       alertUrl === null || hasProtocol(alertUrl, ["http:", "https:"]),
       alertUrl,
@@ -139,13 +142,24 @@ function parsePort(text: string): number {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : Number.NaN;
 }
 
-function parseMetricsPort(text: string, sitePort: number, problems: string[]): number {
-  const port = parsePort(text);
-  if (Number.isNaN(port)) problems.push("METRICS_PORT is not a port number; e.g. METRICS_PORT=9464");
-  else if (port === sitePort && port !== 0) {
+/** A port alone is on the loopback interface, which nothing outside a container can reach: hence `0.0.0.0:9464`. */
+function parseMetricsAddress(
+  text: string | null,
+  sitePort: number,
+  problems: string[],
+): { host: string; port: number | null } {
+  if (text === null) return { host: "127.0.0.1", port: null };
+  const [, address = "127.0.0.1", portText = ""] = /^(?:(\[[\da-f:.]+\]|[\d.]+):)?(\d+)$/i.exec(text) ?? [];
+  const host = address.replaceAll(/[[\]]/g, "");
+  const port = parsePort(portText);
+  if (Number.isNaN(port) || isIP(host) === 0) {
+    problems.push(
+      "METRICS_PORT is neither a port number nor an address with one; e.g. METRICS_PORT=9464 or METRICS_PORT=0.0.0.0:9464",
+    );
+  } else if (port === sitePort && port !== 0) {
     problems.push("METRICS_PORT is the port of the site (PORT); choose another, e.g. METRICS_PORT=9464");
   }
-  return port;
+  return { host, port };
 }
 
 function parseRateLimits(text: string, problems: string[]): Limit[] {

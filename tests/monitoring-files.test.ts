@@ -87,6 +87,29 @@ test("each rule says how bad it is, what it means and what to do", () => {
   }
 });
 
+test("every example names the same port for the metrics", () => {
+  const text = ["deploy/systemd/site.env", "deploy/compose.yaml", "README.md", "docs/operations.md", "server/config.ts"]
+    .map((file) => readFileSync(file, "utf8"))
+    .join("\n");
+  const set = [...text.matchAll(/(?:METRICS_PORT(?:=|: )|`0\.0\.0\.0:)(?:[\d.]+:)?(\d+)/g)].map(([, port]) => port);
+  const scraped = [...readFileSync(RULES_FILE, "utf8").matchAll(/targets: \["[\w.]+:(\d+)"\]/g)].map(
+    ([, port]) => port,
+  );
+  expect(set.length).toBeGreaterThan(5);
+  expect(scraped.length).toBeGreaterThan(1);
+  expect(new Set([...set, ...scraped])).toEqual(new Set(["9464"]));
+});
+
+test("in a container the metrics are reached from its own network and from nowhere else", () => {
+  const compose = readFileSync("deploy/compose.yaml", "utf8");
+  const [, host, port = ""] = /METRICS_PORT: "?([\d.]+):(\d+)/.exec(compose) ?? [];
+  // Its loopback, the default, is reached by no other container.
+  expect(host).toBe("0.0.0.0");
+  const published = [...compose.matchAll(/^ +- "(?:[\d.]+:)?\d+:(\d+)"$/gm)].map(([, inside]) => inside);
+  expect(published).toContain("3000");
+  expect(published).not.toContain(port);
+});
+
 test("no two panels of the dashboard lie over each other", () => {
   const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
