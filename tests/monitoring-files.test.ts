@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningServer, startServer } from "../scripts/run-server.ts";
 import { postMessage } from "./support/load.ts";
@@ -103,7 +103,7 @@ test("every example names the same port for the metrics", () => {
 test("in a container the metrics are reached from its own network and from nowhere else", () => {
   const compose = readFileSync("deploy/compose.yaml", "utf8");
   const [, host, port = ""] = /METRICS_PORT: "?([\d.]+):(\d+)/.exec(compose) ?? [];
-  // Its loopback, the default, is reached by no other container.
+  // No other container can reach its loopback, the default.
   expect(host).toBe("0.0.0.0");
   const published = [...compose.matchAll(/^ +- "(?:[\d.]+:)?\d+:(\d+)"$/gm)].map(([, inside]) => inside);
   expect(published).toContain("3000");
@@ -130,4 +130,42 @@ test("Prometheus accepts the rules and every expression", async ({ skip }) => {
   writeFileSync(file, JSON.stringify({ groups: [{ name: "panels", rules: asRules }] }));
   const parsed = spawnSync("promtool", ["check", "rules", file], { encoding: "utf8" });
   expect(parsed.stdout + parsed.stderr).toContain(`SUCCESS: ${panels.length} rules found`);
+});
+
+test("new messages in quarantine are reported for an hour", async ({ skip }) => {
+  requirePrograms(skip, "promtool");
+  const inQuarantine = (instance: string, values: string) => ({
+    series: `site_quarantined_messages{job="site", instance="${instance}"}`,
+    values,
+  });
+  const alerts = (minute: number, ...values: number[]) => ({
+    eval_time: `${minute}m`,
+    alertname: "SiteMessagesQuarantined",
+    exp_alerts: values.map((value) => ({
+      exp_labels: { severity: "warning" },
+      exp_annotations: {
+        summary: "New messages are in quarantine",
+        description: `Held back as suspected abuse and not mailed: ${value}. At least one arrived within the hour. Look at them: npm run messages -- list --state quarantined. If they are real: npm run messages -- release --all`,
+      },
+    })),
+  });
+  const file = join(await makeScratchFolder(), "quarantine.yml");
+  const rulesTest = {
+    rule_files: [resolve(RULES_FILE)],
+    tests: [
+      {
+        interval: "1m",
+        input_series: [
+          // Two old ones, a third after 70 minutes, and all released an hour and a half later.
+          inQuarantine("a", "2x70 3x90 0x30"),
+          // A node that is started again does not hide them.
+          inQuarantine("b", "2x60 _x15 3x85 0x30"),
+        ],
+        alert_rule_test: [alerts(69), alerts(72, 3), alerts(125, 3), alerts(140), alerts(170)],
+      },
+    ],
+  };
+  writeFileSync(file, JSON.stringify(rulesTest));
+  const { status, stdout, stderr } = spawnSync("promtool", ["test", "rules", file], { encoding: "utf8" });
+  expect(status, stdout + stderr).toBe(0);
 });
