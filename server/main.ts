@@ -33,7 +33,7 @@ async function run(config: Config): Promise<void> {
 
   const store = await openStore(config, { onThreadEnd: endWith });
   const mailer = config.smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(config.smtpUrl);
-  const metrics = config.metricsPort === null ? null : await openMetrics(config.metricsPort, store);
+  const metrics = config.metricsPort === null ? null : await openMetrics(config.metricsHost, config.metricsPort, store);
   const meter = metrics?.meter;
   const readiness = createReadiness();
 

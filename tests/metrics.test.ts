@@ -77,6 +77,13 @@ test("answers one path and one method, in Prometheus' own type", async () => {
   expect((await fetch(metrics, { method: "POST" })).status).toBe(405);
 });
 
+test("answers on the address that METRICS_PORT names", async () => {
+  const { metrics } = await start({ METRICS_PORT: "0.0.0.0:0" });
+  expect(metrics).toMatch(/^http:\/\/0\.0\.0\.0:\d+\/metrics$/);
+  // Another address of this machine, as another container would use.
+  expect((await fetch(metrics.replace("0.0.0.0", "127.0.0.2"))).status).toBe(200);
+});
+
 test("shows the queue of all nodes, and without the store leaves it out in time", async () => {
   const postgres = await startPostgres();
   onTestFinished(() => postgres.stop());

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIPv6 } from "node:net";
 import type { Registry } from "prom-client";
 import type { Store } from "../store/store.ts";
 import { withinMs } from "../time.ts";
@@ -23,8 +23,8 @@ export interface Metrics {
 const STORE_TIMEOUT_MS = 2000;
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Starts counting, and serves `GET /metrics` in Prometheus' text format to this machine only. */
-export async function openMetrics(port: number, store: Pick<Store, "queueDepth">): Promise<Metrics> {
+/** Starts counting, and serves `GET /metrics` in Prometheus' text format on this address only. */
+export async function openMetrics(host: string, port: number, store: Pick<Store, "queueDepth">): Promise<Metrics> {
   // Loaded only here: without METRICS_PORT nobody should pay for the library in memory and start-up time.
   const prom = await import("prom-client");
   const registry = new prom.Registry();
@@ -43,14 +43,19 @@ export async function openMetrics(port: number, store: Pick<Store, "queueDepth">
       response.writeHead(200, { "content-type": registry.contentType, "cache-control": "no-store" }).end(text);
     }
   });
-  server.listen(port, "127.0.0.1");
+  server.listen(port, host);
   await once(server, "listening").catch(({ code }: NodeJS.ErrnoException) => {
     const reason = code === "EADDRINUSE" ? "is in use" : code === "EACCES" ? "needs more rights" : `fails (${code})`;
+    if (code === "EADDRNOTAVAIL") {
+      throw new MetricsRefused(
+        `METRICS_PORT ${host} is not an address of this machine; e.g. METRICS_PORT=0.0.0.0:${port}`,
+      );
+    }
     throw new MetricsRefused(`METRICS_PORT ${port} ${reason}; choose another, e.g. METRICS_PORT=9464`);
   });
   return {
     meter,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics`,
+    url: `http://${isIPv6(host) ? `[${host}]` : host}:${(server.address() as AddressInfo).port}/metrics`,
     async close() {
       const closed = once(server, "close");
       server.close();
