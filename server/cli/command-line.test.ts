@@ -19,6 +19,12 @@ test.each([
   [["show", ""], /^Missing argument/],
   [["retry"], /^Give one REFERENCE, or --failed/],
   [["retry", "BC-0000-00", "--failed"], /^Give one REFERENCE, or --failed/],
+  [["release"], /^Give one REFERENCE, or --since WHEN, or --all/],
+  [["release", "BC-0000-00", "--all"], /^Give one REFERENCE/],
+  [["release", "--since", "1d", "--all"], /^Give one REFERENCE/],
+  [["resend"], /^Give one REFERENCE, or --since WHEN\n/],
+  [["resend", "BC-0000-00", "--since", "1d"], /^Give one REFERENCE, or --since WHEN\n/],
+  [["delete"], /^Missing argument\. Usage: npm run messages -- delete REFERENCE \[--yes\]/],
   [["export", "--csv", "--json"], /^Choose one/],
   [["privacy", "rectify", "a@example.com"], /^Give at least one option/],
 ])("refuses %j", (args, message) => {

@@ -112,6 +112,17 @@ export function defineCommand<Given extends Options = Record<never, never>>(defi
   };
 }
 
+/** Asks before something is lost, unless `--yes` was given. Throws a CommandFailed when nobody can be asked. */
+export async function isConfirmed(
+  question: string,
+  yes: true | undefined,
+  { confirm }: Pick<CommandContext, "confirm">,
+): Promise<boolean> {
+  if (yes) return true;
+  if (!confirm) throw new CommandFailed("This needs a confirmation; run it in a terminal, or add --yes");
+  return confirm(`${question} [y/N] `);
+}
+
 function parseStrictly(args: readonly string[], options: Options) {
   const types = Object.entries(options).map(([name, { placeholder }]) => [
     name,

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { removeStrayEmls } from "../mail/eml.ts";
 import {
   type MessageCount,
   type MessageState,
@@ -11,23 +12,39 @@ import {
   CommandFailed,
   defineCommand,
   flag,
+  isConfirmed,
   oneOf,
+  PROGRAM,
   text,
   UsageError,
   when,
   wholeNumber,
 } from "./command.ts";
-import { ageOf, bars, cut, plural, table, toCsv, visible, visibleJson, visibleLines } from "./output.ts";
+import {
+  ageOf,
+  BYTE_ORDER_MARK,
+  bars,
+  cut,
+  plural,
+  table,
+  toCsv,
+  visible,
+  visibleJson,
+  visibleLines,
+  widthOf,
+} from "./output.ts";
 
 const STATES: readonly MessageState[] = ["queued", "delivered", "failed", "quarantined"];
-const FROM_WIDTH = 36;
-const ERROR_WIDTH = 50;
+const LIST_WIDTH = 120;
+/** Of a text that is cut to fit into a column anyway. */
+const LONGEST_EXCERPT = 400;
 const DAY_MS = 86_400_000;
 
 const FILTER = {
   state: oneOf("STATE", STATES, "only messages in this state: queued, delivered, failed or quarantined"),
   email: text("EMAIL", "only messages from this e-mail address"),
   since: when("only messages accepted since then"),
+  search: text("WORDS", "only messages with these words in their name, address, phone number, reference or text"),
 };
 
 const list = defineCommand({
@@ -43,20 +60,36 @@ const list = defineCommand({
     const messages = await store.list({ ...filter, limit });
     if (json) out(visibleJson(messages.map(messageJson)));
     else if (messages.length === 0) out("No messages.\n");
-    else out(table([["STATE", "AGE", "REFERENCE", "FROM", "TRIES", "LAST ERROR"], ...messages.map(toRow)]));
-
-    function toRow(message: StoredMessage): string[] {
-      return [
-        message.isRestricted ? `${message.state}, restricted` : message.state,
-        ageOf(message.acceptedAt, now),
-        message.reference,
-        cut(visible(message.email), FROM_WIDTH),
-        String(message.attempts),
-        cut(visible(message.lastError ?? ""), ERROR_WIDTH),
-      ];
-    }
+    else out(messageTable(messages, now));
   },
 });
+
+/** Attempts and errors take their room only where there are errors. */
+function messageTable(messages: readonly StoredMessage[], now: Date): string {
+  const hasErrors = messages.some(({ lastError }) => lastError !== null);
+  const fromWidth = hasErrors ? 30 : 40;
+  const heading = ["STATE", "AGE", "REFERENCE", "FROM", "MESSAGE"];
+  const rows = messages.map((message) => {
+    const row = [stateOf(message), ageOf(message.acceptedAt, now), message.reference, sender(message, fromWidth)];
+    const words = excerpt(message.message);
+    return hasErrors
+      ? [...row, cut(words, 18), String(message.attempts), excerpt(message.lastError ?? "")]
+      : [...row, words];
+  });
+  return table([hasErrors ? [...heading, "TRIES", "LAST ERROR"] : heading, ...rows], LIST_WIDTH);
+}
+
+/** `name <address>`. A long name is cut first, so that it cannot hide the address. */
+function sender({ name, email }: StoredMessage, width: number): string {
+  const shownName = visible(name);
+  const address = `<${cut(visible(email), width - 3 - Math.min(8, widthOf(shownName)))}>`;
+  return `${cut(shownName, width - 1 - widthOf(address))} ${address}`;
+}
+
+/** The first words on one line. */
+function excerpt(words: string): string {
+  return visible(words.slice(0, LONGEST_EXCERPT).replaceAll(/\s+/g, " "));
+}
 
 const show = defineCommand({
   name: "show",
@@ -85,10 +118,7 @@ const retry = defineCommand({
     const store = await openStore();
     const count = await store.retry(reference === "" ? "failed" : { reference }, now);
     if (reference !== "" && count === 0) {
-      const message = await requireMessage(store, reference);
-      throw new CommandFailed(
-        `${message.reference} is ${message.state}; only failed and queued messages can be retried`,
-      );
+      throw await wrongState(store, reference, "only failed and queued messages can be retried");
     }
     out(`${plural(count, "message")} queued again.\n`);
   },
@@ -96,21 +126,71 @@ const retry = defineCommand({
 
 const release = defineCommand({
   name: "release",
-  summary: "send a message that is in quarantine",
-  argument: "REFERENCE",
-  async run({ argument: reference }, { openStore, now, out }) {
-    const store = await openStore();
-    if ((await store.release({ reference }, now)) === 0) {
-      const message = await requireMessage(store, reference);
-      throw new CommandFailed(`${message.reference} is ${message.state}; only quarantined messages can be released`);
+  summary: "send messages that are in quarantine",
+  argument: "[REFERENCE]",
+  options: {
+    all: flag("release all messages in quarantine"),
+    since: when("release all messages accepted since then"),
+  },
+  check({ argument: reference, options: { all, since } }) {
+    if ([reference !== "", all, since].filter(Boolean).length !== 1) {
+      throw new UsageError("Give one REFERENCE, or --since WHEN, or --all for all messages in quarantine");
     }
-    out(`${plural(1, "message")} released.\n`);
+  },
+  async run({ argument: reference, options: { since = new Date(0) } }, { openStore, now, out }) {
+    const store = await openStore();
+    const count = await store.release(reference === "" ? { since } : { reference }, now);
+    if (reference !== "" && count === 0) {
+      throw await wrongState(store, reference, "only quarantined messages can be released");
+    }
+    out(`${plural(count, "message")} released.\n`);
+  },
+});
+
+const resend = defineCommand({
+  name: "resend",
+  summary: "send delivered messages once more, e.g. after a wrong MAIL_TO or a lost mailbox",
+  argument: "[REFERENCE]",
+  options: { since: when("resend all delivered messages accepted since then") },
+  notes: `  The e-mail has the same Message-ID as the first time: a mailbox that still has the first one may not show it twice.
+  To send a failed message, use "retry"; to send one in quarantine, use "release".`,
+  check({ argument: reference, options: { since } }) {
+    if ((reference === "") === !since) throw new UsageError("Give one REFERENCE, or --since WHEN");
+  },
+  async run({ argument: reference, options: { since } }, { openStore, now, out }) {
+    const store = await openStore();
+    const count = await store.resend(since ? { since } : { reference }, now);
+    if (!since && count === 0) throw await wrongState(store, reference, "only delivered messages can be resent");
+    out(`${plural(count, "message")} queued again.\n`);
+  },
+});
+
+const deleteMessage = defineCommand({
+  name: "delete",
+  summary: "delete one message, e.g. spam",
+  argument: "REFERENCE",
+  options: { yes: flag("do not ask for confirmation") },
+  notes: `  Also removes its .eml file in DATA_DIR/outbox; other servers remove theirs within an hour. When a person asks for
+  erasure, use "privacy erase": it removes all messages from an address, and every trace of them in the database's files.`,
+  async run({ argument: reference, options }, context) {
+    const { openStore, readConfig, out } = context;
+    const store = await openStore();
+    const message = await requireMessage(store, reference);
+    if (message.isRestricted) throw await wrongState(store, reference, "restricted messages cannot be deleted");
+    const question = `Permanently delete ${message.reference} (${message.state}) from ${sender(message, LIST_WIDTH)}?`;
+    if (!(await isConfirmed(question, options.yes, context))) return out("Nothing was deleted.\n");
+    const count = (await store.delete(reference)) ? 1 : 0;
+    const files = await removeStrayEmls(readConfig().dataDir, store);
+    out(`${plural(count, "message")} and ${plural(files, ".eml file")} deleted.\n`);
+    out(`If a person asked for this, also run: ${PROGRAM} privacy erase EMAIL\n`);
   },
 });
 
 const exportMessages = defineCommand({
   name: "export",
   summary: "print all messages for a spreadsheet or a program",
+  notes: `  CSV is UTF-8 and has an apostrophe before whatever a spreadsheet could take for a formula. For the exact text, use
+  --json.`,
   options: { csv: flag("as CSV, safe to open in a spreadsheet (default)"), json: flag("as JSON"), ...FILTER },
   check({ options }) {
     if (options.csv && options.json) throw new UsageError("Choose one of --csv and --json");
@@ -122,13 +202,13 @@ const exportMessages = defineCommand({
     // A file gets the text as it is; a terminal must not be controlled by it.
     const printed = (cell: string) => (isTerminal ? visible(cell) : cell);
     const rows = messages.map((message) => CSV_COLUMNS.map((column) => printed(cellText(message[column]))));
-    out(toCsv([CSV_COLUMNS, ...rows]));
+    out((isTerminal ? "" : BYTE_ORDER_MARK) + toCsv([CSV_COLUMNS, ...rows]));
   },
 });
 
 const stats = defineCommand({
   name: "stats",
-  summary: "count waiting and failed messages, and all messages per day and country",
+  summary: "count waiting, failed and quarantined messages, and all messages per day and country",
   options: {
     days: wholeNumber("count the messages of the last N days (default 30)", 3660),
     json: flag("print the counts per day and country, as JSON"),
@@ -139,9 +219,11 @@ const stats = defineCommand({
     const firstDay = today - days + 1;
     const counts = await store.countByDayAndCountry(new Date(firstDay * DAY_MS));
     if (json) return out(visibleJson(counts));
-    const { queued, oldestQueuedAt, failed } = await store.queueDepth();
+    const { queued, oldestQueuedAt, failed, quarantined, newlyQuarantined } = await store.queueDepth();
     const oldest = oldestQueuedAt ? ` (oldest: ${ageOf(oldestQueuedAt, now)})` : "";
-    out(`Waiting to be delivered: ${queued}${oldest}. Failed: ${failed}.\n\n`);
+    out(`Waiting to be delivered: ${queued}${oldest}. Failed: ${failed}.\n`);
+    const hint = ` (${newlyQuarantined} not yet reported in an alert). To list them, run: ${PROGRAM} list --state quarantined`;
+    out(`In quarantine: ${quarantined}${quarantined > 0 ? hint : "."}\n\n`);
     const total = counts.reduce((sum, { count }) => sum + count, 0);
     if (total === 0) return out(`No messages in the last ${plural(days, "day")}.\n`);
     const perDay = sumBy(counts, ({ day }) => day);
@@ -172,7 +254,10 @@ const backup = defineCommand({
 });
 
 /** In the order of the help. */
-export const messageCommands: readonly Command[] = [list, show, retry, release, exportMessages, stats, backup];
+export const messageCommands: readonly Command[] = [
+  ...[list, show, retry, release, resend, deleteMessage],
+  ...[exportMessages, stats, backup],
+];
 
 /** Everything stored about a message, under the names the contact form uses. */
 export function messageJson(message: StoredMessage) {
@@ -209,6 +294,21 @@ async function requireMessage(store: Store, reference: string): Promise<StoredMe
   const message = await store.find(reference);
   if (!message) throw new CommandFailed(`There is no message ${visible(reference)}; "list" shows all messages`);
   return message;
+}
+
+/** Why a command cannot be used on this message. */
+async function wrongState(store: Store, reference: string, rule: string): Promise<CommandFailed> {
+  const message = await requireMessage(store, reference);
+  return new CommandFailed(
+    `${message.reference} is ${stateOf(message)}; ${rule}${message.isRestricted ? LIFT_HINT : ""}`,
+  );
+}
+
+// EMAIL, not the address itself: a command that is copied into a shell must not contain what a visitor wrote.
+const LIFT_HINT = `. Its sender asked that it be kept but not used; to end that: ${PROGRAM} privacy restrict EMAIL --lift`;
+
+function stateOf({ state, isRestricted }: StoredMessage): string {
+  return isRestricted ? `${state}, restricted` : state;
 }
 
 /** `acceptedAt` as `Accepted at`. */

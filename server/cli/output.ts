@@ -33,17 +33,29 @@ function escapeCharacter(hidden: string): string {
   return `\\u{${hidden.codePointAt(0)?.toString(16)}}`;
 }
 
+/** Without it at the start of a file, many spreadsheets do not read the file as UTF-8. */
+export const BYTE_ORDER_MARK = "\uFEFF";
+
 /**
- * RFC 4180: CRLF between rows, quotes where they are needed. A cell that a spreadsheet would take for a formula gets an
- * apostrophe before it, so that opening the file runs nothing a visitor wrote.
+ * RFC 4180: CRLF between rows, quotes where they are needed. Opening the file in a spreadsheet runs nothing that a
+ * visitor wrote: whatever could be taken for a formula gets an apostrophe before it.
  */
 export function toCsv(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row.map(toCell).join(",")}\r\n`).join("");
 }
 
+/**
+ * The places before what a spreadsheet may take for a formula, by OWASP's advice on CSV injection: before a cell that
+ * starts with a tab, a line end or one of `=+-@`, their full-width and small forms included, also after characters that
+ * spreadsheets skip. Where spreadsheets separate cells at `;`, a quote in the middle of a row is plain text, and each
+ * `;`, tab and line end within our quotes starts a cell.
+ */
+const FORMULA =
+  /^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=(?:(?![\t\r\n])[\s\p{Cc}\p{Cf}"])*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20\uFE66\uFE62\uFE63\uFE6B])/gu;
+
 function toCell(text: string): string {
-  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+  const inert = text.replaceAll(FORMULA, "'");
+  return /[",;\t\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
 
 /** `1 message`, `2 messages`. */
@@ -56,11 +68,25 @@ export function ageOf(moment: Date, now: Date): string {
   return formatDuration(now.getTime() - moment.getTime());
 }
 
-/** Columns two spaces apart, aligned by the width of their longest cell. */
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ""))));
-  const line = (row: readonly string[]) =>
-    row.map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell))).join("  ");
+/** Cutting it further would leave nothing to read. */
+const SHORTEST_LAST_COLUMN = 30;
+
+/**
+ * Columns two spaces apart, aligned by the width of their longest cell. The last column is cut so that no line is wider
+ * than `maxWidth`, but not to fewer than 30 columns.
+ */
+export function table(rows: readonly (readonly string[])[], maxWidth = Number.POSITIVE_INFINITY): string {
+  const widthOfColumn = (column: number) =>
+    rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? "")), 0);
+  const widths = (rows[0] ?? []).slice(0, -1).map((_, column) => widthOfColumn(column));
+  const lastWidth = Math.max(SHORTEST_LAST_COLUMN, maxWidth - widths.reduce((sum, width) => sum + width + 2, 0));
+  const line = (row: readonly string[]) => {
+    const aligned = widths.map((width, column) => {
+      const cell = row[column] ?? "";
+      return cell + " ".repeat(width - widthOf(cell));
+    });
+    return [...aligned, cut(row[widths.length] ?? "", lastWidth)].join("  ");
+  };
   return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
 }
 

@@ -1,6 +1,6 @@
 import { type ContactField, parseContactMessage } from "../../contract/contact-message.ts";
 import { removeStrayEmls } from "../mail/eml.ts";
-import { type Command, CommandFailed, defineCommand, flag, type Option, UsageError } from "./command.ts";
+import { type Command, CommandFailed, defineCommand, flag, isConfirmed, type Option, UsageError } from "./command.ts";
 import { messageJson } from "./messages.ts";
 import { plural, visible, visibleJson } from "./output.ts";
 
@@ -61,15 +61,13 @@ const erase = defineCommand({
   notes: `  Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox. If
   several servers write .eml files, run it on each. It cannot remove backups, e-mails that were already sent, or a
   PostgreSQL server's own log and archives.`,
-  async run({ argument: email, options }, { openStore, readConfig, out, confirm }) {
+  async run({ argument: email, options }, context) {
+    const { openStore, readConfig, out } = context;
     const store = await openStore();
     const { dataDir } = readConfig();
     const { length: count } = await store.list({ email });
-    if (!options.yes && count > 0) {
-      if (!confirm) throw new CommandFailed("This needs a confirmation; run it in a terminal, or add --yes");
-      const question = `Permanently erase ${plural(count, "message")} from ${visible(email)}? [y/N] `;
-      if (!(await confirm(question))) return out("Nothing was erased.\n");
-    }
+    const question = `Permanently erase ${plural(count, "message")} from ${visible(email)}?`;
+    if (count > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was erased.\n");
     const erased = await store.erase(email);
     // Whatever the store says: another server may have erased the messages, and this one still has its files of them.
     const files = await removeStrayEmls(dataDir, store);
