@@ -3,6 +3,7 @@ import type { CACHE_CONTROL } from "./response-headers.ts";
 
 /** `dist/.build.json`: everything that the server knows about the pages. */
 export interface BuildManifest {
+  version: typeof MANIFEST_VERSION;
   settings: BuildSettings;
   site: SiteIdentity;
   /** Policy facts that are still placeholders and must be set before launch. */
@@ -33,6 +34,8 @@ export interface BuiltFile {
   policy?: string;
 }
 
+/** Raised when the manifest changes: a server does not serve the build of another version. */
+export const MANIFEST_VERSION = 2;
 export const MANIFEST_FILE = ".build.json";
 /** Coming Soon, for every path without a page, and the page for failures of the server. */
 export const NOT_FOUND_PAGE = "404.html";

@@ -10,6 +10,7 @@ import {
   type BuiltFile,
   FAILURE_PAGE,
   MANIFEST_FILE,
+  MANIFEST_VERSION,
   NOT_FOUND_PAGE,
 } from "../contract/build-manifest.ts";
 import { CACHE_CONTROL, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
@@ -64,6 +65,7 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
   const unset = unsetFacts(settings);
   const { brand, contactEmail, referencePrefix } = site;
   const manifest: BuildManifest = {
+    version: MANIFEST_VERSION,
     settings,
     site: { brand, contactEmail, referencePrefix },
     unset,

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type BuildManifest, MANIFEST_FILE } from "../contract/build-manifest.ts";
+import { type BuildManifest, MANIFEST_FILE, MANIFEST_VERSION } from "../contract/build-manifest.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
 import {
@@ -37,7 +37,13 @@ describe("the build", () => {
     checkBuild(distDir, wanted).findings.map(({ name, state, detail }) => `${state} ${name}: ${detail}`);
 
   test("is missing", async () => {
-    expect(states(await makeScratchFolder())).toEqual(["fail build: there is none in dist/"]);
+    expect(states(await makeScratchFolder())).toEqual(["fail build: There is no build to serve in dist/"]);
+  });
+
+  test("is of another version of the program", async () => {
+    const distDir = await makeScratchFolder();
+    await writeFile(join(distDir, MANIFEST_FILE), JSON.stringify({ settings, site: {}, unset: [], files: [] }));
+    expect(states(distDir)).toEqual(["fail build: The build in dist/ is of another version of the program"]);
   });
 
   test("was made with other settings, and has placeholders", () => {
@@ -64,7 +70,7 @@ describe("the build", () => {
   test("is ready", async () => {
     const distDir = await makeScratchFolder();
     const site = { brand: "Brighter Carbon", contactEmail: "hello@brighter-carbon.com", referencePrefix: "BC" };
-    const manifest: BuildManifest = { settings, site, unset: [], files: [] };
+    const manifest: BuildManifest = { version: MANIFEST_VERSION, settings, site, unset: [], files: [] };
     await writeFile(join(distDir, MANIFEST_FILE), JSON.stringify(manifest));
     expect(checkBuild(distDir, settings).findings.map(({ state }) => state)).toEqual(["ok", "ok", "ok"]);
   });

@@ -46,7 +46,7 @@ test.each(["SQLite", "PostgreSQL"])(
     const postgres = kind === "PostgreSQL" ? await startPostgres() : null;
     let isLost = false;
     onTestFinished(async () => (isLost ? undefined : postgres?.stop()));
-    const mail = { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, RATE_LIMIT: "4/10m" };
+    const mail = { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, RATE_LIMIT: "5/10m" };
     const before = {
       DATA_DIR: join(folder, "before"),
       ...(postgres && { DATABASE_URL: await postgres.createDatabase() }),

@@ -102,7 +102,10 @@ export function checkProxy({ trustProxy, rateLimits }: Pick<Config, "trustProxy"
 /** Whether the pages are built, with the present settings, and without placeholders. */
 export function checkBuild(distDir: string, wanted: BuildSettings): { findings: Finding[]; site: Site | null } {
   const site = readBuild(distDir);
-  if (!site) return { findings: [fail("build", "there is none in dist/", "run: npm run build")], site };
+  if (site instanceof BuildMissing) {
+    const [problem = "", remedy = ""] = site.message.split("; ");
+    return { findings: [fail("build", problem, remedy)], site: null };
+  }
   const { settings, unset, site: identity } = site.manifest;
 
   const findings = outdatedSettings(settings, wanted).map(({ problem, remedy }) => fail("build", problem, remedy));
@@ -121,11 +124,11 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
   return { findings, site };
 }
 
-function readBuild(distDir: string): Site | null {
+function readBuild(distDir: string): Site | BuildMissing {
   try {
     return loadSite(distDir);
   } catch (error) {
-    if (error instanceof BuildMissing) return null;
+    if (error instanceof BuildMissing) return error;
     throw error;
   }
 }

@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type BuildManifest, type BuiltFile, MANIFEST_FILE, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
+import {
+  type BuildManifest,
+  type BuiltFile,
+  MANIFEST_FILE,
+  MANIFEST_VERSION,
+  NOT_FOUND_PAGE,
+} from "../../contract/build-manifest.ts";
 import { CACHE_CONTROL, securityHeaders } from "../../contract/response-headers.ts";
 
 export type Encoding = "br" | "gzip" | "identity";
@@ -49,11 +55,16 @@ export function loadSite(distDir: string): Site {
 }
 
 function readManifest(distDir: string): BuildManifest {
+  let manifest: BuildManifest;
   try {
-    return JSON.parse(readFileSync(join(distDir, MANIFEST_FILE), "utf8"));
+    manifest = JSON.parse(readFileSync(join(distDir, MANIFEST_FILE), "utf8"));
   } catch {
     throw new BuildMissing("There is no build to serve in dist/; run: npm run build");
   }
+  if (manifest.version !== MANIFEST_VERSION) {
+    throw new BuildMissing("The build in dist/ is of another version of the program; run: npm run build");
+  }
+  return manifest;
 }
 
 function loadFile(distDir: string, file: BuiltFile, siteHeaders: Site["headers"]): SiteFile {
