@@ -101,12 +101,13 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
     return answer(request, reply, 422, { success: false, error, fields: parsed.fields });
   }
 
+  const isClientNeeded = rules.rateLimits.length > 0 || idempotencyKey !== null;
   const trap = (body as Record<string, unknown>)[TRAP_FIELD];
   const acceptance = await store.accept(
     {
       message: parsed.message,
       idempotencyKey: idempotencyKey === null ? null : String(idempotencyKey),
-      networks: networksOf(request.ip, store.clientKey),
+      networks: isClientNeeded ? networksOf(request.ip, store.clientKey) : [],
       isTrapped: trap !== undefined && trap !== "",
     },
     rules,
