@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../scripts/run-server.ts";
 import { LIMITS } from "../server/http/limits.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
+import { MEASURABLE, measureMemory } from "./support/live-memory.ts";
 import { postMessage } from "./support/load.ts";
 import { ask, drain, drip, exchange, filmPath, listen, openSocket, parseAnswer, request } from "./support/raw-http.ts";
 
@@ -50,15 +51,88 @@ test("a client that keeps its connection for later loses it after the keep-alive
 });
 
 test("a client that takes nothing of its answer loses it", async () => {
-  const app = await openApp({}, {}, { limits: { ...LIMITS, stalledTimeoutMs: 300, keepAliveTimeoutMs: 60_000 } });
+  const limits = { ...LIMITS, stalledTimeoutMs: 300, keepAliveTimeoutMs: 60_000, maxPipelined: 20 };
+  const app = await openApp({}, {}, { limits });
   onTestFinished(() => app.close());
   const socket = await openSocket(await listen(app));
   socket.pause();
   // Twenty films are more than the system holds for a client that does not read.
-  socket.write(`GET ${await filmPath(app)} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(20));
+  socket.write(`GET ${filmPath()} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(20));
   await expect.poll(() => connectionsOf(app), { timeout: 15_000 }).toBe(1);
   await expect.poll(() => connectionsOf(app), { timeout: 15_000 }).toBe(0);
   socket.destroy();
+});
+
+/** A request on a connection that stays open. */
+const pipelined = (line: string, ...headers: string[]) =>
+  [`${line} HTTP/1.1`, "Host: localhost", ...headers, "", ""].join("\r\n");
+
+test("a client that pipelines ten requests behind another, again and again, gets every answer in order", async () => {
+  const app = await openApp();
+  onTestFinished(() => app.close());
+  const paths = Array.from({ length: 110 }, (_, index) => ["/", "/healthz", "/assets/none"][index % 3] ?? "");
+  const socket = await openSocket(await listen(app));
+  const received = drain(socket);
+  let [sent, answered] = [0, 0];
+  const sendNext = () => {
+    const next = paths.slice(sent, answered + 11);
+    sent += next.length;
+    socket.write(next.map((path) => pipelined(`HEAD ${path}`)).join(""));
+  };
+  socket.on("data", (chunk) => {
+    answered += String(chunk).match(/\r\n\r\n/g)?.length ?? 0;
+    if (sent < paths.length) sendNext();
+    else if (answered === paths.length) socket.end();
+  });
+  sendNext();
+  const types = [...(await received).matchAll(/^content-type: (\S+?);/gim)].map(([, type]) => type);
+  const TYPES: Record<string, string> = { "/": "text/html", "/healthz": "application/json" };
+  expect(types).toEqual(paths.map((path) => TYPES[path] ?? "text/plain"));
+});
+
+const MESSAGE = JSON.stringify({ name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Hello" });
+
+test.each([
+  ["pages", pipelined("GET /")],
+  ["expectations", pipelined("GET /", "Expect: the-unexpected")],
+  [
+    "messages that the store is slow to take",
+    pipelined("POST /send-email", "Content-Type: application/json", `Content-Length: ${MESSAGE.length}`) + MESSAGE,
+  ],
+])("a client that pipelines a hundred %s loses its connection at once", async (_kind, text) => {
+  const slowStore = { accept: () => new Promise<never>(() => {}) };
+  const app = await openApp({}, slowStore, { limits: { ...LIMITS, keepAliveTimeoutMs: 60_000 } });
+  onTestFinished(() => app.close());
+  const received = await exchange(await listen(app), text.repeat(100));
+  expect((received.match(/HTTP\/1\.1 /g) ?? []).length).toBeLessThanOrEqual(11);
+});
+
+test.each([
+  ["films", 250, filmPath()],
+  ["pages made for one visitor", 1200, "/contact?reference=BC-7K3Q-9M"],
+])("%s that 20 clients pipeline and never read take no memory, and stop nobody", async (_kind, count, path) => {
+  const server = await startServer(MEASURABLE);
+  onTestFinished(async () => void (await server.stop()));
+  const text = pipelined(`GET ${path}`).repeat(count);
+  const before = await measureMemory(server);
+  const clients = await Promise.all(Array.from({ length: 20 }, () => openSocket(server.port)));
+  onTestFinished(() => {
+    for (const client of clients) client.destroy();
+  });
+  const flood = clients.map((client) => {
+    client.on("error", () => {});
+    client.pause();
+    return new Promise((resolve) => client.write(text, resolve));
+  });
+  await Promise.all(flood);
+  // Requests that come after the flood are answered, and by then the server has read it.
+  for (const page of ["/", "/contact"])
+    expect((await fetch(server.url + page, { signal: AbortSignal.timeout(5000) })).status).toBe(200);
+  expect(await postMessage(server.url, "Past a flood of pipelined requests")).toMatch(/^BC-/);
+  const after = await measureMemory(server);
+  const MB = 1024 ** 2;
+  expect((after.heldBytes - before.heldBytes) / MB).toBeLessThan(10);
+  expect((after.processBytes - before.processBytes) / MB).toBeLessThan(100);
 });
 
 test("a slow client cannot keep the server from stopping", async () => {

@@ -28,6 +28,8 @@ export interface Limits {
   maxBodyBytes: number;
   /** Further ones are closed at once, before they cost anything. */
   maxConnections: number;
+  /** Requests of one connection that may wait for the answers before them. One more, and it is closed. */
+  maxPipelined: number;
 }
 
 export const LIMITS: Limits = {
@@ -40,6 +42,8 @@ export const LIMITS: Limits = {
   maxHeaderBytes: 16 * 1024,
   maxBodyBytes: 64 * 1024,
   maxConnections: 5_000,
+  // Browsers and proxies send one request at a time; the few programs that pipeline send up to ten.
+  maxPipelined: 10,
 };
 
 const IDLE_SWEEP_MS = 100;
@@ -56,6 +60,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** Applies the limits to every connection, but for the length of a body, which Fastify counts. */
 export function createLimitedServer(limits: Limits, headers: Headers, listener: RequestListener): Server {
+  const limitPipelining = pipeliningLimiter(limits.maxPipelined);
   const server = createServer(
     {
       headersTimeout: limits.headersTimeoutMs,
@@ -69,7 +74,7 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
     (request, response) => {
       // While the server closes, every connection ends with its next answer.
       if (!server.listening) response.setHeader("connection", "close");
-      listener(request, response);
+      if (limitPipelining(request, response)) listener(request, response);
     },
   );
   server.maxConnections = limits.maxConnections;
@@ -77,7 +82,9 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
   // This is no proxy, and knows no expectation but `100-continue`; Node would answer bare or not at all.
   const notAllowed = rawAnswer(405, { ...headers, allow: "GET, HEAD" });
   server.on("connect", (_request, socket: Socket) => sendLast(socket, notAllowed));
-  server.on("checkExpectation", (_request, response) => response.writeHead(417, headers).end());
+  server.on("checkExpectation", (request, response) => {
+    if (limitPipelining(request, response)) response.writeHead(417, headers).end();
+  });
   return server;
 }
 
@@ -114,6 +121,27 @@ export function endConnectionsOnClose(app: FastifyInstance, limits: Limits): voi
       clearTimeout(cut);
     });
   });
+}
+
+/**
+ * Returns a function that closes the connection of a request which is one too many, and says whether to answer it. Node
+ * does stop reading from a client that reads no answers, but only after it has parsed the 64 KiB that it has read: up to
+ * 2,000 requests, each with an answer in memory.
+ */
+function pipeliningLimiter(maxPipelined: number): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const waiting = new WeakMap<Socket, number>();
+  return ({ socket }, response) => {
+    // An answer has its socket at once unless another is before it, so that the usual request is not even counted.
+    if (response.socket) return true;
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (count > maxPipelined) {
+      socket.destroy();
+      return false;
+    }
+    waiting.set(socket, count);
+    response.once("close", () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+    return true;
+  };
 }
 
 /** Checks all connections at once from time to time: Node's own timer for each of them would slow every answer down. */
