@@ -55,6 +55,8 @@ const CASES: Case[] = [
   ["a percent-encoded line end in the name", { name: "Ada%0d%0aBcc:victim@example.net" }, "literal"],
   ["an encoded word in the name", { name: "=?utf-8?Q?Ada=0D=0ABcc:_victim@example.net?=" }, "literal"],
   ["a base64 encoded word in the name", { name: "=?UTF-8?B?QmNjOiB2aWN0aW0=?= and more" }, "literal"],
+  ["an encoded word as the name", { name: "=?utf-8?q?evil?=" }, "literal"],
+  ["a long encoded word as the name", { name: `=?utf-8?q?${"evil_".repeat(17)}?=` }, "literal"],
   ["half an encoded word in the name", { name: "=?UTF-8?Q?" }, "literal"],
   ["encoded words and other letters in the name", { name: "Zoë =?UTF-8?Q?=41?= =?UTF-8?Q?=42?=" }, "literal"],
   ["quotes in the name", { name: 'Ada "the Countess" Lovelace' }, "literal"],
@@ -164,10 +166,24 @@ describe("a hostile message", () => {
     "a@b.example, C <c@d.example>",
     "friends: a@b.example, c@d.example;",
   ])("reaches nobody else even if the address %j had got past the contract", async (email) => {
-    const { recipients, mail } = await sendThrough({ ...HARMLESS, email });
-    expect(recipients).toEqual([IDENTITY.mailTo]);
-    expect(mail.headers.map(([name]) => name).sort()).toEqual(HEADERS);
-    expect(() => mail.mailbox("Reply-To")).not.toThrow();
+    for (const name of [HARMLESS.name, "=?utf-8?q?evil?="]) {
+      const { recipients, mail } = await sendThrough({ ...HARMLESS, name, email });
+      expect(recipients).toEqual([IDENTITY.mailTo]);
+      expect(mail.headers.map(([key]) => key).sort()).toEqual(HEADERS);
+      expect(() => mail.mailbox("Reply-To")).not.toThrow();
+    }
+  });
+
+  it("leaves a name out of Reply-To that looks like an encoded word, if the address needs quotes", async () => {
+    const { mail } = await sendThrough({ ...HARMLESS, name: "=?utf-8?q?evil?=", email: "..ada..@example.org" });
+    expect(mail.mailbox("Reply-To")).toEqual({ name: "", address: '"..ada.."@example.org' });
+    expect(mail.header("Subject")).toContain("=?utf-8?q?evil?=");
+  });
+
+  it("shows a brand that looks like an encoded word as it is", async () => {
+    const brand = "=?utf-8?q?Brand?=";
+    const { mail } = await sendThrough(HARMLESS, { ...IDENTITY, brand });
+    expect(mail.mailbox("From")).toEqual({ name: brand, address: IDENTITY.mailFrom });
   });
 
   it("adds no header even if a name with line ends had got past the contract", async () => {
@@ -224,7 +240,7 @@ function expectNoMarkupOf(message: ContactMessage, html: string): void {
   expect(unescaped(/pre-wrap">([^<]*)<\/div>/.exec(html)?.[1] ?? "")).toBe(message.message);
 }
 
-async function sendThrough(message: ContactMessage) {
+async function sendThrough(message: ContactMessage, identity = IDENTITY) {
   const stored: StoredMessage = {
     ...message,
     id: "0197f3a2",
@@ -240,7 +256,7 @@ async function sendThrough(message: ContactMessage) {
     quarantineReason: null,
   };
   const before = server.mails.length;
-  await mailer.send(composeMail(stored, IDENTITY));
+  await mailer.send(composeMail(stored, identity));
   const [received, ...others] = server.mails.slice(before);
   if (!received || others.length > 0) throw new Error(`${others.length + (received ? 1 : 0)} mails arrived`);
   return { ...received, mail: parseMail(received.raw) };

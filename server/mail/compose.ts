@@ -21,28 +21,63 @@ export interface ComposedMail extends SendMailOptions {
 export function composeMail(message: StoredMessage, identity: MailIdentity): ComposedMail {
   const country = countryName(message.country);
   const subject = `[${message.reference}] Message from ${message.name}${country && `, ${country}`}`;
+  const from = { name: identity.brand, address: identity.mailFrom };
+  const replyTo = { name: message.name, address: message.email };
+  // Empty where nodemailer's own way will do, and then it leaves the header out.
+  const literal = {
+    subject: hasEncodedWord(subject) ? encodeWord(subject, "Q", 52) : "",
+    from: literalMailbox(from),
+    replyTo: literalMailbox(replyTo),
+  };
   return {
     reference: message.reference,
     envelope: { from: identity.mailFrom, to: [identity.mailTo] },
-    from: { name: identity.brand, address: identity.mailFrom },
+    from: literal.from ? "" : withoutEncodedWord(from),
     to: { name: "", address: identity.mailTo },
-    replyTo: { name: message.name, address: message.email },
+    replyTo: literal.replyTo ? "" : withoutEncodedWord(replyTo),
+    subject: literal.subject ? "" : subject,
     messageId: messageId(message, identity.mailFrom),
     date: message.acceptedAt,
     text: textBody(message, identity.brand, country),
     html: htmlBody(message, identity.brand, country),
     // Quoted-printable keeps every line end, dot and trailing space as typed, and needs no 8-bit mail server.
     encoding: "quoted-printable",
-    ...(subject.includes("=?") ? {} : { subject }),
     headers: {
       "Auto-Submitted": "auto-generated",
       "X-Auto-Response-Suppress": "All",
-      // A name that looks like an encoded word would be decoded by the reader's program; encoded once more it is literal.
-      ...(subject.includes("=?")
-        ? { Subject: { prepared: true, foldLines: true, value: encodeWord(subject, "Q", 52) } }
-        : {}),
+      [`${LITERAL}From`]: literal.from,
+      [`${LITERAL}Reply-To`]: literal.replyTo,
+      [`${LITERAL}Subject`]: literal.subject,
     },
+    normalizeHeaderKey: (key) => key.replace(LITERAL, ""),
   };
+}
+
+/** Nodemailer writes a header that it does not know as it is; the prefix is removed after that. */
+const LITERAL = "X-Literal-";
+/** An address that needs no quotes. */
+const PLAIN_ADDRESS = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@[\w-]+(\.[\w-]+)*$/;
+
+interface Mailbox {
+  name: string;
+  address: string;
+}
+
+/**
+ * Mail programs decode whatever looks like an encoded word, such as `=?utf-8?q?evil?=`, even in the quotes that
+ * nodemailer puts around a name. Encoded once more, it is shown as it was typed.
+ */
+function hasEncodedWord(text: string): boolean {
+  return text.includes("=?");
+}
+
+function literalMailbox({ name, address }: Mailbox): string {
+  return hasEncodedWord(name) && PLAIN_ADDRESS.test(address) ? `${encodeWord(name, "Q", 52)} <${address}>` : "";
+}
+
+/** An odd name with an odd address: nodemailer makes the address safe, and the name is in the subject and the text. */
+function withoutEncodedWord({ name, address }: Mailbox): Mailbox {
+  return { name: hasEncodedWord(name) ? "" : name, address };
 }
 
 /** The same for every attempt, so that an e-mail sent twice can be recognised as one. */

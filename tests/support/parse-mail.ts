@@ -1,4 +1,4 @@
-/** A mail taken apart by the letter of RFC 5322, 2045 and 2047, as far as our own mails go. */
+/** A mail taken apart as mail programs do: by RFC 5322, 2045 and 2047, but for encoded words in quoted names. */
 export interface ParsedMail {
   /** In order, unfolded, still encoded. */
   headers: readonly (readonly [name: string, value: string])[];
@@ -75,9 +75,9 @@ function parseMailbox(value: string): { name: string; address: string } {
   const bare = /^([^\s"(),:;<>@[\\\]]+@[^\s"(),:;<>@[\\\]]+)$/.exec(value);
   if (bare) return { name: "", address: bare[1] ?? "" };
   const quoted = /^"((?:[^"\\]|\\.)*)" <([^<>]+)>$/.exec(value);
-  // In a quoted string an encoded word is no encoded word (RFC 2047, section 5).
-  if (quoted) return { name: (quoted[1] ?? "").replaceAll(/\\(.)/g, "$1"), address: quoted[2] ?? "" };
-  const plain = /^([^"(),:;<>@[\\\]]*) <([^<>]+)>$/.exec(value);
+  // In a quoted string an encoded word is no encoded word (RFC 2047, section 5), but mail programs decode it.
+  if (quoted) return { name: decodeWords((quoted[1] ?? "").replaceAll(/\\(.)/g, "$1")), address: quoted[2] ?? "" };
+  const plain = /^(?:([^"(),:;<>@[\\\]]*) )?<([^<>]+)>$/.exec(value);
   if (!plain) throw new Error(`not one mailbox: ${JSON.stringify(value)}`);
   return { name: decodeWords(plain[1] ?? ""), address: plain[2] ?? "" };
 }
