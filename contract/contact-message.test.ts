@@ -60,6 +60,64 @@ test.each([
   expect(Object.keys(fieldsOf({ ...GOOD, [field]: value }))).toEqual([field]);
 });
 
+test.each([
+  ["spaces of all kinds", " \u00a0\u2003\u3000"],
+  ["zero-width characters", "\u200b\u200c\u200d\u2060\ufeff"],
+  ["bidi controls", "\u200e\u202e\u202c\u2066\u2069\u061c"],
+  ["Hangul fillers", "\u115f\u1160\u3164\uffa0"],
+  ["blank Braille", "\u2800"],
+  ["variation selectors", "\ufe0f\u{e0100}"],
+  ["tags", "\u{e0041}\u{e007f}"],
+])("takes a field that holds nothing but %s for empty", (_kind, value) => {
+  expect(fieldsOf({ name: value, email: value, phone: value, message: `\n${value} ` })).toEqual({
+    name: "Enter your name.",
+    email: "Enter your e-mail address.",
+    phone: "Enter your phone number.",
+    message: "Enter your message.",
+  });
+});
+
+test("removes invisible characters at both ends, such as those around a number copied from an address book", () => {
+  const pasted = { name: "\ufeffAda\u200b", email: " \u2068ada@example.com\u2069", phone: "\u202d+44 1\u202c\n" };
+  const parsed = parseContactMessage({ ...GOOD, ...pasted, message: "\u200fHello\u2800 " });
+  expect(parsed).toEqual({ ok: true, message: GOOD });
+});
+
+test.each([
+  ["name", "Ada \u202egro.elpmaxe@ada\u202c Lovelace"],
+  ["name", "A\u200bda"],
+  ["name", "A\u2066d\u2069a"],
+  ["name", "A\u00adda"],
+  ["name", "Ada \u{e0041}\u{e0042} Lovelace"],
+  ["phone", "+44 \u202a20\u202c 1"],
+  ["email", "ada\u200b@example.com"],
+  ["message", "See \u202emoc.elpmaxe\u202c now"],
+] as const)("refuses an invisible character within %s that could make it look like another (%#)", (field, value) => {
+  expect(Object.keys(fieldsOf({ ...GOOD, [field]: value }))).toEqual([field]);
+  expect(fieldsOf({ ...GOOD, [field]: value })[field]).toMatch(/Please type it again\.$/);
+});
+
+test.each([
+  ["name", "علی\u200cرضا"],
+  ["name", "ශ්\u200dරී"],
+  ["name", "葛\u{e0100}城"],
+  ["name", "שרה לוי"],
+  ["name", "Ada 👩\u200d🚀 ❤\ufe0f"],
+  ["name", "\ufffd"],
+  ["message", "שלום \u200e+44 20\u200f, \u2067abc\u2069 \u202a+44 1\u202c\nمرحبا!"],
+  ["message", "From Scotland \u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}"],
+] as const)("keeps every character in %s that a script or an emoji needs (%#)", (field, value) => {
+  expect(parseContactMessage({ ...GOOD, [field]: value })).toEqual({ ok: true, message: { ...GOOD, [field]: value } });
+});
+
+test("trims and checks the longest body in no time, whatever it holds", () => {
+  const startMs = performance.now();
+  for (const filler of [" ", "\u200b", "\u202e", "\u{e0041}", "\t\n"]) {
+    for (const text of [filler.repeat(60_000), `a${filler.repeat(60_000)}b`]) fieldsOf({ ...GOOD, message: text });
+  }
+  expect(performance.now() - startMs).toBeLessThan(1000);
+});
+
 test.each([null, 1, true, [], {}])("refuses %j where text belongs", (value) => {
   expect(fieldsOf({ ...GOOD, name: value }).name).toBe("Send your name as text.");
 });

@@ -31,10 +31,16 @@ const EMAIL =
 const COUNTRY_CODES =
   " AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW ";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-const CONTROL_IN_LINE = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for, but for tab and line feed
-const CONTROL_IN_TEXT = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]/;
+// Control characters could forge a mail header or a terminal line, and half a surrogate pair cannot be stored. In one
+// line, no invisible character may make a value look like another, but Persian, Sinhala and emoji need the joiners.
+const UNUSABLE_IN_LINE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+// A longer text may hold the marks, embeddings and isolates that come with text in two directions or a copied telephone
+// number. Only the right-to-left override, which reverses plain letters, is of no honest use.
+const UNUSABLE_IN_TEXT = /(?![\t\n])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202e]/u;
+// Spaces, characters that are never shown (zero-width and bidi characters, Hangul fillers) and the blank of Braille.
+const INVISIBLE_START = /^[\s\p{DI}\u2800]+/u;
+// The same but for variation selectors, which belong to the character before them.
+const INVISIBLE = /(?![\u180b-\u180f\ufe00-\ufe0f])[\s\p{DI}\u2800]/u;
 
 export type ParsedMessage = { ok: true; message: ContactMessage } | { ok: false; fields: FieldErrors };
 
@@ -53,7 +59,7 @@ export function parseContactMessage(input: Readonly<Record<string, unknown>>): P
       continue;
     }
     // Browsers post a text area's line ends as CRLF but count them as one character.
-    message[field] = value.replaceAll("\r\n", "\n").trim();
+    message[field] = trimInvisible(value.replaceAll("\r\n", "\n"));
     const problem = problemWith(field, message[field]);
     if (problem) fields[field] = problem;
   }
@@ -66,14 +72,20 @@ function problemWith(field: ContactField, value: string): string | undefined {
   if (value.length > MAX_LENGTH[field]) {
     return `Keep your ${LABEL[field]} to ${MAX_LENGTH[field].toLocaleString("en-GB")} characters or fewer.`;
   }
-  if (hasUnusableCharacter(value, field === "message")) {
+  if ((field === "message" ? UNUSABLE_IN_TEXT : UNUSABLE_IN_LINE).test(value)) {
     return `Your ${LABEL[field]} holds a character that cannot be sent. Please type it again.`;
   }
   if (field === "email" && !EMAIL.test(value)) return "Enter an e-mail address like name@example.com.";
   return undefined;
 }
 
-/** Control characters could forge a mail header or a terminal line, and half a surrogate pair cannot be stored. */
-function hasUnusableCharacter(value: string, isMultiline: boolean): boolean {
-  return (isMultiline ? CONTROL_IN_TEXT : CONTROL_IN_LINE).test(value) || !value.isWellFormed();
+/**
+ * Copied names and numbers often have invisible characters around them, which their sender cannot know of. A loop
+ * rather than a pattern for the end, because a pattern tries again at each of many spaces in the middle.
+ */
+function trimInvisible(value: string): string {
+  const text = value.replace(INVISIBLE_START, "");
+  let end = text.length;
+  while (end > 0 && INVISIBLE.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }

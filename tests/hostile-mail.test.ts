@@ -70,8 +70,11 @@ const CASES: Case[] = [
   ["an HTML attribute's end in the name", { name: "'\"><img src=x onerror=alert(1)>" }, "literal"],
   ["an HTML entity in the name", { name: "&lt;b&gt; &amp; &#60;" }, "literal"],
   ["look-alike letters in the name", { name: "Аdа Ꮮοvеlаⅽе" }, "literal"],
-  ["right-to-left override in the name", { name: "Ada \u202egro.elpmaxe@ada\u202c" }, "literal"],
-  ["zero-width characters in the name", { name: "A\u200bd\u200da\ufeffb" }, "literal"],
+  ["right-to-left override in the name", { name: "Ada \u202egro.elpmaxe@ada\u202c!" }, "name"],
+  ["isolates in the name", { name: "A\u2067d\u2069a" }, "name"],
+  ["zero-width characters in the name", { name: "A\u200bd\u200da\ufeffb" }, "name"],
+  ["zero-width joiners in the name", { name: "A\u200cd\u200da" }, "literal"],
+  ["a name of zero-width characters", { name: "\u200b\u200d\u2060" }, "name"],
   ["stacked accents in the name", { name: `Z${"\u0341\u0489".repeat(49)}` }, "literal"],
   ["one long word in the name", { name: "W".repeat(100) }, "literal"],
   ["one long word of wide letters in the name", { name: "鬱".repeat(100) }, "literal"],
@@ -131,7 +134,8 @@ const CASES: Case[] = [
   ["emoji to the limit", { message: "😀".repeat(2500) }, "literal"],
   ["5,000 emoji", { message: "😀".repeat(5000) }, "message"],
   ["5,000 short lines", { message: `${".\n".repeat(2499)}ab` }, "literal"],
-  ["right-to-left text in the message", { message: "שלום \u202eabc\u202c\nمرحبا" }, "literal"],
+  ["right-to-left text in the message", { message: "שלום \u202babc\u202c \u2067abc\u2069\nمرحبا" }, "literal"],
+  ["right-to-left override in the message", { message: "שלום \u202eabc\u202c\nمرحبا" }, "message"],
 ];
 
 let server: MailServer;
