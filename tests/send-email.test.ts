@@ -18,7 +18,7 @@ interface Call {
   to?: AppUnderTest;
 }
 function post({ body = BODY, headers = {}, remoteAddress = "192.0.2.1", to = subject }: Call = {}) {
-  const payload = typeof body === "string" ? body : JSON.stringify(body);
+  const payload = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   return to.app.inject({
     method: "POST",
     url: "/send-email",
@@ -71,6 +71,19 @@ test.each([
   expect(answer.statusCode).toBe(status);
   expect(answer.json()).toEqual({ success: false, error: expect.any(String) });
   expect(await subject.store.list({})).toEqual([]);
+});
+
+test("a body that is not UTF-8 is refused with 400 and says so, and nothing is stored", async () => {
+  const latin1 = Buffer.from(JSON.stringify({ ...BODY, name: "Zoë" }), "latin1");
+  const answer = await post({ body: latin1 });
+  expect(answer.statusCode).toBe(400);
+  expect(answer.json()).toEqual({ success: false, error: "The body is not valid UTF-8." });
+  expect(await subject.store.list({})).toEqual([]);
+});
+
+test("a replacement character that was typed is kept", async () => {
+  const answer = await post({ body: { ...BODY, message: "What does \ufffd mean?" } });
+  expect(await subject.store.find(answer.json().reference)).toMatchObject({ message: "What does \ufffd mean?" });
 });
 
 test.each(["GET", "PUT", "DELETE", "PATCH"] as const)("%s is refused with 405", async (method) => {
@@ -226,6 +239,28 @@ describe("a form without script", () => {
 
   test("is sent back to the failure alert when a field is wrong", async () => {
     expect((await form({ ...BODY, email: "x" })).headers.location).toBe("/contact#message-failed");
+  });
+
+  test.each([
+    ["half a character", "%C3"],
+    ["Latin-1", "Zo%EB"],
+    ["bytes of Latin-1", Buffer.from("Zoë", "latin1")],
+    ["an encoded surrogate", "%ED%A0%80"],
+    ["one character in two ways", Buffer.from("Zo%C3\xab", "latin1")],
+  ])("is sent back to the failure alert when its text is not UTF-8: %s", async (_kind, name) => {
+    const fields = new URLSearchParams({ ...BODY, name: "" });
+    fields.delete("name");
+    const body = Buffer.concat([Buffer.from(`${fields}&name=`), Buffer.from(name)]);
+    const answer = await post({ body, headers: { "content-type": "application/x-www-form-urlencoded" } });
+    expect(answer.statusCode).toBe(303);
+    expect(answer.headers.location).toBe("/contact#message-failed");
+    expect(await subject.store.list({})).toEqual([]);
+  });
+
+  test("is stored letter by letter, also with a percent sign that is not encoded", async () => {
+    const body = `${new URLSearchParams({ ...BODY, name: "Zoë \ufffd" })}&message=100% Zo%C3%AB +1`;
+    await post({ body, headers: { "content-type": "application/x-www-form-urlencoded" } });
+    expect(await subject.store.list({})).toMatchObject([{ name: "Zoë \ufffd", message: "100% Zoë  1" }]);
   });
 
   test("is sent back to an alert of its own when it is over the limit", async () => {

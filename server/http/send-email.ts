@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
@@ -30,9 +31,15 @@ const CLIENT_ERROR: Readonly<Record<number, [RefusalReason, string]>> = {
 export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser("application/json", { parseAs: "string" }, scope.getDefaultJsonParser("error", "error"));
-    scope.addContentTypeParser(FORM_TYPE, { parseAs: "string" }, (_request, body, done) => {
-      done(null, Object.fromEntries(new URLSearchParams(String(body))));
+    const parseJson = scope.getDefaultJsonParser("error", "error");
+    scope.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
+      if (isUtf8(body)) parseJson(request, body.toString(), done);
+      else done(new InvalidUtf8());
+    });
+    scope.addContentTypeParser<Buffer>(FORM_TYPE, { parseAs: "buffer" }, (_request, body, done) => {
+      if (isUtf8(body) && isUtf8(percentDecoded(body))) {
+        done(null, Object.fromEntries(new URLSearchParams(body.toString())));
+      } else done(new InvalidUtf8());
     });
 
     scope.addHook("onRequest", (request, reply, next) => {
@@ -62,6 +69,18 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
       answerError(error as Error & { statusCode?: number }, request, reply, parts.meter),
     );
   });
+}
+
+/** Decoding such a body would store another character (U+FFFD) in place of what the visitor wrote. */
+class InvalidUtf8 extends Error {
+  statusCode = 400;
+  override message = "The body is not valid UTF-8.";
+}
+
+function percentDecoded(body: Buffer): Buffer {
+  const bytes = body.toString("latin1");
+  const decoded = bytes.replaceAll(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(decoded, "latin1");
 }
 
 type OriginVerdict = { kind: "own" } | { kind: "allowed"; origin: string } | { kind: "foreign" };
@@ -200,7 +219,7 @@ function answerError(
   }
   const [reason, text] = CLIENT_ERROR[status] ?? ["malformed", "The request could not be read."];
   recordRefusal(request, meter, reason);
-  return answer(request, reply, status, { success: false, error: text });
+  return answer(request, reply, status, { success: false, error: error instanceof InvalidUtf8 ? error.message : text });
 }
 
 function refuse(reply: FastifyReply, status: number, error: string): FastifyReply {
