@@ -91,20 +91,28 @@ test("a client that pipelines ten requests behind another, again and again, gets
 });
 
 const MESSAGE = JSON.stringify({ name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Hello" });
+const PIPELINED_MESSAGE =
+  pipelined("POST /send-email", "Content-Type: application/json", `Content-Length: ${MESSAGE.length}`) + MESSAGE;
 
 test.each([
   ["pages", pipelined("GET /")],
   ["expectations", pipelined("GET /", "Expect: the-unexpected")],
-  [
-    "messages that the store is slow to take",
-    pipelined("POST /send-email", "Content-Type: application/json", `Content-Length: ${MESSAGE.length}`) + MESSAGE,
-  ],
+  ["messages that the store is slow to take", PIPELINED_MESSAGE],
 ])("a client that pipelines a hundred %s loses its connection at once", async (_kind, text) => {
   const slowStore = { accept: () => new Promise<never>(() => {}) };
   const app = await openApp({}, slowStore, { limits: { ...LIMITS, keepAliveTimeoutMs: 60_000 } });
   onTestFinished(() => app.close());
   const received = await exchange(await listen(app), text.repeat(100));
   expect((received.match(/HTTP\/1\.1 /g) ?? []).length).toBeLessThanOrEqual(11);
+});
+
+test("a message whose connection ends before it is parsed is stored like any other", async () => {
+  const app = await openApp({ RATE_LIMIT: "5/10m" });
+  onTestFinished(() => app.close());
+  // What is not HTTP, after an answer has begun, ends the connection while the message is still being parsed.
+  await exchange(await listen(app), `${pipelined("HEAD /")}${PIPELINED_MESSAGE}GARBAGE\r\n\r\n`);
+  await expect.poll(() => app.log()).toContain('"event":"accepted"');
+  expect(app.log()).not.toContain('"event":"failure"');
 });
 
 test.each([

@@ -40,8 +40,11 @@ export function networkNames(address: string): { name: string; allowance: number
   }));
 }
 
-/** Proxies also send `192.0.2.7:41234`, `[2001:db8::1]` and `[2001:db8::1]:41234`. */
-function parseAddress(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
+/**
+ * Proxies also send `192.0.2.7:41234`, `[2001:db8::1]` and `[2001:db8::1]:41234`. Fastify has no address, whatever its
+ * types say, for a client that has closed its connection.
+ */
+function parseAddress(address = ""): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const [, bracketed, plain] = /^\s*(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)\s*$/.exec(address) ?? [];
   const bare = bracketed ?? plain ?? address.trim();
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : null;
