@@ -6,6 +6,9 @@ import { findFreePort, type RunningProgram, startProgram } from "../../scripts/r
 
 /** The development server hands out each module by itself, so that one of them can be made to fail. */
 test.describe("an unexpected rendering failure", () => {
+  // One after the other, so that one development server serves both.
+  test.describe.configure({ mode: "default" });
+
   let dev: RunningProgram;
   let url = "";
   let dataDir = "";

@@ -3,34 +3,35 @@ import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { fillForm, VISITOR } from "../support/contact.ts";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { parseMail } from "../support/parse-mail.ts";
-import { test as base } from "../support/site.ts";
+import { test } from "../support/site.ts";
 
-/** A site whose mail goes to a real SMTP server. */
-const test = base.extend<object, { mailServer: MailServer; site: RunningServer }>({
-  mailServer: [
-    async ({ browserName: _ }, use) => {
-      const mailServer = await startMailServer();
-      await use(mailServer);
-      await mailServer.close();
-    },
-    { scope: "worker" },
-  ],
-  site: [
-    async ({ mailServer }, use) => {
-      const smtpUrl = `smtp://127.0.0.1:${mailServer.port}`;
-      const site = await startServer({ SMTP_URL: smtpUrl, MAIL_TO: "team@example.org", MAIL_FROM: "site@example.org" });
-      await use(site);
-      await site.stop();
-    },
-    { scope: "worker" },
-  ],
+// One site for all tests here, one after the other: the first two use up what the last one's visitor was allowed.
+test.describe.configure({ mode: "serial" });
+
+/** A site whose mail goes to a real SMTP server, and which takes two messages of a visitor. */
+let site: RunningServer | undefined;
+let mailServer: MailServer;
+test.beforeAll(async () => {
+  mailServer = await startMailServer();
+  site = await startServer({
+    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
+    MAIL_TO: "team@example.org",
+    MAIL_FROM: "site@example.org",
+    RATE_LIMIT: "2/10m",
+  });
 });
+test.afterAll(async () => {
+  await site?.stop();
+  await mailServer.close();
+});
+// Also asked for before the site is there, by what prepares beforeAll.
+test.use({ baseURL: ({ browserName: _ }, use) => use(site?.url) });
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`${javaScriptEnabled ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled });
 
-    test("fill, submit, see the alert and the reference, read the mail that arrived", async ({ page, mailServer }) => {
+    test("fill, submit, see the alert and the reference, read the mail that arrived", async ({ page }) => {
       const message = `Read me ${javaScriptEnabled}\nTwo lines & <b>no</b> markup`;
       const country = javaScriptEnabled ? VISITOR.country : "";
       await page.goto("/contact");
@@ -54,6 +55,20 @@ for (const javaScriptEnabled of [true, false]) {
       expect(mail.text).toContain(message);
       expect(mail.html).not.toContain("<b>no</b>");
       if (country) expect(mail.header("Subject")).toContain("United Kingdom");
+    });
+  });
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`over the limit, ${javaScriptEnabled ? "with" : "without"} JavaScript`, () => {
+    test.use({ javaScriptEnabled, expectedTrouble: /429/ });
+
+    test("a client is told that the message failed", async ({ page }) => {
+      await page.goto("/contact");
+      if (javaScriptEnabled) await page.locator("option[value=GB]").waitFor({ state: "attached" });
+      await fillForm(page, { ...VISITOR, country: "", message: `One too many ${javaScriptEnabled}` });
+      await page.getByRole("button", { name: "Submit" }).click();
+      await expect(page.getByText("Failed to send message.", { exact: true }).filter({ visible: true })).toBeVisible();
     });
   });
 }

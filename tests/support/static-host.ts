@@ -1,0 +1,43 @@
+import { once } from "node:events";
+import { readFile, stat } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { parseHeadersFile } from "./headers-file.ts";
+
+const CONTENT_TYPE: Readonly<Record<string, string>> = {
+  html: "text/html",
+  js: "text/javascript",
+  svg: "image/svg+xml",
+  json: "application/json",
+};
+
+export interface StaticHost {
+  url: string;
+  close(): void;
+}
+
+/** Does what any static host does, and no more: a file, a folder's index, or 404.html, with the headers of `_headers`. */
+export async function startStaticHost(): Promise<StaticHost> {
+  const headersFor = parseHeadersFile(await readFile("dist/_headers", "utf8"));
+  const host = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://host");
+    const path = join("dist", decodeURI(pathname));
+    const isFolder = (await stat(path).catch(() => null))?.isDirectory();
+    if (isFolder && !request.url?.endsWith("/")) return response.writeHead(301, { location: `${request.url}/` }).end();
+    const file = await readFile(isFolder ? join(path, "index.html") : path).catch(() => null);
+    response.setHeaders(new Map(Object.entries(headersFor(pathname))));
+    if (!file) return response.writeHead(404, { "content-type": "text/html" }).end(await readFile("dist/404.html"));
+    const extension = isFolder ? "html" : (path.split(".").at(-1) ?? "");
+    const contentType = CONTENT_TYPE[extension] ?? "application/octet-stream";
+    return response.writeHead(200, { "content-type": contentType }).end(file);
+  }).listen(0, "127.0.0.1");
+  await once(host, "listening");
+  return {
+    url: `http://127.0.0.1:${(host.address() as AddressInfo).port}`,
+    close() {
+      host.close();
+      host.closeAllConnections();
+    },
+  };
+}
