@@ -17,8 +17,9 @@ import { parseConfig } from "../server/config.ts";
 import { openStore } from "../server/store/open-store.ts";
 import type { Store } from "../server/store/store.ts";
 import { finish, messageWith, store as send, submissionOf } from "./store-contract/samples.ts";
-import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+import type { PostgresConnection } from "./support/postgres.ts";
 import { runCli } from "./support/run-cli.ts";
+import { sharePostgres } from "./support/shared-postgres.ts";
 
 test("explains itself without opening anything", async () => {
   const dataDir = join(tmpdir(), "cli-never-made");
@@ -416,9 +417,9 @@ describe("on SQLite", () => {
 });
 
 describe("on PostgreSQL", () => {
-  let server: PostgresServer;
+  let server: PostgresConnection;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await sharePostgres();
   }, 120_000);
   afterAll(() => server?.stop(), 120_000);
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../scripts/run-server.ts";
 import { postMessage } from "./support/load.ts";
 import { startNetwork } from "./support/network.ts";
-import { startPostgres } from "./support/postgres.ts";
+import { sharePostgres } from "./support/shared-postgres.ts";
 
 /** A connection of its own each, as from a load balancer. */
 async function ask(url: string, path: string): Promise<{ status: number; said: string }> {
@@ -12,7 +12,7 @@ async function ask(url: string, path: string): Promise<{ status: number; said: s
 }
 
 test("is not ready while its database does not answer, says so in time, and is ready again by itself", async () => {
-  const postgres = await startPostgres();
+  const postgres = await sharePostgres();
   onTestFinished(() => postgres.stop());
   const network = await startNetwork(postgres.port);
   const databaseUrl = await postgres.createDatabase();

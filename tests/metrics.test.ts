@@ -10,8 +10,8 @@ import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { metricsUrl, scrape } from "./support/metrics.ts";
 import { startNetwork } from "./support/network.ts";
-import { startPostgres } from "./support/postgres.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
+import { sharePostgres } from "./support/shared-postgres.ts";
 
 async function start(env: Record<string, string> = {}) {
   const server = await startServer({ METRICS_PORT: "0", ...env });
@@ -85,7 +85,7 @@ test("answers on the address that METRICS_PORT names", async () => {
 });
 
 test("shows the queue of all nodes, and without the store leaves it out in time", async () => {
-  const postgres = await startPostgres();
+  const postgres = await sharePostgres();
   onTestFinished(() => postgres.stop());
   const network = await startNetwork(postgres.port);
   const databaseUrl = await postgres.createDatabase();

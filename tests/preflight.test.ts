@@ -25,9 +25,10 @@ import { SCHEMA_VERSION } from "../server/store/migrations.ts";
 import { openStore } from "../server/store/open-store.ts";
 import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
 import { startMailServer } from "./support/mail-server.ts";
-import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+import type { PostgresConnection } from "./support/postgres.ts";
 import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
+import { sharePostgres } from "./support/shared-postgres.ts";
 
 const homePage = () => loadSite("dist").files.get("/")?.variants.identity.body.toString() ?? "";
 
@@ -96,9 +97,9 @@ describe("the disk", () => {
 });
 
 describe("the database", () => {
-  let postgres: PostgresServer;
+  let postgres: PostgresConnection;
   beforeAll(async () => {
-    postgres = await startPostgres();
+    postgres = await sharePostgres();
   });
   afterAll(() => postgres.stop());
 

@@ -6,9 +6,9 @@ import { type RunningServer, startServer } from "../scripts/run-server.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { startPostgres } from "./support/postgres.ts";
 import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
+import { schemaOf, sharePostgres } from "./support/shared-postgres.ts";
 
 /** The operator's command, as docs/operations.md has it. */
 async function messages(env: Record<string, string>, ...args: string[]): Promise<string> {
@@ -43,9 +43,8 @@ test.each(["SQLite", "PostgreSQL"])(
     const folder = await makeScratchFolder();
     const mailServer = await startMailServer();
     onTestFinished(() => mailServer.close());
-    const postgres = kind === "PostgreSQL" ? await startPostgres() : null;
-    let isLost = false;
-    onTestFinished(async () => (isLost ? undefined : postgres?.stop()));
+    const postgres = kind === "PostgreSQL" ? await sharePostgres() : null;
+    onTestFinished(() => postgres?.stop());
     const mail = { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, RATE_LIMIT: "5/10m" };
     const before = {
       DATA_DIR: join(folder, "before"),
@@ -64,8 +63,7 @@ test.each(["SQLite", "PostgreSQL"])(
     const kept = await messages(before, "export", "--json");
     await postMessage(lost.url, "after the backup: lost with the machine");
     await lost.stop();
-    isLost = true;
-    await postgres?.stop();
+    await postgres?.administer(`DROP SCHEMA ${schemaOf(before.DATABASE_URL)} CASCADE`);
     await rm(before.DATA_DIR, { recursive: true, force: true });
 
     const after = { DATA_DIR: join(folder, "after") };

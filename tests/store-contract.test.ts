@@ -12,7 +12,8 @@ import { acceptingSuite } from "./store-contract/accepting.ts";
 import { keepingSuite } from "./store-contract/keeping.ts";
 import { queueSuite } from "./store-contract/queue.ts";
 import type { NewPlace } from "./store-contract/samples.ts";
-import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+import type { PostgresConnection } from "./support/postgres.ts";
+import { sharePostgres } from "./support/shared-postgres.ts";
 
 describe("SQLite", () => {
   runSuites(async () => {
@@ -38,9 +39,9 @@ describe("SQLite", () => {
 });
 
 describe("PostgreSQL", () => {
-  let server: PostgresServer;
+  let server: PostgresConnection;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await sharePostgres();
   }, 120_000);
   afterAll(() => server?.stop(), 120_000);
 

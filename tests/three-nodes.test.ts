@@ -3,8 +3,9 @@ import { type RunningServer, startServer } from "../scripts/run-server.ts";
 import { BALANCERS, type Balancer, startBalancer } from "./support/balancer.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+import { type PostgresConnection, startPostgres } from "./support/postgres.ts";
 import { requirePrograms } from "./support/require-program.ts";
+import { schemaOf, sharePostgres } from "./support/shared-postgres.ts";
 
 const MESSAGES = 400;
 const KILL_AFTER = 100;
@@ -14,9 +15,9 @@ const READERS = 4;
 /** Mails that a node has under way at once: as many may be sent twice when it is killed. */
 const UNDER_WAY = 5;
 
-let postgres: PostgresServer;
+let postgres: PostgresConnection;
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharePostgres();
 });
 afterAll(() => postgres.stop());
 
@@ -167,9 +168,4 @@ async function post(balancer: Balancer, message: string, headers: Record<string,
 
 function messageOf(message: string) {
   return { name: "Load", email: "load@example.com", phone: "1", country: "", message };
-}
-
-/** Tests share a database, and have a schema each. */
-function schemaOf(databaseUrl: string): string {
-  return /search_path=(\w+)/.exec(new URL(databaseUrl).searchParams.get("options") ?? "")?.[1] ?? "public";
 }

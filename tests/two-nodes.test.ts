@@ -3,14 +3,15 @@ import { startServer } from "../scripts/run-server.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+import type { PostgresConnection } from "./support/postgres.ts";
+import { sharePostgres } from "./support/shared-postgres.ts";
 
 const MESSAGES = 1000;
 const CLIENTS = 20;
 
-let postgres: PostgresServer;
+let postgres: PostgresConnection;
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharePostgres();
 });
 afterAll(() => postgres.stop());
 

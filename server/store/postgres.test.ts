@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startNetwork } from "../../tests/support/network.ts";
-import { type PostgresServer, startPostgres } from "../../tests/support/postgres.ts";
+import type { PostgresConnection } from "../../tests/support/postgres.ts";
+import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { openStore } from "./open-store.ts";
 import { type Store, StoreUnavailable, type Submission } from "./store.ts";
 
 const RULES = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
-let server: PostgresServer;
+let server: PostgresConnection;
 let serial = 0;
 
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await sharePostgres();
 }, 120_000);
 afterAll(() => server?.stop(), 120_000);
 
@@ -53,7 +54,9 @@ test("has changed nothing when the connection is cut before the commit, and reco
 test("survives that the server ends its idle connections", async () => {
   const store = await open(await server.createDatabase());
   await store.ping();
-  await server.administer("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'messages'");
+  await server.administer(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'messages' AND datname = current_database()",
+  );
   await expect.poll(() => store.ping().then(() => "up"), { timeout: 5000 }).toBe("up");
 });
 
@@ -120,7 +123,3 @@ test("leaves no copy of an erased message in the table's files", async () => {
   await store.erase("ada@example.com");
   expect(await holdsIt()).toBe(false);
 });
-
-function schemaOf(url: string): string {
-  return /search_path%3D(\w+)/.exec(url)?.[1] ?? "";
-}

@@ -8,19 +8,20 @@ import { store as send, submissionOf } from "../store-contract/samples.ts";
 import { findViolations, messageIdsOf } from "../support/invariant.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { IDENTITY } from "../support/post-office.ts";
-import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import type { PostgresConnection } from "../support/postgres.ts";
 import { createRecordingLog } from "../support/recording-log.ts";
 import { SCALE } from "../support/scale.ts";
 import { openScene } from "../support/scene.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { sharePostgres } from "../support/shared-postgres.ts";
 
 const WORKERS = 20;
 const NODES = 5;
 const BATCH = 250;
 
-let postgres: PostgresServer;
+let postgres: PostgresConnection;
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharePostgres();
 }, 120_000);
 afterAll(() => postgres?.stop(), 120_000);
 

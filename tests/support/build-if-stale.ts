@@ -1,0 +1,34 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { type BuildManifest, MANIFEST_FILE } from "../../contract/build-manifest.ts";
+import { parseBuildSettings } from "../../contract/build-settings.ts";
+
+const SOURCES = ["app", "contract", "prerender", "docs/carbon.md", "vite.config.ts", "package-lock.json"];
+
+/** Builds the site unless `dist/` is newer than everything it is made of and was built with the present settings. */
+export function buildIfStale(): void {
+  if (!isStale()) return;
+  const { status } = spawnSync("vite", ["build", "--logLevel", "warn"], {
+    env: { ...process.env, PATH: `node_modules/.bin:${process.env.PATH}` },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  if (status !== 0) throw new Error("The site could not be built; see the messages of vite build above.");
+}
+
+function isStale(): boolean {
+  const manifestFile = join("dist", MANIFEST_FILE);
+  if (!existsSync(manifestFile)) return true;
+  const { settings } = JSON.parse(readFileSync(manifestFile, "utf8")) as BuildManifest;
+  if (!isDeepStrictEqual(settings, parseBuildSettings(process.env).settings)) return true;
+  const builtMs = statSync(manifestFile).mtimeMs;
+  return SOURCES.some((source) => changedMs(source) > builtMs);
+}
+
+/** When the file, or the latest of a folder, was changed last. A folder itself changes with what is removed from it. */
+function changedMs(path: string): number {
+  const stats = statSync(path);
+  if (!stats.isDirectory()) return path.endsWith(".test.ts") ? 0 : stats.mtimeMs;
+  return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => changedMs(join(path, name))));
+}
