@@ -11,7 +11,8 @@ const SOURCES = ["app", "contract", "prerender", "docs/carbon.md", "vite.config.
 export function buildIfStale(): void {
   if (!isStale()) return;
   const { status } = spawnSync("vite", ["build", "--logLevel", "warn"], {
-    env: { ...process.env, PATH: `node_modules/.bin:${process.env.PATH}` },
+    // vitest says "test" here, which would put React's development build into the pages.
+    env: { ...process.env, NODE_ENV: "production", PATH: `node_modules/.bin:${process.env.PATH}` },
     stdio: ["ignore", "ignore", "inherit"],
   });
   if (status !== 0) throw new Error("The site could not be built; see the messages of vite build above.");
