@@ -1,9 +1,10 @@
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type RunningServer, startServer } from "../scripts/run-server.ts";
 import { BALANCERS, type Balancer, startBalancer } from "./support/balancer.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { type PostgresConnection, startPostgres } from "./support/postgres.ts";
+import { type PostgresConnection, type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { requirePrograms } from "./support/require-program.ts";
 import { schemaOf, sharePostgres } from "./support/shared-postgres.ts";
 
@@ -12,14 +13,20 @@ const KILL_AFTER = 100;
 const CLIENTS = 12;
 /** Visitors who read a page and send a message in turns. */
 const READERS = 4;
+const PAUSE_MS = 20;
 /** Mails that a node has under way at once: as many may be sent twice when it is killed. */
 const UNDER_WAY = 5;
 
 let postgres: PostgresConnection;
+/** Not shared with other files, because tests here stop it. */
+let ownPostgres: PostgresServer | undefined;
 beforeAll(async () => {
   postgres = await sharePostgres();
 });
-afterAll(() => postgres.stop());
+afterAll(async () => {
+  await postgres.stop();
+  await ownPostgres?.stop();
+});
 
 describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes behind %s", (name) => {
   beforeEach(({ skip }) => requirePrograms(skip, ...BALANCERS[name].needs));
@@ -83,6 +90,8 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
         note(`page ${(await balancer.ask("/contact")).status}`);
         const { status } = await balancer.ask("/send-email", { json: messageOf(`message ${first} ${count}`) });
         note(`message ${status}`);
+        // Some hundred requests a second, so that the nodes keep the time to start and to stop.
+        await setTimeout(PAUSE_MS);
       }
     };
     const clients = Array.from({ length: READERS }, (_, first) => client(first));
@@ -119,9 +128,8 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
   }, 60_000);
 
   test("pages come with the server's own headers, and still come while the database is away", async () => {
-    const own = await startPostgres();
-    let isRunning = true;
-    onTestFinished(async () => (isRunning ? own.stop() : undefined));
+    ownPostgres ??= await startPostgres();
+    const own = ownPostgres;
     const nodes = await startNodes({ DATABASE_URL: await own.createDatabase(), LOG_LEVEL: "silent" });
     const balancer = await startBalancer(
       name,
@@ -139,8 +147,8 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
     });
     expect(unchanged.status).toBe(304);
 
-    isRunning = false;
-    await own.stop();
+    onTestFinished(() => own.resume());
+    await own.halt();
     // Long enough for health checks to have found every node unable to take messages.
     for (const endMs = performance.now() + 4000; performance.now() < endMs; ) {
       const refused = await balancer.ask("/send-email", { json: messageOf("nobody can store this") });
@@ -149,6 +157,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
       expect(refused.headers["retry-after"]).toBe("30");
       const pages = await Promise.all(nodes.map(() => balancer.ask("/contact")));
       expect(pages.map(({ status }) => status)).toEqual([200, 200, 200]);
+      await setTimeout(PAUSE_MS);
     }
   }, 60_000);
 });
