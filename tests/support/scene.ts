@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { openStore } from "../../server/store/open-store.ts";
@@ -10,6 +11,7 @@ import { SCALE } from "./scale.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 
 const SOON_MS = 90_000;
+const ASK_EVERY_MS = 50;
 
 /** The place of a fault: visitors, the real server in a process of its own, a database, a mail server. */
 export interface Scene {
@@ -59,13 +61,27 @@ export async function openScene(options: { dataDir?: string; databaseUrl?: strin
     async expectNothingLost(server, maxTimesMailed) {
       await expect.poll(() => visitors.postAgain(server.url), soon).toBe(0);
       await queueIsEmpty();
-      expect(await server.stop()).toBe(0);
+      expect(await stopAsking(server)).toBe(0);
       const stored = await store.list({ limit: 1_000_000 });
       const messageIds = messageIdsOf(mailServer.mails);
       expect(findViolations({ acknowledged: visitors.acknowledged, stored, messageIds }, maxTimesMailed)).toEqual([]);
       if (SCALE.isFull) console.info(`${stored.length} acknowledged, stored and mailed; ${messageIds.length} mails`);
     },
   };
+}
+
+/**
+ * Stops it, and asks until then whether it is ready, as a load balancer does: a server that was asked before goes on for
+ * some seconds unless it is asked again.
+ */
+async function stopAsking(server: RunningServer): Promise<number | null> {
+  const stopped = new AbortController();
+  const code = server.stop().finally(() => stopped.abort());
+  while (!stopped.signal.aborted) {
+    await fetch(`${server.url}/readyz`, { signal: stopped.signal }).catch(() => undefined);
+    await setTimeout(ASK_EVERY_MS);
+  }
+  return code;
 }
 
 /** Pages and the sign of life, while messages cannot be stored. */
