@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -124,12 +125,21 @@ async function waitUntilListening(port: number, signal: AbortSignal): Promise<nu
   return port;
 }
 
-/** A free port of the loopback interface, for a program that cannot choose one itself. */
+/**
+ * A free port of the loopback interface, for a program that cannot choose one itself. It lies below those that the system
+ * gives to connections, because one of these could take it before the program does.
+ */
 export async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
+  for (;;) {
+    const port = randomInt(10_000, 32_768);
+    const probe = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(probe, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    probe.close();
+    await once(probe, "close");
+    return port;
+  }
 }
