@@ -20,8 +20,8 @@ export default defineConfig({
     globalSetup: "tests/support/global-setup.ts",
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    // One for each core of the smallest machine that the tests are meant for.
-    maxWorkers: 2,
+    // One for each core of the smallest machine that the tests are meant for; a full fault test has the machine to itself.
+    maxWorkers: process.env.FAULTS === "full" ? 1 : 2,
     sequence: { sequencer: LongestFirst },
     // Files share what they import: no test replaces a module, and every spy is taken back.
     isolate: false,

@@ -27,6 +27,7 @@ import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import type { PostgresConnection } from "./support/postgres.ts";
 import { runCli } from "./support/run-cli.ts";
+import { stopAsking } from "./support/scene.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
@@ -239,7 +240,7 @@ describe("the site", () => {
 
   test("is ours, and ready", async () => {
     const server = await startServer({ LOG_LEVEL: "silent" });
-    onTestFinished(async () => void (await server.stop()));
+    onTestFinished(async () => void (await stopAsking(server)));
     expect(await states(server.url)).toEqual(["home page ok", "server ok"]);
     expect(await states(await answering(200, homePage()), server.url)).toEqual(["home page ok", "server ok"]);
   });
@@ -265,7 +266,7 @@ describe("npm run preflight", () => {
     const dataDir = join(await makeScratchFolder(), "data");
     await mkdir(dataDir);
     const site = await startServer({ LOG_LEVEL: "silent", DATA_DIR: dataDir });
-    onTestFinished(async () => void (await site.stop()));
+    onTestFinished(async () => void (await stopAsking(site)));
     const mailServer = await startMailServer();
     onTestFinished(() => mailServer.close());
     const { code, out, err } = await runCli(

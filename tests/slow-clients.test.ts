@@ -5,6 +5,7 @@ import { type AppUnderTest, openApp } from "./support/app.ts";
 import { MEASURABLE, measureMemory } from "./support/live-memory.ts";
 import { postMessage } from "./support/load.ts";
 import { ask, drain, drip, exchange, filmPath, listen, openSocket, parseAnswer, request } from "./support/raw-http.ts";
+import { stopAsking } from "./support/scene.ts";
 
 test("the server is given the limits", async () => {
   const subject = await openApp();
@@ -187,7 +188,7 @@ test("clients beyond the number of connections are turned away, until others lea
 
 test("a thousand slow clients stop nobody", { timeout: 60_000 }, async () => {
   const server = await startServer();
-  onTestFinished(async () => void (await server.stop()));
+  onTestFinished(async () => void (await stopAsking(server)));
   const serverPort = Number(new URL(server.url).port);
   const slow = await Promise.all(
     Array.from({ length: 1000 }, async (_, index) => {

@@ -13,7 +13,7 @@ const KILL_AFTER = 100;
 const CLIENTS = 12;
 /** Visitors who read a page and send a message in turns. */
 const READERS = 4;
-const PAUSE_MS = 20;
+const PAUSE_MS = 50;
 /** Mails that a node has under way at once: as many may be sent twice when it is killed. */
 const UNDER_WAY = 5;
 
@@ -90,7 +90,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
         note(`page ${(await balancer.ask("/contact")).status}`);
         const { status } = await balancer.ask("/send-email", { json: messageOf(`message ${first} ${count}`) });
         note(`message ${status}`);
-        // Some hundred requests a second, so that the nodes keep the time to start and to stop.
+        // More than a hundred requests a second, and the nodes have the time to start and to stop.
         await setTimeout(PAUSE_MS);
       }
     };

@@ -68,8 +68,7 @@ test.each(OUTAGES)(
     await expectPagesUp(server);
     expectRefusedForNow(await answers);
     for (const answer of await answers) expect(answer?.tookMs).toBeLessThan(ANSWERED_MS);
-    // Who was asked this once waits, when told to stop, for being asked again: seconds that only a full run has.
-    if (SCALE.isFull) expect((await fetch(`${server.url}/readyz`)).status).toBe(outage.readyz);
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(outage.readyz);
     if (outage.isInNetwork) expect(network.accidents).toBeGreaterThan(0);
     await outage.end(network);
 

@@ -74,7 +74,7 @@ export async function openScene(options: { dataDir?: string; databaseUrl?: strin
  * Stops it, and asks until then whether it is ready, as a load balancer does: a server that was asked before goes on for
  * some seconds unless it is asked again.
  */
-async function stopAsking(server: RunningServer): Promise<number | null> {
+export async function stopAsking(server: RunningServer): Promise<number | null> {
   const stopped = new AbortController();
   const code = server.stop().finally(() => stopped.abort());
   while (!stopped.signal.aborted) {
