@@ -4,6 +4,6 @@
 import { startServer } from "./run-server.ts";
 
 const server = await startServer({ LOG_LEVEL: "error" });
-const { status } = await fetch(`${server.url}/readyz`).finally(server.stop);
+const { status } = await fetch(`${server.url}/`).finally(server.stop);
 if (status !== 200)
   throw new Error(`The build was written, but a server started on it is not ready (status ${status}).`);

@@ -396,6 +396,8 @@ if (parentPort && workerData?.role === THREAD_ROLE) {
     });
     reply({ id: 0, result: database.clientKey });
   } catch (error) {
+    // Stays until it is terminated, so that its answer arrives before its end.
+    port.once("message", () => {});
     reply({ id: 0, failure: plain(error) });
   }
 }
