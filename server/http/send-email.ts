@@ -138,6 +138,8 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
       onStored(acceptance.state);
       return answer(request, reply, 200, { success: true, reference: acceptance.reference });
     case "repeated":
+      // The first may have been stored only after its answer was given up on, and so have woken nobody.
+      onStored("queued");
       return answer(request, reply, 200, { success: true, reference: acceptance.reference });
     case "key-reused":
       return answer(request, reply, 422, {
