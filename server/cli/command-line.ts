@@ -1,6 +1,7 @@
+import { visible } from "../../contract/visible-text.ts";
 import { type Command, PROGRAM, UsageError } from "./command.ts";
 import { messageCommands } from "./messages.ts";
-import { table, visible } from "./output.ts";
+import { table } from "./output.ts";
 import { preflight } from "./preflight.ts";
 import { privacyCommands } from "./privacy.ts";
 

@@ -1,8 +1,9 @@
 import { parseArgs } from "node:util";
 import { parseDurationMs } from "../../contract/duration.ts";
+import { visibleLines } from "../../contract/visible-text.ts";
 import type { Config } from "../config.ts";
 import type { Store } from "../store/store.ts";
-import { table, visibleLines } from "./output.ts";
+import { table } from "./output.ts";
 
 /** How an operator calls the program. */
 export const PROGRAM = "npm run messages --";

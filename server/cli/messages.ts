@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { removeStrayEmls } from "../mail/eml.ts";
 import {
   type MessageCount,
@@ -20,19 +21,7 @@ import {
   when,
   wholeNumber,
 } from "./command.ts";
-import {
-  ageOf,
-  BYTE_ORDER_MARK,
-  bars,
-  cut,
-  plural,
-  table,
-  toCsv,
-  visible,
-  visibleJson,
-  visibleLines,
-  widthOf,
-} from "./output.ts";
+import { ageOf, BYTE_ORDER_MARK, bars, cut, plural, table, toCsv, visibleJson, widthOf } from "./output.ts";
 
 const STATES: readonly MessageState[] = ["queued", "delivered", "failed", "quarantined"];
 const LIST_WIDTH = 120;

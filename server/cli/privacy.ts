@@ -1,8 +1,9 @@
 import { type ContactField, parseContactMessage } from "../../contract/contact-message.ts";
+import { visible } from "../../contract/visible-text.ts";
 import { removeStrayEmls } from "../mail/eml.ts";
 import { type Command, CommandFailed, defineCommand, flag, isConfirmed, type Option, UsageError } from "./command.ts";
 import { messageJson } from "./messages.ts";
-import { plural, visible, visibleJson } from "./output.ts";
+import { plural, visibleJson } from "./output.ts";
 
 const exportAddress = defineCommand({
   name: "privacy export",

@@ -1,0 +1,21 @@
+/**
+ * Control characters could move a terminal's cursor, change its colours or title or run its commands; the invisible
+ * characters that turn the reading direction make a text read as another. Joiners stay: emoji and scripts need them.
+ */
+export const HIDDEN_CHARACTER = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** The text on one line, with every hidden character shown as `\u{...}`. */
+export function visible(text: string): string {
+  return text.replaceAll(HIDDEN_CHARACTER, escapeCharacter);
+}
+
+/** The same over several lines. */
+export function visibleLines(text: string): string {
+  return text.split("\n").map(visible).join("\n");
+}
+
+function escapeCharacter(hidden: string): string {
+  if (hidden === "\n") return "\\n";
+  if (hidden === "\t") return "\\t";
+  return `\\u{${hidden.codePointAt(0)?.toString(16)}}`;
+}
