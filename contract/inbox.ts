@@ -1,0 +1,306 @@
+import type { ContactMessage, FieldErrors } from "./contact-message.ts";
+
+/**
+ * What the inbox's page and the command that serves it agree on. Every call is under `/api/`, has
+ * `Authorization: Bearer TOKEN`, and answers with JSON. Times are ISO 8601 in UTC.
+ *
+ * | call                        | with                                      | answers                   |
+ * | --------------------------- | ----------------------------------------- | ------------------------- |
+ * | `GET /api/messages`         | ListQuery                                 | MessagePage               |
+ * | `GET /api/messages/REF`     |                                           | MessageDetail, or 404     |
+ * | `POST /api/actions`         | ActionRequest                             | ActionAnswer              |
+ * | `GET /api/people`           | `email`                                   | Person                    |
+ * | `GET /api/people/export`    | `email`                                   | ExportPart, in JSON       |
+ * | `POST /api/people/correct`  | CorrectRequest                            | PersonAnswer              |
+ * | `POST /api/people/restrict` | RestrictRequest                           | PersonAnswer              |
+ * | `POST /api/people/erase`    | EraseRequest                              | PersonAnswer              |
+ * | `GET /api/export`           | ExportQuery                               | ExportPart                |
+ * | `GET /api/countries`        |                                           | CountryCount[]            |
+ * | `GET /api/overview`         | `days` (1 to 366, 30 unless given)        | Overview                  |
+ * | `GET /api/changes`          | `since`: the token of the answer before   | Changes                   |
+ *
+ * Any call may fail with an InboxError. A call that the page makes by itself, without the operator, has
+ * `background=1` in its query: it does not keep the command from ending after eight idle hours.
+ */
+
+/** A person needs to act on `failed` and `quarantined`; `queued` waits for its next attempt. */
+export type InboxState = "queued" | "delivered" | "failed" | "quarantined";
+
+/** Why a message was held back: a filled trap field, many messages from one network, or from everybody together. */
+export type HoldReason = "trap" | "network-limit" | "hourly-limit";
+
+/**
+ * `unanswered`: neither marked as answered nor held back. `waiting`: queued. `held-back`: in quarantine. Messages that
+ * their sender asked to restrict are in the same tabs as all others.
+ */
+export const TABS = ["all", "unanswered", "waiting", "failed", "held-back"] as const;
+export type Tab = (typeof TABS)[number];
+export type TabCounts = Readonly<Record<Tab, number>>;
+
+/** All filters hold at the same time. Also the names of the parameters, in the API's URL and in the page's own. */
+export interface MessageQuery {
+  /** `all` unless given. */
+  tab?: Tab;
+  /** Part of the name, address, phone number, reference or words, in any case. At most MAX_SEARCH_LENGTH characters. */
+  search?: string;
+  /** A two-letter code, or NO_COUNTRY. */
+  country?: string;
+  /** Accepted at or after: an ISO 8601 time, or a date, which is its midnight in UTC. */
+  since?: string;
+  /** Accepted before. */
+  until?: string;
+}
+
+/** Stands for messages without a country. */
+export const NO_COUNTRY = "none";
+export const MAX_SEARCH_LENGTH = 200;
+
+export interface ListQuery extends MessageQuery {
+  /** From the page before; absent for the first page. */
+  cursor?: string;
+  /** 50 unless given; at most MAX_PAGE. */
+  limit?: number;
+}
+
+export const MAX_PAGE = 500;
+
+/** Newest first. */
+export interface MessagePage {
+  items: readonly MessageItem[];
+  /** `null` after the last page. */
+  nextCursor: string | null;
+  /** Of all tabs, with the other filters; only on the first page, `null` on the others. */
+  counts: TabCounts | null;
+}
+
+export interface MessageItem {
+  reference: string;
+  /** Changes whenever anything about the message changes; an action names the version that the operator saw. */
+  version: string;
+  state: InboxState;
+  name: string;
+  email: string;
+  /** A two-letter code, or empty. */
+  country: string;
+  /** The first words, at most EXCERPT_LENGTH characters. */
+  excerpt: string;
+  acceptedAt: string;
+  /** When it reached its present state. */
+  stateChangedAt: string;
+  /** When the next attempt is due; only while queued. */
+  dueAt: string | null;
+  attempts: number;
+  /** Why the last attempt failed, in words; without personal data. */
+  lastError: string | null;
+  /** Its sender asked that it be kept but not used: it is not mailed, and most actions are refused. */
+  isRestricted: boolean;
+  answeredAt: string | null;
+  /** Kept after its release. */
+  quarantineReason: HoldReason | null;
+}
+
+export const EXCERPT_LENGTH = 240;
+
+export interface MessageDetail extends MessageItem {
+  phone: string;
+  message: string;
+  /** Oldest first; starts with `accepted`. */
+  history: readonly MessageEvent[];
+}
+
+/**
+ * `accepted`: it came in, and was queued. `quarantined`: it came in, and was held back (`detail` is a HoldReason).
+ * `deferred`: an attempt failed, and another follows. `failed`: the last attempt failed. `paused`: the mail server took
+ * no mail at all, so that this attempt did not count. The `detail` of these three is the error. `viewed`: an operator
+ * opened it while it was held back. `retried`, `released` and `resent`: an operator queued it again.
+ */
+export type EventKind =
+  | "accepted"
+  | "quarantined"
+  | "delivered"
+  | "deferred"
+  | "failed"
+  | "paused"
+  | "retried"
+  | "released"
+  | "resent"
+  | "viewed"
+  | "answered"
+  | "unanswered"
+  | "corrected"
+  | "restricted"
+  | "unrestricted";
+
+export interface MessageEvent {
+  at: string;
+  kind: EventKind;
+  detail: string | null;
+}
+
+/**
+ * `retry`: failed or queued, now. `resend`: delivered, once more. `release`: held back, mail it. `delete`: in any state,
+ * for good. `answer` and `unanswer`: mark, and undo it.
+ */
+export const ACTIONS = ["retry", "resend", "release", "delete", "answer", "unanswer"] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** For more messages send several requests, one after the other. */
+export const MAX_TARGETS = 200;
+
+export interface ActionRequest {
+  action: Action;
+  /** At most MAX_TARGETS. */
+  targets: readonly { reference: string; version: string }[];
+}
+
+/**
+ * `done`: `message` is its new form, `null` once deleted. `changed`: it is no longer the version named, and nothing was
+ * changed; `message` is what it is now. `gone`: there is no such message. `refused`: the action does not fit it; `reason`
+ * is a sentence.
+ */
+export type ActionResult =
+  | { reference: string; outcome: "done"; message: MessageItem | null }
+  | { reference: string; outcome: "changed"; message: MessageItem }
+  | { reference: string; outcome: "gone" }
+  | { reference: string; outcome: "refused"; reason: string; message: MessageItem };
+
+/** In the order of the targets. */
+export interface ActionAnswer {
+  results: readonly ActionResult[];
+}
+
+/** Everybody who wrote with this address, in any case of its letters. */
+export interface Person {
+  email: string;
+  /** Changes whenever one of the messages changes, or another comes in. */
+  version: string;
+  /** Newest first; empty when there are none. */
+  messages: readonly MessageItem[];
+  restricted: "none" | "some" | "all";
+}
+
+export interface CorrectRequest {
+  email: string;
+  version: string;
+  /** At least one field; those given replace the field in every message of the address. An empty country clears it. */
+  changes: Partial<ContactMessage>;
+}
+
+export interface RestrictRequest {
+  email: string;
+  version: string;
+  isRestricted: boolean;
+}
+
+export interface EraseRequest {
+  email: string;
+  version: string;
+  /** The address as the operator typed it; must be `email`, whatever its case. */
+  confirmation: string;
+}
+
+/**
+ * `done`: so many messages, and .eml files, were changed or erased. `changed`: the person's messages are no longer the
+ * version named, and nothing was changed. `invalid`: one sentence for each wrong field.
+ */
+export type PersonAnswer =
+  | { outcome: "done"; messages: number; files: number }
+  | { outcome: "changed" }
+  | { outcome: "gone" }
+  | { outcome: "invalid"; fields: FieldErrors };
+
+export const EXPORT_FORMATS = ["csv", "json"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export interface ExportQuery extends MessageQuery {
+  format: ExportFormat;
+  cursor?: string;
+}
+
+/**
+ * The texts of all parts, one after the other, are the file: the same that the command line writes. The sum of the
+ * counts is what was exported; a page's counts say of how many. Stop asking to cancel.
+ */
+export interface ExportPart {
+  text: string;
+  count: number;
+  nextCursor: string | null;
+  /** What to save the file as. */
+  fileName: string;
+  contentType: string;
+}
+
+export interface CountryCount {
+  /** Empty when none was given. */
+  country: string;
+  count: number;
+}
+
+/** Without what a visitor asked to restrict. */
+export interface Overview {
+  now: string;
+  /** How many days the counts and times below look back. */
+  days: number;
+  failed: { count: number; lastAt: string | null };
+  /** `unseen`: no operator has opened them yet. */
+  heldBack: { count: number; unseen: number };
+  /** `oldestAt`: since when the oldest of them waits. */
+  waiting: { count: number; oldestAt: string | null };
+  queue: QueueHealth;
+  database: {
+    kind: "SQLite" | "PostgreSQL" /** One sentence; `null` when it takes messages. */;
+    problem: string | null;
+  };
+  /** Where DATA_DIR lies; `null` when the system does not say. */
+  disk: { freeBytes: number; totalBytes: number; isLow: boolean } | null;
+  /** Every day of the period, oldest first; days are UTC. */
+  perDay: readonly { day: string; count: number }[];
+  /** Most first. */
+  perCountry: readonly CountryCount[];
+  delivery: DeliveryTimes;
+}
+
+/**
+ * `running`: nothing is overdue. `paused`: the mail server takes no mail at all; `reason` says why. `stalled`: a message
+ * has been due for minutes and nothing tries to send it, so the site's server probably does not run.
+ */
+export type QueueHealth =
+  | { state: "running" }
+  | { state: "paused"; reason: string; since: string }
+  | { state: "stalled"; since: string };
+
+/** From acceptance to delivery, of the messages accepted in the period and delivered by now. */
+export interface DeliveryTimes {
+  count: number;
+  /** `null` without any. */
+  medianMs: number | null;
+  slowestMs: number | null;
+  /** Each holds what took longer than the bucket before and at most `upToMs`; the last has no upper end. */
+  buckets: readonly { upToMs: number | null; count: number }[];
+}
+
+/**
+ * Answered at once when something changed since `since` or without it, else after at most CHANGES_WAIT_MS with the same
+ * token: so ask again as soon as the answer is there.
+ */
+export interface Changes {
+  token: string;
+  /** Of all messages, without filters. */
+  counts: TabCounts;
+}
+
+export const CHANGES_WAIT_MS = 20_000;
+
+/**
+ * 400 `invalid`, 401 `unauthorised` (wrong or missing token), 403 `forbidden` (another site or host asks), 404
+ * `not-found`, 413 `too-large`, 429 `slow-down` (too many wrong tokens; the answer has `Retry-After`), 503 `unavailable`
+ * (the database does not answer; nothing was changed, ask again), 500 `failed`.
+ */
+export interface InboxError {
+  error: "invalid" | "unauthorised" | "forbidden" | "not-found" | "too-large" | "slow-down" | "unavailable" | "failed";
+  /** For the operator, one sentence. */
+  message: string;
+}
+
+/** The page is opened as `http://localhost:PORT/#TOKEN`: 32 random bytes in base64url. Every path without a file is the page. */
+export const TOKEN_IN_FRAGMENT = /^#([\w-]{43})/;
