@@ -3,6 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { CommandFailed, UsageError } from "./cli/command.ts";
 import { readCommandLine } from "./cli/command-line.ts";
 import { ConfigError, parseConfig } from "./config.ts";
+import { FilesLeft } from "./operator.ts";
 import { openStore } from "./store/open-store.ts";
 import { sqliteFile } from "./store/sqlite.ts";
 import { type Store, StoreRefused, StoreUnavailable } from "./store/store.ts";
@@ -13,7 +14,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.
 try {
   await main(process.argv.slice(2), new Date());
 } catch (error) {
-  const expected = [ConfigError, StoreRefused, StoreUnavailable, UsageError, CommandFailed];
+  const expected = [ConfigError, StoreRefused, StoreUnavailable, UsageError, CommandFailed, FilesLeft];
   if (!(error instanceof Error) || !expected.some((kind) => error instanceof kind)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;

@@ -168,7 +168,7 @@ describe("on SQLite", () => {
     const old = await held(300, "a@example.com");
     const recent = await held(30, "b@example.com");
     const restricted = await held(20, "c@example.com");
-    await store.restrict("c@example.com", true);
+    await store.restrict("c@example.com", true, new Date());
     expect(await cli("release", "--since", "2h")).toEqual({ code: 0, out: "1 message released.\n", err: "" });
     expect(await store.list({ state: "queued" })).toMatchObject([{ reference: recent }]);
     expect(await cli("release", "--all")).toEqual({ code: 0, out: "1 message released.\n", err: "" });
@@ -225,7 +225,7 @@ describe("on SQLite", () => {
       code: 1,
       err: expect.stringMatching(/^There is no message/),
     });
-    await store.restrict("kept@example.com", true);
+    await store.restrict("kept@example.com", true, new Date());
     expect(await cli("delete", kept, "--yes")).toMatchObject({
       code: 1,
       err: expect.stringMatching(/is queued, restricted; restricted messages cannot be deleted/),

@@ -258,6 +258,7 @@ async function sendThrough(message: ContactMessage, identity = IDENTITY) {
     isRestricted: false,
     answeredAt: null,
     quarantineReason: null,
+    version: "1",
   };
   const before = server.mails.length;
   await mailer.send(composeMail(stored, identity));

@@ -127,7 +127,7 @@ describe("a queued message", () => {
     expect((clock.now().getTime() - startMs) / HOUR_MS).toBeCloseTo(119.85, 1);
     expect(await message(reference)).toMatchObject({ state: "failed", message: expect.stringContaining("credits") });
 
-    expect(await store.retry({ reference }, clock.now())).toBe(1);
+    expect(await store.act("retry", { references: [reference] }, clock.now())).toHaveLength(1);
     outbox.wake();
     expect(await log.seen("deferred", 36)).toMatchObject({ reference, attempts: 1 });
   });
@@ -229,7 +229,7 @@ describe("a message erased while its mail is written", () => {
     const first = office.start(createEmlMailer(office.dataDir));
     await office.log.seen("delivered");
     await first.stop();
-    await office.store.rectify("ada@example.org", { email: "other@example.org" });
+    await office.store.rectify("ada@example.org", { email: "other@example.org" }, office.clock.now());
     await office.accept();
     const second = office.start({
       ...createEmlMailer(office.dataDir),

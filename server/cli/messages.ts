@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
+import type { Action } from "../../contract/inbox.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
-import { removeStrayEmls } from "../mail/eml.ts";
+import { cellText, csvPart, jsonPart, type MessageJson, messageJson, visibleJson } from "../export.ts";
+import { actOn, refusal, stateOf } from "../operator.ts";
 import {
   type MessageCount,
   type MessageState,
@@ -10,6 +12,7 @@ import {
 } from "../store/store.ts";
 import {
   type Command,
+  type CommandContext,
   CommandFailed,
   defineCommand,
   flag,
@@ -21,7 +24,7 @@ import {
   when,
   wholeNumber,
 } from "./command.ts";
-import { ageOf, BYTE_ORDER_MARK, bars, cut, plural, table, toCsv, visibleJson, widthOf } from "./output.ts";
+import { ageOf, bars, cut, plural, table, widthOf } from "./output.ts";
 
 const STATES: readonly MessageState[] = ["queued", "delivered", "failed", "quarantined"];
 const LIST_WIDTH = 120;
@@ -33,6 +36,7 @@ const FILTER = {
   state: oneOf("STATE", STATES, "only messages in this state: queued, delivered, failed or quarantined"),
   email: text("EMAIL", "only messages from this e-mail address"),
   since: when("only messages accepted since then"),
+  unanswered: flag("only messages that are not marked as answered, without those in quarantine"),
   search: text("WORDS", "only messages with these words in their name, address, phone number, reference or text"),
 };
 
@@ -103,12 +107,13 @@ const retry = defineCommand({
       throw new UsageError("Give one REFERENCE, or --failed for all failed messages");
     }
   },
-  async run({ argument: reference }, { openStore, now, out }) {
-    const store = await openStore();
-    const count = await store.retry(reference === "" ? "failed" : { reference }, now);
-    if (reference !== "" && count === 0) {
-      throw await wrongState(store, reference, "only failed and queued messages can be retried");
+  async run({ argument: reference }, context) {
+    const { openStore, now, out } = context;
+    if (reference !== "") {
+      await actOnOne("retry", reference, context);
+      return out("1 message queued again.\n");
     }
+    const { length: count } = await (await openStore()).act("retry", { since: new Date(0) }, now);
     out(`${plural(count, "message")} queued again.\n`);
   },
 });
@@ -126,12 +131,13 @@ const release = defineCommand({
       throw new UsageError("Give one REFERENCE, or --since WHEN, or --all for all messages in quarantine");
     }
   },
-  async run({ argument: reference, options: { since = new Date(0) } }, { openStore, now, out }) {
-    const store = await openStore();
-    const count = await store.release(reference === "" ? { since } : { reference }, now);
-    if (reference !== "" && count === 0) {
-      throw await wrongState(store, reference, "only quarantined messages can be released");
+  async run({ argument: reference, options: { since = new Date(0) } }, context) {
+    const { openStore, now, out } = context;
+    if (reference !== "") {
+      await actOnOne("release", reference, context);
+      return out("1 message released.\n");
     }
+    const { length: count } = await (await openStore()).act("release", { since }, now);
     out(`${plural(count, "message")} released.\n`);
   },
 });
@@ -146,10 +152,13 @@ const resend = defineCommand({
   check({ argument: reference, options: { since } }) {
     if ((reference === "") === !since) throw new UsageError("Give one REFERENCE, or --since WHEN");
   },
-  async run({ argument: reference, options: { since } }, { openStore, now, out }) {
-    const store = await openStore();
-    const count = await store.resend(since ? { since } : { reference }, now);
-    if (!since && count === 0) throw await wrongState(store, reference, "only delivered messages can be resent");
+  async run({ argument: reference, options: { since } }, context) {
+    const { openStore, now, out } = context;
+    if (!since) {
+      await actOnOne("resend", reference, context);
+      return out("1 message queued again.\n");
+    }
+    const { length: count } = await (await openStore()).act("resend", { since }, now);
     out(`${plural(count, "message")} queued again.\n`);
   },
 });
@@ -162,16 +171,25 @@ const deleteMessage = defineCommand({
   notes: `  Also removes its .eml file in DATA_DIR/outbox; other servers remove theirs within an hour. When a person asks for
   erasure, use "privacy erase": it removes all messages from an address, and every trace of them in the database's files.`,
   async run({ argument: reference, options }, context) {
-    const { openStore, readConfig, out } = context;
-    const store = await openStore();
-    const message = await requireMessage(store, reference);
-    if (message.isRestricted) throw await wrongState(store, reference, "restricted messages cannot be deleted");
+    const { openStore, out } = context;
+    const message = await requireMessage(await openStore(), reference);
+    if (message.isRestricted) throw refused("delete", message);
     const question = `Permanently delete ${message.reference} (${message.state}) from ${sender(message, LIST_WIDTH)}?`;
     if (!(await isConfirmed(question, options.yes, context))) return out("Nothing was deleted.\n");
-    const count = (await store.delete(reference)) ? 1 : 0;
-    const files = await removeStrayEmls(readConfig().dataDir, store);
-    out(`${plural(count, "message")} and ${plural(files, ".eml file")} deleted.\n`);
+    const files = await actOnOne("delete", reference, context);
+    out(`1 message and ${plural(files, ".eml file")} deleted.\n`);
     out(`If a person asked for this, also run: ${PROGRAM} privacy erase EMAIL\n`);
+  },
+});
+
+const answered = defineCommand({
+  name: "answered",
+  summary: "mark a message as answered",
+  argument: "REFERENCE",
+  options: { undo: flag("remove the mark") },
+  async run({ argument: reference, options: { undo } }, context) {
+    await actOnOne(undo ? "unanswer" : "answer", reference, context);
+    context.out(`1 message marked as ${undo ? "unanswered" : "answered"}.\n`);
   },
 });
 
@@ -186,12 +204,10 @@ const exportMessages = defineCommand({
   },
   async run({ options: { csv: _, json, ...filter } }, { openStore, out, isTerminal }) {
     const store = await openStore();
-    const messages = (await store.list(filter)).map(messageJson);
-    if (json) return out(visibleJson(messages));
+    const messages = await store.list(filter);
+    if (json) out(jsonPart(messages, { isFirst: true, isLast: true }));
     // A file gets the text as it is; a terminal must not be controlled by it.
-    const printed = (cell: string) => (isTerminal ? visible(cell) : cell);
-    const rows = messages.map((message) => CSV_COLUMNS.map((column) => printed(cellText(message[column]))));
-    out((isTerminal ? "" : BYTE_ORDER_MARK) + toCsv([CSV_COLUMNS, ...rows]));
+    else out(csvPart(messages, { isFirst: true }, isTerminal ? visible : undefined));
   },
 });
 
@@ -244,61 +260,40 @@ const backup = defineCommand({
 
 /** In the order of the help. */
 export const messageCommands: readonly Command[] = [
-  ...[list, show, retry, release, resend, deleteMessage],
+  ...[list, show, answered, retry, release, resend, deleteMessage],
   ...[exportMessages, stats, backup],
 ];
 
-/** Everything stored about a message, under the names the contact form uses. */
-export function messageJson(message: StoredMessage) {
-  return {
-    reference: message.reference,
-    state: message.state,
-    isRestricted: message.isRestricted,
-    acceptedAt: message.acceptedAt,
-    stateChangedAt: message.stateChangedAt,
-    dueAt: message.dueAt,
-    attempts: message.attempts,
-    lastError: message.lastError,
-    name: message.name,
-    email: message.email,
-    phone: message.phone,
-    country: message.country,
-    message: message.message,
-  };
-}
-
-type MessageJson = ReturnType<typeof messageJson>;
-
-const CSV_COLUMNS: readonly (keyof MessageJson)[] = [
-  ...(["reference", "state", "isRestricted", "acceptedAt", "stateChangedAt", "dueAt"] as const),
-  ...(["attempts", "lastError", "name", "email", "phone", "country", "message"] as const),
-];
-
-function cellText(value: MessageJson[keyof MessageJson]): string {
-  if (value === null) return "";
-  return value instanceof Date ? value.toISOString() : String(value);
-}
-
 async function requireMessage(store: Store, reference: string): Promise<StoredMessage> {
   const message = await store.find(reference);
-  if (!message) throw new CommandFailed(`There is no message ${visible(reference)}; "list" shows all messages`);
+  if (!message) throw noMessage(reference);
   return message;
 }
 
-/** Why a command cannot be used on this message. */
-async function wrongState(store: Store, reference: string, rule: string): Promise<CommandFailed> {
-  const message = await requireMessage(store, reference);
-  return new CommandFailed(
-    `${message.reference} is ${stateOf(message)}; ${rule}${message.isRestricted ? LIFT_HINT : ""}`,
-  );
+function noMessage(reference: string): CommandFailed {
+  return new CommandFailed(`There is no message ${visible(reference)}; "list" shows all messages`);
+}
+
+/** Does it to one message, or fails with the reason why that is not possible. Returns how many files went with it. */
+async function actOnOne(
+  action: Action,
+  reference: string,
+  { openStore, readConfig, now }: CommandContext,
+): Promise<number> {
+  const store = await openStore();
+  const { results, files } = await actOn(action, [{ reference }], { store, dataDir: readConfig().dataDir, now });
+  const [result] = results;
+  if (result?.outcome === "gone") throw noMessage(reference);
+  if (result?.outcome === "refused") throw refused(action, result.message);
+  return files;
+}
+
+function refused(action: Action, message: StoredMessage): CommandFailed {
+  return new CommandFailed(refusal(action, message) + (message.isRestricted ? LIFT_HINT : ""));
 }
 
 // EMAIL, not the address itself: a command that is copied into a shell must not contain what a visitor wrote.
-const LIFT_HINT = `. Its sender asked that it be kept but not used; to end that: ${PROGRAM} privacy restrict EMAIL --lift`;
-
-function stateOf({ state, isRestricted }: StoredMessage): string {
-  return isRestricted ? `${state}, restricted` : state;
-}
+const LIFT_HINT = `; to end that: ${PROGRAM} privacy restrict EMAIL --lift`;
 
 /** `acceptedAt` as `Accepted at`. */
 function labelOf(name: string): string {

@@ -1,41 +1,4 @@
 import { formatDuration } from "../../contract/duration.ts";
-import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
-
-/** JSON of the value, safe to show, with a line end. */
-export function visibleJson(value: unknown): string {
-  const escapeUnits = (hidden: string) =>
-    [...Array(hidden.length).keys()]
-      .map((index) => `\\u${hidden.charCodeAt(index).toString(16).padStart(4, "0")}`)
-      .join("");
-  // The only hidden characters that JSON.stringify itself writes are its line ends.
-  const lines = JSON.stringify(value, null, 2).split("\n");
-  return `${lines.map((line) => line.replaceAll(HIDDEN_CHARACTER, escapeUnits)).join("\n")}\n`;
-}
-
-/** Without it at the start of a file, many spreadsheets do not read the file as UTF-8. */
-export const BYTE_ORDER_MARK = "\uFEFF";
-
-/**
- * RFC 4180: CRLF between rows, quotes where they are needed. Opening the file in a spreadsheet runs nothing that a
- * visitor wrote: whatever could be taken for a formula gets an apostrophe before it.
- */
-export function toCsv(rows: readonly (readonly string[])[]): string {
-  return rows.map((row) => `${row.map(toCell).join(",")}\r\n`).join("");
-}
-
-/**
- * The places before what a spreadsheet may take for a formula, by OWASP's advice on CSV injection: before a cell that
- * starts with a tab, a line end or one of `=+-@`, their full-width and small forms included, also after characters that
- * spreadsheets skip. Where spreadsheets separate cells at `;`, a quote in the middle of a row is plain text, and each
- * `;`, tab and line end within our quotes starts a cell.
- */
-const FORMULA =
-  /^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=(?:(?![\t\r\n])[\s\p{Cc}\p{Cf}"])*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20\uFE66\uFE62\uFE63\uFE6B])/gu;
-
-function toCell(text: string): string {
-  const inert = text.replaceAll(FORMULA, "'");
-  return /[",;\t\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
-}
 
 /** `1 message`, `2 messages`. */
 export function plural(count: number, noun: string): string {

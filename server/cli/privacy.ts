@@ -1,9 +1,18 @@
-import { type ContactField, parseContactMessage } from "../../contract/contact-message.ts";
+import type { ContactField } from "../../contract/contact-message.ts";
 import { visible } from "../../contract/visible-text.ts";
-import { removeStrayEmls } from "../mail/eml.ts";
-import { type Command, CommandFailed, defineCommand, flag, isConfirmed, type Option, UsageError } from "./command.ts";
-import { messageJson } from "./messages.ts";
-import { plural, visibleJson } from "./output.ts";
+import { messageJson, visibleJson } from "../export.ts";
+import { changePerson, type PersonChange, parseCorrection } from "../operator.ts";
+import {
+  type Command,
+  type CommandContext,
+  CommandFailed,
+  defineCommand,
+  flag,
+  isConfirmed,
+  type Option,
+  UsageError,
+} from "./command.ts";
+import { plural } from "./output.ts";
 
 const exportAddress = defineCommand({
   name: "privacy export",
@@ -33,11 +42,9 @@ const rectify = defineCommand({
   check({ options }) {
     if (Object.keys(options).length === 0) throw new UsageError("Give at least one option; e.g. --name 'Ada King'");
   },
-  async run({ argument: email, options }, { openStore, out }) {
-    const store = await openStore();
-    const count = await store.rectify(email, options);
-    requireAny(count, email);
-    out(`${plural(count, "message")} corrected.\n`);
+  async run({ argument: email, options }, context) {
+    const { messages } = await changeOrFail(email, { kind: "correct", changes: options }, context);
+    context.out(`${plural(messages, "message")} corrected.\n`);
   },
 });
 
@@ -46,11 +53,9 @@ const restrict = defineCommand({
   summary: "keep all messages from an e-mail address, but neither send nor delete them",
   argument: "EMAIL",
   options: { lift: flag("lift the restriction") },
-  async run({ argument: email, options }, { openStore, out }) {
-    const store = await openStore();
-    const count = await store.restrict(email, !options.lift);
-    requireAny(count, email);
-    out(`${plural(count, "message")}${options.lift ? ": restriction lifted" : " restricted"}.\n`);
+  async run({ argument: email, options }, context) {
+    const { messages } = await changeOrFail(email, { kind: "restrict", isRestricted: !options.lift }, context);
+    context.out(`${plural(messages, "message")}${options.lift ? ": restriction lifted" : " restricted"}.\n`);
   },
 });
 
@@ -63,17 +68,12 @@ const erase = defineCommand({
   several servers write .eml files, run it on each. It cannot remove backups, e-mails that were already sent, or a
   PostgreSQL server's own log and archives.`,
   async run({ argument: email, options }, context) {
-    const { openStore, readConfig, out } = context;
-    const store = await openStore();
-    const { dataDir } = readConfig();
-    const { length: count } = await store.list({ email });
+    const { openStore, out } = context;
+    const { length: count } = await (await openStore()).list({ email });
     const question = `Permanently erase ${plural(count, "message")} from ${visible(email)}?`;
     if (count > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was erased.\n");
-    const erased = await store.erase(email);
-    // Whatever the store says: another server may have erased the messages, and this one still has its files of them.
-    const files = await removeStrayEmls(dataDir, store);
-    if (files === 0) requireAny(erased.length, email);
-    out(`${plural(erased.length, "message")} and ${plural(files, ".eml file")} erased.\n`);
+    const { messages, files } = await changeOrFail(email, { kind: "erase" }, context);
+    out(`${plural(messages, "message")} and ${plural(files, ".eml file")} erased.\n`);
   },
 });
 
@@ -86,15 +86,16 @@ function contactField(field: ContactField, placeholder: string, help: string): O
     placeholder,
     help,
     parse(given) {
-      // The other fields need values that are valid.
-      const sample = { name: "A", email: "a@example.com", phone: "0", country: "", message: "A" };
-      const parsed = parseContactMessage({ ...sample, [field]: given });
+      const parsed = parseCorrection({ [field]: given });
       if (!parsed.ok) throw new UsageError(Object.values(parsed.fields).join(" "));
-      return parsed.message[field];
+      return parsed.changes[field] ?? "";
     },
   };
 }
 
-function requireAny(count: number, email: string): void {
-  if (count === 0) throw new CommandFailed(`There are no messages from ${visible(email)}`);
+async function changeOrFail(email: string, change: PersonChange, { openStore, readConfig, now }: CommandContext) {
+  const parts = { store: await openStore(), dataDir: readConfig().dataDir, now };
+  const result = await changePerson(email, change, parts);
+  if (result.outcome !== "done") throw new CommandFailed(`There are no messages from ${visible(email)}`);
+  return result;
 }

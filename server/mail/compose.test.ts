@@ -20,6 +20,7 @@ const MESSAGE: StoredMessage = {
   isRestricted: false,
   answeredAt: null,
   quarantineReason: null,
+  version: "1",
 };
 
 it("puts reference, name and country into the subject", () => {

@@ -311,8 +311,7 @@ function createDelivery(options: DeliveryOptions): Delivery {
   return {
     attempt,
     async unclaim(claim) {
-      const { reference, lastError } = claim.message;
-      await save(reference, () => store.unclaim(claim, clock.now(), lastError, clock.now()));
+      await save(claim.message.reference, () => store.unclaim(claim, clock.now(), null, clock.now()));
     },
     get hasUnsavedResults() {
       return unsavedResults > 0;

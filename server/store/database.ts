@@ -1,5 +1,5 @@
 import type { PendingMessage } from "./acceptance.ts";
-import type { Acceptance, MessageState, QuarantineReason, StoredMessage } from "./store.ts";
+import type { Acceptance, EventKind, MessageState, QuarantineReason, StoredMessage } from "./store.ts";
 
 export type Value = string | number | null;
 
@@ -17,6 +17,11 @@ export interface Database {
   query: Query;
   /** The same for a statement that may take minutes. */
   queryLong: Query;
+  /**
+   * Runs a statement that changes messages and ends with `RETURNING reference`, and writes the event into the history of
+   * each of them, in one transaction. Resolves to the references.
+   */
+  change(sql: string, values: readonly Value[], event: NewEvent): Promise<string[]>;
   /** Accepts the messages in one transaction, committed to disk when this resolves. */
   accept(batch: readonly PendingMessage[]): Promise<Acceptance[]>;
   /** Leaves nothing of deleted rows in the database's own files. */
@@ -26,6 +31,13 @@ export interface Database {
   /** Writes a SQLite database with all rows into an empty file. */
   copyTo(file: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** An entry of a message's history, which several messages may get at once. */
+export interface NewEvent {
+  kind: EventKind;
+  at: Date;
+  detail?: string | null;
 }
 
 /** The few words in which the two databases' SQL differs. */
@@ -38,6 +50,39 @@ export interface Dialect {
   isIn(column: string, jsonArray: string): string;
   /** The items of a JSON array, as rows with one column `value`. */
   itemsOf(jsonArray: string): string;
+  /**
+   * Whether a text contains the words, in any case of their letters and whatever the database's language. The condition
+   * is given the placeholders of the values.
+   */
+  contains(
+    text: string,
+    words: string,
+  ): { values: readonly string[]; condition(placeholders: readonly string[]): string };
+}
+
+/** The pattern of LIKE for a text that contains the words. */
+export function likePattern(words: string): string {
+  return `%${words.replaceAll(/[\\%_]/g, "\\$&")}%`;
+}
+
+/** Both cases of every letter, as `[eE]`; what is neither is escaped by the function given. */
+export function letterClasses(characters: readonly string[], escapeOther: (character: string) => string): string {
+  return characters
+    .map((character) => {
+      const cases = new Set([character, ...casesOf(character)]);
+      return cases.size > 1 ? `[${[...cases].join("")}]` : escapeOther(character);
+    })
+    .join("");
+}
+
+/** Of one letter; without such forms as the two letters SS for one. */
+export function casesOf(character: string): string[] {
+  return [character.toLowerCase(), character.toUpperCase()].filter((other) => [...other].length === 1);
+}
+
+/** Databases fold these by themselves, and fast. */
+export function isAscii(text: string): boolean {
+  return /^[ -~]*$/.test(text);
 }
 
 /** A row of `messages` as both databases return it: times in milliseconds since 1970, flags as 0 or 1. */
@@ -58,10 +103,18 @@ export interface MessageRow {
   is_restricted: number;
   answered_at: number | null;
   quarantine_reason: QuarantineReason | null;
+  version: string;
 }
 
+/**
+ * Changes with everything that an operator may see or change, and belongs to one message. Made of columns that a node of
+ * the version before writes too, so that its changes count as well.
+ */
+export const VERSION = `(id || '.' || state || '.' || state_changed_at || '.' || attempts || '.' || COALESCE(due_at, 0)
+  || '.' || is_restricted || '.' || COALESCE(answered_at, 0) || '.' || COALESCE(corrected_at, 0))`;
+
 export const MESSAGE_COLUMNS = `id, reference, name, email, phone, country, message, state, accepted_at,
-  state_changed_at, due_at, attempts, last_error, is_restricted, answered_at, quarantine_reason`;
+  state_changed_at, due_at, attempts, last_error, is_restricted, answered_at, quarantine_reason, ${VERSION} AS version`;
 
 export function toStoredMessage(row: MessageRow): StoredMessage {
   return {
@@ -81,6 +134,7 @@ export function toStoredMessage(row: MessageRow): StoredMessage {
     isRestricted: row.is_restricted === 1,
     answeredAt: toDate(row.answered_at),
     quarantineReason: row.quarantine_reason,
+    version: row.version,
   };
 }
 

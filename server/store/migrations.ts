@@ -96,7 +96,7 @@ function createMessages({ identity, integer, tableEnd }: ColumnTypes): readonly 
  * first version cannot be hashed here: for ten minutes the words themselves still tell a repeat. Their column is left,
  * empty for new messages, because a node of the first version may still be running on the same PostgreSQL database.
  */
-function addKeysAndReasons({ integer, keyedTableEnd }: ColumnTypes): readonly string[] {
+function addKeysAndReasons({ identity, integer, tableEnd, keyedTableEnd }: ColumnTypes): readonly string[] {
   return [
     `CREATE TABLE message_keys (
       key_hash TEXT NOT NULL,
@@ -105,7 +105,19 @@ function addKeysAndReasons({ integer, keyedTableEnd }: ColumnTypes): readonly st
       PRIMARY KEY (key_hash, reference)
     )${keyedTableEnd}`,
     `ALTER TABLE messages ADD COLUMN answered_at ${integer}`,
+    `ALTER TABLE messages ADD COLUMN corrected_at ${integer}`,
     "ALTER TABLE messages ADD COLUMN quarantine_reason TEXT",
+    // The history of a message, which ends with it. Nothing is written here when one is accepted.
+    `CREATE TABLE message_events (
+      id ${identity},
+      reference TEXT NOT NULL REFERENCES messages (reference) ON DELETE CASCADE,
+      at ${integer} NOT NULL,
+      kind TEXT NOT NULL,
+      detail TEXT
+    )${tableEnd}`,
+    "CREATE INDEX message_events_by_message ON message_events (reference, id)",
+    // Holds only what was answered, so that accepting a message does not write to it.
+    "CREATE INDEX messages_answered ON messages (state, accepted_at) WHERE answered_at IS NOT NULL",
     // Holds only what was released or retried, so that the oldest of these is found without reading the whole queue.
     `CREATE INDEX messages_requeued ON messages (state, state_changed_at)
      WHERE state = 'queued' AND is_restricted = 0 AND state_changed_at > accepted_at`,

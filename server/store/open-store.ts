@@ -4,6 +4,7 @@ import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
 import type { PendingMessage } from "./acceptance.ts";
 import type { Database } from "./database.ts";
+import { listingMethods } from "./listing.ts";
 import { queueMethods } from "./queue.ts";
 import { recordMethods } from "./records.ts";
 import { openSqlite, readSqliteSchema, type SqliteThreadOptions, sqliteFile } from "./sqlite.ts";
@@ -37,6 +38,7 @@ export function createStore(database: Database): Store {
     accept: (submission, rules, now) =>
       withinMs(ACCEPT_LIMIT_MS, accepting.submit({ submission, rules, nowMs: now.getTime() }), notStored),
     ...queueMethods(database),
+    ...listingMethods(database),
     ...recordMethods(database),
     backup: (file) => writeNewFile(file, (target) => database.copyTo(target)),
     ping: async () => void (await database.query(WRITE_CHECK, [`${Date.now()} ${"x".repeat(LONGEST_MESSAGE)}`])),

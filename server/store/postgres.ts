@@ -1,6 +1,15 @@
 import pg from "pg";
 import { acceptBatch } from "./acceptance.ts";
-import type { Database, Dialect, Query, Value } from "./database.ts";
+import {
+  type Database,
+  type Dialect,
+  isAscii,
+  letterClasses,
+  likePattern,
+  type NewEvent,
+  type Query,
+  type Value,
+} from "./database.ts";
 import { type ColumnTypes, migrate, readSchemaVersion } from "./migrations.ts";
 import { drawReference } from "./reference.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
@@ -22,6 +31,17 @@ const DIALECT: Dialect = {
   // An array and not a join, so that the index is used however large the planner takes the list to be.
   isIn: (column, jsonArray) => `${column} = ANY (ARRAY(SELECT json_array_elements_text(${jsonArray}::json)))`,
   itemsOf: (jsonArray) => `json_array_elements(${jsonArray}::json) AS item (value)`,
+  // "C" folds ASCII letters only, and fast, whatever the database's language; other letters are looked for by classes.
+  contains: (text, words) =>
+    isAscii(words)
+      ? {
+          values: [likePattern(words.toLowerCase())],
+          condition: ([pattern]) => `lower((${text}) COLLATE "C") LIKE ${pattern}`,
+        }
+      : {
+          values: [letterClasses([...words], (other) => other.replace(/[^\p{L}\p{M}\p{N} ]/u, "\\$&"))],
+          condition: ([pattern]) => `(${text}) COLLATE "C" ~ ${pattern}`,
+        },
 };
 
 const COLUMN_TYPES: ColumnTypes = {
@@ -53,6 +73,7 @@ export async function openPostgres(databaseUrl: string, options: PostgresOptions
     isShared: true,
     query: queryOf(pool),
     queryLong: (sql, values) => queryLong(pool, sql, values),
+    change: (sql, values, event) => change(queryOf(pool), sql, values, event),
     // Limits and repeats are decided exactly because the nodes accept one after the other. That costs little, since each
     // batch holds every message that arrived meanwhile.
     accept: (batch) =>
@@ -61,7 +82,7 @@ export async function openPostgres(databaseUrl: string, options: PostgresOptions
       ),
     // PostgreSQL only hides deleted rows, and a plain VACUUM frees their space without overwriting it. Its write-ahead log
     // and archives are the server's, and kept as long as its operator says.
-    eraseTraces: async () => void (await queryLong(pool, "VACUUM FULL messages")),
+    eraseTraces: async () => void (await queryLong(pool, "VACUUM FULL messages, message_events")),
     // The server does this by itself.
     checkpoint: async () => {},
     copyTo: (file) => copyToSqlite(pool, file),
@@ -121,6 +142,17 @@ function queryOf(connection: pg.Pool | pg.PoolClient): Query {
       throw toStoreError(error);
     }
   };
+}
+
+async function change(query: Query, sql: string, values: readonly Value[], event: NewEvent): Promise<string[]> {
+  const [at, kind, detail] = [1, 2, 3].map((number) => `$${values.length + number}`);
+  const rows = await query<{ reference: string }>(
+    `WITH changed AS (${sql})
+     INSERT INTO message_events (reference, at, kind, detail)
+     SELECT reference, CAST(${at} AS BIGINT), ${kind}, ${detail} FROM changed RETURNING reference`,
+    [...values, event.at.getTime(), event.kind, event.detail ?? null],
+  );
+  return rows.map(({ reference }) => reference);
 }
 
 async function queryLong<Row>(pool: pg.Pool, sql: string, values: readonly Value[] = []): Promise<Row[]> {
@@ -211,9 +243,11 @@ const COPIED_TABLES = {
       "last_error",
       "is_restricted",
       "answered_at",
+      "corrected_at",
       "quarantine_reason",
     ],
   ],
+  message_events: ["id", "reference", "at", "kind", "detail"],
   message_keys: ["key_hash", "reference", "client_proof"],
   client_hits: ["client_hash", "at"],
   store_meta: ["name", "value"],

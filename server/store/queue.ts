@@ -3,6 +3,7 @@ import {
   type Database,
   MESSAGE_COLUMNS,
   type MessageRow,
+  type NewEvent,
   type Query,
   toDate,
   toStoredMessage,
@@ -36,7 +37,7 @@ const LAST_ALERT: Readonly<Record<AlertTopic, string>> = {
 };
 
 /** What the outbox does with messages, and what the alerts need to know. */
-export function queueMethods({ query, dialect, isShared }: Database): Pick<Store, QueueMethods> {
+export function queueMethods({ query, change, dialect, isShared }: Database): Pick<Store, QueueMethods> {
   const select = (isDue: string) => `
       SELECT id FROM messages
       WHERE ${IS_MAILABLE} AND ${isDue} AND (leased_until IS NULL OR leased_until <= $1 OR leased_until > $2)
@@ -47,10 +48,13 @@ export function queueMethods({ query, dialect, isShared }: Database): Pick<Store
     UPDATE messages SET lease_token = $4, leased_until = $5, attempts = attempts + 1
     WHERE id IN (SELECT id FROM due UNION ALL SELECT id FROM strayed LIMIT $3) RETURNING ${MESSAGE_COLUMNS}`;
 
-  /** False when the lease went to somebody else. */
-  async function mark(claim: Claim, changes: string, ...values: Value[]): Promise<boolean> {
-    const sql = `UPDATE messages SET ${changes}, lease_token = NULL, leased_until = NULL WHERE ${IS_MINE} RETURNING id`;
-    return (await query(sql, [Number(claim.message.id), claim.token, ...values])).length === 1;
+  /** False when the lease went to somebody else. Without an event the attempt leaves no trace. */
+  async function mark(claim: Claim, event: NewEvent | null, changes: string, ...others: Value[]): Promise<boolean> {
+    const sql = `UPDATE messages SET ${changes}, lease_token = NULL, leased_until = NULL WHERE ${IS_MINE}
+      RETURNING reference`;
+    const values = [Number(claim.message.id), claim.token, ...others];
+    const changed = event === null ? await query(sql, values) : await change(sql, values, event);
+    return changed.length === 1;
   }
 
   return {
@@ -66,21 +70,23 @@ export function queueMethods({ query, dialect, isShared }: Database): Pick<Store
 
     markDelivered(claim, now) {
       const changes = "state = 'delivered', state_changed_at = $3, due_at = NULL, last_error = NULL";
-      return mark(claim, changes, now.getTime());
+      return mark(claim, { kind: "delivered", at: now }, changes, now.getTime());
     },
 
-    reschedule(claim, dueAt, error) {
-      return mark(claim, "due_at = $3, last_error = $4", dueAt.getTime(), error);
+    reschedule(claim, dueAt, error, now) {
+      const event: NewEvent = { kind: "deferred", at: now, detail: error };
+      return mark(claim, event, "due_at = $3, last_error = $4", dueAt.getTime(), error);
     },
 
     markFailed(claim, error, now) {
       const changes = "state = 'failed', state_changed_at = $3, due_at = NULL, last_error = $4";
-      return mark(claim, changes, now.getTime(), error);
+      return mark(claim, { kind: "failed", at: now, detail: error }, changes, now.getTime(), error);
     },
 
-    unclaim(claim, dueAt, error) {
+    unclaim(claim, dueAt, error, now) {
       const changes = "attempts = attempts - 1, due_at = $3, last_error = COALESCE($4, last_error)";
-      return mark(claim, changes, dueAt.getTime(), error);
+      const event: NewEvent | null = error === null ? null : { kind: "paused", at: now, detail: error };
+      return mark(claim, event, changes, dueAt.getTime(), error);
     },
 
     async nextDueAt() {

@@ -1,44 +1,55 @@
-import {
-  type Database,
-  type Dialect,
-  MESSAGE_COLUMNS,
-  type MessageRow,
-  toStoredMessage,
-  type Value,
-} from "./database.ts";
+import type { Action } from "../../contract/inbox.ts";
+import { type Database, type Value, VERSION } from "./database.ts";
+import { normaliseEmail } from "./listing.ts";
 import { readLastAlert } from "./queue.ts";
 import { normaliseReference } from "./reference.ts";
-import type { MessageFilter, Selection, Store } from "./store.ts";
+import type { EventKind, Selection, Store } from "./store.ts";
 
-type RecordMethods =
-  | "list"
-  | "find"
-  | "existingReferences"
-  | "countByDayAndCountry"
-  | "retry"
-  | "release"
-  | "resend"
-  | "delete"
-  | "rectify"
-  | "restrict"
-  | "erase"
-  | "purge";
+type RecordMethods = "act" | "markSeen" | "rectify" | "restrict" | "erase" | "purge";
 
 const DAY_MS = 86_400_000;
 const QUEUE_AGAIN = "state = 'queued', state_changed_at = $1, due_at = $1, attempts = 0, last_error = NULL";
 
-/** What the operator reads and changes, and what the privacy policy promises. */
+/** What an action does to which messages, and what their history says of it. `$1` is the time. */
+interface Change {
+  set: string;
+  where: string;
+  kind: EventKind;
+}
+
+const CHANGES: Readonly<Record<Exclude<Action, "delete">, readonly Change[]>> = {
+  retry: [
+    { set: QUEUE_AGAIN, where: "state = 'failed' AND is_restricted = 0", kind: "retried" },
+    // What is queued keeps the number of its attempts.
+    { set: "due_at = $1", where: "state = 'queued' AND is_restricted = 0", kind: "retried" },
+  ],
+  resend: [{ set: QUEUE_AGAIN, where: "state = 'delivered' AND is_restricted = 0", kind: "resent" }],
+  release: [{ set: QUEUE_AGAIN, where: "state = 'quarantined' AND is_restricted = 0", kind: "released" }],
+  answer: [{ set: "answered_at = $1", where: "answered_at IS NULL", kind: "answered" }],
+  unanswer: [{ set: "answered_at = NULL", where: "answered_at IS NOT NULL", kind: "unanswered" }],
+};
+
+/** What the operator changes, and what the privacy policy promises. */
 export function recordMethods(database: Database): Pick<Store, RecordMethods> {
-  const { query, queryLong, dialect } = database;
+  const { query, queryLong, change, dialect } = database;
   const isFrom = (parameter: string) => `${dialect.lowerCaseEmail} = ${parameter}`;
 
-  async function queueAgain(state: "quarantined" | "delivered", which: Selection, now: Date): Promise<number> {
-    const [condition, value] =
-      "reference" in which
-        ? ["reference = $3", normaliseReference(which.reference)]
-        : ["accepted_at >= $3", which.since.getTime()];
-    const sql = `UPDATE messages SET ${QUEUE_AGAIN} WHERE state = $2 AND ${condition} AND is_restricted = 0 RETURNING id`;
-    return (await query(sql, [now.getTime(), state, value])).length;
+  /** A condition on messages, whose placeholders follow those of `values`, to which it adds its own. */
+  function isSelected(which: Selection, values: Value[]): string {
+    if ("since" in which) return `accepted_at >= $${values.push(which.since.getTime())}`;
+    const references = JSON.stringify(which.references.map(normaliseReference));
+    const isNamed = dialect.isIn("reference", `$${values.push(references)}`);
+    if (which.versions === undefined) return isNamed;
+    return `${isNamed} AND ${dialect.isIn(VERSION, `$${values.push(JSON.stringify(which.versions))}`)}`;
+  }
+
+  /** True when no versions are given, or the messages from the address are exactly these. The address is `$1`. */
+  function isUnchanged(versions: readonly string[] | undefined, values: Value[]): string {
+    if (versions === undefined) return "1 = 1";
+    const count = `$${values.push(versions.length)}`;
+    const known = dialect.isIn(VERSION, `$${values.push(JSON.stringify(versions))}`);
+    const from = `SELECT count(*) FROM messages WHERE ${isFrom("$1")}`;
+    return `(${from}) = ${count} AND (${from} AND ${known}) = ${count}`;
   }
 
   /** Keys of messages that are gone. */
@@ -47,75 +58,56 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
   }
 
   return {
-    async list(filter) {
-      const { where, values } = conditionsOf(filter, dialect);
-      const limit = filter.limit === undefined ? "" : `LIMIT $${values.push(filter.limit)}`;
-      const sql = `SELECT ${MESSAGE_COLUMNS} FROM messages ${where} ORDER BY accepted_at DESC, id DESC ${limit}`;
-      return (await query<MessageRow>(sql, values)).map(toStoredMessage);
-    },
-
-    async find(reference) {
-      const sql = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE reference = $1`;
-      const [row] = await query<MessageRow>(sql, [normaliseReference(reference)]);
-      return row ? toStoredMessage(row) : null;
-    },
-
-    async existingReferences(references) {
-      const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
-      const rows = await query<{ reference: string }>(sql, [JSON.stringify(references)]);
-      return rows.map(({ reference }) => reference);
-    },
-
-    async countByDayAndCountry(since) {
-      const rows = await query<{ day: number; country: string; count: number }>(
-        `SELECT accepted_at / ${DAY_MS} AS day, country, count(*) AS count FROM messages
-         WHERE accepted_at >= $1 GROUP BY 1, 2 ORDER BY 1, 2`,
-        [since.getTime()],
-      );
-      return rows.map(({ day, country, count }) => ({
-        day: new Date(day * DAY_MS).toISOString().slice(0, 10),
-        country,
-        count,
-      }));
-    },
-
-    async retry(which, now) {
-      const nowMs = now.getTime();
-      if (which === "failed") {
-        return (await query(`UPDATE messages SET ${QUEUE_AGAIN} WHERE state = 'failed' RETURNING id`, [nowMs])).length;
+    async act(action, which, now) {
+      if (action === "delete") {
+        const values: Value[] = [];
+        const sql = `DELETE FROM messages WHERE ${isSelected(which, values)} AND is_restricted = 0 RETURNING reference`;
+        const rows = await query<{ reference: string }>(sql, values);
+        if (rows.length > 0) await removeStrayKeys();
+        return rows.map(({ reference }) => reference);
       }
-      const values = [nowMs, normaliseReference(which.reference)];
-      const failed = `UPDATE messages SET ${QUEUE_AGAIN} WHERE reference = $2 AND state = 'failed' RETURNING id`;
-      const queued = "UPDATE messages SET due_at = $1 WHERE reference = $2 AND state = 'queued' RETURNING id";
-      return (await query(failed, values)).length || (await query(queued, values)).length;
+      const changed: string[] = [];
+      // A message that one statement queued must not be matched by the next.
+      const changes = "since" in which ? CHANGES[action].slice(0, 1) : CHANGES[action].toReversed();
+      for (const { set, where, kind } of changes) {
+        const values: Value[] = set.includes("$1") ? [now.getTime()] : [];
+        const sql = `UPDATE messages SET ${set} WHERE ${where} AND ${isSelected(which, values)} RETURNING reference`;
+        changed.push(...(await change(sql, values, { kind, at: now })));
+      }
+      return changed;
     },
 
-    release: (which, now) => queueAgain("quarantined", which, now),
-    resend: (which, now) => queueAgain("delivered", which, now),
-
-    async delete(reference) {
-      const sql = "DELETE FROM messages WHERE reference = $1 RETURNING id";
-      const isDeleted = (await query(sql, [normaliseReference(reference)])).length === 1;
-      if (isDeleted) await removeStrayKeys();
-      return isDeleted;
+    async markSeen(reference, now) {
+      await query(
+        `INSERT INTO message_events (reference, at, kind)
+         SELECT reference, CAST($2 AS BIGINT), 'viewed' FROM messages WHERE reference = $1 AND state = 'quarantined'
+         AND NOT EXISTS (SELECT 1 FROM message_events WHERE reference = $1 AND kind = 'viewed')`,
+        [normaliseReference(reference), now.getTime()],
+      );
     },
 
-    async rectify(email, changes) {
+    async rectify(email, changes, now, versions) {
       const { name = null, email: newEmail = null, phone = null, country = null, message = null } = changes;
+      const values: Value[] = [normaliseEmail(email), name, newEmail, phone, country, message, now.getTime()];
       const sql = `UPDATE messages SET name = COALESCE($2, name), email = COALESCE($3, email),
-          phone = COALESCE($4, phone), country = COALESCE($5, country), message = COALESCE($6, message)
-        WHERE ${isFrom("$1")} RETURNING id`;
-      return (await query(sql, [normaliseEmail(email), name, newEmail, phone, country, message])).length;
+          phone = COALESCE($4, phone), country = COALESCE($5, country), message = COALESCE($6, message),
+          corrected_at = $7
+        WHERE ${isFrom("$1")} AND ${isUnchanged(versions, values)} RETURNING reference`;
+      return (await change(sql, values, { kind: "corrected", at: now })).length;
     },
 
-    async restrict(email, isRestricted) {
-      const sql = `UPDATE messages SET is_restricted = $2 WHERE ${isFrom("$1")} RETURNING id`;
-      return (await query(sql, [normaliseEmail(email), isRestricted ? 1 : 0])).length;
+    async restrict(email, isRestricted, now, versions) {
+      const values: Value[] = [normaliseEmail(email), isRestricted ? 1 : 0];
+      const sql = `UPDATE messages SET is_restricted = $2
+        WHERE ${isFrom("$1")} AND ${isUnchanged(versions, values)} RETURNING reference`;
+      return (await change(sql, values, { kind: isRestricted ? "restricted" : "unrestricted", at: now })).length;
     },
 
-    async erase(email) {
-      const sql = `DELETE FROM messages WHERE ${isFrom("$1")} RETURNING reference`;
-      const rows = await query<{ reference: string }>(sql, [normaliseEmail(email)]);
+    async erase(email, versions) {
+      const values: Value[] = [normaliseEmail(email)];
+      const sql = `DELETE FROM messages WHERE ${isFrom("$1")} AND ${isUnchanged(versions, values)} RETURNING reference`;
+      const rows = await query<{ reference: string }>(sql, values);
+      if (rows.length === 0 && versions !== undefined) return [];
       await removeStrayKeys();
       // Also when nothing was found: an erasure that was interrupted here is finished by asking again.
       await database.eraseTraces();
@@ -146,27 +138,4 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
       return references;
     },
   };
-}
-
-function conditionsOf(filter: MessageFilter, dialect: Dialect): { where: string; values: Value[] } {
-  const values: Value[] = [];
-  const conditions: string[] = [];
-  if (filter.state) conditions.push(`state = $${values.push(filter.state)}`);
-  if (filter.since) conditions.push(`accepted_at >= $${values.push(filter.since.getTime())}`);
-  if (filter.email !== undefined) {
-    conditions.push(`${dialect.lowerCaseEmail} = $${values.push(normaliseEmail(filter.email))}`);
-  }
-  if (filter.search !== undefined) {
-    const pattern = `%${filter.search
-      .trim()
-      .toLowerCase()
-      .replaceAll(/[\\%_]/g, "\\$&")}%`;
-    const words = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
-    conditions.push(`lower(${words}) LIKE $${values.push(pattern)} ESCAPE '\\'`);
-  }
-  return { where: conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "", values };
-}
-
-function normaliseEmail(email: string): string {
-  return email.trim().toLowerCase();
 }

@@ -99,7 +99,7 @@ test("gives up on a locked database in time, without holding up anything else", 
   const startMs = performance.now();
   const answers = await Promise.allSettled([
     ...Array.from({ length: 20 }, () => store.accept(submission(), RULES, new Date())),
-    store.retry("failed", new Date()),
+    store.act("retry", { since: new Date(0) }, new Date()),
   ]);
   clearInterval(watch);
   noteTurn();

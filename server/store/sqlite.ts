@@ -5,7 +5,17 @@ import { setTimeout } from "node:timers/promises";
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import { withinMs } from "../time.ts";
 import { acceptBatch } from "./acceptance.ts";
-import type { Database, Dialect, Query, Value } from "./database.ts";
+import {
+  casesOf,
+  type Database,
+  type Dialect,
+  isAscii,
+  letterClasses,
+  likePattern,
+  type NewEvent,
+  type Query,
+  type Value,
+} from "./database.ts";
 import { type ColumnTypes, migrate, readSchemaVersion } from "./migrations.ts";
 import { drawReference } from "./reference.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
@@ -16,6 +26,20 @@ export const SQLITE_DIALECT: Dialect = {
   isIn: (column, jsonArray) => `${column} IN (SELECT value FROM json_each(${jsonArray}))`,
   // Binary items, so that reading a field of one does not parse all of it again.
   itemsOf: (jsonArray) => `jsonb_each(${jsonArray})`,
+  // LIKE ignores the case of ASCII letters only. GLOB knows classes of any letters, and is fast where a plain letter
+  // comes first: hence a pattern for each case of the first.
+  contains(text, words) {
+    if (isAscii(words)) {
+      return { values: [likePattern(words)], condition: ([pattern]) => `(${text}) LIKE ${pattern} ESCAPE '\\'` };
+    }
+    const [first = "", ...others] = words;
+    const escapeOther = (character: string) => character.replace(/[*?[]/, "[$&]");
+    const rest = letterClasses(others, escapeOther);
+    return {
+      values: [...new Set([first, ...casesOf(first)])].map((start) => `*${escapeOther(start)}${rest}*`),
+      condition: (patterns) => `(${patterns.map((pattern) => `(${text}) GLOB ${pattern}`).join(" OR ")})`,
+    };
+  },
 };
 
 export function sqliteFile(dataDir: string): string {
@@ -106,6 +130,7 @@ export async function openSqlite(dataDir: string, options: SqliteThreadOptions =
     isShared: false,
     query: (sql, values) => call("query", [sql, values]),
     queryLong: (sql, values) => call("queryLong", [sql, values], LONG_CALL_LIMIT_MS),
+    change: (sql, values, event) => call("change", [sql, values, event]),
     accept: (batch) => call("accept", [batch]),
     eraseTraces: () => call("eraseTraces", [], LONG_CALL_LIMIT_MS),
     checkpoint: () => call("checkpoint", [], LONG_CALL_LIMIT_MS),
@@ -196,6 +221,7 @@ export async function openSqliteFile(file: string, options: SqliteOptions = {}):
       isShared: false,
       query: (sql, values) => run(() => query(sql, values)),
       queryLong: (sql, values) => run(() => query(sql, values)),
+      change: (sql, values, event) => run(() => transaction(db, () => change(query, sql, values, event))),
       accept: (batch) => run(() => transaction(db, () => acceptBatch(batch, parts))),
       eraseTraces: () => run(() => eraseTraces(db)),
       checkpoint: () => run(async () => void checkpoint(db)),
@@ -248,6 +274,17 @@ function queryOf(db: DatabaseSync): Query {
     }
     return statement.all(...values) as Row[];
   };
+}
+
+async function change(query: Query, sql: string, values: readonly Value[], event: NewEvent): Promise<string[]> {
+  const references = (await query<{ reference: string }>(sql, values)).map(({ reference }) => reference);
+  if (references.length > 0) {
+    await query(
+      "INSERT INTO message_events (reference, at, kind, detail) SELECT value, $2, $3, $4 FROM json_each($1)",
+      [...[JSON.stringify(references), event.at.getTime(), event.kind, event.detail ?? null]],
+    );
+  }
+  return references;
 }
 
 /** All of the work or none of it; on disk when this resolves. */

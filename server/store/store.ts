@@ -1,17 +1,20 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
+import type { Action, EventKind, HoldReason, InboxState } from "../../contract/inbox.ts";
 import type { Limit, Retention } from "../config.ts";
 
 /**
  * `queued`: to be mailed, now or at its next attempt. `delivered`: the mail server took it. `failed`: refused for good
  * or out of attempts, kept for the operator. `quarantined`: held back as suspected abuse, never mailed unless released.
  */
-export type MessageState = "queued" | "delivered" | "failed" | "quarantined";
+export type MessageState = InboxState;
 
 /**
  * `trap`: the trap field was filled. `network-limit`: many messages came from the same network. `hourly-limit`: more
  * messages came in an hour, from everybody together, than HOURLY_LIMIT allows.
  */
-export type QuarantineReason = "trap" | "network-limit" | "hourly-limit";
+export type QuarantineReason = HoldReason;
+
+export type { EventKind };
 
 /** What a request hands over. */
 export interface Submission {
@@ -60,6 +63,16 @@ export interface StoredMessage extends ContactMessage {
   answeredAt: Date | null;
   /** Why it was held back; kept after its release. */
   quarantineReason: QuarantineReason | null;
+  /** Another one after every change. */
+  version: string;
+}
+
+/** What happened to a message after it was accepted. */
+export interface StoredEvent {
+  at: Date;
+  kind: EventKind;
+  /** The error of an attempt. */
+  detail: string | null;
 }
 
 /** A message leased to one worker. Marking it with a token that a later claim replaced changes nothing. */
@@ -69,13 +82,41 @@ export interface Claim {
 }
 
 export interface MessageFilter {
+  references?: readonly string[];
   state?: MessageState;
   email?: string;
   /** Accepted at or after. */
   since?: Date;
+  /** Accepted before. */
+  until?: Date;
+  /** A two-letter code; empty for messages without a country. */
+  country?: string;
+  /** Only those that are neither marked as answered nor in quarantine. */
+  unanswered?: boolean;
   /** Part of the name, address, phone number, reference or words, in any case. */
   search?: string;
+  /** Only messages after this one in the list, to go on from it. */
+  after?: { acceptedAtMs: number; id: number };
   limit?: number;
+}
+
+/** How many messages are in each state, and how many of them are marked as answered. */
+export type StateCounts = Readonly<Record<MessageState, { count: number; answered: number }>>;
+
+/** From acceptance to delivery. */
+export interface DeliveryTimeCounts {
+  count: number;
+  medianMs: number | null;
+  slowestMs: number | null;
+  /** As many as there are bounds, and one more: how many took at most that long, and longer than the bound before. */
+  buckets: readonly number[];
+}
+
+export interface QueueTrouble {
+  /** The mail server took no mail at all at the last attempt; `null` when it did, or nothing waits. */
+  pause: { reason: string; since: Date; lastAt: Date } | null;
+  /** When the message that should have been tried the longest ago was due; `null` when none is due. */
+  dueSince: Date | null;
 }
 
 /** Messages per day (UTC, `YYYY-MM-DD`) and per country code (empty when not given). */
@@ -100,8 +141,8 @@ export interface QueueDepth {
 /** What alerts are about, each with a last time of its own. */
 export type AlertTopic = "delivery" | "quarantine";
 
-/** One message, or all that were accepted since a time. */
-export type Selection = { reference: string } | { since: Date };
+/** Messages by name, or all that were accepted since a time. With versions, those that have another by now are left out. */
+export type Selection = { references: readonly string[]; versions?: readonly string[] | undefined } | { since: Date };
 
 export interface AcceptanceRules {
   /** The letters every reference starts with. */
@@ -125,7 +166,7 @@ export interface Store {
   markDelivered(claim: Claim, now: Date): Promise<boolean>;
   reschedule(claim: Claim, dueAt: Date, error: string, now: Date): Promise<boolean>;
   markFailed(claim: Claim, error: string, now: Date): Promise<boolean>;
-  /** Gives the lease back without counting the attempt. */
+  /** Gives the lease back without counting the attempt. The error is why no mail could be sent at all; `null`: not tried. */
   unclaim(claim: Claim, dueAt: Date, error: string | null, now: Date): Promise<boolean>;
   /** When the next queued message becomes due or its lease ends; `null` with an empty queue. */
   nextDueAt(): Promise<Date | null>;
@@ -142,23 +183,39 @@ export interface Store {
 
   /** Newest first. */
   list(filter: MessageFilter): Promise<StoredMessage[]>;
+  countStates(filter: MessageFilter): Promise<StateCounts>;
+  /** Oldest first. Changes made by a node of the version before are missing. */
+  history(reference: string): Promise<StoredEvent[]>;
+  /** Another one after every change of any message, but for an attempt that has only begun. */
+  changeToken(): Promise<string>;
   find(reference: string): Promise<StoredMessage | null>;
   /** Those of the references that a message has. */
   existingReferences(references: readonly string[]): Promise<string[]>;
   countByDayAndCountry(since: Date): Promise<MessageCount[]>;
-  /** Queues failed messages again with all attempts before them. These three return how many they changed. */
-  retry(which: { reference: string } | "failed", now: Date): Promise<number>;
-  /** Queues quarantined messages. */
-  release(which: Selection, now: Date): Promise<number>;
-  /** Queues delivered messages again. */
-  resend(which: Selection, now: Date): Promise<number>;
-  /** Deletes one message in any state; false when there is none. */
-  delete(reference: string): Promise<boolean>;
+  /** Of the messages accepted since then and delivered, without those that were sent once more. */
+  deliveryTimes(since: Date, boundsMs: readonly number[]): Promise<DeliveryTimeCounts>;
+  queueTrouble(now: Date): Promise<QueueTrouble>;
+  /** Messages in quarantine that no operator has opened, without what a visitor asked not to be used. */
+  countUnseen(): Promise<number>;
+  /** Remembers that an operator has opened a message in quarantine. */
+  markSeen(reference: string, now: Date): Promise<void>;
+  /**
+   * Does what an operator asks with those of the messages that it fits, and returns their references. `retry` queues what
+   * failed with all attempts before it, and makes what is queued due now; `resend` and `release` queue what was delivered
+   * or is in quarantine. Restricted messages are neither queued nor deleted.
+   */
+  act(action: Action, which: Selection, now: Date): Promise<string[]>;
 
-  rectify(email: string, changes: Partial<ContactMessage>): Promise<number>;
-  restrict(email: string, isRestricted: boolean): Promise<number>;
+  /** These three change nothing when versions are given and the messages from the address have others by now. */
+  rectify(
+    email: string,
+    changes: Partial<ContactMessage>,
+    now: Date,
+    versions?: readonly string[] | undefined,
+  ): Promise<number>;
+  restrict(email: string, isRestricted: boolean, now: Date, versions?: readonly string[] | undefined): Promise<number>;
   /** Erases the messages and leaves no readable copy in the database's own files; returns their references. */
-  erase(email: string): Promise<string[]>;
+  erase(email: string, versions?: readonly string[] | undefined): Promise<string[]>;
   /**
    * Erases what is past its retention, and client hashes older than a day. Never a queued or restricted message, nor one
    * in quarantine that no alert has told of.

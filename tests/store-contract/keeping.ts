@@ -61,13 +61,13 @@ export function keepingSuite(newPlace: NewPlace): void {
     const mine = [messageWith({ email: "Ada@Example.com" }), messageWith({ email: "ada@example.com", country: "FR" })];
     for (const message of mine) await store(node, submissionOf(message));
     await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
-    expect(await node.rectify("ADA@example.com", { name: "Ada King", country: "" })).toBe(2);
+    expect(await node.rectify("ADA@example.com", { name: "Ada King", country: "" }, NOON)).toBe(2);
     expect(await node.list({ email: "ada@example.com" })).toMatchObject([
       { ...mine[1], name: "Ada King", country: "" },
       { ...mine[0], name: "Ada King", country: "" },
     ]);
     expect(await node.list({ email: "eve@example.com" })).toMatchObject([{ name: "Ada Lovelace", country: "GB" }]);
-    expect(await node.rectify("nobody@example.com", { name: "X" })).toBe(0);
+    expect(await node.rectify("nobody@example.com", { name: "X" }, NOON)).toBe(0);
   });
 
   test("neither mails nor purges a restricted message until the restriction is lifted", async () => {
@@ -76,13 +76,13 @@ export function keepingSuite(newPlace: NewPlace): void {
     await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
     await finish(node, "delivered");
     const reference = await store(node);
-    expect(await node.restrict("ADA@example.com", true)).toBe(1);
-    expect(await node.restrict("eve@example.com", true)).toBe(1);
+    expect(await node.restrict("ADA@example.com", true, NOON)).toBe(1);
+    expect(await node.restrict("eve@example.com", true, NOON)).toBe(1);
     expect(await node.claim(5, MINUTE_MS, later(HOUR_MS))).toEqual([]);
     expect(await node.nextDueAt()).toBeNull();
     expect(await node.purge(kept, later(9 * DAY_MS))).toEqual([]);
     expect((await node.list({})).map((message) => message.isRestricted)).toEqual([true, true]);
-    expect(await node.restrict("ada@example.com", false)).toBe(1);
+    expect(await node.restrict("ada@example.com", false, NOON)).toBe(1);
     expect(await node.claim(5, MINUTE_MS, later(HOUR_MS))).toMatchObject([{ message: { reference } }]);
   });
 

@@ -125,7 +125,7 @@ export function queueSuite(newPlace: NewPlace): void {
     await finish(node, "failed", later(2 * HOUR_MS));
     const depth = { queued: 0, oldestQueuedAt: null, quarantined: 0, newlyQuarantined: 0 };
     expect(await node.queueDepth()).toEqual({ ...depth, failed: 2, lastFailedAt: later(2 * HOUR_MS) });
-    await node.restrict("eve@example.com", true);
+    await node.restrict("eve@example.com", true, NOON);
     expect(await node.queueDepth()).toEqual({ ...depth, failed: 1, lastFailedAt: later(HOUR_MS) });
   });
 
@@ -150,13 +150,15 @@ export function queueSuite(newPlace: NewPlace): void {
     await finish(node, "failed");
     const delivered = await store(node);
     await finish(node, "delivered");
-    expect(await node.retry({ reference: String(references[0]).toLowerCase() }, later(HOUR_MS))).toBe(1);
+    expect(await node.act("retry", { references: [String(references[0]).toLowerCase()] }, later(HOUR_MS))).toHaveLength(
+      1,
+    );
     expect(await node.find(String(references[0]))).toMatchObject({
       ...{ state: "queued", attempts: 0, dueAt: later(HOUR_MS), lastError: null, stateChangedAt: later(HOUR_MS) },
     });
-    expect(await node.retry("failed", later(HOUR_MS))).toBe(1);
-    expect(await node.retry("failed", later(HOUR_MS))).toBe(0);
-    expect(await node.retry({ reference: delivered }, NOON)).toBe(0);
+    expect(await node.act("retry", { since: new Date(0) }, later(HOUR_MS))).toHaveLength(1);
+    expect(await node.act("retry", { since: new Date(0) }, later(HOUR_MS))).toHaveLength(0);
+    expect(await node.act("retry", { references: [delivered] }, NOON)).toHaveLength(0);
     expect(await node.claim(5, MINUTE_MS, later(HOUR_MS))).toHaveLength(2);
   });
 
@@ -166,7 +168,7 @@ export function queueSuite(newPlace: NewPlace): void {
     const [claim] = await node.claim(1, MINUTE_MS, NOON);
     if (!claim) throw new Error("Nothing was claimed");
     await node.reschedule(claim, later(HOUR_MS), "451 later", NOON);
-    expect(await node.retry({ reference }, later(MINUTE_MS))).toBe(1);
+    expect(await node.act("retry", { references: [reference] }, later(MINUTE_MS))).toHaveLength(1);
     expect(await node.find(reference)).toMatchObject({ state: "queued", attempts: 1, dueAt: later(MINUTE_MS) });
   });
 
@@ -174,9 +176,9 @@ export function queueSuite(newPlace: NewPlace): void {
     const node = await (await newPlace()).open();
     const reference = await store(node, submissionOf(messageWith(), { isTrapped: true }));
     expect(await node.claim(1, MINUTE_MS, later(HOUR_MS))).toEqual([]);
-    expect(await node.release({ reference }, later(MINUTE_MS))).toBe(1);
-    expect(await node.release({ reference }, later(MINUTE_MS))).toBe(0);
-    expect(await node.release({ reference: "BC-NONE-00" }, NOON)).toBe(0);
+    expect(await node.act("release", { references: [reference] }, later(MINUTE_MS))).toHaveLength(1);
+    expect(await node.act("release", { references: [reference] }, later(MINUTE_MS))).toHaveLength(0);
+    expect(await node.act("release", { references: ["BC-NONE-00"] }, NOON)).toHaveLength(0);
     expect(await node.claim(1, MINUTE_MS, later(MINUTE_MS))).toHaveLength(1);
   });
 
@@ -186,9 +188,9 @@ export function queueSuite(newPlace: NewPlace): void {
     const old = await store(node, trapped());
     await store(node, trapped(), later(HOUR_MS));
     await store(node, trapped(), later(2 * HOUR_MS));
-    expect(await node.release({ since: later(HOUR_MS) }, later(3 * HOUR_MS))).toBe(2);
+    expect(await node.act("release", { since: later(HOUR_MS) }, later(3 * HOUR_MS))).toHaveLength(2);
     expect((await node.list({ state: "quarantined" })).map(({ reference }) => reference)).toEqual([old]);
-    expect(await node.release({ since: new Date(0) }, later(3 * HOUR_MS))).toBe(1);
+    expect(await node.act("release", { since: new Date(0) }, later(3 * HOUR_MS))).toHaveLength(1);
   });
 
   test("sends what was delivered once more, by reference or since a time, and nothing else", async () => {
@@ -199,16 +201,16 @@ export function queueSuite(newPlace: NewPlace): void {
     await finish(node, "delivered", later(HOUR_MS));
     const failed = await store(node, submissionOf(), later(2 * HOUR_MS));
     await finish(node, "failed", later(2 * HOUR_MS));
-    expect(await node.resend({ reference: failed }, later(3 * HOUR_MS))).toBe(0);
-    expect(await node.resend({ since: later(1) }, later(3 * HOUR_MS))).toBe(1);
-    expect(await node.resend({ reference: first.toLowerCase() }, later(3 * HOUR_MS))).toBe(1);
+    expect(await node.act("resend", { references: [failed] }, later(3 * HOUR_MS))).toHaveLength(0);
+    expect(await node.act("resend", { since: later(1) }, later(3 * HOUR_MS))).toHaveLength(1);
+    expect(await node.act("resend", { references: [first.toLowerCase()] }, later(3 * HOUR_MS))).toHaveLength(1);
     expect(await node.claim(5, MINUTE_MS, later(3 * HOUR_MS))).toHaveLength(2);
   });
 
   test("counts a message that was queued again from then on, not from when it was accepted", async () => {
     const node = await (await newPlace()).open();
     const reference = await store(node, submissionOf(messageWith(), { isTrapped: true }));
-    await node.release({ reference }, later(9 * HOUR_MS));
+    await node.act("release", { references: [reference] }, later(9 * HOUR_MS));
     expect(await node.queueDepth()).toMatchObject({ queued: 1, oldestQueuedAt: later(9 * HOUR_MS) });
     await store(node, submissionOf(), later(8 * HOUR_MS));
     expect(await node.queueDepth()).toMatchObject({ queued: 2, oldestQueuedAt: later(8 * HOUR_MS) });

@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { csvPart, jsonPart, messageJson, toCsv, visibleJson } from "./export.ts";
+import type { StoredMessage } from "./store/store.ts";
+
+test("writes JSON that is safe to show and means the same", () => {
+  const value = { text: "a\u001b[2J\u009b\u202E\u{E0001}\n日本", list: [1, null] };
+  const json = visibleJson(value);
+  expect(JSON.parse(json)).toEqual(value);
+  expect(json.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(json).toContain("日本");
+});
+
+test.each([
+  ["=1+1", "'=1+1"],
+  ["+44 20", "'+44 20"],
+  ["-2", "'-2"],
+  ["@SUM(A1)", "'@SUM(A1)"],
+  ["\t=1", "\"'\t'=1\""],
+  ["\r=1", "\"'\r'=1\""],
+  ["\n=1", "\"'\n'=1\""],
+  ["\tabc", '"\'\tabc"'],
+  ["  =1+1", "'  =1+1"],
+  ["\u00A0\u3000+1", "'\u00A0\u3000+1"],
+  ["\u200B\uFEFF@SUM(A1)", "'\u200B\uFEFF@SUM(A1)"],
+  ["\u0000-2", "'\u0000-2"],
+  ["\uFF1D1", "'\uFF1D1"],
+  ["\uFF0B1", "'\uFF0B1"],
+  ["\uFF0D1", "'\uFF0D1"],
+  ["\uFF20SUM(A1)", "'\uFF20SUM(A1)"],
+  [" \uFE661", "' \uFE661"],
+  ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
+  ["a, b", '"a, b"'],
+  ['say "hi"', '"say ""hi"""'],
+  ["two\nlines", '"two\nlines"'],
+  ["a; b", '"a; b"'],
+  ["a\tb", '"a\tb"'],
+  ["a=b", "a=b"],
+  ["a - b + c @ d", "a - b + c @ d"],
+  ["", ""],
+])("writes %j as %j in CSV", (text, cell) => {
+  expect(toCsv([[text, "x"]])).toBe(`${cell},x\r\n`);
+});
+
+test.each([
+  ["x;=1+1;", '"x;\'=1+1;"'],
+  ["x; =1+1", '"x;\' =1+1"'],
+  ['x;"=1+1"', `"x;'""=1+1"""`],
+  ["x\t@SUM(A1)", '"x\t\'@SUM(A1)"'],
+  ["Dear all,\n\n+1", '"Dear all,\n\n\'+1"'],
+])("keeps %j inert in a spreadsheet that separates cells at ; or tab", (text, cell) => {
+  expect(toCsv([["x", text]])).toBe(`x,${cell}\r\n`);
+  for (const separator of [";", "\t"]) {
+    // Without a quote at the start of the row, such a spreadsheet takes every quote for text or for an empty start.
+    const cells = toCsv([["x", text]]).split(new RegExp(`[${separator}\r\n]`));
+    expect(cells.filter((seen) => /^[\s"]*[=+\-@]/.test(seen))).toEqual([]);
+  }
+});
+
+const AT = new Date("2025-06-15T12:00:00Z");
+
+function messageNumber(number: number): StoredMessage {
+  return {
+    ...{ id: String(number), reference: `BC-AAAA-A${number}`, version: "1", state: "queued", acceptedAt: AT },
+    ...{ stateChangedAt: AT, dueAt: AT, attempts: 0, lastError: null, isRestricted: false, answeredAt: null },
+    ...{ quarantineReason: null, name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "]\n[" },
+  };
+}
+
+test.each([
+  [[]],
+  [[[1]]],
+  [[[1, 2], [3]]],
+  // All messages after the first part were deleted meanwhile.
+  [[[1, 2], []]],
+  [[[], [1]]],
+])("an export in the parts %j is the same file as in one piece", (parts: number[][]) => {
+  const pages = (parts.length > 0 ? parts : [[]]).map((part) => part.map(messageNumber));
+  const position = (index: number) => ({ isFirst: index === 0, isLast: index === pages.length - 1 });
+  const all = pages.flat();
+  if (pages[0]?.length !== 0 || pages.length === 1) {
+    expect(pages.map((page, index) => jsonPart(page, position(index))).join("")).toBe(
+      visibleJson(all.map(messageJson)),
+    );
+  }
+  const csv = pages.map((page, index) => csvPart(page, position(index))).join("");
+  expect(csv).toBe(csvPart(all, { isFirst: true }));
+  expect(csv.split("\r\n")).toHaveLength(all.length + 2);
+});

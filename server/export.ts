@@ -1,0 +1,105 @@
+import type { ExportFormat } from "../contract/inbox.ts";
+import { HIDDEN_CHARACTER } from "../contract/visible-text.ts";
+import type { StoredMessage } from "./store/store.ts";
+
+/** Everything stored about a message, under the names the contact form uses. */
+export function messageJson(message: StoredMessage) {
+  return {
+    reference: message.reference,
+    state: message.state,
+    isRestricted: message.isRestricted,
+    acceptedAt: message.acceptedAt,
+    stateChangedAt: message.stateChangedAt,
+    dueAt: message.dueAt,
+    attempts: message.attempts,
+    lastError: message.lastError,
+    answeredAt: message.answeredAt,
+    quarantineReason: message.quarantineReason,
+    name: message.name,
+    email: message.email,
+    phone: message.phone,
+    country: message.country,
+    message: message.message,
+  };
+}
+
+export type MessageJson = ReturnType<typeof messageJson>;
+
+const CSV_COLUMNS: readonly (keyof MessageJson)[] = [
+  ...(["reference", "state", "isRestricted", "acceptedAt", "stateChangedAt", "dueAt"] as const),
+  ...(["attempts", "lastError", "answeredAt", "quarantineReason"] as const),
+  ...(["name", "email", "phone", "country", "message"] as const),
+];
+
+export function cellText(value: MessageJson[keyof MessageJson]): string {
+  if (value === null) return "";
+  return value instanceof Date ? value.toISOString() : String(value);
+}
+
+export interface ExportPosition {
+  isFirst: boolean;
+  isLast: boolean;
+}
+
+/** One part of a CSV file. With `show`, for a terminal: each cell goes through it, and there is no byte order mark. */
+export function csvPart(
+  messages: readonly StoredMessage[],
+  { isFirst }: Pick<ExportPosition, "isFirst">,
+  show?: (cell: string) => string,
+): string {
+  const rows = messages.map((message) => {
+    const json = messageJson(message);
+    return CSV_COLUMNS.map((column) => (show ?? String)(cellText(json[column])));
+  });
+  return (isFirst && !show ? BYTE_ORDER_MARK : "") + toCsv(isFirst ? [CSV_COLUMNS, ...rows] : rows);
+}
+
+/** One part of a JSON array. All of them together are what `visibleJson` makes of all messages. */
+export function jsonPart(messages: readonly StoredMessage[], { isFirst, isLast }: ExportPosition): string {
+  const items = visibleJson(messages.map(messageJson))
+    .replace(/^\[\n?/, "")
+    .replace(/\n?\]\n$/, "");
+  if (items === "") return (isFirst ? "[" : "") + (isLast ? (isFirst ? "]\n" : "\n]\n") : "");
+  return (isFirst ? "[\n" : ",\n") + items + (isLast ? "\n]\n" : "");
+}
+
+export const EXPORT_TYPE: Readonly<Record<ExportFormat, string>> = {
+  csv: "text/csv; charset=utf-8",
+  json: "application/json",
+};
+
+/** JSON of the value, safe to show, with a line end. */
+export function visibleJson(value: unknown): string {
+  const escapeUnits = (hidden: string) =>
+    [...Array(hidden.length).keys()]
+      .map((index) => `\\u${hidden.charCodeAt(index).toString(16).padStart(4, "0")}`)
+      .join("");
+  // The only hidden characters that JSON.stringify itself writes are its line ends.
+  const lines = JSON.stringify(value, null, 2).split("\n");
+  return `${lines.map((line) => line.replaceAll(HIDDEN_CHARACTER, escapeUnits)).join("\n")}\n`;
+}
+
+/** Without it at the start of a file, many spreadsheets do not read the file as UTF-8. */
+const BYTE_ORDER_MARK = "\uFEFF";
+
+/**
+ * RFC 4180: CRLF between rows, quotes where they are needed. Opening the file in a spreadsheet runs nothing that a
+ * visitor wrote: whatever could be taken for a formula gets an apostrophe before it.
+ */
+export function toCsv(rows: readonly (readonly string[])[]): string {
+  return rows.map((row) => `${row.map(toCell).join(",")}\r\n`).join("");
+}
+
+/**
+ * The places before what a spreadsheet may take for a formula, by OWASP's advice on CSV injection: before a cell that
+ * starts with a tab, a line end or one of `=+-@`, their full-width and small forms included, also after characters that
+ * spreadsheets skip. Where spreadsheets separate cells at `;`, a quote in the middle of a row is plain text, and each
+ * `;`, tab and line end within our quotes starts a cell.
+ */
+const FORMULA =
+  /^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=(?:(?![\t\r\n])[\s\p{Cc}\p{Cf}"])*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20\uFE66\uFE62\uFE63\uFE6B])/gu;
+
+function toCell(text: string): string {
+  const inert = text.replaceAll(FORMULA, "'");
+  return /[",;\t\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}

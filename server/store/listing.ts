@@ -1,0 +1,188 @@
+import {
+  type Database,
+  type Dialect,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  toDate,
+  toStoredMessage,
+  type Value,
+} from "./database.ts";
+import { normaliseReference } from "./reference.ts";
+import type { EventKind, MessageFilter, MessageState, StateCounts, Store } from "./store.ts";
+
+type ListingMethods =
+  | "list"
+  | "find"
+  | "existingReferences"
+  | "countStates"
+  | "countByDayAndCountry"
+  | "history"
+  | "changeToken"
+  | "deliveryTimes"
+  | "queueTrouble"
+  | "countUnseen";
+
+const DAY_MS = 86_400_000;
+const SEARCHED = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
+const NOT_RESENT = `NOT EXISTS (SELECT 1 FROM message_events
+  WHERE message_events.reference = messages.reference AND kind = 'resent')`;
+
+/** What the operator reads. */
+export function listingMethods({ query, dialect }: Database): Pick<Store, ListingMethods> {
+  return {
+    async list(filter) {
+      const { where, values } = conditionsOf(filter, dialect);
+      const limit = filter.limit === undefined ? "" : `LIMIT $${values.push(filter.limit)}`;
+      const sql = `SELECT ${MESSAGE_COLUMNS} FROM messages ${where} ORDER BY accepted_at DESC, id DESC ${limit}`;
+      return (await query<MessageRow>(sql, values)).map(toStoredMessage);
+    },
+
+    async find(reference) {
+      const sql = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE reference = $1`;
+      const [row] = await query<MessageRow>(sql, [normaliseReference(reference)]);
+      return row ? toStoredMessage(row) : null;
+    },
+
+    async existingReferences(references) {
+      const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
+      const rows = await query<{ reference: string }>(sql, [JSON.stringify(references)]);
+      return rows.map(({ reference }) => reference);
+    },
+
+    async countStates(filter) {
+      const { where, values } = conditionsOf(filter, dialect);
+      // Without words or a country two indexes answer, and no message is read.
+      const isIndexed = filter.search === undefined && filter.country === undefined && filter.email === undefined;
+      const sql = isIndexed
+        ? `SELECT state, count(*) AS count, 0 AS answered FROM messages ${where} GROUP BY state
+           UNION ALL SELECT state, 0, count(*) FROM messages ${and(where, "answered_at IS NOT NULL")} GROUP BY state`
+        : `SELECT state, count(*) AS count, count(answered_at) AS answered FROM messages ${where} GROUP BY state`;
+      const rows = await query<{ state: MessageState; count: number; answered: number }>(sql, values);
+      const none = () => ({ count: 0, answered: 0 });
+      const counts = { queued: none(), delivered: none(), failed: none(), quarantined: none() };
+      for (const { state, count, answered } of rows) {
+        counts[state].count += count;
+        counts[state].answered += answered;
+      }
+      return counts satisfies StateCounts;
+    },
+
+    async countByDayAndCountry(since) {
+      const rows = await query<{ day: number; country: string; count: number }>(
+        `SELECT accepted_at / ${DAY_MS} AS day, country, count(*) AS count FROM messages
+         WHERE accepted_at >= $1 GROUP BY 1, 2 ORDER BY 1, 2`,
+        [since.getTime()],
+      );
+      return rows.map(({ day, country, count }) => ({
+        day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+        country,
+        count,
+      }));
+    },
+
+    async history(reference) {
+      const sql = "SELECT at, kind, detail FROM message_events WHERE reference = $1 ORDER BY id";
+      const rows = await query<{ at: number; kind: EventKind; detail: string | null }>(sql, [
+        normaliseReference(reference),
+      ]);
+      return rows.map(({ at, kind, detail }) => ({ at: new Date(at), kind, detail }));
+    },
+
+    async changeToken() {
+      // Deleting a message that is not the newest changes neither, but the counts that the caller has beside them.
+      const [row] = await query<{ message: number | null; event: number | null }>(
+        "SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM message_events) AS event",
+      );
+      return `${row?.message ?? 0}.${row?.event ?? 0}`;
+    },
+
+    async deliveryTimes(since, boundsMs) {
+      const bucket = boundsMs.map((boundMs, index) => `WHEN ms <= ${boundMs} THEN ${index}`).join(" ");
+      const times = `SELECT state_changed_at - accepted_at AS ms FROM messages
+        WHERE state = 'delivered' AND accepted_at >= $1 AND ${NOT_RESENT}`;
+      const rows = await query<{ bucket: number; count: number; slowest: number }>(
+        `SELECT CASE ${bucket} ELSE ${boundsMs.length} END AS bucket, count(*) AS count, max(ms) AS slowest
+         FROM (${times}) AS times GROUP BY 1`,
+        [since.getTime()],
+      );
+      const count = rows.reduce((sum, row) => sum + row.count, 0);
+      const buckets = Array.from({ length: boundsMs.length + 1 }, (_, index) => {
+        return rows.find((row) => row.bucket === index)?.count ?? 0;
+      });
+      if (count === 0) return { count, medianMs: null, slowestMs: null, buckets };
+      const [middle] = await query<{ ms: number }>(`${times} ORDER BY 1 LIMIT 1 OFFSET $2`, [
+        since.getTime(),
+        Math.floor((count - 1) / 2),
+      ]);
+      return {
+        count,
+        medianMs: middle?.ms ?? null,
+        slowestMs: Math.max(...rows.map(({ slowest }) => slowest)),
+        buckets,
+      };
+    },
+
+    async queueTrouble(now) {
+      const [due] = await query<{ at: number | null }>(
+        `SELECT min(due_at) AS at FROM messages WHERE state = 'queued' AND is_restricted = 0 AND due_at <= $1
+         AND (leased_until IS NULL OR leased_until <= $1)`,
+        [now.getTime()],
+      );
+      // The pause lasts since the first attempt that met it after the last that did not.
+      const [pause] = await query<{ since: number | null; last_at: number; reason: string }>(
+        `SELECT min(at) AS since, max(at) AS last_at, max(detail) AS reason FROM message_events WHERE kind = 'paused'
+         AND id > COALESCE((SELECT max(id) FROM message_events WHERE kind IN ('delivered', 'deferred', 'failed')), 0)
+         AND EXISTS (SELECT 1 FROM messages WHERE state = 'queued' AND is_restricted = 0)`,
+      );
+      return {
+        pause:
+          pause && pause.since !== null
+            ? { reason: pause.reason, since: new Date(pause.since), lastAt: new Date(pause.last_at) }
+            : null,
+        dueSince: toDate(due?.at),
+      };
+    },
+
+    async countUnseen() {
+      const [row] = await query<{ count: number }>(
+        `SELECT count(*) AS count FROM messages WHERE state = 'quarantined' AND is_restricted = 0 AND NOT EXISTS
+         (SELECT 1 FROM message_events WHERE message_events.reference = messages.reference AND kind = 'viewed')`,
+      );
+      return row?.count ?? 0;
+    },
+  };
+}
+
+function conditionsOf(filter: MessageFilter, dialect: Dialect): { where: string; values: Value[] } {
+  const values: Value[] = [];
+  const place = (value: Value) => `$${values.push(value)}`;
+  const conditions: string[] = [];
+  if (filter.references) {
+    conditions.push(dialect.isIn("reference", place(JSON.stringify(filter.references.map(normaliseReference)))));
+  }
+  if (filter.state) conditions.push(`state = ${place(filter.state)}`);
+  if (filter.unanswered) conditions.push("answered_at IS NULL AND state <> 'quarantined'");
+  if (filter.since) conditions.push(`accepted_at >= ${place(filter.since.getTime())}`);
+  if (filter.until) conditions.push(`accepted_at < ${place(filter.until.getTime())}`);
+  if (filter.country !== undefined) conditions.push(`country = ${place(filter.country)}`);
+  if (filter.email !== undefined) conditions.push(`${dialect.lowerCaseEmail} = ${place(normaliseEmail(filter.email))}`);
+  if (filter.after) {
+    const { acceptedAtMs, id } = filter.after;
+    conditions.push(`(accepted_at, id) < (${place(acceptedAtMs)}, ${place(id)})`);
+  }
+  const words = filter.search?.trim() ?? "";
+  if (words !== "") {
+    const { values: patterns, condition } = dialect.contains(SEARCHED, words);
+    conditions.push(condition(patterns.map(place)));
+  }
+  return { where: conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "", values };
+}
+
+function and(where: string, condition: string): string {
+  return where === "" ? `WHERE ${condition}` : `${where} AND ${condition}`;
+}
+
+/** Addresses are compared without regard to the case of their letters. */
+export function normaliseEmail(email: string): string {
+  return email.trim().toLowerCase();
+}
