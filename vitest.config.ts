@@ -16,7 +16,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ["{app,contract,prerender,server}/**/*.test.{ts,tsx}", "tests/*.test.ts", "tests/faults/*.test.ts"],
+    include: ["{app,contract,inbox,prerender,server}/**/*.test.{ts,tsx}", "tests/*.test.ts", "tests/faults/*.test.ts"],
     globalSetup: "tests/support/global-setup.ts",
     testTimeout: 20_000,
     hookTimeout: 60_000,

@@ -1,0 +1,411 @@
+import { useEffect, useRef, useState } from "react";
+import {
+  type Action,
+  MAX_SEARCH_LENGTH,
+  type MessageItem,
+  type MessagePage,
+  NO_COUNTRY,
+  TABS,
+  type Tab,
+  type TabCounts,
+} from "../contract/inbox.ts";
+import { api } from "./api.ts";
+import { useLive, useLoaded, useNow } from "./live.tsx";
+import { EmptyPanel, FailurePanel, LoadingRows } from "./panels.tsx";
+import {
+  hasFilters,
+  Link,
+  type ListView,
+  listHref,
+  navigate,
+  PERIODS,
+  type Period,
+  toMessageQuery,
+} from "./places.tsx";
+import { MessageRows, rowId } from "./rows.tsx";
+import { ACTION_WORDS, formatNumber, isFitting, namedCountries, plural, TAB_NAME } from "./words.tsx";
+import { useWork } from "./work.tsx";
+
+const TYPING_PAUSE_MS = 250;
+const PERIOD_NAME: Readonly<Record<Period, string>> = {
+  any: "Any time",
+  "24h": "Last 24 hours",
+  "7d": "Last 7 days",
+  "30d": "Last 30 days",
+  dates: "Chosen dates",
+};
+const BULK_ACTIONS: readonly Action[] = ["answer", "unanswer", "retry", "release", "resend", "delete"];
+
+interface ListScreenProps {
+  view: ListView;
+  /** The message that the operator comes back from. */
+  comesFrom: string | null;
+}
+
+export function ListScreen({ view, comesFrom }: ListScreenProps) {
+  const now = useNow();
+  const { counts: allCounts } = useLive();
+  const { loaded, reload } = useLoaded<MessagePage>(`list ${listHref(view)}`, (options) =>
+    api.list({ ...toMessageQuery(view, new Date()), ...(view.cursor && { cursor: view.cursor }) }, options),
+  );
+  const page = loaded.state === "ready" ? loaded.data : null;
+  const counts = useTabCounts(view, page);
+  const fresh = useFresh(loaded.state === "ready" && !loaded.isOutdated ? loaded.data.items : null, listHref(view));
+  useReturnTo(comesFrom, page !== null);
+
+  return (
+    <>
+      <div className="list-head">
+        <h1 id="screen-title" tabIndex={-1}>
+          Messages
+        </h1>
+        <p className="visually-hidden" role="status">
+          {fresh.size > 0 ? `${plural(fresh.size, "new message")}` : ""}
+        </p>
+      </div>
+      <Tabs view={view} counts={counts} />
+      <Filters view={view} />
+      {loaded.state === "loading" && <LoadingRows label="Loading messages" />}
+      {loaded.state === "failed" && <FailurePanel error={loaded.error} onRetry={reload} />}
+      {page && page.items.length === 0 && <NothingFound view={view} isEmptyStore={allCounts?.all === 0} />}
+      {page && page.items.length > 0 && (
+        <Results
+          key={listHref({ ...view, cursor: "" })}
+          view={view}
+          page={page}
+          total={counts?.[view.tab] ?? page.items.length}
+          now={now}
+          fresh={fresh}
+          isOutdated={loaded.state === "ready" && loaded.isOutdated}
+          onChanged={reload}
+        />
+      )}
+    </>
+  );
+}
+
+/** Those of the first page stay while the operator turns to older ones, which come without. */
+function useTabCounts(view: ListView, page: MessagePage | null): TabCounts | null {
+  const live = useLive().counts;
+  const [known, setKnown] = useState<{ filters: string; counts: TabCounts } | null>(null);
+  const filters = listHref({ ...view, tab: "all", cursor: "" });
+  const counts = page?.counts ?? null;
+  useEffect(() => {
+    if (counts) setKnown({ filters, counts });
+  }, [filters, counts]);
+  if (counts) return counts;
+  if (known?.filters === filters) return known.counts;
+  return hasFilters(view) ? null : live;
+}
+
+/** References that came in while the same list was shown. */
+function useFresh(items: readonly MessageItem[] | null, list: string): ReadonlySet<string> {
+  const seen = useRef<{ list: string; references: Set<string> } | null>(null);
+  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    if (!items) return;
+    const before = seen.current?.list === list ? seen.current.references : null;
+    const arrived = before ? items.filter(({ reference }) => !before.has(reference)) : [];
+    seen.current = { list, references: new Set([...(before ?? []), ...items.map(({ reference }) => reference)]) };
+    if (!before) setFresh(new Set());
+    else if (arrived.length > 0) setFresh(new Set(arrived.map(({ reference }) => reference)));
+  }, [items, list]);
+  return fresh;
+}
+
+/** Who comes back from a message goes on from its row. */
+function useReturnTo(reference: string | null, isShown: boolean): void {
+  const pending = useRef(reference);
+  useEffect(() => {
+    if (!isShown || pending.current === null) return;
+    document.getElementById(rowId(pending.current))?.focus({ preventScroll: true });
+    pending.current = null;
+  }, [isShown]);
+}
+
+function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
+  const href = (tab: Tab) => listHref({ ...view, tab, cursor: "" });
+  return (
+    <nav className="tabs" aria-label="Messages by state">
+      {TABS.map((tab) => (
+        <Link key={tab} className="tab" href={href(tab)} aria-current={tab === view.tab ? "page" : undefined}>
+          {TAB_NAME[tab]}
+          <span className={tab === "failed" && counts && counts.failed > 0 ? "count count-alarm" : "count"}>
+            {counts ? formatNumber(counts[tab]) : "–"}
+          </span>
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function Filters({ view }: { view: ListView }) {
+  const { loaded } = useLoaded("countries", (options) => api.countries(options), "once");
+  const [search, setSearch] = useState(view.search);
+  const change = (changes: Partial<ListView>, how: "push" | "replace" = "push") =>
+    navigate(listHref({ ...view, cursor: "", ...changes }), how);
+
+  // Going back and forth changes the address without the field.
+  useEffect(() => setSearch((typed) => (typed.trim() === view.search ? typed : view.search)), [view.search]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the typing that waits for a pause
+  useEffect(() => {
+    if (search.trim() === view.search) return;
+    const timer = setTimeout(() => change({ search: search.trim() }, "replace"), TYPING_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [search]);
+
+  const codes = (loaded.state === "ready" ? loaded.data : []).map(({ country }) => country).filter(Boolean);
+  const isListed = view.country === "" || view.country === NO_COUNTRY || codes.includes(view.country);
+  return (
+    <search className="filters">
+      <form
+        className="filters-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change({ search: search.trim() });
+        }}
+      >
+        <label className="filter filter-search">
+          <span className="filter-label">Search</span>
+          <input
+            type="search"
+            value={search}
+            maxLength={MAX_SEARCH_LENGTH}
+            placeholder="Name, address, phone, reference or words"
+            onChange={(event) => setSearch(event.target.value)}
+          />
+        </label>
+        <label className="filter">
+          <span className="filter-label">Country</span>
+          <select value={view.country} onChange={(event) => change({ country: event.target.value })}>
+            <option value="">All countries</option>
+            {namedCountries(isListed ? codes : [...codes, view.country]).map(([code, name]) => (
+              <option key={code} value={code}>
+                {name}
+              </option>
+            ))}
+            <option value={NO_COUNTRY}>No country</option>
+          </select>
+        </label>
+        <label className="filter">
+          <span className="filter-label">Time</span>
+          <select
+            value={view.period}
+            onChange={(event) => {
+              const period = PERIODS.find((one) => one === event.target.value) ?? "any";
+              change({ period, since: "", until: "" });
+            }}
+          >
+            {PERIODS.map((period) => (
+              <option key={period} value={period}>
+                {PERIOD_NAME[period]}
+              </option>
+            ))}
+          </select>
+        </label>
+        {view.period === "dates" && (
+          <>
+            <label className="filter">
+              <span className="filter-label">From</span>
+              <input
+                type="date"
+                value={view.since}
+                max={view.until}
+                onChange={(event) => change({ since: event.target.value })}
+              />
+            </label>
+            <label className="filter">
+              <span className="filter-label">Up to and including</span>
+              <input
+                type="date"
+                value={view.until}
+                min={view.since}
+                onChange={(event) => change({ until: event.target.value })}
+              />
+            </label>
+          </>
+        )}
+      </form>
+    </search>
+  );
+}
+
+const NOTHING_IN: Readonly<Record<Tab, readonly [title: string, text: string]>> = {
+  all: ["No messages yet", "As soon as somebody writes, the message appears here by itself."],
+  unanswered: ["Everything is answered", "New messages appear here by themselves."],
+  waiting: ["Nothing is waiting", "Every message has been delivered, or needs you in another tab."],
+  failed: ["Nothing has failed", "Messages that cannot be delivered are listed here."],
+  "held-back": ["Nothing is held back", "Suspected abuse is listed here, and never dropped."],
+};
+
+function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: boolean }) {
+  if (view.cursor) {
+    return (
+      <EmptyPanel title="No older messages">
+        <Link href={listHref({ ...view, cursor: "" })}>Back to the newest</Link>
+      </EmptyPanel>
+    );
+  }
+  if (hasFilters(view) && !isEmptyStore) {
+    return (
+      <EmptyPanel title="No message matches">
+        <p>No message in “{TAB_NAME[view.tab]}” has all of what you asked for.</p>
+        <Link className="button button-outline" href={listHref({ tab: view.tab })}>
+          Clear search and filters
+        </Link>
+      </EmptyPanel>
+    );
+  }
+  const [title, text] = NOTHING_IN[isEmptyStore ? "all" : view.tab];
+  return (
+    <EmptyPanel title={title}>
+      <p>{text}</p>
+    </EmptyPanel>
+  );
+}
+
+interface ResultsProps {
+  view: ListView;
+  page: MessagePage;
+  total: number;
+  now: Date;
+  fresh: ReadonlySet<string>;
+  isOutdated: boolean;
+  onChanged: () => void;
+}
+
+function Results({ view, page, total, now, fresh, isOutdated, onChanged }: ResultsProps) {
+  const work = useWork();
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const [isAllMatching, setIsAllMatching] = useState(false);
+  const selectAll = useRef<HTMLInputElement>(null);
+  const { items, nextCursor } = page;
+  const selected = items.filter(({ reference }) => picked.has(reference));
+  const isPageSelected = selected.length === items.length;
+  const query = toMessageQuery(view, now);
+  const count = isAllMatching ? total : selected.length;
+
+  useEffect(() => {
+    if (selectAll.current) selectAll.current.indeterminate = selected.length > 0 && !isPageSelected;
+  });
+
+  const clear = () => {
+    setPicked(new Set());
+    setIsAllMatching(false);
+  };
+  const perform = async (action: Action) => {
+    const fitting = selected.filter((item) => isFitting(action, item));
+    const results = await work.perform(action, isAllMatching ? { query, total } : { items: fitting });
+    if (results === null) return;
+    clear();
+    onChanged();
+    // The button that was pressed is gone with the selection.
+    selectAll.current?.focus({ preventScroll: true });
+  };
+
+  return (
+    <div className={isOutdated ? "results results-outdated" : "results"} aria-busy={isOutdated}>
+      <div className="results-bar">
+        <label className="select-all">
+          <input
+            ref={selectAll}
+            type="checkbox"
+            checked={isPageSelected}
+            onChange={() => {
+              setIsAllMatching(false);
+              setPicked(new Set(isPageSelected ? [] : items.map(({ reference }) => reference)));
+            }}
+          />
+          Select all{total > items.length ? " on this page" : ""}
+        </label>
+        <span className="results-count">
+          {items.length < total
+            ? `${formatNumber(items.length)} of ${plural(total, "message")}`
+            : plural(total, "message")}
+        </span>
+        <span className="exports">
+          Export
+          <button
+            type="button"
+            className="button button-small"
+            onClick={() => work.exportMessages("csv", query, total)}
+          >
+            CSV
+          </button>
+          <button
+            type="button"
+            className="button button-small"
+            onClick={() => work.exportMessages("json", query, total)}
+          >
+            JSON
+          </button>
+        </span>
+      </div>
+      <MessageRows
+        messages={items}
+        now={now}
+        label="Messages, newest first"
+        fresh={fresh}
+        selection={{
+          isSelected: (reference) => picked.has(reference),
+          toggle(reference) {
+            setIsAllMatching(false);
+            setPicked(
+              (before) =>
+                new Set(
+                  before.has(reference) ? [...before].filter((one) => one !== reference) : [...before, reference],
+                ),
+            );
+          },
+        }}
+      />
+      {(nextCursor !== null || view.cursor) && (
+        <nav className="pages" aria-label="Pages">
+          {view.cursor && (
+            <Link className="button button-outline" href={listHref({ ...view, cursor: "" })}>
+              Newest
+            </Link>
+          )}
+          {nextCursor !== null && (
+            <Link className="button button-outline" href={listHref({ ...view, cursor: nextCursor })}>
+              Older messages
+            </Link>
+          )}
+        </nav>
+      )}
+      {selected.length > 0 && (
+        <section className="bulk" aria-label="Selected messages">
+          <p className="bulk-count" role="status">
+            {plural(count, "message")} selected
+          </p>
+          {isPageSelected && total > items.length && !isAllMatching && (
+            <button type="button" className="button button-small" onClick={() => setIsAllMatching(true)}>
+              Select all {formatNumber(total)}
+            </button>
+          )}
+          <div className="bulk-actions">
+            {BULK_ACTIONS.map((action) => {
+              const fitting = selected.filter((item) => isFitting(action, item)).length;
+              if (fitting === 0 && !isAllMatching) return null;
+              const isPart = !isAllMatching && fitting < selected.length;
+              return (
+                <button
+                  key={action}
+                  type="button"
+                  className={action === "delete" ? "button button-small button-small-danger" : "button button-small"}
+                  onClick={() => perform(action)}
+                >
+                  {ACTION_WORDS[action].label}
+                  {isPart && ` ${fitting}`}
+                </button>
+              );
+            })}
+          </div>
+          <button type="button" className="button button-small button-plain" onClick={clear}>
+            Clear
+          </button>
+        </section>
+      )}
+    </div>
+  );
+}

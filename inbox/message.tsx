@@ -1,0 +1,216 @@
+import type { Action, EventKind, MessageDetail } from "../contract/inbox.ts";
+import { ApiFailure, api } from "./api.ts";
+import { useLoaded, useNow } from "./live.tsx";
+import { EmptyPanel, FailurePanel, LoadingRows } from "./panels.tsx";
+import { hrefOf, Link, navigate } from "./places.tsx";
+import { replyHref } from "./reply.ts";
+import { StateMarks } from "./rows.tsx";
+import {
+  ACTION_WORDS,
+  ageOf,
+  countryName,
+  EVENT_NAME,
+  formatNumber,
+  formatTime,
+  HOLD_REASON,
+  isFitting,
+  VisitorText,
+} from "./words.tsx";
+import { useWork } from "./work.tsx";
+
+const ACTIONS: readonly Action[] = ["retry", "release", "resend"];
+/** Events of these kinds come with an error. */
+const TROUBLE: readonly EventKind[] = ["deferred", "failed", "paused"];
+
+export function MessageScreen({ reference, listHref }: { reference: string; listHref: string }) {
+  const { loaded, reload } = useLoaded(`message ${reference}`, (options) => api.find(reference, options));
+  const isGone = loaded.state === "failed" && loaded.error instanceof ApiFailure && loaded.error.kind === "not-found";
+  return (
+    <>
+      <Link className="back" href={listHref}>
+        Messages
+      </Link>
+      {loaded.state === "ready" && !loaded.isOutdated ? (
+        <Message message={loaded.data} listHref={listHref} onChanged={reload} />
+      ) : (
+        <>
+          <h1 id="screen-title" tabIndex={-1}>
+            {reference}
+          </h1>
+          {isGone && (
+            <EmptyPanel title="There is no such message">
+              <p>It was deleted, erased, or kept no longer than the privacy policy allows.</p>
+            </EmptyPanel>
+          )}
+          {loaded.state === "failed" && !isGone && <FailurePanel error={loaded.error} onRetry={reload} />}
+          {loaded.state !== "failed" && <LoadingRows label="Loading the message" count={4} />}
+        </>
+      )}
+    </>
+  );
+}
+
+interface MessageProps {
+  message: MessageDetail;
+  listHref: string;
+  onChanged: () => void;
+}
+
+function Message({ message, listHref, onChanged }: MessageProps) {
+  const work = useWork();
+  const { reference, name, email, phone, country, state, quarantineReason, isRestricted, answeredAt } = message;
+  const perform = async (action: Action) => {
+    const results = await work.perform(action, { items: [message] });
+    if (results === null) return;
+    if (action === "delete" && results[0]?.outcome === "done") navigate(listHref);
+    else onChanged();
+  };
+  const isFailed = state === "failed";
+
+  return (
+    <article className="message">
+      <header className="message-head">
+        <p className="message-reference">{reference}</p>
+        <h1 id="screen-title" tabIndex={-1}>
+          <VisitorText text={name} />
+        </h1>
+        <StateMarks message={message} />
+      </header>
+
+      <div className="message-actions">
+        <a className="button button-primary" href={replyHref(message)}>
+          Reply
+        </a>
+        <button
+          type="button"
+          className="button button-outline"
+          onClick={() => perform(answeredAt ? "unanswer" : "answer")}
+        >
+          {ACTION_WORDS[answeredAt ? "unanswer" : "answer"].label}
+        </button>
+        {ACTIONS.filter((action) => isFitting(action, message)).map((action) => (
+          <button key={action} type="button" className="button button-outline" onClick={() => perform(action)}>
+            {action === "retry" && !isFailed ? "Retry now" : ACTION_WORDS[action].label}
+          </button>
+        ))}
+        <button type="button" className="button button-outline" onClick={() => print()}>
+          Print
+        </button>
+        {isFitting("delete", message) && (
+          <button type="button" className="button button-danger-outline" onClick={() => perform("delete")}>
+            Delete
+          </button>
+        )}
+      </div>
+
+      {isRestricted && (
+        <div className="callout">
+          <h2>Restricted</h2>
+          <p>
+            Its sender asked that it be kept but not used. It is neither sent nor deleted.{" "}
+            <Link href={hrefOf({ screen: "person", email })}>Lift the restriction on their page</Link>
+          </p>
+        </div>
+      )}
+      {state === "quarantined" && (
+        <div className="callout callout-held">
+          <h2>Why it is held back</h2>
+          <p>
+            {quarantineReason
+              ? HOLD_REASON[quarantineReason]
+              : "An earlier version held it back, and did not note why."}{" "}
+            Release it to send it to the team, or delete it.
+          </p>
+        </div>
+      )}
+      {isFailed && message.lastError !== null && (
+        <div className="callout callout-failed">
+          <h2>Why it failed</h2>
+          <p>
+            <VisitorText text={message.lastError} />. Once that is fixed, retry it.
+          </p>
+        </div>
+      )}
+
+      <div className="message-columns">
+        <section className="card words-card" aria-labelledby="words-title">
+          <h2 id="words-title">Message</h2>
+          <p className="words">
+            <VisitorText text={message.message} isMultiline />
+          </p>
+        </section>
+
+        <section className="card" aria-labelledby="facts-title">
+          <h2 id="facts-title">Sender</h2>
+          <dl className="facts">
+            <dt>E-mail</dt>
+            <dd>
+              <Link href={hrefOf({ screen: "person", email })}>
+                <VisitorText text={email} />
+              </Link>
+            </dd>
+            <dt>Phone</dt>
+            <dd>
+              <VisitorText text={phone} />
+            </dd>
+            <dt>Country</dt>
+            <dd>{country === "" ? "Not given" : countryName(country)}</dd>
+            <dt>Accepted</dt>
+            <dd>{formatTime(message.acceptedAt)}</dd>
+            {message.dueAt !== null && (
+              <>
+                <dt>Next attempt</dt>
+                <dd>{formatTime(message.dueAt)}</dd>
+              </>
+            )}
+            <dt>Attempts</dt>
+            <dd>{formatNumber(message.attempts)}</dd>
+            {answeredAt !== null && (
+              <>
+                <dt>Answered</dt>
+                <dd>{formatTime(answeredAt)}</dd>
+              </>
+            )}
+          </dl>
+        </section>
+
+        <section className="card history-card" aria-labelledby="history-title">
+          <h2 id="history-title">History</h2>
+          <History message={message} />
+        </section>
+      </div>
+    </article>
+  );
+}
+
+function History({ message: { history } }: { message: MessageDetail }) {
+  const now = useNow();
+  return (
+    <ol className="history">
+      {history.map(({ at, kind, detail }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a history only grows at its end
+        <li key={index} className={`event event-${TROUBLE.includes(kind) ? "trouble" : kind}`}>
+          <p className="event-name">{EVENT_NAME[kind]}</p>
+          {detail !== null && (
+            <p className="event-detail">
+              {kind === "quarantined" && isHoldReason(detail) ? HOLD_REASON[detail] : <VisitorText text={detail} />}
+            </p>
+          )}
+          <p className="event-time">
+            <time dateTime={at}>{formatTime(at)}</time> ({relative(at, now)})
+          </p>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function relative(at: string, now: Date): string {
+  const age = ageOf(at, now);
+  if (age === "now") return "just now";
+  return /^\d+ (min|h|d)$/.test(age) ? `${age} ago` : age;
+}
+
+function isHoldReason(detail: string): detail is keyof typeof HOLD_REASON {
+  return Object.hasOwn(HOLD_REASON, detail);
+}

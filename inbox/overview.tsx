@@ -1,0 +1,229 @@
+import type { ReactNode } from "react";
+import type { Overview } from "../contract/inbox.ts";
+import { api } from "./api.ts";
+import { ColumnChart, RowChart } from "./charts.tsx";
+import { useLoaded } from "./live.tsx";
+import { FailurePanel, LoadingRows } from "./panels.tsx";
+import { Link, listHref } from "./places.tsx";
+import {
+  countryName,
+  durationWords,
+  formatBytes,
+  formatNumber,
+  formatTime,
+  formatUtcDay,
+  plural,
+  VisitorText,
+} from "./words.tsx";
+
+const SHOWN_COUNTRIES = 8;
+/** A message that has waited for less is on its way. */
+const LONG_WAIT_MS = 60 * 60_000;
+
+export function OverviewScreen() {
+  const { loaded, reload } = useLoaded("overview", (options) => api.overview(options));
+  return (
+    <>
+      <h1 id="screen-title" tabIndex={-1}>
+        Overview
+      </h1>
+      {loaded.state === "loading" && <LoadingRows label="Loading the overview" count={5} />}
+      {loaded.state === "failed" && <FailurePanel error={loaded.error} onRetry={reload} />}
+      {loaded.state === "ready" && (
+        <>
+          <NeedsYou overview={loaded.data} />
+          <Charts overview={loaded.data} />
+        </>
+      )}
+    </>
+  );
+}
+
+interface Need {
+  key: string;
+  urgency: "trouble" | "look";
+  title: string;
+  text: ReactNode;
+  href?: string;
+  action?: string;
+}
+
+/** What somebody has to do something about, the most urgent first. */
+function needsOf({ now, failed, heldBack, waiting, queue, database, disk }: Overview): Need[] {
+  const needs: Need[] = [];
+  const msSince = (moment: string) => new Date(now).getTime() - new Date(moment).getTime();
+  if (database.problem !== null) {
+    needs.push({
+      key: "database",
+      urgency: "trouble",
+      title: `${database.kind} has a problem`,
+      text: <VisitorText text={database.problem} />,
+    });
+  }
+  if (disk?.isLow) {
+    const text = `${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)} are free. When it is full, no message can be accepted.`;
+    needs.push({ key: "disk", urgency: "trouble", title: "The disk is nearly full", text });
+  }
+  if (queue.state === "paused") {
+    const text = (
+      <>
+        <VisitorText text={queue.reason} />. Messages are kept and sent as soon as that is fixed. Paused since{" "}
+        {formatTime(queue.since)}.
+      </>
+    );
+    needs.push({ key: "queue", urgency: "trouble", title: "No e-mail can be sent", text });
+  }
+  if (queue.state === "stalled") {
+    const text = `A message has been due since ${formatTime(queue.since)} and nothing sends it: the site’s server probably does not run.`;
+    needs.push({ key: "queue", urgency: "trouble", title: "Nothing is being sent", text });
+  }
+  if (failed.count > 0) {
+    const last = failed.lastAt === null ? "" : ` The last one failed ${durationWords(msSince(failed.lastAt))} ago.`;
+    needs.push({
+      key: "failed",
+      urgency: "trouble",
+      title: `${plural(failed.count, "message")} failed`,
+      text: `The team never got ${failed.count === 1 ? "it" : "them"}.${last} Retry once the cause is fixed.`,
+      href: listHref({ tab: "failed" }),
+      action: "Show failed",
+    });
+  }
+  if (heldBack.unseen > 0) {
+    needs.push({
+      key: "held",
+      urgency: "look",
+      title: `${plural(heldBack.unseen, "message")} held back, not looked at`,
+      text: "Suspected abuse. Release what is genuine, delete the rest.",
+      href: listHref({ tab: "held-back" }),
+      action: "Show held back",
+    });
+  }
+  if (waiting.oldestAt !== null && msSince(waiting.oldestAt) > LONG_WAIT_MS) {
+    needs.push({
+      key: "waiting",
+      urgency: "look",
+      title: `The oldest message has waited for ${durationWords(msSince(waiting.oldestAt))}`,
+      text: "It is tried again by itself for five days.",
+      href: listHref({ tab: "waiting" }),
+      action: "Show waiting",
+    });
+  }
+  return needs;
+}
+
+function NeedsYou({ overview }: { overview: Overview }) {
+  const needs = needsOf(overview);
+  const { waiting, heldBack, failed, database, disk } = overview;
+  return (
+    <section className="needs" aria-labelledby="needs-title">
+      <h2 id="needs-title">{needs.length > 0 ? "Needs somebody now" : "Nothing needs you now"}</h2>
+      {needs.length > 0 && (
+        <ul className="needs-list">
+          {needs.map(({ key, urgency, title, text, href, action }) => (
+            <li key={key} className={`need need-${urgency}`}>
+              <h3>{title}</h3>
+              <p>{text}</p>
+              {href && <Link href={href}>{action}</Link>}
+            </li>
+          ))}
+        </ul>
+      )}
+      <dl className="figures">
+        <Figure name="Waiting" value={waiting.count} note={oldestNote(overview)} href={listHref({ tab: "waiting" })} />
+        <Figure
+          name="Failed"
+          value={failed.count}
+          note={failed.count === 0 ? "none" : "to retry"}
+          href={listHref({ tab: "failed" })}
+        />
+        <Figure
+          name="Held back"
+          value={heldBack.count}
+          note={heldBack.unseen === 0 ? "all looked at" : `${formatNumber(heldBack.unseen)} not looked at`}
+          href={listHref({ tab: "held-back" })}
+        />
+        <div className="figure">
+          <dt>{database.kind}</dt>
+          <dd className="figure-word">{database.problem === null ? "Takes messages" : "Has a problem"}</dd>
+          <dd className="figure-note">{disk ? `${formatBytes(disk.freeBytes)} of disk free` : "free disk unknown"}</dd>
+        </div>
+      </dl>
+    </section>
+  );
+}
+
+function oldestNote({ now, waiting }: Overview): string {
+  if (waiting.oldestAt === null) return "none";
+  return `oldest for ${durationWords(new Date(now).getTime() - new Date(waiting.oldestAt).getTime())}`;
+}
+
+function Figure({ name, value, note, href }: { name: string; value: number; note: string; href: string }) {
+  return (
+    <div className="figure">
+      <dt>
+        <Link href={href}>{name}</Link>
+      </dt>
+      <dd className="figure-value">{formatNumber(value)}</dd>
+      <dd className="figure-note">{note}</dd>
+    </div>
+  );
+}
+
+function Charts({ overview: { days, perDay, perCountry, delivery } }: { overview: Overview }) {
+  const total = perDay.reduce((sum, { count }) => sum + count, 0);
+  const countries = perCountry.map(({ country, count }) => ({ label: countryName(country), count }));
+  const others = countries.slice(SHOWN_COUNTRIES).reduce((sum, { count }) => sum + count, 0);
+  const shown = [
+    ...countries.slice(0, SHOWN_COUNTRIES),
+    ...(others > 0 ? [{ label: "All others", count: others }] : []),
+  ];
+  const busiest = perDay.reduce((most, one) => (one.count > most.count ? one : most), { day: "", count: 0 });
+  const period = `the last ${plural(days, "day")}`;
+  const buckets = delivery.buckets.map(({ upToMs, count }, index) => ({
+    label: bucketName(upToMs, delivery.buckets[index - 1]?.upToMs ?? null),
+    count,
+  }));
+  if (total === 0) {
+    return <p className="charts-empty">No message came in within {period}, so there is nothing to draw.</p>;
+  }
+  return (
+    <section className="charts" aria-label={`Figures of ${period}`}>
+      <p className="charts-period">
+        {plural(total, "message")} in {period}
+      </p>
+      <ColumnChart
+        title="Messages per day"
+        category="Day (UTC)"
+        summary={`${plural(total, "message")} in ${period}, at most ${formatNumber(busiest.count)} on ${formatUtcDay(busiest.day)}. The table below has every day.`}
+        data={perDay.map(({ day, count }) => ({ label: formatUtcDay(day), count }))}
+      />
+      <RowChart
+        title="By country"
+        category="Country"
+        summary={`Most messages by country: ${shown
+          .slice(0, 3)
+          .map(({ label, count }) => `${label} ${formatNumber(count)}`)
+          .join(", ")}. The table below has all of these.`}
+        data={shown}
+      />
+      {delivery.medianMs !== null && delivery.slowestMs !== null && (
+        <ColumnChart
+          title="Time to delivery"
+          category="Time"
+          summary={`Half of ${plural(delivery.count, "message")} were delivered within ${durationWords(delivery.medianMs)}, the slowest took ${durationWords(delivery.slowestMs)}. The table below has the counts.`}
+          data={buckets}
+        />
+      )}
+    </section>
+  );
+}
+
+function bucketName(upToMs: number | null, beforeMs: number | null): string {
+  const short = (ms: number) => {
+    if (ms < 60_000) return `${ms / 1000} s`;
+    if (ms < 3_600_000) return `${ms / 60_000} min`;
+    return ms < 86_400_000 ? `${ms / 3_600_000} h` : `${ms / 86_400_000} d`;
+  };
+  if (upToMs !== null) return `≤ ${short(upToMs)}`;
+  return beforeMs === null ? "any" : `> ${short(beforeMs)}`;
+}

@@ -1,0 +1,326 @@
+import { createContext, type ReactNode, useContext, useLayoutEffect, useMemo, useRef, useState } from "react";
+import type { Action, ActionResult, ExportFormat, MessageItem, MessageQuery } from "../contract/inbox.ts";
+import { MAX_PAGE } from "../contract/inbox.ts";
+import { api, describeFailure, isAbort } from "./api.ts";
+import { ACTION_WORDS, formatNumber, isFitting, plural, STATE_NAME } from "./words.tsx";
+
+/** Small enough that progress is seen and cancelling is quick. */
+const BATCH = 50;
+/** What is done sooner needs no dialog. */
+const SHOW_PROGRESS_MS = 300;
+const NAMED_REFERENCES = 5;
+
+export interface Notice {
+  tone: "success" | "warning" | "failure";
+  text: string;
+  details?: readonly string[];
+}
+
+/** Messages that are on the screen, or all that a query finds. */
+export type Selection = { items: readonly MessageItem[] } | { query: MessageQuery; total: number };
+
+export interface Work {
+  notify(notice: Notice): void;
+  /** Asks first where something cannot be undone, then acts in batches. Resolves to null when the operator thought better. */
+  perform(action: Action, selection: Selection): Promise<readonly ActionResult[] | null>;
+  exportMessages(format: ExportFormat, query: MessageQuery, total: number): Promise<void>;
+  /** Runs anything that takes one call, and tells the operator when it fails. */
+  attempt(work: () => Promise<Notice | null>): Promise<void>;
+}
+
+interface Question {
+  title: string;
+  text: string;
+  confirm: string;
+  answer(isConfirmed: boolean): void;
+}
+
+interface Progress {
+  title: string;
+  done: number;
+  total: number;
+}
+
+const WorkContext = createContext<Work | null>(null);
+
+export function useWork(): Work {
+  const work = useContext(WorkContext);
+  if (!work) throw new Error("There is no WorkProvider around this.");
+  return work;
+}
+
+/** What the operator sets going, with the dialogs that ask and show progress and the notice that tells the outcome. */
+export function WorkProvider({ children }: { children: ReactNode }) {
+  const [notice, setNotice] = useState<Notice | null>(null);
+  const [question, setQuestion] = useState<Question | null>(null);
+  const [progress, setProgress] = useState<Progress | null>(null);
+  const cancellation = useRef<AbortController | null>(null);
+
+  const work = useMemo<Work>(() => {
+    function ask(title: string, text: string, confirm: string): Promise<boolean> {
+      return new Promise((resolve) => {
+        const answer = (isConfirmed: boolean) => {
+          setQuestion(null);
+          resolve(isConfirmed);
+        };
+        setQuestion({ title, text, confirm, answer });
+      });
+    }
+
+    /** Shows the progress of whatever takes long enough to be noticed, and lets it be cancelled. */
+    async function runLong(
+      run: (report: (progress: Progress) => void, signal: AbortSignal) => Promise<Notice | null>,
+    ): Promise<void> {
+      const controller = new AbortController();
+      cancellation.current = controller;
+      setNotice(null);
+      let latest: Progress | null = null;
+      let isShown = false;
+      const timer = setTimeout(() => {
+        isShown = true;
+        setProgress(latest);
+      }, SHOW_PROGRESS_MS);
+      const report = (progress: Progress) => {
+        latest = progress;
+        if (isShown) setProgress(progress);
+      };
+      try {
+        setNotice(await run(report, controller.signal));
+      } catch (error) {
+        const text = isAbort(error) ? "Cancelled." : describeFailure(error);
+        setNotice({ tone: isAbort(error) ? "warning" : "failure", text });
+      } finally {
+        clearTimeout(timer);
+        setProgress(null);
+      }
+    }
+
+    return {
+      notify: setNotice,
+
+      attempt: (run) => runLong(() => run()),
+
+      async perform(action, selection) {
+        const expected = "items" in selection ? selection.items.length : selection.total;
+        const question = questionOf(action, expected);
+        if (question && !(await ask(...question))) return null;
+        const results: ActionResult[] = [];
+        await runLong(async (report, signal) => {
+          const found =
+            "items" in selection ? selection.items : await collect(selection.query, expected, report, signal);
+          const targets = "items" in selection ? found : found.filter((item) => isFitting(action, item));
+          const total = targets.length;
+          let problem: unknown = null;
+          while (results.length < total && !signal.aborted && problem === null) {
+            report({ title: ACTION_WORDS[action].running, done: results.length, total });
+            const batch = targets
+              .slice(results.length, results.length + BATCH)
+              .map(({ reference, version }) => ({ reference, version }));
+            // Never broken off on its way: nobody would know what became of it.
+            await api.act({ action, targets: batch }).then(
+              (answer) => results.push(...answer.results),
+              (error) => {
+                problem = error;
+              },
+            );
+          }
+          return outcomeNotice(action, results, total, problem);
+        });
+        return results;
+      },
+
+      async exportMessages(format, query, total) {
+        await runLong(async (report, signal) => {
+          const parts: string[] = [];
+          let [done, cursor]: [number, string | null] = [0, null];
+          while (true) {
+            report({ title: `Exporting as ${format.toUpperCase()}`, done, total });
+            const asked = { ...query, format, ...(cursor !== null && { cursor }) };
+            const part = await api.exportPart(asked, { signal });
+            parts.push(part.text);
+            done += part.count;
+            cursor = part.nextCursor;
+            if (cursor !== null) continue;
+            saveFile(part.fileName, part.contentType, parts);
+            return { tone: "success", text: `${plural(done, "message")} exported as ${part.fileName}.` };
+          }
+        });
+      },
+    };
+  }, []);
+
+  return (
+    <WorkContext value={work}>
+      {children}
+      <Notices notice={notice} onDismiss={() => setNotice(null)} />
+      {question && (
+        <Dialog title={question.title} onClose={() => question.answer(false)}>
+          <p>{question.text}</p>
+          <div className="dialog-actions">
+            <button type="button" className="button button-outline" onClick={() => question.answer(false)}>
+              Cancel
+            </button>
+            <button type="button" className="button button-danger" onClick={() => question.answer(true)}>
+              {question.confirm}
+            </button>
+          </div>
+        </Dialog>
+      )}
+      {progress && <ProgressDialog progress={progress} onCancel={() => cancellation.current?.abort()} />}
+    </WorkContext>
+  );
+}
+
+function questionOf(action: Action, count: number): [title: string, text: string, confirm: string] | null {
+  const messages = plural(count, "message");
+  if (action === "delete") {
+    const text =
+      "This cannot be undone. When a person asks for erasure, use their page instead: it removes every trace in the database’s files.";
+    return [`Delete ${messages}?`, text, `Delete ${messages}`];
+  }
+  if (action === "resend" && count > 1) {
+    return [`Resend ${messages}?`, "The team gets each of them by e-mail once more.", `Resend ${messages}`];
+  }
+  return null;
+}
+
+async function collect(
+  query: MessageQuery,
+  total: number,
+  report: (progress: Progress) => void,
+  signal: AbortSignal,
+): Promise<MessageItem[]> {
+  const found: MessageItem[] = [];
+  let cursor: string | null = null;
+  do {
+    report({ title: "Finding all messages", done: found.length, total });
+    const page = await api.list({ ...query, limit: MAX_PAGE, ...(cursor !== null && { cursor }) }, { signal });
+    found.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return found;
+}
+
+/** One sentence for the whole, and one for each kind of message that was left as it is. */
+function outcomeNotice(action: Action, results: readonly ActionResult[], total: number, problem: unknown): Notice {
+  const done = results.filter(({ outcome }) => outcome === "done").length;
+  const details: string[] = [];
+
+  const changed = results.filter((result) => result.outcome === "changed");
+  if (changed.length > 0) {
+    const named = changed.map(
+      ({ reference, message }) => `${reference} (now ${STATE_NAME[message.state].toLowerCase()})`,
+    );
+    details.push(`Changed meanwhile, so nothing was done to ${listed(named)}. Look again, then repeat it.`);
+  }
+  const gone = results.filter(({ outcome }) => outcome === "gone");
+  if (gone.length > 0) details.push(`No longer there: ${listed(gone.map(({ reference }) => reference))}.`);
+  const refused = results.filter((result) => result.outcome === "refused");
+  for (const reason of new Set(refused.map(({ reason }) => reason))) {
+    const references = refused.filter((result) => result.reason === reason).map(({ reference }) => reference);
+    details.push(`${listed(references)}: ${reason}`);
+  }
+  if (problem !== null) {
+    details.push(`${describeFailure(problem)} Of the next ${BATCH}, look at each before you repeat it.`);
+  } else if (results.length < total) {
+    details.push(`Cancelled: ${formatNumber(total - results.length)} of ${plural(total, "message")} left as they are.`);
+  }
+
+  const text = done === 0 ? "Nothing was changed." : `${plural(done, "message")} ${ACTION_WORDS[action].done}.`;
+  const tone = problem !== null ? "failure" : details.length > 0 ? "warning" : "success";
+  return { tone, text: total === 0 ? "None of these messages fits." : text, details };
+}
+
+function listed(names: readonly string[]): string {
+  const rest = names.length - NAMED_REFERENCES;
+  return rest > 0 ? `${names.slice(0, NAMED_REFERENCES).join(", ")} and ${formatNumber(rest)} more` : names.join(", ");
+}
+
+export function saveFile(fileName: string, contentType: string, parts: readonly string[]): void {
+  const url = URL.createObjectURL(new Blob([...parts], { type: contentType }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = fileName;
+  link.click();
+  // The browser reads it after the click.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** Modal for as long as it is rendered; Escape closes it. The focus returns to where it was. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      className="dialog"
+      aria-labelledby="dialog-title"
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <h2 id="dialog-title">{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+function ProgressDialog({ progress: { title, done, total }, onCancel }: { progress: Progress; onCancel: () => void }) {
+  const [isCancelled, setIsCancelled] = useState(false);
+  const cancel = () => {
+    setIsCancelled(true);
+    onCancel();
+  };
+  return (
+    <Dialog title={`${title} …`} onClose={cancel}>
+      <progress className="progress" value={Math.min(done, total)} max={Math.max(1, total)} aria-label={title} />
+      <p>
+        {formatNumber(done)} of {formatNumber(Math.max(done, total))}
+      </p>
+      <div className="dialog-actions">
+        <button type="button" className="button button-outline" onClick={cancel} disabled={isCancelled}>
+          {isCancelled ? "Cancelling …" : "Cancel"}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+const NOTICE_SHAPE = { success: "✓", warning: "!", failure: "✕" };
+
+function Notices({ notice, onDismiss }: { notice: Notice | null; onDismiss: () => void }) {
+  return (
+    // Always in the page, so that screen readers announce what comes into it.
+    <div className="notices" role={notice?.tone === "failure" ? "alert" : "status"}>
+      {notice && (
+        <div className={`notice notice-${notice.tone}`}>
+          <span className="notice-shape" aria-hidden="true">
+            {NOTICE_SHAPE[notice.tone]}
+          </span>
+          <div>
+            <p className="notice-text">{notice.text}</p>
+            {notice.details?.map((detail) => (
+              <p key={detail}>{detail}</p>
+            ))}
+          </div>
+          <button type="button" className="icon-button" onClick={onDismiss} aria-label="Dismiss">
+            <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+              <path d="m3.500 3.500 9 9m0-9-9 9" />
+            </svg>
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
