@@ -38,6 +38,8 @@ async function main(args: readonly string[], now: Date): Promise<void> {
       out: (text) => process.stdout.write(text),
       isTerminal: process.stdout.isTTY === true,
       confirm: process.stdin.isTTY ? confirm : null,
+      untilStopped,
+      reportDefect: (error) => console.error(error),
       setExitCode(code) {
         process.exitCode = code;
       },
@@ -54,6 +56,13 @@ async function openExistingStore(): Promise<Store> {
     throw new CommandFailed(`There are no messages in ${dataDir}; set DATA_DIR to the server's data folder`);
   }
   return openStore({ dataDir, databaseUrl });
+}
+
+/** One press of Ctrl-C may arrive twice, since npm passes on what the terminal has sent already. */
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
+  });
 }
 
 async function confirm(question: string): Promise<boolean> {

@@ -403,7 +403,13 @@ describe("on SQLite", () => {
     let printed = "";
     await invocation.run({
       ...{ openStore: async () => store, readConfig: () => parseConfig({ DATA_DIR: dataDir }) },
-      ...{ now: new Date(), isTerminal: true, setExitCode: () => {} },
+      ...{
+        now: new Date(),
+        isTerminal: true,
+        untilStopped: async () => {},
+        reportDefect: () => {},
+        setExitCode: () => {},
+      },
       out: (text) => {
         printed += text;
       },

@@ -20,6 +20,10 @@ export interface CommandContext {
   isTerminal: boolean;
   /** Asks the operator to confirm; `null` when there is no terminal to ask at. */
   confirm: ((question: string) => Promise<boolean>) | null;
+  /** Resolves when the operator ends the command, e.g. with Ctrl-C. */
+  untilStopped(): Promise<void>;
+  /** For a command that goes on after an error nobody expected. */
+  reportDefect(error: unknown): void;
   /** For a command that ran, but whose result is bad news. */
   setExitCode(code: number): void;
 }

@@ -8,12 +8,13 @@ import {
   type Value,
 } from "./database.ts";
 import { normaliseReference } from "./reference.ts";
-import type { EventKind, MessageFilter, MessageState, StateCounts, Store } from "./store.ts";
+import type { EventKind, MessageFilter, MessageState, StateCounts, Store, StoredMessage } from "./store.ts";
 
 type ListingMethods =
   | "list"
   | "find"
   | "existingReferences"
+  | "firstPage"
   | "countStates"
   | "countByDayAndCountry"
   | "history"
@@ -24,18 +25,57 @@ type ListingMethods =
 
 const DAY_MS = 86_400_000;
 const SEARCHED = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
+const NEWEST_FIRST = "ORDER BY accepted_at DESC, id DESC";
 const NOT_RESENT = `NOT EXISTS (SELECT 1 FROM message_events
   WHERE message_events.reference = messages.reference AND kind = 'resent')`;
 
 /** What the operator reads. */
 export function listingMethods({ query, dialect }: Database): Pick<Store, ListingMethods> {
+  async function list(filter: MessageFilter): Promise<StoredMessage[]> {
+    const values: Value[] = [];
+    const where = whereOf(filter, dialect, values);
+    const limit = filter.limit === undefined ? "" : `LIMIT $${values.push(filter.limit)}`;
+    const sql = `SELECT ${MESSAGE_COLUMNS} FROM messages ${where} ${NEWEST_FIRST} ${limit}`;
+    return (await query<MessageRow>(sql, values)).map(toStoredMessage);
+  }
+
+  /** Two indexes answer, and no message is read. */
+  async function countByIndex(filter: MessageFilter): Promise<StateCounts> {
+    const values: Value[] = [];
+    const where = whereOf(filter, dialect, values);
+    const answered = where === "" ? "WHERE answered_at IS NOT NULL" : `${where} AND answered_at IS NOT NULL`;
+    return addUp(
+      await query(
+        `SELECT state, count(*) AS count, 0 AS answered FROM messages ${where} GROUP BY state
+         UNION ALL SELECT state, 0, count(*) FROM messages ${answered} GROUP BY state`,
+        values,
+      ),
+    );
+  }
+
   return {
-    async list(filter) {
-      const { where, values } = conditionsOf(filter, dialect);
-      const limit = filter.limit === undefined ? "" : `LIMIT $${values.push(filter.limit)}`;
-      const sql = `SELECT ${MESSAGE_COLUMNS} FROM messages ${where} ORDER BY accepted_at DESC, id DESC ${limit}`;
-      return (await query<MessageRow>(sql, values)).map(toStoredMessage);
+    list,
+
+    async firstPage(filter, tab, limit) {
+      const { search, country, email } = filter;
+      if (search === undefined && country === undefined && email === undefined) {
+        return { messages: await list({ ...filter, ...tab, limit }), counts: await countByIndex(filter) };
+      }
+      // All messages have to be read, so both are answered by reading them once.
+      const values: Value[] = [];
+      const where = whereOf(filter, dialect, values);
+      const rows = await query<{ reference: string | null } & StateRow>(
+        `WITH found AS MATERIALIZED (SELECT id, reference, accepted_at, state, answered_at FROM messages ${where})
+         SELECT NULL AS reference, state, count(*) AS count, count(answered_at) AS answered FROM found GROUP BY state
+         UNION ALL SELECT reference, state, 0, 0 FROM (SELECT reference, state FROM found ${whereOf(tab, dialect, values)}
+           ${NEWEST_FIRST} LIMIT $${values.push(limit)}) AS first`,
+        values,
+      );
+      const references = rows.flatMap(({ reference }) => reference ?? []);
+      return { messages: await list({ references }), counts: addUp(rows) };
     },
+
+    countStates: countByIndex,
 
     async find(reference) {
       const sql = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE reference = $1`;
@@ -47,24 +87,6 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
       const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
       const rows = await query<{ reference: string }>(sql, [JSON.stringify(references)]);
       return rows.map(({ reference }) => reference);
-    },
-
-    async countStates(filter) {
-      const { where, values } = conditionsOf(filter, dialect);
-      // Without words or a country two indexes answer, and no message is read.
-      const isIndexed = filter.search === undefined && filter.country === undefined && filter.email === undefined;
-      const sql = isIndexed
-        ? `SELECT state, count(*) AS count, 0 AS answered FROM messages ${where} GROUP BY state
-           UNION ALL SELECT state, 0, count(*) FROM messages ${and(where, "answered_at IS NOT NULL")} GROUP BY state`
-        : `SELECT state, count(*) AS count, count(answered_at) AS answered FROM messages ${where} GROUP BY state`;
-      const rows = await query<{ state: MessageState; count: number; answered: number }>(sql, values);
-      const none = () => ({ count: 0, answered: 0 });
-      const counts = { queued: none(), delivered: none(), failed: none(), quarantined: none() };
-      for (const { state, count, answered } of rows) {
-        counts[state].count += count;
-        counts[state].answered += answered;
-      }
-      return counts satisfies StateCounts;
     },
 
     async countByDayAndCountry(since) {
@@ -125,7 +147,7 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
     async queueTrouble(now) {
       const [due] = await query<{ at: number | null }>(
         `SELECT min(due_at) AS at FROM messages WHERE state = 'queued' AND is_restricted = 0 AND due_at <= $1
-         AND (leased_until IS NULL OR leased_until <= $1)`,
+         AND NOT EXISTS (SELECT 1 FROM messages WHERE state = 'queued' AND leased_until > $1)`,
         [now.getTime()],
       );
       // The pause lasts since the first attempt that met it after the last that did not.
@@ -153,8 +175,24 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
   };
 }
 
-function conditionsOf(filter: MessageFilter, dialect: Dialect): { where: string; values: Value[] } {
-  const values: Value[] = [];
+interface StateRow {
+  state: MessageState;
+  count: number;
+  answered: number;
+}
+
+function addUp(rows: readonly StateRow[]): StateCounts {
+  const none = () => ({ count: 0, answered: 0 });
+  const counts = { queued: none(), delivered: none(), failed: none(), quarantined: none() };
+  for (const { state, count, answered } of rows) {
+    counts[state].count += count;
+    counts[state].answered += answered;
+  }
+  return counts;
+}
+
+/** Adds its values to those given, whose placeholders come before its own. */
+function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): string {
   const place = (value: Value) => `$${values.push(value)}`;
   const conditions: string[] = [];
   if (filter.references) {
@@ -175,11 +213,7 @@ function conditionsOf(filter: MessageFilter, dialect: Dialect): { where: string;
     const { values: patterns, condition } = dialect.contains(SEARCHED, words);
     conditions.push(condition(patterns.map(place)));
   }
-  return { where: conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "", values };
-}
-
-function and(where: string, condition: string): string {
-  return where === "" ? `WHERE ${condition}` : `${where} AND ${condition}`;
+  return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
 }
 
 /** Addresses are compared without regard to the case of their letters. */

@@ -115,7 +115,7 @@ export interface DeliveryTimeCounts {
 export interface QueueTrouble {
   /** The mail server took no mail at all at the last attempt; `null` when it did, or nothing waits. */
   pause: { reason: string; since: Date; lastAt: Date } | null;
-  /** When the message that should have been tried the longest ago was due; `null` when none is due. */
+  /** When the message that should have been tried the longest ago was due; `null` when none is, or one is being sent. */
   dueSince: Date | null;
 }
 
@@ -183,7 +183,13 @@ export interface Store {
 
   /** Newest first. */
   list(filter: MessageFilter): Promise<StoredMessage[]>;
-  countStates(filter: MessageFilter): Promise<StateCounts>;
+  /** The first messages of the filter that are in the tab as well, and counts of all messages of the filter. */
+  firstPage(
+    filter: MessageFilter,
+    tab: Pick<MessageFilter, "state" | "unanswered">,
+    limit: number,
+  ): Promise<{ messages: StoredMessage[]; counts: StateCounts }>;
+  countStates(filter: Pick<MessageFilter, "since" | "until">): Promise<StateCounts>;
   /** Oldest first. Changes made by a node of the version before are missing. */
   history(reference: string): Promise<StoredEvent[]>;
   /** Another one after every change of any message, but for an attempt that has only begun. */

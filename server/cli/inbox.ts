@@ -1,0 +1,61 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { platform, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { DEFAULT_PORT, InboxRefused, startInbox } from "../inbox/serve.ts";
+import { type Command, CommandFailed, defineCommand, flag, wholeNumber } from "./command.ts";
+
+const FILES_DIR = fileURLToPath(new URL("../../dist-inbox/", import.meta.url));
+
+const openInbox = defineCommand({
+  name: "inbox",
+  summary: "open the messages in a browser, on this machine only",
+  options: {
+    port: wholeNumber(`use this port (default ${DEFAULT_PORT}, or the next one that is free)`, 65_535),
+    open: flag("also open it in the browser"),
+  },
+  notes: `  Prints an address that works until the command ends, for whoever has it: treat it like a password. Press Ctrl-C to
+  end it; it ends by itself when nobody has used it for eight hours. On another machine, reach it through ssh:
+  see docs/operations.md.`,
+  async run({ options: { port, open } }, { readConfig, openStore, out, untilStopped, reportDefect }) {
+    const { dataDir, databaseUrl } = readConfig();
+    const store = await openStore();
+    const databaseKind = databaseUrl === null ? "SQLite" : "PostgreSQL";
+    const inbox = await startInbox({
+      ...{ store, dataDir, databaseKind, filesDir: FILES_DIR, port: port ?? null, onDefect: reportDefect },
+    }).catch((error: unknown) => {
+      throw error instanceof InboxRefused ? new CommandFailed(error.message) : error;
+    });
+    let removeLink = async () => {};
+    try {
+      const isMoved = port === undefined && inbox.port !== DEFAULT_PORT;
+      if (isMoved) out(`Port ${DEFAULT_PORT} is in use; using ${inbox.port}.\n`);
+      out(`Inbox: ${inbox.url}\n`);
+      if (open) removeLink = await openInBrowser(inbox.url);
+      const stopped = await Promise.race([untilStopped().then(() => true), inbox.idle.then(() => false)]);
+      if (!stopped) out("The inbox has ended, because nobody used it for eight hours.\n");
+    } finally {
+      await removeLink();
+      await inbox.close();
+    }
+  },
+});
+
+export const inboxCommands: readonly Command[] = [openInbox];
+
+/**
+ * By a private file that leads there: every user of the machine can read the arguments of a program. Resolves to what
+ * removes the file. Without a browser nothing happens, since the address has been printed.
+ */
+async function openInBrowser(url: string): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), "inbox-"));
+  const file = join(folder, "open.html");
+  const page = `<!doctype html><meta charset="utf-8"><title>Inbox</title><meta http-equiv="refresh" content="0; url=${url}">`;
+  await writeFile(file, page, { mode: 0o600 });
+  const program = platform() === "darwin" ? "open" : "xdg-open";
+  const child = spawn(program, [pathToFileURL(file).href], { stdio: "ignore", detached: true });
+  child.on("error", () => {});
+  child.unref();
+  return () => rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,86 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { InboxError } from "../../contract/inbox.ts";
+import type { Clock } from "../time.ts";
+
+/** Why a request is not answered. */
+export interface Refusal {
+  status: 401 | 403 | 429;
+  error: InboxError["error"];
+  message: string;
+}
+
+export interface Guard {
+  /** A secret of this run, for the address's fragment: 32 random bytes. */
+  readonly token: string;
+  /** Whether the request comes from the inbox's own page, or from a person who opens that page. */
+  checkOrigin(request: IncomingMessage): Refusal | null;
+  /** Whether the request has the token. Slow once many had a wrong one. */
+  checkToken(request: IncomingMessage): Promise<Refusal | null>;
+}
+
+const FREE_TRIES = 10;
+const TRIES_WINDOW_MS = 60_000;
+const SLOW_ANSWER_MS = 1000;
+const MAX_SLOW_ANSWERS = 20;
+
+/** Decides who gets in. Only this machine can connect at all, so what is left are other users and web pages. */
+export function createGuard(port: number, clock: Clock): Guard {
+  const token = randomBytes(32).toString("base64url");
+  const expected = digest(`Bearer ${token}`);
+  // A page of another site can reach this address under a name of its own (DNS rebinding), but not under these.
+  const hosts = new Set([`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]);
+  let wrongTriesMs: number[] = [];
+  let slowAnswers = 0;
+
+  function checkOrigin({ method, url = "/", headers }: IncomingMessage): Refusal | null {
+    const host = headers.host ?? "";
+    if (!hosts.has(host)) return forbidden("This inbox is only open under localhost and its own port.");
+    const { origin, "sec-fetch-site": site = "none" } = headers;
+    const isOwn =
+      (origin === undefined || origin === `http://${host}`) && ["same-origin", "none"].includes(String(site));
+    // Whoever follows a link here, from a file or a web terminal, gets the page, which has nothing in it without a token.
+    const opensPage =
+      (method === "GET" || method === "HEAD") &&
+      !url.startsWith("/api/") &&
+      headers["sec-fetch-mode"] === "navigate" &&
+      headers["sec-fetch-dest"] === "document";
+    return isOwn || opensPage ? null : forbidden("Another site asked for this.");
+  }
+
+  async function checkToken({ headers }: IncomingMessage): Promise<Refusal | null> {
+    const nowMs = clock.now().getTime();
+    wrongTriesMs = wrongTriesMs.filter((atMs) => Math.abs(nowMs - atMs) < TRIES_WINDOW_MS);
+    const isSlow = wrongTriesMs.length >= FREE_TRIES;
+    // Not even compared, so that many connections at once do not help to guess.
+    if (isSlow && slowAnswers >= MAX_SLOW_ANSWERS) return slowDown();
+    // Of equal length whatever was sent, so that the time it takes tells nothing.
+    if (timingSafeEqual(digest(headers.authorization ?? ""), expected)) return null;
+    wrongTriesMs.push(nowMs);
+    if (!isSlow) {
+      return {
+        status: 401,
+        error: "unauthorised",
+        message: "This address is not, or no longer, the inbox's. Open the one that the command has printed.",
+      };
+    }
+    slowAnswers += 1;
+    await new Promise<void>((resolve) => void clock.setTimer(resolve, SLOW_ANSWER_MS));
+    slowAnswers -= 1;
+    return slowDown();
+  }
+
+  return { token, checkOrigin, checkToken };
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function forbidden(message: string): Refusal {
+  return { status: 403, error: "forbidden", message };
+}
+
+function slowDown(): Refusal {
+  return { status: 429, error: "slow-down", message: "Too many tries with a wrong address. Try again in a minute." };
+}
