@@ -5,7 +5,7 @@ import { ListScreen } from "./list.tsx";
 import { type Connection, LiveContext, useChanges } from "./live.tsx";
 import { MessageScreen } from "./message.tsx";
 import { OverviewScreen } from "./overview.tsx";
-import { EmptyPanel, LoadingRows } from "./panels.tsx";
+import { EmptyPanel, LoadingRows, ScreenBoundary } from "./panels.tsx";
 import { PersonScreen } from "./person.tsx";
 import { hrefOf, Link, type Place, parsePlace, rememberedScroll, useHref, watchHistory } from "./places.tsx";
 import { formatNumber, TAB_NAME } from "./words.tsx";
@@ -36,7 +36,9 @@ export function App() {
           {live.changes === null ? (
             <Waiting connection={live.connection} />
           ) : (
-            <Screen place={place} listHref={lastList.current} cameFrom={cameFrom} />
+            <ScreenBoundary key={place.screen}>
+              <Screen place={place} listHref={lastList.current} cameFrom={cameFrom} />
+            </ScreenBoundary>
           )}
         </main>
       </WorkProvider>

@@ -1,8 +1,9 @@
 import { AxisBottom, AxisLeft } from "@visx/axis";
 import { GridRows } from "@visx/grid";
-import { ParentSize } from "@visx/responsive";
+import { useParentSize } from "@visx/responsive";
 import { scaleBand, scaleLinear } from "@visx/scale";
 import { Bar } from "@visx/shape";
+import type { ReactNode } from "react";
 import { formatNumber } from "./words.tsx";
 
 export interface Datum {
@@ -14,6 +15,8 @@ interface ChartProps {
   title: string;
   /** One sentence with what the chart shows, for those who do not see it. */
   summary: string;
+  /** The same, or a part of it, for everybody. */
+  note?: string;
   /** What the first column of the table is called. */
   category: string;
   data: readonly Datum[];
@@ -22,7 +25,8 @@ interface ChartProps {
 const COLUMN_HEIGHT = 220;
 const ROW_HEIGHT = 32;
 const LABEL_WIDTH = 128;
-const MARGIN = { top: 12, right: 8, bottom: 28, left: 44 };
+const MARGIN = { top: 12, right: 20, bottom: 28, left: 36 };
+const RESIZE_PAUSE_MS = 50;
 /** A label of a column needs this much. */
 const TICK_WIDTH = 64;
 
@@ -134,16 +138,19 @@ function shorten(label: string): string {
   return label.length > 17 ? `${label.slice(0, 16).trimEnd()}…` : label;
 }
 
-function Chart({ title, data, category, children }: ChartProps & { children: (width: number) => React.ReactNode }) {
+function Chart({ title, note, data, category, children }: ChartProps & { children: (width: number) => ReactNode }) {
+  const { parentRef, width } = useParentSize({
+    debounceTime: RESIZE_PAUSE_MS,
+    ignoreDimensions: ["height", "top", "left"],
+  });
   return (
     <figure className="card chart-card">
       <figcaption>
         <h2>{title}</h2>
+        {note && <p className="chart-note">{note}</p>}
       </figcaption>
-      <div className="chart-space">
-        <ParentSize debounceTime={50} className="chart-size" parentSizeStyles={{}}>
-          {({ width }) => (width > 0 ? children(width) : null)}
-        </ParentSize>
+      <div className="chart-space" ref={parentRef}>
+        {width > 0 && children(width)}
       </div>
       <details className="chart-table">
         <summary>Show as a table</summary>

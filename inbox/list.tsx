@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import {
   type Action,
+  EXPORT_FORMATS,
   MAX_SEARCH_LENGTH,
   type MessageItem,
   type MessagePage,
@@ -316,7 +317,7 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
               setPicked(new Set(isPageSelected ? [] : items.map(({ reference }) => reference)));
             }}
           />
-          Select all{total > items.length ? " on this page" : ""}
+          Select all{total > items.length ? ` ${formatNumber(items.length)}` : ""}
         </label>
         <span className="results-count">
           {items.length < total
@@ -324,21 +325,21 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
             : plural(total, "message")}
         </span>
         <span className="exports">
-          Export
-          <button
-            type="button"
-            className="button button-small"
-            onClick={() => work.exportMessages("csv", query, total)}
-          >
-            CSV
-          </button>
-          <button
-            type="button"
-            className="button button-small"
-            onClick={() => work.exportMessages("json", query, total)}
-          >
-            JSON
-          </button>
+          <span className="exports-label">Export</span>
+          {EXPORT_FORMATS.map((format) => (
+            <button
+              key={format}
+              type="button"
+              className="button button-small"
+              aria-label={`Export as ${format.toUpperCase()}`}
+              onClick={() => work.exportMessages(format, query, total)}
+            >
+              <svg className="export-shape" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+                <path d="M8 2v7.500M4.500 6.500 8 10l3.500-3.500M2.500 13.500h11" />
+              </svg>
+              {format.toUpperCase()}
+            </button>
+          ))}
         </span>
       </div>
       <MessageRows
@@ -383,6 +384,9 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
               Select all {formatNumber(total)}
             </button>
           )}
+          <button type="button" className="button button-small button-plain" onClick={clear}>
+            Clear
+          </button>
           <div className="bulk-actions">
             {BULK_ACTIONS.map((action) => {
               const fitting = selected.filter((item) => isFitting(action, item)).length;
@@ -401,9 +405,6 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
               );
             })}
           </div>
-          <button type="button" className="button button-small button-plain" onClick={clear}>
-            Clear
-          </button>
         </section>
       )}
     </div>

@@ -5,6 +5,7 @@ import { ColumnChart, RowChart } from "./charts.tsx";
 import { useLoaded } from "./live.tsx";
 import { FailurePanel, LoadingRows } from "./panels.tsx";
 import { Link, listHref } from "./places.tsx";
+import { type Shape, StateMark } from "./rows.tsx";
 import {
   countryName,
   durationWords,
@@ -42,6 +43,7 @@ export function OverviewScreen() {
 interface Need {
   key: string;
   urgency: "trouble" | "look";
+  shape: Shape;
   title: string;
   text: ReactNode;
   href?: string;
@@ -56,13 +58,14 @@ function needsOf({ now, failed, heldBack, waiting, queue, database, disk }: Over
     needs.push({
       key: "database",
       urgency: "trouble",
+      shape: "failed",
       title: `${database.kind} has a problem`,
       text: <VisitorText text={database.problem} />,
     });
   }
   if (disk?.isLow) {
     const text = `${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)} are free. When it is full, no message can be accepted.`;
-    needs.push({ key: "disk", urgency: "trouble", title: "The disk is nearly full", text });
+    needs.push({ key: "disk", urgency: "trouble", shape: "failed", title: "The disk is nearly full", text });
   }
   if (queue.state === "paused") {
     const text = (
@@ -71,17 +74,18 @@ function needsOf({ now, failed, heldBack, waiting, queue, database, disk }: Over
         {formatTime(queue.since)}.
       </>
     );
-    needs.push({ key: "queue", urgency: "trouble", title: "No e-mail can be sent", text });
+    needs.push({ key: "queue", urgency: "trouble", shape: "failed", title: "No e-mail can be sent", text });
   }
   if (queue.state === "stalled") {
     const text = `A message has been due since ${formatTime(queue.since)} and nothing sends it: the site’s server probably does not run.`;
-    needs.push({ key: "queue", urgency: "trouble", title: "Nothing is being sent", text });
+    needs.push({ key: "queue", urgency: "trouble", shape: "failed", title: "Nothing is being sent", text });
   }
   if (failed.count > 0) {
     const last = failed.lastAt === null ? "" : ` The last one failed ${durationWords(msSince(failed.lastAt))} ago.`;
     needs.push({
       key: "failed",
       urgency: "trouble",
+      shape: "failed",
       title: `${plural(failed.count, "message")} failed`,
       text: `The team never got ${failed.count === 1 ? "it" : "them"}.${last} Retry once the cause is fixed.`,
       href: listHref({ tab: "failed" }),
@@ -92,6 +96,7 @@ function needsOf({ now, failed, heldBack, waiting, queue, database, disk }: Over
     needs.push({
       key: "held",
       urgency: "look",
+      shape: "quarantined",
       title: `${plural(heldBack.unseen, "message")} held back, not looked at`,
       text: "Suspected abuse. Release what is genuine, delete the rest.",
       href: listHref({ tab: "held-back" }),
@@ -102,6 +107,7 @@ function needsOf({ now, failed, heldBack, waiting, queue, database, disk }: Over
     needs.push({
       key: "waiting",
       urgency: "look",
+      shape: "queued",
       title: `The oldest message has waited for ${durationWords(msSince(waiting.oldestAt))}`,
       text: "It is tried again by itself for five days.",
       href: listHref({ tab: "waiting" }),
@@ -119,9 +125,11 @@ function NeedsYou({ overview }: { overview: Overview }) {
       <h2 id="needs-title">{needs.length > 0 ? "Needs somebody now" : "Nothing needs you now"}</h2>
       {needs.length > 0 && (
         <ul className="needs-list">
-          {needs.map(({ key, urgency, title, text, href, action }) => (
+          {needs.map(({ key, urgency, shape, title, text, href, action }) => (
             <li key={key} className={`need need-${urgency}`}>
-              <h3>{title}</h3>
+              <h3>
+                <StateMark shape={shape} word={title} />
+              </h3>
               <p>{text}</p>
               {href && <Link href={href}>{action}</Link>}
             </li>
@@ -188,17 +196,16 @@ function Charts({ overview: { days, perDay, perCountry, delivery } }: { overview
   }
   return (
     <section className="charts" aria-label={`Figures of ${period}`}>
-      <p className="charts-period">
-        {plural(total, "message")} in {period}
-      </p>
       <ColumnChart
         title="Messages per day"
+        note={`${plural(total, "message")} in ${period}; days end at midnight, UTC.`}
         category="Day (UTC)"
         summary={`${plural(total, "message")} in ${period}, at most ${formatNumber(busiest.count)} on ${formatUtcDay(busiest.day)}. The table below has every day.`}
         data={perDay.map(({ day, count }) => ({ label: formatUtcDay(day), count }))}
       />
       <RowChart
         title="By country"
+        note={`${plural(perCountry.filter(({ country }) => country !== "").length, "country")} in ${period}.`}
         category="Country"
         summary={`Most messages by country: ${shown
           .slice(0, 3)
@@ -209,6 +216,7 @@ function Charts({ overview: { days, perDay, perCountry, delivery } }: { overview
       {delivery.medianMs !== null && delivery.slowestMs !== null && (
         <ColumnChart
           title="Time to delivery"
+          note={`Half within ${durationWords(delivery.medianMs)}; the slowest took ${durationWords(delivery.slowestMs)}.`}
           category="Time"
           summary={`Half of ${plural(delivery.count, "message")} were delivered within ${durationWords(delivery.medianMs)}, the slowest took ${durationWords(delivery.slowestMs)}. The table below has the counts.`}
           data={buckets}

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { Component, type ReactNode } from "react";
 import { describeFailure } from "./api.ts";
 
 /** Grey rows in the place of those to come; shown only if loading takes a moment. */
@@ -44,4 +44,25 @@ export function FailurePanel({ error, onRetry }: { error: unknown; onRetry: () =
       </button>
     </div>
   );
+}
+
+/** A defect of the page itself leaves a way on, instead of an empty page. */
+export class ScreenBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state: { error: unknown } = { error: null };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  override render() {
+    if (this.state.error === null) return this.props.children;
+    return (
+      <>
+        <h1 id="screen-title" tabIndex={-1}>
+          This page has a defect
+        </h1>
+        <FailurePanel error={this.state.error} onRetry={() => location.reload()} />
+      </>
+    );
+  }
 }

@@ -4,7 +4,7 @@ import type { MessageItem, Person, PersonAnswer } from "../contract/inbox.ts";
 import { api } from "./api.ts";
 import { useLoaded, useNow } from "./live.tsx";
 import { EmptyPanel, FailurePanel, LoadingRows } from "./panels.tsx";
-import { hrefOf, navigate } from "./places.tsx";
+import { hrefOf, Link, navigate } from "./places.tsx";
 import { MessageRows } from "./rows.tsx";
 import { allCountries, formatTime, plural, VisitorText } from "./words.tsx";
 import { Dialog, type Notice, saveFile, useWork } from "./work.tsx";
@@ -21,24 +21,33 @@ const GONE: Notice = {
 };
 
 export function PersonScreen({ email }: { email: string }) {
+  if (email !== "") {
+    return (
+      <>
+        <Link className="back" href={hrefOf({ screen: "person", email: "" })}>
+          People
+        </Link>
+        <h1 id="screen-title" tabIndex={-1}>
+          <VisitorText text={email} />
+        </h1>
+        <PersonOf email={email} />
+      </>
+    );
+  }
   return (
     <>
       <h1 id="screen-title" tabIndex={-1}>
-        {email === "" ? "People" : <VisitorText text={email} />}
+        People
       </h1>
-      <FindPerson key={email} email={email} />
-      {email === "" ? (
-        <EmptyPanel title="Whose messages?">
-          <p>Enter an e-mail address, to see, export, correct, restrict or erase all messages of its owner.</p>
-        </EmptyPanel>
-      ) : (
-        <PersonOf email={email} />
-      )}
+      <p className="intro">
+        All messages of an e-mail address: see, export, correct, restrict or erase them, as the privacy policy promises.
+      </p>
+      <FindPerson />
     </>
   );
 }
 
-function FindPerson({ email }: { email: string }) {
+function FindPerson() {
   const find = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const typed = new FormData(event.currentTarget).get("email");
@@ -49,7 +58,7 @@ function FindPerson({ email }: { email: string }) {
       <form className="find-person" onSubmit={find}>
         <label className="filter">
           <span className="filter-label">E-mail address</span>
-          <input type="email" name="email" defaultValue={email} maxLength={MAX_LENGTH.email} required />
+          <input type="email" name="email" maxLength={MAX_LENGTH.email} required />
         </label>
         <button type="submit" className="button button-outline">
           Show messages
@@ -136,36 +145,41 @@ function PersonOf({ email }: { email: string }) {
 function PersonFacts({ person: { messages, restricted } }: { person: Person }) {
   const names = [...new Set(messages.map(({ name }) => name))];
   const [newest, oldest] = [messages[0], messages.at(-1)];
+  const isOnlyOne = messages.length === 1;
   return (
-    <dl className="facts person-facts">
-      <dt>{names.length === 1 ? "Name" : "Names"}</dt>
-      <dd>
-        {names.map((name, index) => (
-          <span key={name}>
-            {index > 0 && ", "}
-            <VisitorText text={name} />
-          </span>
-        ))}
-      </dd>
-      <dt>Messages</dt>
-      <dd>{plural(messages.length, "message")}</dd>
-      {newest && oldest && (
-        <>
-          <dt>{newest === oldest ? "Wrote" : "Last wrote"}</dt>
+    <dl className="person-facts">
+      <div>
+        <dt>{names.length === 1 ? "Name" : "Names"}</dt>
+        <dd>
+          {names.map((name, index) => (
+            <span key={name}>
+              {index > 0 && ", "}
+              <VisitorText text={name} />
+            </span>
+          ))}
+        </dd>
+      </div>
+      <div>
+        <dt>Wrote</dt>
+        <dd>{plural(messages.length, "message")}</dd>
+      </div>
+      {newest && (
+        <div>
+          <dt>{isOnlyOne ? "On" : "Last on"}</dt>
           <dd>{formatTime(newest.acceptedAt)}</dd>
-        </>
+        </div>
       )}
-      {newest && oldest && newest !== oldest && (
-        <>
-          <dt>First wrote</dt>
+      {oldest && !isOnlyOne && (
+        <div>
+          <dt>First on</dt>
           <dd>{formatTime(oldest.acceptedAt)}</dd>
-        </>
+        </div>
       )}
       {restricted !== "none" && (
-        <>
+        <div>
           <dt>Restricted</dt>
           <dd>{restricted === "all" ? "All messages: kept, but not used" : "Some messages: kept, but not used"}</dd>
-        </>
+        </div>
       )}
     </dl>
   );

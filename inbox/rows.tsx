@@ -2,23 +2,24 @@ import type { InboxState, MessageItem } from "../contract/inbox.ts";
 import { hrefOf, Link } from "./places.tsx";
 import { countryName, Moment, STATE_NAME, VisitorText } from "./words.tsx";
 
-type Shape = InboxState | "answered" | "restricted";
+export type Shape = InboxState | "answered" | "restricted";
 
 /** Each differs in its outline, not in its colour alone. */
 const SHAPES: Readonly<Record<Shape, string>> = {
-  // A clock, a tick in a disc, a triangle, a pause sign, an arrow back, a padlock.
+  // A clock, a tick in a disc, a triangle, a square with a pause sign, an arrow back, a padlock.
   queued:
     "M8 1a7 7 0 1 1 0 14A7 7 0 0 1 8 1Zm0 1.750a5.250 5.250 0 1 0 0 10.500 5.250 5.250 0 0 0 0-10.500Zm.875 1.500v3.400l2.300 1.900-1.100 1.350L7.125 8.450v-4.200Z",
   delivered: "M8 1a7 7 0 1 1 0 14A7 7 0 0 1 8 1Zm3.400 3.900L6.900 9.400l-2.100-2L3.600 8.700l3.350 3.150 5.700-5.700Z",
   failed:
     "M8 1.200 15.600 14.500H.4L8 1.200Zm-.9 4.900.2 4.200h1.400l.2-4.200H7.100Zm.9 5a.95.95 0 1 0 0 1.900.95.95 0 0 0 0-1.900Z",
-  quarantined: "M5 .9h6l4.100 4.200v5.800L11 15.100H5L.9 10.900V5.100L5 .9Zm0 4v6.200h2V4.900H5Zm4 0v6.200h2V4.900H9Z",
+  quarantined:
+    "M2.500 1.200h11a1.300 1.300 0 0 1 1.300 1.300v11a1.300 1.300 0 0 1-1.300 1.300h-11a1.300 1.300 0 0 1-1.300-1.300v-11a1.300 1.300 0 0 1 1.300-1.300Zm2.400 3.400v6.800h2.100V4.600H4.900Zm4.100 0v6.800h2.100V4.600H9Z",
   answered: "M6.500 2.500 1 7.500l5.500 5V9.400c3.800-.1 6 1.100 8 4.100-.3-4.700-3-7.500-8-7.900V2.500Z",
   restricted:
     "M8 .9a3.600 3.600 0 0 1 3.600 3.600V6.600h1.500v8.500H2.900V6.600h1.500V4.500A3.600 3.600 0 0 1 8 .9Zm0 1.700a1.900 1.900 0 0 0-1.900 1.900v2.100h3.800V4.500A1.900 1.900 0 0 0 8 2.600Z",
 };
 
-function Mark({ shape, word }: { shape: Shape; word: string }) {
+export function StateMark({ shape, word }: { shape: Shape; word: string }) {
   return (
     <span className={`state state-${shape}`}>
       <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
@@ -33,9 +34,9 @@ function Mark({ shape, word }: { shape: Shape; word: string }) {
 export function StateMarks({ message }: { message: MessageItem }) {
   return (
     <span className="states">
-      <Mark shape={message.state} word={STATE_NAME[message.state]} />
-      {message.answeredAt !== null && <Mark shape="answered" word="Answered" />}
-      {message.isRestricted && <Mark shape="restricted" word="Restricted" />}
+      <StateMark shape={message.state} word={STATE_NAME[message.state]} />
+      {message.answeredAt !== null && <StateMark shape="answered" word="Answered" />}
+      {message.isRestricted && <StateMark shape="restricted" word="Restricted" />}
     </span>
   );
 }
@@ -82,13 +83,15 @@ export function MessageRows({ messages, now, label, fresh, selection }: MessageR
                   <VisitorText text={email} />
                 </span>
               </span>
-              <span className="row-state">
-                <StateMarks message={message} />
-              </span>
               <span className="row-excerpt">
                 <VisitorText text={excerpt.replaceAll(/\s+/g, " ")} />
               </span>
-              <span className="row-country">{country === "" ? "" : countryName(country)}</span>
+              <span className="row-foot">
+                <span className="row-state">
+                  <StateMarks message={message} />
+                </span>
+                <span className="row-country">{country === "" ? "" : countryName(country)}</span>
+              </span>
               <span className="row-age">
                 <Moment at={acceptedAt} now={now} />
               </span>

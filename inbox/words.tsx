@@ -81,9 +81,10 @@ export const formatTime = (moment: string) => TIME.format(new Date(moment));
 /** Of a day that is counted in UTC, `YYYY-MM-DD`. */
 export const formatUtcDay = (day: string) => UTC_DAY.format(new Date(day));
 
-/** `1 message`, `2,000 messages`. */
+/** `1 message`, `2,000 messages`, `3 countries`. */
 export function plural(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${formatNumber(count)} ${noun}s`;
+  const several = noun.endsWith("ry") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${formatNumber(count)} ${count === 1 ? noun : several}`;
 }
 
 export function countryName(code: string): string {
