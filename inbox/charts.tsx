@@ -27,6 +27,8 @@ const ROW_HEIGHT = 32;
 const LABEL_WIDTH = 128;
 const MARGIN = { top: 12, right: 20, bottom: 28, left: 36 };
 const RESIZE_PAUSE_MS = 50;
+/** Always the same list: another one would start the measuring again at every render. */
+const IGNORED_SIZES = ["height" as const, "top" as const, "left" as const];
 /** A label of a column needs this much. */
 const TICK_WIDTH = 64;
 
@@ -141,7 +143,7 @@ function shorten(label: string): string {
 function Chart({ title, note, data, category, children }: ChartProps & { children: (width: number) => ReactNode }) {
   const { parentRef, width } = useParentSize({
     debounceTime: RESIZE_PAUSE_MS,
-    ignoreDimensions: ["height", "top", "left"],
+    ignoreDimensions: IGNORED_SIZES,
   });
   return (
     <figure className="card chart-card">
