@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -10,6 +10,7 @@ import { openSqliteFile, sqliteFile } from "../server/store/sqlite.ts";
 import type { Store } from "../server/store/store.ts";
 import { acceptingSuite } from "./store-contract/accepting.ts";
 import { keepingSuite } from "./store-contract/keeping.ts";
+import { operatorSuite } from "./store-contract/operator.ts";
 import { queueSuite } from "./store-contract/queue.ts";
 import type { NewPlace } from "./store-contract/samples.ts";
 import type { PostgresConnection } from "./support/postgres.ts";
@@ -34,6 +35,11 @@ describe("SQLite", () => {
         db.close();
         return rows;
       },
+      async loadFirstVersion() {
+        const db = new DatabaseSync(join(folder, "messages.db"));
+        db.exec(await readFile("tests/fixtures/schema-1.sqlite.sql", "utf8"));
+        db.close();
+      },
     };
   });
 });
@@ -57,6 +63,12 @@ describe("PostgreSQL", () => {
         await client.end();
         return rows;
       },
+      async loadFirstVersion() {
+        const client = new pg.Client(url);
+        await client.connect();
+        await client.query(await readFile("tests/fixtures/schema-1.postgres.sql", "utf8"));
+        await client.end();
+      },
     };
   });
 });
@@ -65,6 +77,7 @@ function runSuites(newPlace: NewPlace): void {
   describe("accepting", () => acceptingSuite(newPlace));
   describe("the queue", () => queueSuite(newPlace));
   describe("keeping", () => keepingSuite(newPlace));
+  describe("the operator", () => operatorSuite(newPlace));
 }
 
 function closedAfterTest(store: Store): Store {

@@ -8,6 +8,8 @@ export interface Place {
   open(options?: { drawReference?: (prefix: string) => string }): Promise<Store>;
   /** Runs SQL behind the store's back. */
   sql(statement: string): Promise<unknown[]>;
+  /** Fills the empty database with what the version of the program with schema 1 left. */
+  loadFirstVersion(): Promise<void>;
 }
 
 export type NewPlace = () => Promise<Place>;

@@ -1,0 +1,365 @@
+import { expect, test } from "vitest";
+import type { Action } from "../../contract/inbox.ts";
+import type { MessageFilter, Store, StoredMessage } from "../../server/store/store.ts";
+import {
+  DAY_MS,
+  finish,
+  HOUR_MS,
+  later,
+  MINUTE_MS,
+  messageWith,
+  type NewPlace,
+  NOON,
+  store,
+  submissionOf,
+} from "./samples.ts";
+
+export function operatorSuite(newPlace: NewPlace): void {
+  const openNode = async () => (await newPlace()).open();
+  const held = (email = "ada@example.com") => submissionOf(messageWith({ email }), { isTrapped: true });
+
+  async function get(node: Store, reference: string): Promise<StoredMessage> {
+    const message = await node.find(reference);
+    if (!message) throw new Error(`There is no ${reference}`);
+    return message;
+  }
+
+  test("keeps the history of a message: every attempt with its error, and what an operator did", async () => {
+    const node = await openNode();
+    const reference = await store(node, held());
+    await node.markSeen(reference, later(1));
+    await node.markSeen(reference, later(2));
+    await node.act("release", { references: [reference] }, later(3));
+    const attempt = async (mark: (claim: Awaited<ReturnType<Store["claim"]>>[number]) => Promise<boolean>) => {
+      const [claim] = await node.claim(1, 1, later(DAY_MS));
+      if (!claim) throw new Error("Nothing was claimed");
+      expect(await mark(claim)).toBe(true);
+    };
+    await attempt((claim) => node.unclaim(claim, NOON, "wrong password", later(4)));
+    await attempt((claim) => node.unclaim(claim, NOON, null, later(5)));
+    await attempt((claim) => node.reschedule(claim, NOON, "451 later", later(6)));
+    await attempt((claim) => node.markFailed(claim, "550 no", later(7)));
+    await node.act("retry", { references: [reference] }, later(8));
+    await attempt((claim) => node.markDelivered(claim, later(9)));
+    await node.act("answer", { references: [reference] }, later(10));
+    await node.act("unanswer", { references: [reference] }, later(11));
+    await node.rectify("ada@example.com", { name: "Ada King" }, later(12));
+    await node.restrict("ada@example.com", true, later(13));
+    await node.restrict("ada@example.com", false, later(14));
+    await node.act("resend", { references: [reference] }, later(15));
+    expect(await node.history(reference.toLowerCase())).toEqual([
+      { at: later(1), kind: "viewed", detail: null },
+      { at: later(3), kind: "released", detail: null },
+      { at: later(4), kind: "paused", detail: "wrong password" },
+      { at: later(6), kind: "deferred", detail: "451 later" },
+      { at: later(7), kind: "failed", detail: "550 no" },
+      { at: later(8), kind: "retried", detail: null },
+      { at: later(9), kind: "delivered", detail: null },
+      { at: later(10), kind: "answered", detail: null },
+      { at: later(11), kind: "unanswered", detail: null },
+      { at: later(12), kind: "corrected", detail: null },
+      { at: later(13), kind: "restricted", detail: null },
+      { at: later(14), kind: "unrestricted", detail: null },
+      { at: later(15), kind: "resent", detail: null },
+    ]);
+  });
+
+  test("writes nothing into the history when a lease was lost", async () => {
+    const node = await openNode();
+    const reference = await store(node);
+    const [first] = await node.claim(1, 1, NOON);
+    await node.claim(1, MINUTE_MS, later(HOUR_MS));
+    if (!first) throw new Error("Nothing was claimed");
+    expect(await node.markDelivered(first, later(HOUR_MS))).toBe(false);
+    expect(await node.history(reference)).toEqual([]);
+  });
+
+  test("erases the history with its message: deleted, purged or erased", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    const [deleted, purged] = [await store(node), await store(node, submissionOf(messageWith({ email: "b@x.org" })))];
+    const erased = await store(node, submissionOf(messageWith({ email: "c@x.org" })));
+    for (let count = 0; count < 3; count += 1) await finish(node, "delivered");
+    expect(await place.sql("SELECT * FROM message_events")).toHaveLength(3);
+    expect(await node.act("delete", { references: [deleted] }, NOON)).toEqual([deleted]);
+    expect(await node.erase("c@x.org")).toEqual([erased]);
+    expect(await node.purge({ deliveredMs: 1, failedMs: null, quarantinedMs: null }, later(HOUR_MS))).toEqual([purged]);
+    expect(await place.sql("SELECT * FROM message_events")).toHaveLength(0);
+  });
+
+  test.each<[string, (node: Store) => Promise<unknown>]>([
+    ["an attempt began", (node) => node.claim(1, MINUTE_MS, NOON)],
+    ["it was delivered", (node) => finish(node, "delivered")],
+    ["it failed", (node) => finish(node, "failed")],
+    ["it was made due", async (node) => act(node, "retry")],
+    ["it was marked as answered", async (node) => act(node, "answer")],
+    ["it was corrected", (node) => node.rectify("ada@example.com", { name: "Ada King" }, later(1))],
+    ["it was restricted", (node) => node.restrict("ada@example.com", true, later(1))],
+  ])("does nothing to a message that changed meanwhile: %s", async (_, change) => {
+    const place = await newPlace();
+    const [node, other] = await Promise.all([place.open(), place.open()]);
+    const reference = await store(node);
+    const { version } = await get(node, reference);
+    await change(other);
+    const changed = await get(node, reference);
+    expect(changed.version).not.toBe(version);
+    for (const action of ["retry", "resend", "release", "delete", "answer", "unanswer"] as const) {
+      const selection = { references: [reference], versions: [version] };
+      expect(await node.act(action, selection, later(9))).toEqual([]);
+    }
+    expect(await get(node, reference)).toEqual(changed);
+  });
+
+  async function act(node: Store, action: Action): Promise<void> {
+    const references = (await node.list({})).map(({ reference }) => reference);
+    expect(await node.act(action, { references }, later(1))).toEqual(references);
+  }
+
+  test("acts on those of many messages that still have their version", async () => {
+    const node = await openNode();
+    const references = [await store(node, held("a@x.org")), await store(node, held("b@x.org"))];
+    const messages = await node.list({ references });
+    await node.restrict("b@x.org", true, NOON);
+    const which = { references, versions: messages.map(({ version }) => version) };
+    expect(await node.act("release", which, NOON)).toEqual([references[0]]);
+    // A version belongs to one message: another's does not do.
+    const versions = [(await get(node, String(references[1]))).version];
+    expect(await node.act("answer", { references: references.slice(0, 1), versions }, NOON)).toEqual([]);
+  });
+
+  test("of two nodes that act on the same version at once, one does", async () => {
+    const place = await newPlace();
+    const nodes = await Promise.all([place.open(), place.open(), place.open()]);
+    const [first] = nodes;
+    if (!first) throw new Error("There is no node");
+    for (let round = 0; round < 10; round += 1) {
+      const reference = await store(first, held(`${round}@x.org`));
+      const { version } = await get(first, reference);
+      const which = { references: [reference], versions: [version] };
+      const done = await Promise.all([
+        ...nodes.map((node) => node.act("release", which, later(1))),
+        ...nodes.map((node) => node.act("delete", which, later(1))),
+      ]);
+      expect(done.flat()).toEqual([reference]);
+    }
+  });
+
+  test("neither queues nor deletes what is restricted", async () => {
+    const node = await openNode();
+    const references = [await store(node, held())];
+    await node.restrict("ada@example.com", true, NOON);
+    for (const action of ["retry", "resend", "release", "delete"] as const) {
+      expect(await node.act(action, { references }, NOON)).toEqual([]);
+    }
+    expect(await node.act("answer", { references }, NOON)).toEqual(references);
+  });
+
+  test("changes a person's messages only while they are those that the operator saw", async () => {
+    const node = await openNode();
+    const sent = submissionOf(messageWith({ email: "Bob@Example.com" }));
+    await store(node, sent);
+    const versions = async () => (await node.list({ email: "bob@example.com" })).map(({ version }) => version);
+    const seen = await versions();
+    await store(node, submissionOf(messageWith({ email: "bob@example.com" })), later(HOUR_MS));
+    expect(await node.rectify("bob@example.com", { name: "Bob" }, NOON, seen)).toBe(0);
+    expect(await node.restrict("bob@example.com", true, NOON, seen)).toBe(0);
+    expect(await node.erase("bob@example.com", seen)).toEqual([]);
+    const now = await versions();
+    expect(now).toHaveLength(2);
+    expect(await node.restrict("bob@example.com", true, NOON, now)).toBe(2);
+    expect(await node.rectify("bob@example.com", { name: "Bob" }, NOON, now)).toBe(0);
+    expect(await node.rectify("bob@example.com", { name: "Bob" }, NOON, await versions())).toBe(2);
+    expect(await node.erase("bob@example.com", await versions())).toHaveLength(2);
+  });
+
+  test("goes through all messages page by page, also those of one moment, newest first", async () => {
+    const node = await openNode();
+    for (let count = 0; count < 7; count += 1) await store(node, submissionOf(), later(count < 4 ? 0 : HOUR_MS));
+    const all = (await node.list({})).map(({ reference }) => reference);
+    const paged: string[] = [];
+    let filter: MessageFilter = { limit: 2 };
+    for (;;) {
+      const page = await node.list(filter);
+      const last = page.at(-1);
+      if (!last) break;
+      paged.push(...page.map(({ reference }) => reference));
+      filter = { limit: 2, after: { acceptedAtMs: last.acceptedAt.getTime(), id: Number(last.id) } };
+    }
+    expect(paged).toEqual(all);
+    expect(all).toHaveLength(7);
+  });
+
+  test("filters by time, country and answer, and counts what it filters", async () => {
+    const node = await openNode();
+    const answered = await store(node, submissionOf(messageWith({ country: "DE" })));
+    await finish(node, "delivered");
+    await node.act("answer", { references: [answered] }, NOON);
+    const failed = await store(node, submissionOf(messageWith({ country: "" })), later(HOUR_MS));
+    await finish(node, "failed", later(HOUR_MS));
+    const queued = await store(node, submissionOf(messageWith({ country: "DE" })), later(2 * HOUR_MS));
+    const quarantined = await store(node, held(), later(3 * HOUR_MS));
+    const found = async (filter: MessageFilter) => (await node.list(filter)).map(({ reference }) => reference);
+    expect(await found({ country: "DE" })).toEqual([queued, answered]);
+    expect(await found({ country: "" })).toEqual([failed]);
+    expect(await found({ since: later(HOUR_MS), until: later(2 * HOUR_MS) })).toEqual([failed]);
+    expect(await found({ unanswered: true })).toEqual([queued, failed]);
+    expect(await found({ references: [failed.toLowerCase(), answered, "BC-NONE-00"] })).toEqual([failed, answered]);
+    const none = { count: 0, answered: 0 };
+    const one = { count: 1, answered: 0 };
+    const counts = { queued: one, failed: one, quarantined: one, delivered: { count: 1, answered: 1 } };
+    expect(await node.countStates({})).toEqual(counts);
+    expect(await node.countStates({ since: later(1) })).toEqual({ ...counts, delivered: none });
+    const page = async (filter: MessageFilter, tab: Pick<MessageFilter, "state" | "unanswered">, limit = 9) => {
+      const { messages, counts } = await node.firstPage(filter, tab, limit);
+      return { references: messages.map(({ reference }) => reference), counts };
+    };
+    expect(await page({}, {}, 2)).toEqual({ references: [quarantined, queued], counts });
+    expect(await page({}, { unanswered: true })).toEqual({ references: [queued, failed], counts });
+    const german = { ...counts, failed: none, quarantined: none };
+    expect(await page({ country: "DE" }, {}, 1)).toEqual({ references: [queued], counts: german });
+    expect(await page({ country: "DE" }, { state: "failed" })).toEqual({ references: [], counts: german });
+    expect(await page({ search: "question", until: later(1) }, { unanswered: true })).toEqual({
+      references: [],
+      counts: { ...german, queued: none },
+    });
+    expect(await page({ search: failed }, {})).toMatchObject({ references: [failed], counts: { failed: one } });
+  });
+
+  test.each([
+    ["Émile Zola", "émile", "ÉMILE", "ile z"],
+    ["Москва", "МОСКВА", "москва", "оСк"],
+    ["ΣΟΦΊΑ", "σοφία", "οφ"],
+    ["Zoë *[x]? 100%_\\d", "zoË *[X]?", "ë *", "%_\\D", "?"],
+    ["山田太郎", "田太"],
+    ["🌍 Straße", "🌍 straß", "ß"],
+  ])("finds %j by its words in any case, whatever the script", async (name, ...searches) => {
+    const node = await openNode();
+    const reference = await store(node, submissionOf(messageWith({ name })));
+    await store(node, submissionOf(messageWith({ name: "Emile xyz Mockba 100 d" })));
+    for (const search of searches) {
+      expect([search, (await node.list({ search })).map((message) => message.reference)]).toEqual([
+        search,
+        [reference],
+      ]);
+    }
+    for (const search of ["émole", "ß.", "é*"]) expect(await node.list({ search })).toEqual([]);
+  });
+
+  test("tells by a token whether anything changed, but for an attempt that only began", async () => {
+    const node = await openNode();
+    let last = "";
+    const expectNew = async () => {
+      const token = JSON.stringify([await node.changeToken(), await node.countStates({})]);
+      expect(token).not.toBe(last);
+      last = token;
+    };
+    await expectNew();
+    const [old, newer] = [await store(node), await store(node)];
+    await expectNew();
+    const token = await node.changeToken();
+    expect(await node.changeToken()).toBe(token);
+    await node.act("answer", { references: [old] }, NOON);
+    await expectNew();
+    await node.rectify("ada@example.com", { name: "Ada King" }, NOON);
+    await expectNew();
+    await node.act("delete", { references: [old] }, NOON);
+    await expectNew();
+    await node.act("delete", { references: [newer] }, NOON);
+    await expectNew();
+  });
+
+  test("measures the time to delivery, without what was sent once more", async () => {
+    const node = await openNode();
+    expect(await node.deliveryTimes(NOON, [10, 100])).toEqual({
+      ...{ count: 0, medianMs: null, slowestMs: null, buckets: [0, 0, 0] },
+    });
+    for (const ms of [10, 11, 100, 101]) {
+      await store(node);
+      await finish(node, "delivered", later(ms));
+    }
+    const [resent] = [await store(node)];
+    await finish(node, "delivered");
+    await node.act("resend", { references: [resent] }, later(HOUR_MS));
+    await finish(node, "delivered", later(HOUR_MS));
+    await store(node, submissionOf(), later(-1));
+    await finish(node, "delivered", later(DAY_MS));
+    await store(node);
+    expect(await node.deliveryTimes(NOON, [10, 100])).toEqual({
+      ...{ count: 4, medianMs: 11, slowestMs: 101, buckets: [1, 2, 1] },
+    });
+  });
+
+  test("says whether the queue is paused since when, and what is overdue", async () => {
+    const node = await openNode();
+    expect(await node.queueTrouble(NOON)).toEqual({ pause: null, dueSince: null });
+    await store(node);
+    await store(node, submissionOf(), later(HOUR_MS));
+    expect(await node.queueTrouble(later(-1))).toEqual({ pause: null, dueSince: null });
+    expect(await node.queueTrouble(later(DAY_MS))).toEqual({ pause: null, dueSince: NOON });
+    const pauseAt = async (ms: number, reason: string) => {
+      const [claim] = await node.claim(1, MINUTE_MS, later(ms));
+      if (!claim) throw new Error("Nothing was claimed");
+      expect(await node.queueTrouble(later(ms))).toMatchObject({ dueSince: null });
+      await node.unclaim(claim, later(ms), reason, later(ms));
+    };
+    await pauseAt(MINUTE_MS, "wrong password");
+    await pauseAt(2 * MINUTE_MS, "wrong password");
+    const pause = { reason: "wrong password", since: later(MINUTE_MS), lastAt: later(2 * MINUTE_MS) };
+    expect(await node.queueTrouble(later(DAY_MS))).toEqual({ pause, dueSince: later(2 * MINUTE_MS) });
+    await finish(node, "delivered", later(DAY_MS));
+    expect(await node.queueTrouble(later(DAY_MS))).toMatchObject({ pause: null });
+    await pauseAt(DAY_MS + 1, "another reason");
+    expect(await node.queueTrouble(later(DAY_MS))).toMatchObject({
+      pause: { reason: "another reason", since: later(DAY_MS + 1) },
+    });
+    await finish(node, "failed", later(2 * DAY_MS));
+    expect(await node.queueTrouble(later(2 * DAY_MS))).toEqual({ pause: null, dueSince: null });
+  });
+
+  test("counts what is in quarantine and was not opened", async () => {
+    const node = await openNode();
+    const references = [await store(node, held("a@x.org")), await store(node, held("b@x.org"))];
+    await store(node, held("c@x.org"));
+    await node.restrict("c@x.org", true, NOON);
+    expect(await node.countUnseen()).toBe(2);
+    await node.markSeen(String(references[0]).toLowerCase(), NOON);
+    expect(await node.countUnseen()).toBe(1);
+    await node.act("release", { references: [references[1] ?? ""] }, NOON);
+    expect(await node.countUnseen()).toBe(0);
+    await node.markSeen(await store(node), NOON);
+    await node.markSeen("BC-NONE-00", NOON);
+  });
+
+  test("upgrades a database of the first version in place, with all its messages", async () => {
+    const place = await newPlace();
+    await place.loadFirstVersion();
+    const nodes = await Promise.all([place.open(), place.open()]);
+    const [node] = nodes;
+    if (!node) throw new Error("There is no node");
+    const messages = await node.list({});
+    expect(messages.map(({ state, email, isRestricted }) => [state, email, isRestricted])).toEqual([
+      ["queued", "leased@example.com", false],
+      ["queued", "kept@example.com", true],
+      ["queued", "emile@example.com", false],
+      ["quarantined", "eve@example.com", false],
+      ["failed", "Zoe@Example.com", false],
+      ["delivered", "ada@example.com", false],
+    ]);
+    const zoe = messages[4];
+    expect(zoe).toMatchObject({
+      ...{ name: "Zoë O'Neill 🌍", country: "", message: 'Line one\nline two; it\'s "quoted"', attempts: 1 },
+      ...{ acceptedAt: new Date("2025-06-15T14:00:00Z"), lastError: "the mail server refused it (550)" },
+      ...{ answeredAt: null, quarantineReason: null },
+    });
+    expect(await node.history(zoe?.reference ?? "")).toEqual([]);
+    expect(await node.list({ search: "ÉMILE" })).toHaveLength(1);
+    // A node of the first version goes on beside it, and its changes change the version too.
+    await place.sql("UPDATE messages SET state = 'queued', state_changed_at = 9, due_at = 9 WHERE state = 'failed'");
+    const which = { references: [zoe?.reference ?? ""], versions: [zoe?.version ?? ""] };
+    expect(await node.act("delete", which, NOON)).toEqual([]);
+    await place.sql("DELETE FROM messages WHERE email = 'ada@example.com'");
+    expect(await store(node)).toMatch(/^BC-/);
+    expect(await node.list({})).toHaveLength(6);
+    expect(await node.claim(9, MINUTE_MS, later(DAY_MS))).toHaveLength(4);
+  });
+}
