@@ -106,7 +106,7 @@ function readyLine(site: Site, port: number, config: Config, mailDestination: st
   const host = ["127.0.0.1", "::1", "0.0.0.0", "::"].includes(config.host) ? "localhost" : config.host;
   const { site: identity, unset } = site.manifest;
   const todo = unset.length > 0 ? `unset for launch: ${unset.join(", ")}` : "nothing unset for launch";
-  return `${identity.brand} is on http://${host}:${port} - messages go to ${mailDestination} - ${todo}`;
+  return `${identity.brand} is on http://${host}:${port} - messages go to ${mailDestination} - to read messages: npm run inbox - ${todo}`;
 }
 
 /** One clear line for each error that the operator can fix; anything else is a defect and keeps its stack. */

@@ -35,7 +35,7 @@ test("says in one line where it is, where messages go and what is unset", async 
     .split("\n")
     .find((text) => text.includes(" is on "));
   expect(line).toMatch(
-    /^Brighter Carbon is on http:\/\/localhost:\d+ - messages go to .+ - unset for launch: website URL/,
+    /^Brighter Carbon is on http:\/\/localhost:\d+ - messages go to .+ - to read messages: npm run inbox - unset for launch: website URL/,
   );
   expect(line).toContain(`messages go to files in ${join(server.dataDir, "outbox")} - `);
   expect(await server.stop()).toBe(0);

@@ -19,6 +19,8 @@ const openInbox = defineCommand({
   end it; it ends by itself when nobody has used it for eight hours. On another machine, reach it through ssh:
   see docs/operations.md.`,
   async run({ options: { port, open } }, { readConfig, openStore, out, untilStopped, reportDefect }) {
+    // Before the address is printed: whoever sees it may press Ctrl-C at once.
+    const stopped = untilStopped().then(() => "stopped");
     const { dataDir, databaseUrl } = readConfig();
     const store = await openStore();
     const databaseKind = databaseUrl === null ? "SQLite" : "PostgreSQL";
@@ -33,8 +35,8 @@ const openInbox = defineCommand({
       if (isMoved) out(`Port ${DEFAULT_PORT} is in use; using ${inbox.port}.\n`);
       out(`Inbox: ${inbox.url}\n`);
       if (open) removeLink = await openInBrowser(inbox.url);
-      const stopped = await Promise.race([untilStopped().then(() => true), inbox.idle.then(() => false)]);
-      if (!stopped) out("The inbox has ended, because nobody used it for eight hours.\n");
+      const reason = await Promise.race([stopped, inbox.idle.then(() => "idle")]);
+      if (reason === "idle") out("The inbox has ended, because nobody used it for eight hours.\n");
     } finally {
       await removeLink();
       await inbox.close();

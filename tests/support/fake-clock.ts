@@ -6,6 +6,8 @@ export interface FakeClock extends Clock {
   advanceTo(time: Date): Promise<void>;
   /** Sets the date forward or back, as an administrator does: no time passes, so no timer fires sooner or later. */
   set(byMs: number): void;
+  /** How long each timer still has to wait. */
+  waiting(): number[];
 }
 
 export function createFakeClock(start = "2026-01-05T10:00:00.000Z"): FakeClock {
@@ -40,5 +42,6 @@ export function createFakeClock(start = "2026-01-05T10:00:00.000Z"): FakeClock {
       nowMs += byMs;
       for (const timer of timers) timer.atMs += byMs;
     },
+    waiting: () => [...timers].map(({ atMs }) => atMs - nowMs),
   };
 }

@@ -1,0 +1,837 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type {
+  Action,
+  ActionAnswer,
+  Changes,
+  CountryCount,
+  ExportPart,
+  MessageDetail,
+  MessageItem,
+  MessagePage,
+  Overview,
+  Person,
+  PersonAnswer,
+} from "../contract/inbox.ts";
+import { findFreePort, startServer } from "../scripts/run-server.ts";
+import { DEFAULT_PORT, InboxRefused, startInbox } from "../server/inbox/serve.ts";
+import { openStore } from "../server/store/open-store.ts";
+import type { Store, Submission } from "../server/store/store.ts";
+import {
+  DAY_MS,
+  finish,
+  HOUR_MS,
+  messageWith,
+  NO_LIMITS,
+  store as send,
+  submissionOf,
+} from "./store-contract/samples.ts";
+import { createFakeClock } from "./support/fake-clock.ts";
+import {
+  type AskOptions,
+  ask,
+  askRaw,
+  createCaller,
+  type RunningInbox,
+  startInboxCommand,
+} from "./support/inbox-command.ts";
+import { postMessage } from "./support/load.ts";
+import { type PostgresServer, startPostgres } from "./support/postgres.ts";
+import { runCli } from "./support/run-cli.ts";
+import { makeScratchFolder } from "./support/scratch-folder.ts";
+
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres();
+}, 120_000);
+afterAll(() => postgres?.stop(), 120_000);
+
+const ago = (ms: number) => new Date(Date.now() - ms);
+const held = (email = "ada@example.com") => submissionOf(messageWith({ email }), { isTrapped: true });
+
+/** A page of its own, so that these tests do not need a build. */
+async function makePage(): Promise<string> {
+  const folder = await makeScratchFolder();
+  await mkdir(join(folder, "assets"));
+  await writeFile(join(folder, "index.html"), "<!doctype html><title>Inbox</title>");
+  await writeFile(join(folder, "assets", "main.js"), "1;");
+  return folder;
+}
+
+/** The inbox within this process, on SQLite, with a clock of the test's own. */
+async function openInbox() {
+  const dataDir = await makeScratchFolder();
+  const store = await openStore({ dataDir, databaseUrl: null });
+  const clock = createFakeClock();
+  const inbox = await startInbox({
+    ...{ store, dataDir, databaseKind: "SQLite", filesDir: await makePage(), port: await findFreePort(), clock },
+  });
+  onTestFinished(async () => {
+    await inbox.close();
+    await store.close();
+  });
+  const { port } = inbox;
+  const token = inbox.url.split("#")[1] ?? "";
+  const asked = (path: string, { headers = {}, ...options }: AskOptions = {}) =>
+    ask(port, path, { ...options, headers: { host: `localhost:${port}`, ...headers } });
+  const authorization = `Bearer ${token}`;
+  return { inbox, store, dataDir, clock, port, token, authorization, asked, ...createCaller({ port, token }) };
+}
+
+describe("who gets in", () => {
+  test("only a request with the token of this run", async () => {
+    const { asked, authorization, token } = await openInbox();
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect((await asked("/api/messages", { headers: { authorization } })).status).toBe(200);
+    const other = await openInbox();
+    expect(other.token).not.toBe(token);
+    const wrong = ["", token, `Bearer ${token}x`, `Bearer ${token.slice(0, -1)}`, "Bearer ", other.authorization];
+    for (const given of [...wrong, `Basic ${btoa(`x:${token}`)}`]) {
+      const { status, headers, text } = await asked("/api/messages", { headers: { authorization: given } });
+      expect([given, status]).toEqual([given, 401]);
+      expect(headers).toMatchObject({ "www-authenticate": "Bearer", "cache-control": "no-store" });
+      expect(JSON.parse(text)).toMatchObject({ error: "unauthorised" });
+    }
+    expect((await asked("/api/messages")).status).toBe(401);
+    // Neither in the query nor as a cookie, which all ports of a host share.
+    expect((await asked(`/api/messages?token=${token}`)).status).toBe(401);
+    expect((await asked("/api/messages", { headers: { cookie: `token=${token}` } })).status).toBe(401);
+  });
+
+  test.each(["/api/messages", "/api/messages/BC-AAAA-AA", "/api/overview", "/api/changes", "/api/export?format=csv"])(
+    "nothing of %s without a token",
+    async (path) => {
+      const { asked, store } = await openInbox();
+      await send(store, submissionOf(messageWith({ name: "Secret Person" })), ago(0));
+      const { status, text } = await asked(path);
+      expect(status).toBe(401);
+      expect(text).not.toContain("Secret");
+    },
+  );
+
+  test("an action without a token does nothing", async () => {
+    const { asked, store } = await openInbox();
+    const reference = await send(store, held());
+    const [message] = await store.list({});
+    const body = JSON.stringify({ action: "delete", targets: [{ reference, version: message?.version }] });
+    const headers = { "content-type": "application/json" };
+    expect((await asked("/api/actions", { method: "POST", headers, body })).status).toBe(401);
+    expect(await store.list({})).toEqual([message]);
+  });
+
+  test("wrong tokens are slowed down after ten tries, and forgotten after a minute; the right one always works", async () => {
+    const { asked, authorization, clock } = await openInbox();
+    const tryWrong = () => asked("/api/messages", { headers: { authorization: "Bearer wrong" } });
+    const answered: number[] = [];
+    for (let count = 0; count < 10; count += 1) answered.push((await tryWrong()).status);
+    expect(answered).toEqual(Array(10).fill(401));
+    const slow = tryWrong().then(({ status, headers }) => answered.push(status, Number(headers["retry-after"])));
+    await expect.poll(() => clock.waiting()).toContain(1000);
+    // What is open to be read by the right token is not held up by somebody else's guesses.
+    expect((await asked("/api/messages", { headers: { authorization } })).status).toBe(200);
+    expect(answered).toHaveLength(10);
+    await clock.advance(999);
+    expect(answered).toHaveLength(10);
+    await clock.advance(1);
+    await slow;
+    expect(answered.slice(10)).toEqual([429, 60]);
+    await clock.advance(60_000);
+    expect((await tryWrong()).status).toBe(401);
+  });
+
+  test("guessing over many connections at once is not even compared", async () => {
+    const { asked, authorization, clock } = await openInbox();
+    const tryWrong = () => asked("/api/messages", { headers: { authorization: "Bearer wrong" } });
+    for (let count = 0; count < 10; count += 1) await tryWrong();
+    const slow = Array.from({ length: 20 }, tryWrong);
+    await expect.poll(() => clock.waiting().filter((ms) => ms === 1000)).toHaveLength(20);
+    expect((await tryWrong()).status).toBe(429);
+    expect((await asked("/api/messages", { headers: { authorization } })).status).toBe(429);
+    await clock.advance(1000);
+    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual(Array(20).fill(429));
+    expect((await asked("/api/messages", { headers: { authorization } })).status).toBe(200);
+  });
+
+  test("only under this machine's own names and the inbox's own port", async () => {
+    const { asked, authorization, port } = await openInbox();
+    const own = [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`];
+    const foreign = ["evil.example", `evil.example:${port}`, "localhost", `localhost:${port + 1}`, "127.0.0.1"];
+    const tricks = [`localhost.evil.example:${port}`, `127.0.0.1.nip.io:${port}`, `localhost:${port}@evil.example`];
+    for (const host of own)
+      expect((await asked("/api/messages", { headers: { authorization, host } })).status).toBe(200);
+    for (const host of [...foreign, ...tricks, `0.0.0.0:${port}`, `LOCALHOST.:${port}`]) {
+      for (const path of ["/api/messages", "/", "/assets/main.js"]) {
+        const { status, text } = await asked(path, { headers: { authorization, host } });
+        expect([host, path, status]).toEqual([host, path, 403]);
+        expect(text).not.toContain("<");
+      }
+    }
+    const { text } = await askRaw(port, `GET /api/messages HTTP/1.0\r\nAuthorization: ${authorization}\r\n\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ["another site's script", { origin: "https://evil.example", "sec-fetch-site": "cross-site" }],
+    ["another site's script, without Sec-Fetch-Site", { origin: "https://evil.example" }],
+    ["another site's script, without Origin", { "sec-fetch-site": "cross-site" }],
+    ["another program's page on this machine", { origin: "http://localhost:3000", "sec-fetch-site": "same-site" }],
+    ["the same over HTTPS", { origin: "https://localhost:PORT" }],
+    ["a sandboxed frame or a file", { origin: "null" }],
+    ["a form that another site posts", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }],
+    [
+      "a link to the API",
+      { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" },
+    ],
+  ])("not %s, even with the token", async (_, given) => {
+    const { asked, store, authorization, port } = await openInbox();
+    const reference = await send(store, held());
+    const [message] = await store.list({});
+    const headers: Record<string, string> = { ...given, authorization, "content-type": "application/json" };
+    if (given.origin) headers.origin = given.origin.replace("PORT", String(port));
+    expect((await asked("/api/messages", { headers })).status).toBe(403);
+    const body = JSON.stringify({ action: "delete", targets: [{ reference, version: message?.version }] });
+    expect((await asked("/api/actions", { method: "POST", headers, body })).status).toBe(403);
+    expect((await asked("/api/actions", { method: "OPTIONS", headers })).status).toBe(403);
+    expect(await store.list({})).toEqual([message]);
+  });
+
+  test("the page's own requests, and a person who opens the page", async () => {
+    const { asked, authorization, port } = await openInbox();
+    const own = { origin: `http://localhost:${port}`, "sec-fetch-site": "same-origin", authorization };
+    expect((await asked("/api/messages", { headers: own })).status).toBe(200);
+    const opened = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+    for (const site of ["none", "cross-site", "same-site"]) {
+      expect((await asked("/", { headers: { ...opened, "sec-fetch-site": site } })).status).toBe(200);
+    }
+    // Framed, or loaded as a script.
+    expect(
+      (await asked("/", { headers: { ...opened, "sec-fetch-site": "cross-site", "sec-fetch-dest": "iframe" } })).status,
+    ).toBe(403);
+    expect((await asked("/assets/main.js", { headers: { "sec-fetch-site": "cross-site" } })).status).toBe(403);
+  });
+
+  test("every answer forbids to be kept, framed, sniffed or to load anything from elsewhere", async () => {
+    const { asked, authorization } = await openInbox();
+    const answers = await Promise.all([
+      ...["/", "/assets/main.js", "/messages/BC-AAAA-AA", "/assets/none.js", "/api/messages"].map((path) =>
+        asked(path),
+      ),
+      asked("/api/messages", { headers: { authorization } }),
+      asked("/", { headers: { host: "evil.example" } }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 401, 200, 403]);
+    for (const { headers } of answers) {
+      expect(headers).toMatchObject({
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+        "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+      });
+      const policy = String(headers["content-security-policy"]);
+      for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"]) {
+        expect(policy).toContain(part);
+      }
+      expect(policy).toMatch(/base-uri 'none'; form-action 'none'; frame-ancestors 'none'/);
+      expect(policy).not.toMatch(/unsafe|\*|data:|http/);
+      expect(headers).not.toHaveProperty("access-control-allow-origin");
+      expect(headers).not.toHaveProperty("set-cookie");
+    }
+  });
+
+  test("no file but the page's own", async () => {
+    const { asked } = await openInbox();
+    for (const path of [
+      "/../package.json",
+      "/assets/../../package.json",
+      "/assets/%2e%2e/%2e%2e/package.json",
+      "//etc/passwd",
+    ]) {
+      const { text } = await asked(path);
+      expect(text).not.toMatch(/brighter|root:/);
+    }
+  });
+
+  test("listens on this machine's own addresses only", async () => {
+    const { port, authorization, asked } = await openInbox();
+    const { networkInterfaces } = await import("node:os");
+    const outside = Object.values(networkInterfaces()).flatMap((all) => all?.filter(({ internal }) => !internal) ?? []);
+    for (const { address, scopeid } of outside) {
+      const host = scopeid ? `${address}%${scopeid}` : address;
+      await expect(ask(port, "/", { host })).rejects.toThrow(/ECONNREFUSED|EINVAL|EHOSTUNREACH|ENETUNREACH/);
+    }
+    const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
+    if (hasIpv6) expect((await asked("/api/messages", { headers: { authorization }, host: "::1" })).status).toBe(200);
+  });
+});
+
+describe("the command", () => {
+  test("prints one line with an address, and ends with Ctrl-C", async () => {
+    const dataDir = await makeScratchFolder();
+    await (await openStore({ dataDir, databaseUrl: null })).close();
+    const port = await findFreePort();
+    const inbox = await startInboxCommand({ DATA_DIR: dataDir }, "--port", String(port));
+    onTestFinished(async () => void (await inbox.stop()));
+    expect(inbox.output()).toBe(`Inbox: http://localhost:${port}/#${inbox.token}\n`);
+    expect((await ask(port, "/", {})).text).toContain("<!doctype html>");
+    // A page that waits for changes does not keep the command from ending.
+    const waiting = createCaller(inbox);
+    const { token } = await waiting.get<Changes>("changes");
+    const asked = waiting.get<Changes>("changes", { since: token }).catch(() => "cut off");
+    await wait(100);
+    expect(await inbox.stop()).toBe(0);
+    expect(await asked).toBe("cut off");
+    expect(inbox.output()).toBe(`Inbox: http://localhost:${port}/#${inbox.token}\n`);
+  });
+
+  test("uses the next free port when the default one is in use, also on IPv6 only, and says so", async () => {
+    const dataDir = await makeScratchFolder();
+    const store = await openStore({ dataDir, databaseUrl: null });
+    onTestFinished(() => store.close());
+    const blockers = [createServer(), createServer()];
+    onTestFinished(() => blockers.forEach((server) => void server.close()));
+    // Taken by these or by another program: either will do.
+    const listening = blockers.map((server, index) => {
+      server.on("error", () => {});
+      server.listen(DEFAULT_PORT + index, index === 0 ? "127.0.0.1" : "::1");
+      return Promise.race([once(server, "listening"), once(server, "error")]);
+    });
+    await Promise.allSettled(listening);
+    const inbox = await startInboxCommand({ DATA_DIR: dataDir });
+    onTestFinished(async () => void (await inbox.stop()));
+    expect(inbox.port).toBeGreaterThan(DEFAULT_PORT);
+    const hasIpv6 = blockers[1]?.listening ?? false;
+    if (hasIpv6) expect(inbox.port).toBeGreaterThan(DEFAULT_PORT + 1);
+    expect(inbox.output()).toBe(`Port ${DEFAULT_PORT} is in use; using ${inbox.port}.\nInbox: ${inbox.url}\n`);
+    expect(await inbox.stop()).toBe(0);
+  });
+
+  test("says what to do when its port is in use, there is no data, or it is used wrongly", async () => {
+    const dataDir = await makeScratchFolder();
+    await (await openStore({ dataDir, databaseUrl: null })).close();
+    const blocker = createServer().listen(0, "127.0.0.1");
+    await once(blocker, "listening");
+    onTestFinished(() => void blocker.close());
+    const { port } = blocker.address() as { port: number };
+    expect(await runCli({ DATA_DIR: dataDir }, "inbox", "--port", String(port))).toEqual({
+      ...{ code: 1, out: "", err: `Port ${port} is in use; choose another with --port, or leave --port out\n` },
+    });
+    expect(await runCli({ DATA_DIR: join(dataDir, "none") }, "inbox")).toMatchObject({
+      ...{ code: 1, err: expect.stringMatching(/^There are no messages in .+ set DATA_DIR .+\n$/) },
+    });
+    expect(await runCli({ DATA_DIR: dataDir }, "inbox", "--port", "70000")).toMatchObject({ code: 2 });
+  });
+
+  test("says what to run when its page is not built", async () => {
+    const dataDir = await makeScratchFolder();
+    const store = await openStore({ dataDir, databaseUrl: null });
+    onTestFinished(() => store.close());
+    const options = { store, dataDir, databaseKind: "SQLite" as const, filesDir: join(dataDir, "none"), port: null };
+    await expect(startInbox(options)).rejects.toThrow(InboxRefused);
+    await expect(startInbox(options)).rejects.toThrow(/npm run build/);
+  });
+
+  test("ends after eight hours without the operator, however often the page asks by itself", async () => {
+    const { inbox, clock, get } = await openInbox();
+    let isOver = false;
+    void inbox.idle.then(() => {
+      isOver = true;
+    });
+    await clock.advance(8 * HOUR_MS - 1);
+    await get("messages");
+    await clock.advance(8 * HOUR_MS - 1);
+    expect(isOver).toBe(false);
+    await get("changes");
+    await get("messages", { background: "1" });
+    void clock.advance(1);
+    await expect.poll(() => isOver).toBe(true);
+  });
+
+  test("opens in the browser without the token among a program's arguments", async () => {
+    const dataDir = await makeScratchFolder();
+    await (await openStore({ dataDir, databaseUrl: null })).close();
+    const bin = await makeScratchFolder();
+    const opened = join(bin, "opened");
+    for (const name of ["xdg-open", "open"]) {
+      await writeFile(join(bin, name), `#!/bin/sh\necho "$@" > ${opened}.part\nmv ${opened}.part ${opened}\n`, {
+        mode: 0o755,
+      });
+    }
+    const port = String(await findFreePort());
+    const env = { DATA_DIR: dataDir, PATH: `${bin}:${process.env.PATH}` };
+    const inbox = await startInboxCommand(env, "--open", "--port", port);
+    onTestFinished(async () => void (await inbox.stop()));
+    await expect.poll(() => existsSync(opened), { timeout: 10_000 }).toBe(true);
+    const argument = (await readFile(opened, "utf8")).trim();
+    expect(argument).toMatch(/^file:\/\/\/.+\.html$/);
+    expect(argument).not.toContain(inbox.token);
+    expect(await readFile(new URL(argument), "utf8")).toContain(inbox.url);
+    expect(await inbox.stop()).toBe(0);
+    expect(existsSync(new URL(argument))).toBe(false);
+  });
+
+  test("is no part of the public server", async () => {
+    const server = await startServer();
+    onTestFinished(async () => void (await server.stop()));
+    expect(server.output()).toMatch(/ - to read messages: npm run inbox - /);
+    // Its font is the site's own.
+    const names = (await readdir("dist-inbox/assets")).filter((name) => /\.(js|css)$/.test(name));
+    expect(names.length).toBeGreaterThan(1);
+    for (const path of ["/api/messages", "/dist-inbox/index.html", ...names.map((name) => `/assets/${name}`)]) {
+      const response = await fetch(server.url + path);
+      const text = await response.text();
+      expect(text).not.toContain('id="inbox"');
+      if (path.startsWith("/assets/")) expect([path, response.status]).toEqual([path, 404]);
+    }
+    const served = await readdir("dist", { recursive: true });
+    expect(served.filter((name) => name.includes("inbox"))).toEqual([]);
+  });
+});
+
+describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
+  /** The real command beside a store that is in use, as a running server's is. */
+  async function setUp() {
+    const dataDir = await makeScratchFolder();
+    const databaseUrl = kind === "SQLite" ? null : await postgres.createDatabase();
+    const store = await openStore({ dataDir, databaseUrl });
+    onTestFinished(() => store.close());
+    const env = { DATA_DIR: dataDir, ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
+    const inbox = await startInboxCommand(env, "--port", String(await findFreePort()));
+    onTestFinished(async () => void (await inbox.stop()));
+    const caller = createCaller(inbox);
+    const cli = async (...args: string[]) => {
+      const { code, out, err } = await runCli(env, ...args);
+      if (code !== 0) throw new Error(`${args.join(" ")} left with ${code}: ${err}`);
+      return out;
+    };
+    const list = (query: Record<string, string> = {}) => caller.get<MessagePage>("messages", query);
+    const items = async (query: Record<string, string> = {}) => (await list(query)).items;
+    const item = async (reference: string): Promise<MessageItem> => {
+      const found = (await items()).find((message) => message.reference === reference);
+      if (!found) throw new Error(`There is no ${reference}`);
+      return found;
+    };
+    const act = (action: Action, ...targets: readonly MessageItem[]) =>
+      caller.post<ActionAnswer>("actions", {
+        ...{ action, targets: targets.map(({ reference, version }) => ({ reference, version })) },
+      });
+    return { dataDir, databaseUrl, env, store, inbox, cli, list, items, item, act, ...caller };
+  }
+
+  async function deliver(store: Store, submission: Submission, at: Date): Promise<string> {
+    const reference = await send(store, submission, at);
+    await finish(store, "delivered", at);
+    return reference;
+  }
+
+  test("lists what the command line lists, in tabs with counts, by filter and page by page", async () => {
+    const { store, cli, list, items, act, item } = await setUp();
+    const answered = await deliver(
+      store,
+      submissionOf(messageWith({ country: "DE", name: "Émile Zola" })),
+      ago(3 * HOUR_MS),
+    );
+    await act("answer", await item(answered));
+    const failed = await send(store, submissionOf(messageWith({ country: "" })), ago(2 * HOUR_MS));
+    await finish(store, "failed", ago(2 * HOUR_MS));
+    const waiting = await send(
+      store,
+      submissionOf(messageWith({ country: "DE", message: "x".repeat(5000) })),
+      ago(HOUR_MS),
+    );
+    const quarantined = await send(store, held("eve@example.org"), ago(0));
+    const { items: all, counts, nextCursor } = await list();
+    expect(counts).toEqual({ all: 4, unanswered: 2, waiting: 1, failed: 1, "held-back": 1 });
+    expect(nextCursor).toBeNull();
+    expect(all[1]?.excerpt).toBe("x".repeat(240));
+    const listed = JSON.parse(await cli("list", "--json")) as Record<string, unknown>[];
+    for (const [index, { excerpt: _, version: __, ...shown }] of all.entries())
+      expect(listed[index]).toMatchObject(shown);
+    expect(listed).toHaveLength(4);
+
+    const references = async (query: Record<string, string>) => (await items(query)).map(({ reference }) => reference);
+    const byCli = async (...args: string[]) =>
+      (JSON.parse(await cli("list", "--json", ...args)) as { reference: string }[]).map(({ reference }) => reference);
+    for (const [tab, expected, ...args] of [
+      ["all", [quarantined, waiting, failed, answered]],
+      ["unanswered", [waiting, failed], "--unanswered"],
+      ["waiting", [waiting], "--state", "queued"],
+      ["failed", [failed], "--state", "failed"],
+      ["held-back", [quarantined], "--state", "quarantined"],
+    ] as const) {
+      expect(await references({ tab })).toEqual(expected);
+      expect(await byCli(...args)).toEqual(expected);
+    }
+    for (const search of ["émile", "EVE@", failed.toLowerCase(), "question", "%"]) {
+      expect(await references({ search })).toEqual(await byCli("--search", search));
+    }
+    expect(await references({ country: "DE" })).toEqual([waiting, answered]);
+    expect(await references({ country: "none" })).toEqual([failed]);
+    const since = ago(2.5 * HOUR_MS).toISOString();
+    expect(await references({ since, until: ago(HOUR_MS / 2).toISOString() })).toEqual([waiting, failed]);
+    expect((await list({ search: "émile", tab: "failed" })).counts).toEqual({
+      ...{ all: 1, unanswered: 0, waiting: 0, failed: 0, "held-back": 0 },
+    });
+
+    const first = await list({ limit: "3" });
+    expect(first.items).toEqual(all.slice(0, 3));
+    const second = await list({ limit: "3", cursor: String(first.nextCursor) });
+    expect(second).toEqual({ items: all.slice(3), nextCursor: null, counts: null });
+  });
+
+  test("shows everything about a message and what happened to it", async () => {
+    const { store, get, act, item, cli } = await setUp();
+    const words = "First line\nsecond \u202Eline";
+    const reference = await send(store, submissionOf(messageWith({ message: words }), { isTrapped: true }), ago(1000));
+    const shown = await get<MessageDetail>(`messages/${reference.toLowerCase()}`);
+    expect(shown).toMatchObject({ reference, message: words, phone: "+44 20 7946 0000", quarantineReason: "trap" });
+    expect(shown.history.map(({ kind, detail }) => [kind, detail])).toEqual([
+      ["quarantined", "trap"],
+      ["viewed", null],
+    ]);
+    await act("release", await item(reference));
+    await finish(store, "failed", new Date());
+    await cli("retry", reference);
+    await finish(store, "delivered", new Date());
+    const { history, state } = await get<MessageDetail>(`messages/${reference}`);
+    expect(state).toBe("delivered");
+    expect(history.map(({ kind, detail }) => [kind, detail])).toEqual([
+      ["quarantined", "trap"],
+      ["viewed", null],
+      ["released", null],
+      ["failed", "550 no such user"],
+      ["retried", null],
+      ["delivered", null],
+    ]);
+    await expect(get("messages/BC-NONE-00")).rejects.toThrow(/404.+not-found/);
+  });
+
+  test("does to messages what the command line does, file by file", async () => {
+    const { store, dataDir, item, items, act, cli } = await setUp();
+    const pair = async (make: () => Promise<string>) => [await make(), await make()] as const;
+    const twice = {
+      retry: await pair(async () => {
+        const reference = await send(store, submissionOf(), ago(HOUR_MS));
+        await finish(store, "failed", ago(HOUR_MS));
+        return reference;
+      }),
+      resend: await pair(() => deliver(store, submissionOf(), ago(HOUR_MS))),
+      release: await pair(() => send(store, held(), ago(HOUR_MS))),
+      answer: await pair(() => send(store, held(), ago(HOUR_MS))),
+      delete: await pair(() => send(store, held(), ago(HOUR_MS))),
+    };
+    await mkdir(join(dataDir, "outbox"));
+    const files = Object.values(twice).flatMap((references) => references.map((reference) => `${reference}.eml`));
+    for (const file of files) await writeFile(join(dataDir, "outbox", file), "mail");
+    for (const [action, [byInbox, byCli]] of Object.entries(twice)) {
+      const { results } = await act(action as Action, await item(byInbox));
+      expect(results).toMatchObject([{ reference: byInbox, outcome: "done" }]);
+      await cli(action === "answer" ? "answered" : action, byCli, ...(action === "delete" ? ["--yes"] : []));
+      const [one, other] = await Promise.all([store.find(byInbox), store.find(byCli)]);
+      const facts = (message: typeof one) =>
+        message && [
+          message.state,
+          message.attempts,
+          message.lastError,
+          message.answeredAt !== null,
+          message.dueAt !== null,
+        ];
+      expect([action, facts(one)]).toEqual([action, facts(other)]);
+      expect((await store.history(byInbox)).map(({ kind }) => kind)).toEqual(
+        (await store.history(byCli)).map(({ kind }) => kind),
+      );
+      // The version it answers with is the one to go on with.
+      if (results[0]?.outcome === "done" && results[0].message) {
+        expect(results[0].message).toEqual(await item(byInbox));
+      }
+    }
+    expect((await readdir(join(dataDir, "outbox"))).toSorted()).toEqual(
+      files.filter((file) => !twice.delete.some((reference) => file.startsWith(reference))).toSorted(),
+    );
+    expect((await items()).map(({ reference }) => reference)).not.toContain(twice.delete[0]);
+    const { results } = await act("unanswer", await item(twice.answer[0]));
+    expect(results).toMatchObject([{ outcome: "done", message: { answeredAt: null } }]);
+    expect(await cli("answered", twice.answer[1], "--undo")).toBe("1 message marked as unanswered.\n");
+  });
+
+  test("acts on many at once, says what became of each, and changes nothing that changed meanwhile", async () => {
+    const { store, item, act, cli } = await setUp();
+    const references = await Promise.all(
+      ["a", "b", "c", "d", "e"].map((name) => send(store, held(`${name}@x.org`), ago(HOUR_MS))),
+    );
+    const seen = await Promise.all(references.map(item));
+    const [, changed = "", gone = "", restricted = ""] = references;
+    await cli("answered", changed);
+    await cli("delete", gone, "--yes");
+    await cli("privacy", "restrict", "d@x.org");
+    const before = await store.find(changed);
+    const stale = await act("release", ...seen);
+    expect(stale.results.map(({ outcome }) => outcome)).toEqual(["done", "changed", "gone", "changed", "done"]);
+    expect(await store.find(changed)).toEqual(before);
+    expect(stale.results[1]).toMatchObject({ message: { state: "quarantined", answeredAt: expect.any(String) } });
+    const refused = await act("release", await item(restricted), await item(references[0] ?? ""));
+    expect(refused.results).toMatchObject([
+      { outcome: "refused", reason: expect.stringContaining("Its sender asked that it be kept but not used") },
+      { outcome: "refused", reason: expect.stringContaining("only quarantined messages can be released") },
+    ]);
+    expect(await store.list({ state: "queued" })).toHaveLength(2);
+  });
+
+  test("an action does nothing to a message that is just being sent", async () => {
+    const { store, item, act } = await setUp();
+    const reference = await send(store, submissionOf(), ago(HOUR_MS));
+    const seen = await item(reference);
+    const [claim] = await store.claim(1, 60_000, new Date());
+    if (!claim) throw new Error("Nothing was claimed");
+    for (const action of ["delete", "retry", "answer"] as const) {
+      expect((await act(action, seen)).results).toMatchObject([{ outcome: "changed" }]);
+    }
+    expect(await store.markDelivered(claim, new Date())).toBe(true);
+    expect((await act("resend", seen)).results).toMatchObject([
+      { outcome: "changed", message: { state: "delivered" } },
+    ]);
+  });
+
+  test("exports in parts what is shown, the same file that the command line writes", async () => {
+    const { store, get, cli } = await setUp();
+    const hostile = { name: "=cmd|' /C calc'!A0", message: 'a, "b"\nc]\u202E' };
+    await send(store, submissionOf(messageWith(hostile)), ago(2 * HOUR_MS));
+    const many = Array.from({ length: 2100 }, (_, index) =>
+      store.accept(submissionOf(messageWith({ country: index % 2 ? "DE" : "FR" })), NO_LIMITS, ago(HOUR_MS)),
+    );
+    await Promise.all(many);
+    const whole = async (query: Record<string, string>) => {
+      const parts: ExportPart[] = [];
+      for (let cursor: string | null = null; parts.length === 0 || cursor !== null; ) {
+        const part: ExportPart = await get<ExportPart>("export", { ...query, ...(cursor && { cursor }) });
+        parts.push(part);
+        cursor = part.nextCursor;
+      }
+      return parts;
+    };
+    const csv = await whole({ format: "csv" });
+    expect(csv.map(({ count }) => count)).toEqual([1000, 1000, 101]);
+    expect(csv.map(({ text }) => text).join("")).toBe(await cli("export"));
+    const json = await whole({ format: "json" });
+    expect(json.map(({ text }) => text).join("")).toBe(await cli("export", "--json"));
+    expect(json[0]).toMatchObject({ fileName: expect.stringMatching(/^messages-\d{4}-\d\d-\d\d\.json$/) });
+    const found = await whole({ format: "json", search: "CALC", tab: "waiting" });
+    expect(found.map(({ text }) => text).join("")).toBe(await cli("export", "--json", "--search", "calc"));
+    expect(JSON.parse((await whole({ format: "json", tab: "failed" }))[0]?.text ?? "")).toEqual([]);
+  }, 60_000);
+
+  test("does for a person what the command line does, only as long as nothing changed", async () => {
+    const { store, get, post, cli, dataDir } = await setUp();
+    for (const [index, email] of ["Bob@Example.com", "bob@example.com", "eve@example.com"].entries()) {
+      await send(store, submissionOf(messageWith({ email })), ago((3 - index) * HOUR_MS));
+    }
+    const person = () => get<Person>("people", { email: "BOB@example.com" });
+    const change = (kind: string, fields: object) =>
+      post<PersonAnswer>(`people/${kind}`, { email: "bob@example.com", ...fields });
+    const seen = await person();
+    expect(seen).toMatchObject({
+      restricted: "none",
+      messages: [{ email: "bob@example.com" }, { email: "Bob@Example.com" }],
+    });
+
+    const exported = await get<ExportPart>("people/export", { email: "bob@example.com" });
+    const byCli = JSON.parse(await cli("privacy", "export", "bob@example.com"));
+    expect(JSON.parse(exported.text)).toEqual({ ...byCli, exportedAt: expect.any(String) });
+
+    const { version } = seen;
+    expect(await change("correct", { version, changes: { email: "no address", name: "" } })).toEqual({
+      outcome: "invalid",
+      fields: { email: expect.stringContaining("e-mail"), name: expect.stringContaining("name") },
+    });
+    expect(await change("correct", { version, changes: { name: "Bob King", country: "" } })).toEqual({
+      ...{ outcome: "done", messages: 2, files: 0 },
+    });
+    for (const kind of ["correct", "restrict", "erase"]) {
+      const fields = { version, changes: { name: "X" }, isRestricted: true, confirmation: "bob@example.com" };
+      expect(await change(kind, fields)).toEqual({ outcome: "changed" });
+    }
+    expect(await store.list({ email: "bob@example.com" })).toMatchObject([{ name: "Bob King" }, { name: "Bob King" }]);
+
+    const restrict = async (isRestricted: boolean) =>
+      change("restrict", { version: (await person()).version, isRestricted });
+    expect(await restrict(true)).toEqual({ outcome: "done", messages: 2, files: 0 });
+    expect(await person()).toMatchObject({ restricted: "all" });
+    expect(JSON.parse(await cli("list", "--json", "--email", "bob@example.com"))).toMatchObject([
+      { isRestricted: true },
+      { isRestricted: true },
+    ]);
+    await cli("privacy", "restrict", "bob@example.com", "--lift");
+    expect(await person()).toMatchObject({ restricted: "none" });
+
+    await mkdir(join(dataDir, "outbox"));
+    for (const { reference } of await store.list({}))
+      await writeFile(join(dataDir, "outbox", `${reference}.eml`), "mail");
+    const latest = (await person()).version;
+    await expect(change("erase", { version: latest, confirmation: "eve@example.com" })).rejects.toThrow(/400/);
+    expect(await person()).toMatchObject({ messages: [{}, {}] });
+    const erased = await change("erase", { version: latest, confirmation: " Bob@example.com" });
+    expect(erased).toEqual({ outcome: "done", messages: 2, files: 2 });
+    expect(await store.list({})).toMatchObject([{ email: "eve@example.com" }]);
+    expect(await readdir(join(dataDir, "outbox"))).toHaveLength(1);
+    expect(await change("restrict", { version: (await person()).version, isRestricted: true })).toEqual({
+      outcome: "gone",
+    });
+  });
+
+  test("tells of a new message within two seconds, and waits as long as nothing happens", async () => {
+    const { store, get, act, item } = await setUp();
+    const { token, counts } = await get<Changes>("changes");
+    expect(counts.all).toBe(0);
+    let isAnswered = false;
+    const next = get<Changes>("changes", { since: token }).finally(() => {
+      isAnswered = true;
+    });
+    await wait(1500);
+    expect(isAnswered).toBe(false);
+    const startedAtMs = performance.now();
+    const reference = await send(store, submissionOf(), ago(0));
+    expect(await next).toMatchObject({ counts: { all: 1, unanswered: 1, waiting: 1 } });
+    expect(performance.now() - startedAtMs).toBeLessThan(2000);
+    const after = await next;
+    await act("answer", await item(reference));
+    expect(await get<Changes>("changes", { since: after.token })).toMatchObject({ counts: { all: 1, unanswered: 0 } });
+  });
+
+  test("gives an overview of what needs somebody, and of the last days", async () => {
+    const { store, get, cli } = await setUp();
+    const quiet = await get<Overview>("overview", { days: "2" });
+    expect(quiet).toMatchObject({
+      ...{
+        days: 2,
+        failed: { count: 0, lastAt: null },
+        heldBack: { count: 0, unseen: 0 },
+        queue: { state: "running" },
+      },
+      ...{ waiting: { count: 0, oldestAt: null }, database: { kind, problem: null }, perCountry: [] },
+      delivery: { count: 0, medianMs: null, slowestMs: null },
+    });
+    expect(quiet.disk?.freeBytes).toBeGreaterThan(0);
+    await deliver(store, submissionOf(messageWith({ country: "DE" })), ago(0));
+    await send(store, submissionOf(messageWith({ country: "DE" })), ago(0));
+    await finish(store, "failed", ago(0));
+    const heldBack = await send(store, held(), ago(0));
+    await send(store, held("eve@example.com"), ago(0));
+    const opened = await get<MessageDetail>(`messages/${heldBack}`);
+    expect(opened.state).toBe("quarantined");
+    const overdue = ago(10 * 60_000);
+    await send(store, submissionOf(messageWith({ country: "FR" })), overdue);
+    const overview = await get<Overview>("overview", { days: "2" });
+    expect(overview).toMatchObject({
+      failed: { count: 1, lastAt: expect.any(String) },
+      heldBack: { count: 2, unseen: 1 },
+      waiting: { count: 1, oldestAt: overdue.toISOString() },
+      queue: { state: "stalled", since: overdue.toISOString() },
+      perCountry: [
+        { country: "DE", count: 2 },
+        { country: "GB", count: 2 },
+        { country: "FR", count: 1 },
+      ],
+      delivery: {
+        count: 1,
+        medianMs: 0,
+        slowestMs: 0,
+        buckets: [{ upToMs: 10_000, count: 1 }, {}, {}, {}, {}, { upToMs: null, count: 0 }],
+      },
+    });
+    const counted = JSON.parse(await cli("stats", "--json", "--days", "2")) as { count: number }[];
+    const sum = (counts: readonly { count: number }[]) => counts.reduce((total, { count }) => total + count, 0);
+    expect(sum(overview.perDay)).toBe(sum(counted));
+    expect(overview.perDay.map(({ day }) => day)).toEqual(
+      [ago(DAY_MS), ago(0)].map((at) => at.toISOString().slice(0, 10)),
+    );
+    expect(await get<CountryCount[]>("countries")).toEqual(overview.perCountry);
+
+    const [claim] = await store.claim(1, 60_000, new Date());
+    if (!claim) throw new Error("Nothing was claimed");
+    await store.unclaim(claim, new Date(), "the mail server refused the password", new Date());
+    expect((await get<Overview>("overview")).queue).toMatchObject({
+      ...{ state: "paused", reason: "the mail server refused the password" },
+    });
+  });
+
+  test("refuses what it does not understand, with a sentence", async () => {
+    const { inbox, get, post } = await setUp();
+    const wrong: [string, Record<string, string>][] = [
+      ["messages", { tab: "spam" }],
+      ["messages", { limit: "501" }],
+      ["messages", { cursor: "x" }],
+      ["messages", { country: "Germany" }],
+      ["messages", { since: "yesterday" }],
+      ["messages", { search: "x".repeat(201) }],
+      ["export", { format: "xml" }],
+      ["overview", { days: "0" }],
+      ["people", {}],
+    ];
+    for (const [path, query] of wrong) await expect(get(path, query)).rejects.toThrow(/answered 400.+"invalid"/);
+    const target = { reference: "BC-AAAA-AA", version: "1" };
+    for (const body of [
+      ...[null, [], "x", { action: "explode", targets: [target] }, { action: "retry", targets: [] }],
+      ...[
+        { action: "retry", targets: [{ reference: "BC-AAAA-AA" }] },
+        { action: "retry", targets: Array(201).fill(target) },
+      ],
+    ]) {
+      await expect(post("actions", body)).rejects.toThrow(/answered 400/);
+    }
+    await expect(post("people/correct", { email: "a@x.org", version: "1", changes: {} })).rejects.toThrow(/400/);
+    await expect(get("nothing")).rejects.toThrow(/404/);
+    await expect(post("actions", { filler: "x".repeat(200_000) })).rejects.toThrow(/413|ECONNRESET|EPIPE/);
+    const headers = { authorization: `Bearer ${inbox.token}` };
+    expect((await ask(inbox.port, "/api/actions", { method: "POST", headers, body: "{}" })).status).toBe(400);
+    expect((await ask(inbox.port, "/api/messages", { method: "DELETE", headers })).status).toBe(400);
+    expect(inbox.output()).toMatch(/^Inbox: [^\n]+\n$/);
+  });
+
+  test("works beside a running server: a message that a visitor sends is delivered again on request", async () => {
+    const { env, items, act, get, inbox } = await setUp();
+    const server = await startServer(env);
+    onTestFinished(async () => void (await server.stop()));
+    const { token } = await get<Changes>("changes");
+    await postMessage(server.url, "from a visitor");
+    expect((await get<Changes>("changes", { since: token })).counts.all).toBe(1);
+    const state = async () => (await items())[0]?.state;
+    await expect.poll(state, { timeout: 10_000 }).toBe("delivered");
+    expect((await act("resend", ...(await items()))).results).toMatchObject([{ outcome: "done" }]);
+    // The server looks for what others have queued every half minute, and sooner after a message of its own.
+    await postMessage(server.url, "another one");
+    await expect
+      .poll(async () => (await items()).map((message) => message.state), { timeout: 10_000 })
+      .toEqual(["delivered", "delivered"]);
+    const reference = (await items())[1]?.reference;
+    const { history } = await get<MessageDetail>(`messages/${reference}`);
+    expect(history.map(({ kind }) => kind)).toEqual(["accepted", "delivered", "resent", "delivered"]);
+    expect(inbox.process.exitCode).toBeNull();
+  });
+});
+
+test("says that the database is away, and works again once it is back", async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  const dataDir = await makeScratchFolder();
+  const databaseUrl = await server.createDatabase();
+  await (await openStore({ dataDir, databaseUrl })).close();
+  const inbox: RunningInbox = await startInboxCommand(
+    { DATA_DIR: dataDir, DATABASE_URL: databaseUrl },
+    "--port",
+    String(await findFreePort()),
+  );
+  onTestFinished(async () => void (await inbox.stop()));
+  const { get } = createCaller(inbox);
+  await get("messages");
+  await server.halt();
+  await expect(get("messages")).rejects.toThrow(/503.+"unavailable"/);
+  await expect(get("changes")).rejects.toThrow(/503/);
+  await server.resume();
+  expect(await get("messages")).toMatchObject({ items: [] });
+}, 120_000);
