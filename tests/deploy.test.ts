@@ -54,7 +54,7 @@ test("systemd takes the unit, and finds it little exposed", async ({ skip }) => 
 
 test("the operator's script says how it is used", () => {
   const { status, text } = run(["sh", "deploy/systemd/brighter-carbon", "nonsense"]);
-  expect(text).toBe("Usage: brighter-carbon preflight | messages COMMAND\n");
+  expect(text).toBe("Usage: brighter-carbon preflight | inbox | messages COMMAND\n");
   expect(status).toBe(2);
 });
 
@@ -197,6 +197,13 @@ test("the image is built from its context alone, and its server runs from its fi
   for (const path of ["/", "/contact", "/healthz"]) {
     expect((await fetch(server.url + path)).status, path).toBe(200);
   }
+
+  const port = await findFreePort();
+  const inbox = await startProgram(["node", "server/cli.ts", "inbox", "--port", String(port)], {
+    ...{ cwd: image, port, env: { NODE_ENV: "production", DATA_DIR: join(scratch, "data") } },
+  });
+  onTestFinished(async () => void (await inbox.stop()));
+  expect(await (await fetch(inbox.url)).text()).toContain('id="inbox"');
 
   const [check = ""] = namesIn(lastStage, /^ {2}CMD (\[.+\])$/gm);
   const [, ...args] = JSON.parse(check) as string[];
