@@ -124,6 +124,18 @@ describe("who gets in", () => {
     expect(await store.list({})).toEqual([message]);
   });
 
+  test("an action that a form could post does nothing, even with the token", async () => {
+    const { asked, store, authorization } = await openInbox();
+    const reference = await send(store, held());
+    const [message] = await store.list({});
+    const body = JSON.stringify({ action: "delete", targets: [{ reference, version: message?.version }] });
+    for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
+      const headers = { authorization, "content-type": type };
+      expect((await asked("/api/actions", { method: "POST", headers, body })).status).toBe(400);
+    }
+    expect(await store.list({})).toEqual([message]);
+  });
+
   test("wrong tokens are slowed down after ten tries, and forgotten after a minute; the right one always works", async () => {
     const { asked, authorization, clock } = await openInbox();
     const tryWrong = () => asked("/api/messages", { headers: { authorization: "Bearer wrong" } });
@@ -180,6 +192,7 @@ describe("who gets in", () => {
     ["another site's script, without Sec-Fetch-Site", { origin: "https://evil.example" }],
     ["another site's script, without Origin", { "sec-fetch-site": "cross-site" }],
     ["another program's page on this machine", { origin: "http://localhost:3000", "sec-fetch-site": "same-site" }],
+    ["another program's page, whatever its Origin", { origin: "http://localhost:PORT", "sec-fetch-site": "same-site" }],
     ["the same over HTTPS", { origin: "https://localhost:PORT" }],
     ["a sandboxed frame or a file", { origin: "null" }],
     ["a form that another site posts", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }],

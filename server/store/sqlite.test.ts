@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { listingMethods } from "./listing.ts";
 import { createStore, openStore } from "./open-store.ts";
 import { openSqliteFile, sqliteFile, toStoreError } from "./sqlite.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
@@ -271,4 +272,36 @@ test("a closed database is the store's trouble", () => {
 test("a wrong statement is a fault of the program and stays what it is", () => {
   const fault = errorOf(() => new DatabaseSync(":memory:").exec("SELEC 1"));
   expect(toStoreError(fault)).toBe(fault);
+});
+
+test("reads lists, tabs, pages and counts by an index, however many messages there are", async () => {
+  const database = await openSqliteFile(sqliteFile(newFolder()));
+  onTestFinished(() => database.close());
+  const plans: string[] = [];
+  const { list, firstPage, countStates, history, changeToken } = listingMethods({
+    ...database,
+    async query(sql, values) {
+      const steps = await database.query<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values);
+      plans.push(steps.map(({ detail }) => detail).join("; "));
+      return database.query(sql, values);
+    },
+  });
+  const after = { acceptedAtMs: 1, id: 1 };
+  const since = new Date(0);
+  await firstPage({}, {}, 51);
+  await firstPage({ since, until: since }, { state: "failed" }, 51);
+  for (const tab of [{}, { unanswered: true }, { state: "quarantined" }] as const) {
+    for (const filter of [{}, { after }, { since }]) await list({ ...filter, ...tab, limit: 51 });
+  }
+  // A search has to read every message, but the pages that follow go on where the one before ended.
+  await list({ search: "wind", after, limit: 51 });
+  await list({ references: ["BC-AAAA-AA"] });
+  await countStates({});
+  await history("BC-AAAA-AA");
+  await changeToken();
+  expect(plans.length).toBeGreaterThan(15);
+  for (const plan of plans) {
+    expect(plan).not.toMatch(/SCAN message(s|_events)(?! USING (COVERING )?INDEX)/);
+    if (!plan.includes("LIST SUBQUERY")) expect(plan).not.toMatch(/TEMP B-TREE FOR .*ORDER BY/);
+  }
 });

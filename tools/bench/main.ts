@@ -1,6 +1,7 @@
 // `npm run bench`: all parts, or those named: `npm run bench -- pages server`. Nothing is asserted, because machines
 // differ: compare the ratios within one run. Tables are printed, and written as JSON and as charts to dist/bench.
 import { mkdir, writeFile } from "node:fs/promises";
+import { benchInbox } from "./inbox.ts";
 import { benchMessages } from "./messages.ts";
 import { benchLighthouse, benchPages } from "./pages.ts";
 import { type BenchTable, chartSvg } from "./report.ts";
@@ -12,6 +13,7 @@ const PARTS: Readonly<Record<string, () => Promise<BenchTable[]>>> = {
   lighthouse: benchLighthouse,
   server: benchServer,
   messages: benchMessages,
+  inbox: benchInbox,
 };
 
 const wanted = process.argv.slice(2);
