@@ -272,7 +272,7 @@ interface ResultsProps {
   now: Date;
   fresh: ReadonlySet<string>;
   isOutdated: boolean;
-  onChanged: () => void;
+  onChanged: () => Promise<void>;
 }
 
 function Results({ view, page, total, now, fresh, isOutdated, onChanged }: ResultsProps) {
@@ -296,10 +296,9 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
   };
   const perform = async (action: Action) => {
     const fitting = selected.filter((item) => isFitting(action, item));
-    const results = await work.perform(action, isAllMatching ? { query, total } : { items: fitting });
+    const results = await work.perform(action, isAllMatching ? { query, total } : { items: fitting }, onChanged);
     if (results === null) return;
     clear();
-    onChanged();
     // The button that was pressed is gone with the selection.
     selectAll.current?.focus({ preventScroll: true });
   };

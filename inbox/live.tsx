@@ -39,8 +39,7 @@ export function useChanges(): Live {
           since = token;
         } catch (error) {
           if (signal.aborted) return;
-          const kind = error instanceof ApiFailure ? error.kind : "unreachable";
-          const connection = kind === "unauthorised" ? "refused" : kind === "unreachable" ? "lost" : "unavailable";
+          const connection = connectionAfter(error);
           setLive((before) => ({ ...before, connection }));
           if (connection === "refused") return;
           // Without it the answer comes at once, so that the page knows when the connection is back.
@@ -53,6 +52,13 @@ export function useChanges(): Live {
     return () => stop.abort();
   }, []);
   return live;
+}
+
+function connectionAfter(error: unknown): Connection {
+  const kind = error instanceof ApiFailure ? error.kind : "unreachable";
+  if (kind === "unreachable") return "lost";
+  // A right token is let in even while wrong ones are slowed down.
+  return kind === "unauthorised" || kind === "forbidden" || kind === "slow-down" ? "refused" : "unavailable";
 }
 
 /** `isOutdated`: what is shown belongs to other filters; the right answer is on its way. */
@@ -68,43 +74,45 @@ const kept = new Map<string, unknown>();
 
 /**
  * Loads what `key` names, and if `live` loads it again whenever something changes in the store. When only that fails, what is
- * shown stays: the connection's own banner tells of it.
+ * shown stays: the connection's own banner tells of it. `reload` resolves once the new answer is shown.
  */
 export function useLoaded<T>(
   key: string,
   load: (options: CallOptions) => Promise<T>,
   how: "live" | "once" = "live",
-): { loaded: Loaded<T>; reload: () => void } {
+): { loaded: Loaded<T>; reload: () => Promise<void> } {
   const { changes } = useLive();
   const [answer, setAnswer] = useState<Answer<T> | null>(null);
-  const [reloads, setReloads] = useState(0);
   const loadedKey = useRef<string | null>(null);
   const latestLoad = useRef(load);
   latestLoad.current = load;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: also when something changed, and on request
+  const loadNow = async (options: CallOptions) => {
+    const isWanted = () => !options.signal?.aborted && loadedKey.current === key;
+    try {
+      const data = await latestLoad.current(options);
+      if (!isWanted()) return;
+      keep(key, data);
+      setAnswer({ key, data });
+    } catch (error) {
+      if (!isWanted() || isAbort(error)) return;
+      const isGone = error instanceof ApiFailure && error.kind === "not-found";
+      setAnswer((before) => (!isGone && before?.key === key && "data" in before ? before : { key, error }));
+    }
+  };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: also when something changed
   useEffect(() => {
     const stop = new AbortController();
     const isBackground = loadedKey.current === key;
     loadedKey.current = key;
-    latestLoad
-      .current({ signal: stop.signal, isBackground })
-      .then((data) => {
-        if (stop.signal.aborted) return;
-        keep(key, data);
-        setAnswer({ key, data });
-      })
-      .catch((error: unknown) => {
-        if (stop.signal.aborted || isAbort(error)) return;
-        const isGone = error instanceof ApiFailure && error.kind === "not-found";
-        setAnswer((before) => (!isGone && before?.key === key && "data" in before ? before : { key, error }));
-      });
+    loadNow({ signal: stop.signal, isBackground });
     return () => stop.abort();
-  }, [key, how === "live" ? changes : null, reloads]);
+  }, [key, how === "live" ? changes : null]);
 
   const reload = () => {
     setAnswer((before) => (before && "error" in before ? null : before));
-    setReloads((count) => count + 1);
+    return loadNow({});
   };
   return { loaded: toLoaded(answer, key), reload };
 }

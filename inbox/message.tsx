@@ -25,27 +25,30 @@ const TROUBLE: readonly EventKind[] = ["deferred", "failed", "paused"];
 export function MessageScreen({ reference, listHref }: { reference: string; listHref: string }) {
   const { loaded, reload } = useLoaded(`message ${reference}`, (options) => api.find(reference, options));
   const isGone = loaded.state === "failed" && loaded.error instanceof ApiFailure && loaded.error.kind === "not-found";
+  const message = loaded.state === "ready" && !loaded.isOutdated ? loaded.data : null;
   return (
     <>
       <Link className="back" href={listHref}>
         Messages
       </Link>
-      {loaded.state === "ready" && !loaded.isOutdated ? (
-        <Message message={loaded.data} listHref={listHref} onChanged={reload} />
-      ) : (
-        <>
-          <h1 id="screen-title" tabIndex={-1}>
-            {reference}
-          </h1>
-          {isGone && (
-            <EmptyPanel title="There is no such message">
-              <p>It was deleted, erased, or kept no longer than the privacy policy allows.</p>
-            </EmptyPanel>
-          )}
-          {loaded.state === "failed" && !isGone && <FailurePanel error={loaded.error} onRetry={reload} />}
-          {loaded.state !== "failed" && <LoadingRows label="Loading the message" count={4} />}
-        </>
-      )}
+      <header className="message-head">
+        <p className="message-reference">{reference}</p>
+        {/* One heading from the start: it has the focus, and keeps it. */}
+        <h1 id="screen-title" tabIndex={-1}>
+          {message ? <VisitorText text={message.name} /> : "Message"}
+        </h1>
+        {message && <StateMarks message={message} />}
+      </header>
+      {message && <Message message={message} listHref={listHref} onChanged={reload} />}
+      {loaded.state === "failed" &&
+        (isGone ? (
+          <EmptyPanel title="There is no such message">
+            <p>It was deleted, erased, or kept no longer than the privacy policy allows.</p>
+          </EmptyPanel>
+        ) : (
+          <FailurePanel error={loaded.error} onRetry={reload} />
+        ))}
+      {!message && loaded.state !== "failed" && <LoadingRows label="Loading the message" count={4} />}
     </>
   );
 }
@@ -53,30 +56,21 @@ export function MessageScreen({ reference, listHref }: { reference: string; list
 interface MessageProps {
   message: MessageDetail;
   listHref: string;
-  onChanged: () => void;
+  onChanged: () => Promise<void>;
 }
 
 function Message({ message, listHref, onChanged }: MessageProps) {
   const work = useWork();
-  const { reference, name, email, phone, country, state, quarantineReason, isRestricted, answeredAt } = message;
-  const perform = async (action: Action) => {
-    const results = await work.perform(action, { items: [message] });
-    if (results === null) return;
-    if (action === "delete" && results[0]?.outcome === "done") navigate(listHref);
-    else onChanged();
-  };
+  const { email, phone, country, state, quarantineReason, isRestricted, answeredAt } = message;
+  const perform = (action: Action) =>
+    work.perform(action, { items: [message] }, async ([result]) => {
+      if (action === "delete" && result?.outcome === "done") navigate(listHref);
+      else await onChanged();
+    });
   const isFailed = state === "failed";
 
   return (
     <article className="message">
-      <header className="message-head">
-        <p className="message-reference">{reference}</p>
-        <h1 id="screen-title" tabIndex={-1}>
-          <VisitorText text={name} />
-        </h1>
-        <StateMarks message={message} />
-      </header>
-
       <div className="message-actions">
         <a className="button button-primary" href={replyHref(message)}>
           Reply

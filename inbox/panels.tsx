@@ -34,7 +34,7 @@ export function EmptyPanel({ title, children }: PanelProps) {
   );
 }
 
-export function FailurePanel({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+export function FailurePanel({ error, onRetry }: { error: unknown; onRetry: () => unknown }) {
   return (
     <div className="panel-failure" role="alert">
       <h2>This could not be loaded</h2>

@@ -98,7 +98,7 @@ function PersonOf({ email }: { email: string }) {
   const restrict = (isRestricted: boolean) =>
     work.attempt(async () => {
       const answer = await api.restrict({ email, version, isRestricted });
-      reload();
+      await reload();
       const done = isRestricted ? "restricted: kept, but neither sent nor deleted" : "free to be used again";
       return noticeOf(answer, ({ messages }) => `${plural(messages, "message")} ${done}.`);
     });
@@ -189,7 +189,7 @@ interface PersonDialogProps {
   /** As it was when the dialog opened: what the operator decides about. */
   person: Person;
   onClose: () => void;
-  onDone: () => void;
+  onDone: () => Promise<void>;
 }
 
 const LABEL: Readonly<Record<ContactField, string>> = {
@@ -239,7 +239,7 @@ function CorrectDialog({ person: { email, version, messages }, onClose, onDone }
       onClose();
       if (answer.outcome === "done" && changes.email)
         navigate(hrefOf({ screen: "person", email: changes.email.trim() }));
-      else onDone();
+      else await onDone();
       return noticeOf(answer, ({ messages }) => `${plural(messages, "message")} corrected.`);
     });
   };
@@ -339,7 +339,7 @@ function EraseDialog({ person: { email, version, messages }, onClose, onDone }: 
     await work.attempt(async () => {
       const answer = await api.erase({ email, version, confirmation: typed.trim() });
       onClose();
-      onDone();
+      await onDone();
       return noticeOf(
         answer,
         ({ messages, files }) => `${plural(messages, "message")} and ${plural(files, ".eml file")} erased.`,

@@ -21,8 +21,15 @@ export type Selection = { items: readonly MessageItem[] } | { query: MessageQuer
 
 export interface Work {
   notify(notice: Notice): void;
-  /** Asks first where something cannot be undone, then acts in batches. Resolves to null when the operator thought better. */
-  perform(action: Action, selection: Selection): Promise<readonly ActionResult[] | null>;
+  /**
+   * Asks first where something cannot be undone, then acts in batches. `refresh` is done before the outcome is told, so
+   * that whoever goes on at once sees what it is now. Resolves to null when the operator thought better.
+   */
+  perform(
+    action: Action,
+    selection: Selection,
+    refresh: (results: readonly ActionResult[]) => Promise<void> | void,
+  ): Promise<readonly ActionResult[] | null>;
   exportMessages(format: ExportFormat, query: MessageQuery, total: number): Promise<void>;
   /** Runs anything that takes one call, and tells the operator when it fails. */
   attempt(work: () => Promise<Notice | null>): Promise<void>;
@@ -100,7 +107,7 @@ export function WorkProvider({ children }: { children: ReactNode }) {
 
       attempt: (run) => runLong(() => run()),
 
-      async perform(action, selection) {
+      async perform(action, selection, refresh) {
         const expected = "items" in selection ? selection.items.length : selection.total;
         const question = questionOf(action, expected);
         if (question && !(await ask(...question))) return null;
@@ -124,6 +131,7 @@ export function WorkProvider({ children }: { children: ReactNode }) {
               },
             );
           }
+          await refresh(results);
           return outcomeNotice(action, results, total, problem);
         });
         return results;
@@ -216,10 +224,13 @@ function outcomeNotice(action: Action, results: readonly ActionResult[], total: 
   const gone = results.filter(({ outcome }) => outcome === "gone");
   if (gone.length > 0) details.push(`No longer there: ${listed(gone.map(({ reference }) => reference))}.`);
   const refused = results.filter((result) => result.outcome === "refused");
-  for (const reason of new Set(refused.map(({ reason }) => reason))) {
-    const references = refused.filter((result) => result.reason === reason).map(({ reference }) => reference);
-    details.push(`${listed(references)}: ${reason}`);
-  }
+  if (refused.length > 0)
+    details.push(
+      `Left as they are: ${listed(
+        refused.map(({ reason }) => reason),
+        "; ",
+      )}.`,
+    );
   if (problem !== null) {
     details.push(`${describeFailure(problem)} Of the next ${BATCH}, look at each before you repeat it.`);
   } else if (results.length < total) {
@@ -231,9 +242,10 @@ function outcomeNotice(action: Action, results: readonly ActionResult[], total: 
   return { tone, text: total === 0 ? "None of these messages fits." : text, details };
 }
 
-function listed(names: readonly string[]): string {
+function listed(names: readonly string[], separator = ", "): string {
   const rest = names.length - NAMED_REFERENCES;
-  return rest > 0 ? `${names.slice(0, NAMED_REFERENCES).join(", ")} and ${formatNumber(rest)} more` : names.join(", ");
+  const named = names.slice(0, NAMED_REFERENCES).join(separator);
+  return rest > 0 ? `${named} and ${formatNumber(rest)} more` : named;
 }
 
 export function saveFile(fileName: string, contentType: string, parts: readonly string[]): void {

@@ -1,0 +1,628 @@
+import { readFile } from "node:fs/promises";
+import AxeBuilder from "@axe-core/playwright";
+import { expect, type Locator, type Page } from "@playwright/test";
+import { type ContactMessage, parseContactMessage } from "../../contract/contact-message.ts";
+import { visible, visibleLines } from "../../contract/visible-text.ts";
+import type { Store } from "../../server/store/store.ts";
+import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
+import { HARMLESS, HOSTILE_CASES } from "../support/hostile-messages.ts";
+import { type OpenInbox, test } from "../support/inbox-page.ts";
+
+const AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const MINUTE_MS = 60_000;
+
+/** References of one message in each state, accepted in this order a minute apart. */
+interface Samples {
+  delivered: string;
+  failed: string;
+  held: string;
+  waiting: string;
+}
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS);
+
+/** A message that has got as far as the state says. */
+async function put(
+  store: Store,
+  state: "waiting" | "delivered" | "failed" | "held",
+  fields: Partial<ContactMessage> = {},
+  acceptedAt = minutesAgo(1),
+): Promise<string> {
+  const submission = submissionOf(messageWith(fields), { isTrapped: state === "held" });
+  const reference = await send(store, submission, acceptedAt);
+  if (state === "waiting" || state === "held") return reference;
+  // All that is due; what does not belong to this message goes back.
+  for (const claim of await store.claim(1000, MINUTE_MS, new Date())) {
+    const isOurs = claim.message.reference === reference;
+    if (!isOurs) await store.unclaim(claim, minutesAgo(0), null, new Date());
+    else if (state === "delivered") await store.markDelivered(claim, new Date());
+    else await store.markFailed(claim, "The mail server refused the recipient (550)", new Date());
+  }
+  return reference;
+}
+
+async function putSamples(store: Store): Promise<Samples> {
+  const delivered = await put(
+    store,
+    "delivered",
+    { name: "Grace Hopper", email: "grace@example.com", country: "US" },
+    minutesAgo(5),
+  );
+  const failed = await put(
+    store,
+    "failed",
+    { name: "Émile Zola", email: "emile@example.fr", country: "FR" },
+    minutesAgo(4),
+  );
+  const held = await put(store, "held", { name: "Program", email: "program@example.net", country: "" }, minutesAgo(3));
+  const waiting = await put(store, "waiting", { message: "Wind in the sails" }, minutesAgo(2));
+  return { delivered, failed, held, waiting };
+}
+
+interface ListedMessage extends ContactMessage {
+  reference: string;
+  state: string;
+  isRestricted: boolean;
+  answeredAt: string | null;
+}
+
+/** What the command line says of all messages. */
+async function listed(inbox: OpenInbox): Promise<Map<string, ListedMessage>> {
+  const { out, err } = await inbox.cli("export", "--json");
+  expect(err).toBe("");
+  const messages: ListedMessage[] = JSON.parse(out);
+  return new Map(messages.map((message) => [message.reference, message]));
+}
+
+const rows = (page: Page) => page.locator(".row");
+const row = (page: Page, reference: string) => rows(page).filter({ has: page.locator(`#message-${reference}`) });
+const select = (page: Page, reference: string) => row(page, reference).getByRole("checkbox").check();
+const tab = (page: Page, name: string) =>
+  page.getByRole("navigation", { name: "Messages by state" }).getByRole("link", { name });
+const notice = (page: Page) => page.locator(".notices");
+const button = (page: Page | Locator, name: string) => page.getByRole("button", { name, exact: true });
+
+async function expectNoViolations(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).withTags(AXE_TAGS).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(", ")}`)).toEqual([]);
+}
+
+async function expectNoSidewaysScroll(page: Page, subject = page.url()): Promise<void> {
+  const width = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect(await width(), subject).toBe(0);
+}
+
+for (const database of ["SQLite", "PostgreSQL"] as const) {
+  test.describe(`on ${database}`, () => {
+    // A message that is gone is asked for once more.
+    test.use({ database, expectedTrouble: /404/ });
+
+    test("lists by tab, search, country and time, all of it in the address", async ({ page, inbox }) => {
+      const { delivered, failed, held, waiting } = await putSamples(inbox.store);
+      await put(inbox.store, "delivered", { name: "Old Friend" }, minutesAgo(3 * 24 * 60));
+      await page.goto(inbox.address);
+      await expect(rows(page)).toHaveCount(5);
+      await expect(rows(page).first()).toContainText("Wind in the sails");
+      await expect(row(page, failed)).toContainText("Failed");
+      await expect(row(page, failed)).toContainText("France");
+      for (const [name, count] of [
+        ["All", 5],
+        ["Unanswered", 4],
+        ["Waiting", 1],
+        ["Failed", 1],
+        ["Held back", 1],
+      ] as const) {
+        await expect(tab(page, name)).toContainText(String(count));
+      }
+
+      await tab(page, "Held back").click();
+      await expect(rows(page)).toHaveCount(1);
+      await expect(row(page, held)).toBeVisible();
+      await expect(page).toHaveURL(`${inbox.origin}/?tab=held-back`);
+      await tab(page, "All").click();
+
+      await page.getByLabel("Search").fill("émile");
+      await expect(rows(page)).toHaveCount(1);
+      await expect(row(page, failed)).toBeVisible();
+      await page.getByLabel("Search").fill(waiting.toLowerCase());
+      await expect(row(page, waiting)).toBeVisible();
+      await expect(rows(page)).toHaveCount(1);
+      await page.getByLabel("Search").fill("no such words");
+      await expect(page.getByText("No message matches")).toBeVisible();
+      await page.getByRole("link", { name: "Clear search and filters" }).click();
+
+      await page.getByLabel("Country").selectOption("United States");
+      await expect(rows(page)).toHaveCount(1);
+      await expect(row(page, delivered)).toBeVisible();
+      await page.getByLabel("Country").selectOption("No country");
+      await expect(row(page, held)).toBeVisible();
+      await page.getByLabel("Country").selectOption("All countries");
+      await page.getByLabel("Time").selectOption("Last 24 hours");
+      await expect(rows(page)).toHaveCount(4);
+      await expect(page).toHaveURL(`${inbox.origin}/?period=24h`);
+
+      await page.reload();
+      await expect(rows(page)).toHaveCount(4);
+      await page.goBack();
+      await expect(rows(page)).toHaveCount(5);
+    });
+
+    test("shows a new message within two seconds, with the count in the title", async ({ page, inbox }) => {
+      await page.goto(inbox.address);
+      await expect(page.getByText("No messages yet")).toBeVisible();
+      await expect(page).toHaveTitle(/^Messages/);
+      const reference = await put(inbox.store, "waiting");
+      await expect(row(page, reference)).toBeVisible({ timeout: 2000 });
+      await expect(page).toHaveTitle(/^\(1\) Messages/);
+      await inbox.cli("answered", reference);
+      await expect(row(page, reference)).toContainText("Answered", { timeout: 2000 });
+      await expect(page).toHaveTitle(/^Messages/);
+    });
+
+    test("retries, releases, resends, marks and deletes several, as the command line says", async ({ page, inbox }) => {
+      const { delivered, failed, held, waiting } = await putSamples(inbox.store);
+      await page.goto(inbox.address);
+      for (const reference of [delivered, failed, held]) await select(page, reference);
+      await expect(page.getByText("3 messages selected")).toBeVisible();
+
+      await button(page, "Mark answered").click();
+      await expect(notice(page)).toContainText("3 messages marked as answered.");
+      await select(page, held);
+      await button(page, "Mark unanswered").click();
+      await expect(notice(page)).toContainText("1 message marked as unanswered.");
+      let now = await listed(inbox);
+      expect([delivered, failed, held, waiting].map((reference) => now.get(reference)?.answeredAt !== null)).toEqual([
+        true,
+        true,
+        false,
+        false,
+      ]);
+
+      for (const [reference, action, outcome] of [
+        [failed, "Retry", "1 message queued again."],
+        [held, "Release", "1 message released and queued."],
+        [delivered, "Resend", "1 message queued to be sent once more."],
+      ] as const) {
+        await select(page, reference);
+        await button(page, action).click();
+        await expect(notice(page)).toContainText(outcome);
+        await expect(row(page, reference)).toContainText("Waiting");
+      }
+      now = await listed(inbox);
+      expect([...now.values()].map(({ state }) => state)).toEqual(["queued", "queued", "queued", "queued"]);
+
+      await select(page, waiting);
+      await select(page, held);
+      await button(page, "Delete").click();
+      await button(page.getByRole("dialog"), "Cancel").click();
+      expect((await listed(inbox)).size).toBe(4);
+      await button(page, "Delete").click();
+      await button(page.getByRole("dialog"), "Delete 2 messages").click();
+      await expect(notice(page)).toContainText("2 messages deleted.");
+      await expect(rows(page)).toHaveCount(2);
+      expect([...(await listed(inbox)).keys()].toSorted()).toEqual([delivered, failed].toSorted());
+    });
+
+    test("says so, and changes nothing, when a message changed meanwhile", async ({ page, inbox }) => {
+      const { failed, delivered } = await putSamples(inbox.store);
+      await page.goto(inbox.address);
+      await select(page, failed);
+      await select(page, delivered);
+      await button(page, "Delete").click();
+      await inbox.cli("retry", failed);
+      await button(page.getByRole("dialog"), "Delete 2 messages").click();
+      await expect(notice(page)).toContainText("1 message deleted.");
+      await expect(notice(page)).toContainText(`Changed meanwhile, so nothing was done to ${failed} (now waiting)`);
+      const now = await listed(inbox);
+      expect(now.get(failed)?.state).toBe("queued");
+      expect(now.has(delivered)).toBe(false);
+
+      await page.goto(`${inbox.origin}/messages/${failed}`);
+      await button(page, "Delete").click();
+      await inbox.cli("delete", failed, "--yes");
+      await button(page.getByRole("dialog"), "Delete 1 message").click();
+      await expect(notice(page)).toContainText(`No longer there: ${failed}`);
+    });
+
+    test("exports what is shown, as the command line does", async ({ page, inbox }) => {
+      await putSamples(inbox.store);
+      await page.goto(`${inbox.address.replace("/#", "/?search=ada#")}`);
+      await expect(rows(page)).toHaveCount(1);
+      for (const format of ["csv", "json"] as const) {
+        const download = page.waitForEvent("download");
+        await button(page, `Export as ${format.toUpperCase()}`).click();
+        const file = await download;
+        expect(file.suggestedFilename()).toMatch(new RegExp(`^messages-\\d{4}-\\d\\d-\\d\\d\\.${format}$`));
+        const { out } = await inbox.cli("export", `--${format}`, "--search", "ada");
+        expect(await readFile(await file.path(), "utf8")).toBe(out);
+        await expect(notice(page)).toContainText("1 message exported");
+      }
+    });
+
+    test("a message has everything about it, and can be answered, retried, released and deleted", async ({
+      page,
+      inbox,
+    }) => {
+      const { failed, held } = await putSamples(inbox.store);
+      await page.goto(inbox.address);
+      await page.locator(`#message-${failed}`).click();
+      await expect(page.getByRole("heading", { level: 1 })).toHaveText("Émile Zola");
+      await expect(page.getByRole("heading", { level: 1 })).toBeFocused();
+      const history = page.getByRole("region", { name: "History" }).getByRole("listitem");
+      await expect(history).toContainText([
+        /^Accepted/,
+        /^Failed for good.*The mail server refused the recipient \(550\)/,
+      ]);
+      await expect(page.getByRole("region", { name: "Sender" })).toContainText("France");
+      const reply = new URL((await page.getByRole("link", { name: "Reply" }).getAttribute("href")) ?? "");
+      expect([reply.protocol, reply.pathname, reply.searchParams.get("subject")]).toEqual([
+        "mailto:",
+        "emile@example.fr",
+        `Re: [${failed}]`,
+      ]);
+      expect(reply.searchParams.get("body")).toContain(`> ${(await listed(inbox)).get(failed)?.message}`);
+
+      await button(page, "Mark answered").click();
+      await expect(history).toContainText([/Accepted/, /Failed/, /Marked as answered/]);
+      await button(page, "Retry").click();
+      await expect(page.locator(".message-head")).toContainText("Waiting");
+      expect((await listed(inbox)).get(failed)).toMatchObject({ state: "queued", answeredAt: expect.any(String) });
+
+      await page.goto(`${inbox.origin}/messages/${held}`);
+      await expect(page.getByText("A field that no visitor sees was filled in").first()).toBeVisible();
+      await button(page, "Release").click();
+      await expect(history.last()).toContainText("Released by an operator");
+      expect((await listed(inbox)).get(held)?.state).toBe("queued");
+      await button(page, "Delete").click();
+      await button(page.getByRole("dialog"), "Delete 1 message").click();
+      await expect(page).toHaveURL(`${inbox.origin}/`);
+      await expect(rows(page)).toHaveCount(3);
+    });
+
+    test("a person's messages are exported, corrected, restricted and erased", async ({ page, inbox }) => {
+      const { waiting: first } = await putSamples(inbox.store);
+      const second = await put(inbox.store, "delivered", { email: "ADA@example.com" });
+      await page.goto(`${inbox.origin}/messages/${first}${new URL(inbox.address).hash}`);
+      await page.getByRole("link", { name: "ada@example.com" }).click();
+      await expect(rows(page)).toHaveCount(2);
+
+      const download = page.waitForEvent("download");
+      await button(page, "Export").click();
+      const exported = JSON.parse(await readFile(await (await download).path(), "utf8"));
+      const { out } = await inbox.cli("privacy", "export", "ada@example.com");
+      expect({ ...exported, exportedAt: null }).toEqual({ ...JSON.parse(out), exportedAt: null });
+
+      await button(page, "Correct").click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("E-mail address").fill("nonsense");
+      await button(dialog, "Save").click();
+      await expect(dialog.getByText("Enter an e-mail address like name@example.com.")).toBeVisible();
+      await dialog.getByLabel("E-mail address").fill("ada@example.com");
+      await dialog.getByLabel("Name").fill("Ada King");
+      await dialog.getByLabel("Country").selectOption("Ireland");
+      await button(dialog, "Save").click();
+      await expect(notice(page)).toContainText("2 messages corrected.");
+      let now = await listed(inbox);
+      for (const reference of [first, second])
+        expect(now.get(reference)).toMatchObject({ name: "Ada King", country: "IE" });
+
+      await button(page, "Restrict").click();
+      await expect(notice(page)).toContainText("2 messages restricted");
+      now = await listed(inbox);
+      expect([first, second].map((reference) => now.get(reference)?.isRestricted)).toEqual([true, true]);
+      await button(page, "Lift restriction").click();
+      await expect(notice(page)).toContainText("2 messages free to be used again.");
+
+      await button(page, "Erase").click();
+      await expect(button(dialog, "Erase 2 messages")).toBeDisabled();
+      await dialog.getByLabel("Type the address to confirm").fill("Ada@Example.com");
+      await inbox.cli("answered", first);
+      await button(dialog, "Erase 2 messages").click();
+      await expect(notice(page)).toContainText("This person’s messages changed meanwhile.");
+      expect((await listed(inbox)).size).toBe(5);
+      await expect(row(page, first)).toContainText("Answered");
+      await button(page, "Erase").click();
+      await dialog.getByLabel("Type the address to confirm").fill("Ada@Example.com");
+      await button(dialog, "Erase 2 messages").click();
+      await expect(notice(page)).toContainText("2 messages and 0 .eml files erased.");
+      await expect(page.getByText("There are no messages of this address")).toBeVisible();
+      expect([...(await listed(inbox)).values()].filter(({ email }) => /ada/i.test(email))).toEqual([]);
+    });
+
+    test("the overview says what needs somebody, with each chart's numbers in a table", async ({ page, inbox }) => {
+      await putSamples(inbox.store);
+      await page.goto(inbox.address);
+      await page.getByRole("link", { name: "Overview" }).click();
+      await expect(page.getByRole("heading", { name: "1 message failed" })).toBeVisible();
+      await expect(page.getByRole("heading", { name: "1 message held back, not looked at" })).toBeVisible();
+      await expect(page.getByText(database, { exact: true })).toBeVisible();
+      for (const title of ["Messages per day", "By country", "Time to delivery"]) {
+        const figure = page.getByRole("figure").filter({ has: page.getByRole("heading", { name: title }) });
+        await expect(figure.getByRole("img", { name: "The table below" })).toBeVisible();
+        await figure.getByText("Show as a table").click();
+        await expect(figure.getByRole("table")).toBeVisible();
+      }
+      const { out } = await inbox.cli("stats", "--json");
+      const counts: { country: string; count: number }[] = JSON.parse(out);
+      const french = counts.filter(({ country }) => country === "FR").reduce((sum, { count }) => sum + count, 0);
+      await expect(page.getByRole("row", { name: "France" })).toHaveText(`France${french}`);
+      const total = counts.reduce((sum, { count }) => sum + count, 0);
+      await expect(page.getByText(`${total} messages in the last 30 days`)).toBeVisible();
+
+      await page.getByRole("link", { name: "Show held back" }).click();
+      await rows(page).getByRole("link").first().click();
+      await page.getByRole("link", { name: "Overview" }).click();
+      await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
+      await expect(page.getByRole("heading", { name: /held back, not looked at/ })).toBeHidden();
+    });
+  });
+}
+
+test.describe("who gets in", () => {
+  test.use({ expectedTrouble: /401|403|ERR_|CORS|foreign/ });
+
+  test("the token is in no request's address, survives a reload, and is shared with new tabs", async ({
+    page,
+    inbox,
+    context,
+  }) => {
+    const { waiting } = await putSamples(inbox.store);
+    const token = new URL(inbox.address).hash.slice(1);
+    const requests: string[] = [];
+    context.on("request", (request) => requests.push(request.url()));
+    await page.goto(inbox.address);
+    await expect(rows(page)).toHaveCount(4);
+    expect(page.url()).toBe(`${inbox.origin}/`);
+    await page.reload();
+    await expect(rows(page)).toHaveCount(4);
+    const opened = context.waitForEvent("page");
+    await page.locator(`#message-${waiting}`).click({ modifiers: ["ControlOrMeta"] });
+    const newTab = await opened;
+    await expect(newTab.getByRole("heading", { level: 1 })).toHaveText("Ada Lovelace");
+    expect(requests.length).toBeGreaterThan(5);
+    expect(requests.filter((url) => url.replace(/#.*/, "").includes(token))).toEqual([]);
+    expect(await page.evaluate(() => [document.cookie, localStorage.length])).toEqual(["", 0]);
+  });
+
+  test("without a token, or with another run's, nothing is shown", async ({ page, inbox }) => {
+    await putSamples(inbox.store);
+    await page.goto(inbox.origin);
+    await expect(page.getByRole("heading", { name: "Open the address from the terminal" })).toBeVisible();
+    await page.goto(`${inbox.origin}/#${"x".repeat(43)}`);
+    await expect(page.getByRole("heading", { name: "This address is no longer valid" })).toBeVisible();
+    await page.goto(inbox.address);
+    await expect(rows(page)).toHaveCount(4);
+  });
+
+  test("another site can neither read nor change anything, even with the token", async ({ page, inbox }) => {
+    const { delivered } = await putSamples(inbox.store);
+    const token = new URL(inbox.address).hash.slice(1);
+    await page.goto("about:blank");
+    const attempts = await page.evaluate(
+      async ([origin, bearer, reference]) => {
+        const body = JSON.stringify({ action: "delete", targets: [{ reference, version: "1" }] });
+        const calls: RequestInit[] = [
+          { headers: { authorization: `Bearer ${bearer}` } },
+          { method: "POST", body, headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" } },
+          { method: "POST", body, mode: "no-cors" },
+        ];
+        const outcomes: string[] = [];
+        for (const init of calls) {
+          const path = init.method === "POST" ? "actions" : "messages";
+          outcomes.push(
+            await fetch(`${origin}/api/${path}`, init).then(
+              (answer) => answer.type,
+              () => "refused",
+            ),
+          );
+        }
+        return outcomes;
+      },
+      [inbox.origin, token, delivered],
+    );
+    // What a page gets to read of another origin is of the type `cors`.
+    expect(attempts.map((outcome) => ["refused", "opaque"].includes(outcome))).toEqual([true, true, true]);
+    expect((await listed(inbox)).has(delivered)).toBe(true);
+  });
+  test("a name that another site points at this machine is refused", async ({ page, inbox }) => {
+    const address = inbox.address.replace("localhost", "inbox.localhost");
+    const response = await page.goto(address);
+    expect(response?.status()).toBe(403);
+  });
+
+  test("a lost connection is shown, and what was there stays; another run asks for its own address", async ({
+    page,
+    inbox,
+  }) => {
+    await putSamples(inbox.store);
+    await page.goto(inbox.address);
+    await expect(rows(page)).toHaveCount(4);
+    await inbox.stop();
+    await expect(page.getByText("The inbox does not answer.")).toBeVisible();
+    await expect(rows(page)).toHaveCount(4);
+    await inbox.restart();
+    await expect(page.getByRole("heading", { name: "This address is no longer valid" })).toBeVisible();
+  });
+});
+
+test("cancels long work, and says how much was done", async ({ page, inbox }) => {
+  for (let index = 0; index < 130; index += 1) await put(inbox.store, "waiting", {}, minutesAgo(index));
+  await page.route("**/api/actions", async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await route.continue();
+  });
+  await page.goto(inbox.address);
+  await page.getByLabel("Select all 50").check();
+  await button(page, "Select all 130").click();
+  await button(page, "Mark answered").click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("progressbar")).toBeVisible();
+  await button(dialog, "Cancel").click();
+  await expect(notice(page)).toContainText(/Cancelled: \d+ of 130 messages left as they are\./);
+  const answered = [...(await listed(inbox)).values()].filter(({ answeredAt }) => answeredAt !== null).length;
+  expect(answered).toBeGreaterThan(0);
+  expect(answered).toBeLessThan(130);
+  await expect(notice(page)).toContainText(`${answered} messages marked as answered.`);
+
+  await page.unroute("**/api/actions");
+  await page.getByLabel("Select all 50").check();
+  await button(page, "Select all 130").click();
+  await button(page, "Mark answered").click();
+  await expect(notice(page)).toContainText(`${130 - answered} messages marked as answered.`);
+});
+
+test("turns pages, and comes back to the same place", async ({ page, inbox }) => {
+  for (let index = 0; index < 60; index += 1) await put(inbox.store, "waiting", {}, minutesAgo(index));
+  await page.goto(inbox.address);
+  await expect(rows(page)).toHaveCount(50);
+  await page.getByRole("link", { name: "Older messages" }).click();
+  await expect(rows(page)).toHaveCount(10);
+  await page.goBack();
+  const far = rows(page).nth(45).getByRole("link");
+  await far.click();
+  await expect(page.getByRole("region", { name: "History" })).toBeVisible();
+  await page.goBack();
+  await expect(far).toBeFocused();
+  await expect(far).toBeInViewport();
+});
+
+test("shows hostile names and words as text", async ({ page, inbox }) => {
+  const accepted = HOSTILE_CASES.flatMap(([, hostile, outcome]) => {
+    const parsed = parseContactMessage({ ...HARMLESS, ...hostile });
+    return outcome === "literal" && parsed.ok ? [parsed.message] : [];
+  });
+  expect(accepted.length).toBeGreaterThan(30);
+  const references = new Map<string, ContactMessage>();
+  for (const [index, message] of accepted.entries()) {
+    references.set(await send(inbox.store, submissionOf(message), minutesAgo(index)), message);
+  }
+  await page.setViewportSize({ width: 375, height: 800 });
+  await page.goto(inbox.address);
+  await expect(rows(page)).toHaveCount(Math.min(50, references.size));
+  await expectNoSidewaysScroll(page);
+  await expectNoViolations(page);
+  await expect(page.locator("main img, main iframe, main script, main b")).toHaveCount(0);
+
+  for (const [reference, message] of references) {
+    await page.evaluate((path) => {
+      history.pushState(null, "", path);
+      dispatchEvent(new PopStateEvent("popstate", { state: null }));
+    }, `/messages/${reference}`);
+    await expect(page.locator(".message-reference")).toHaveText(reference);
+    expect(await page.locator("h1").evaluate((heading) => heading.textContent)).toBe(visible(message.name));
+    expect(await page.locator(".words").evaluate((words) => words.textContent)).toBe(visibleLines(message.message));
+    await expect(page.locator(".words a, .words img, main script, main iframe")).toHaveCount(0);
+    const links = page.locator("main a:not(.back):not(.button)");
+    expect(
+      await links.evaluateAll((all) => all.map((link) => new URL((link as HTMLAnchorElement).href).pathname)),
+    ).toEqual(["/people"]);
+    await expectNoSidewaysScroll(page, JSON.stringify(message));
+  }
+});
+
+test("everything can be done by keyboard alone", async ({ page, inbox }) => {
+  const { failed, waiting } = await putSamples(inbox.store);
+  await page.goto(inbox.address);
+  await expect(rows(page)).toHaveCount(4);
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("link", { name: "Skip to content" })).toBeFocused();
+  await page.keyboard.press("Enter");
+
+  await tabTo(page, row(page, waiting).getByRole("checkbox"));
+  await page.keyboard.press("Space");
+  await tabTo(page, button(page, "Mark answered"));
+  await page.keyboard.press("Enter");
+  await expect(notice(page)).toContainText("1 message marked as answered.");
+  await expect(page.getByLabel(/^Select all/)).toBeFocused();
+
+  await tabTo(page, page.locator(`#message-${failed}`));
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1 })).toBeFocused();
+  await tabTo(page, button(page, "Delete"));
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toBeHidden();
+  await expect(button(page, "Delete")).toBeFocused();
+  await page.keyboard.press("Enter");
+  await tabTo(page, button(page.getByRole("dialog"), "Delete 1 message"));
+  await page.keyboard.press("Enter");
+  await expect(rows(page)).toHaveCount(3);
+});
+
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error("The Tab key does not get there.");
+}
+
+test("prints a message without the controls", async ({ page, inbox }) => {
+  const { failed } = await putSamples(inbox.store);
+  await page.goto(`${inbox.origin}/messages/${failed}${new URL(inbox.address).hash}`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Émile Zola");
+  await page.evaluate(() => {
+    window.print = () => document.body.setAttribute("data-printed", "");
+  });
+  await button(page, "Print").click();
+  await expect(page.locator("body[data-printed]")).toBeAttached();
+  await page.emulateMedia({ media: "print" });
+  await expect(page.locator(".words")).toBeVisible();
+  await expect(page.getByRole("region", { name: "History" })).toBeVisible();
+  for (const hidden of [".header", ".message-actions", ".back"]) await expect(page.locator(hidden)).toBeHidden();
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const width of [375, 1280]) {
+    test.describe(`${colorScheme}, ${width} px`, () => {
+      test.use({ colorScheme, viewport: { width, height: 800 }, expectedTrouble: /404|503/ });
+
+      test("axe finds nothing on any screen or state, and nothing scrolls sideways", async ({ page, inbox }) => {
+        const { delivered, failed, held, waiting } = await putSamples(inbox.store);
+        await inbox.cli("answered", delivered);
+        await inbox.cli("privacy", "restrict", "ada@example.com");
+        await page.goto(inbox.address);
+        const look = async (shown: string | RegExp) => {
+          await expect(page.getByText(shown).filter({ visible: true }).first()).toBeVisible();
+          await expectNoViolations(page);
+          await expectNoSidewaysScroll(page);
+        };
+        await look("Grace Hopper");
+        await select(page, failed);
+        await look("1 message selected");
+        await button(page, "Delete").click();
+        await look("This cannot be undone.");
+        await page.keyboard.press("Escape");
+        await button(page, "Mark answered").click();
+        await look("1 message marked as answered.");
+        await page.goto(`${inbox.origin}/?search=nothing&period=dates`);
+        await look("No message matches");
+        for (const reference of [delivered, failed, held, waiting]) {
+          await page.goto(`${inbox.origin}/messages/${reference}`);
+          await look("History");
+        }
+        await page.goto(`${inbox.origin}/messages/BC-0000-00`);
+        await look("There is no such message");
+        await page.goto(`${inbox.origin}/people`);
+        await look("All messages of an e-mail address");
+        await page.goto(`${inbox.origin}/people?email=grace@example.com`);
+        await look("Grace Hopper");
+        await button(page, "Correct").click();
+        await look("Correct this message");
+        await page.keyboard.press("Escape");
+        await button(page, "Erase").click();
+        await look("Type the address to confirm");
+        await page.goto(`${inbox.origin}/overview`);
+        await look("Time to delivery");
+        await page.getByText("Show as a table").first().click();
+        await look("Messages per day");
+        await page.route("**/api/overview*", (route) =>
+          route.fulfill({ status: 503, json: { error: "unavailable", message: "The database does not answer." } }),
+        );
+        await page.reload();
+        await look("This could not be loaded");
+      });
+    });
+  }
+}
