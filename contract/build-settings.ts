@@ -59,7 +59,7 @@ function parseRetention(text: string, problems: string[]): Retention {
     const keptMs = duration === "keep" ? null : parseDurationMs(duration ?? "");
     if (state === undefined || keptMs === undefined) {
       problems.push(
-        `RETENTION does not understand "${part.trim()}"; e.g. RETENTION=delivered=30d,failed=90d,quarantined=keep`,
+        `RETENTION is not valid at "${part.trim()}"; e.g. RETENTION=delivered=30d,failed=90d,quarantined=keep`,
       );
     } else {
       retention[`${state as "delivered" | "failed" | "quarantined"}Ms`] = keptMs;

@@ -64,7 +64,7 @@ async function run(config: Config): Promise<void> {
    * the store for the next start.
    */
   async function shutDown(): Promise<void> {
-    setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
+    setTimeout(endNow, SHUTDOWN_MS).unref();
     const endsAtMs = performance.now() + SHUTDOWN_MS;
     log.info({ event: "stopping" }, "Stopping");
     await readiness.end();
@@ -90,10 +90,15 @@ function onStopSignal(stop: () => void): void {
       firstAtMs = performance.now();
       stop();
     } else if (performance.now() - firstAtMs >= SECOND_PRESS_MS) {
-      process.exit(1);
+      endNow();
     }
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, receive);
+}
+
+/** Unlike `process.exit`, this does not wait for the database's thread, which may be stuck in a call to the disk. */
+function endNow(): void {
+  process.kill(process.pid, "SIGKILL");
 }
 
 /** For what only a restart by the supervisor can fix. */

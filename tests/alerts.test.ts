@@ -96,6 +96,20 @@ describe("the oldest undelivered message", () => {
 describe("messages in quarantine", () => {
   const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: 0 };
 
+  it("are not posted again and again to a web hook that fails", async () => {
+    const office = await openPostOffice();
+    const receiver = await openReceiver();
+    receiver.answerWith(429);
+    const { clock, alerts } = watch(office, receiver);
+    for (let count = 0; count < 20; count += 1) {
+      const message = { name: "Ada", email: "ada@example.org", phone: "1", country: "", message: `No. ${count}` };
+      await office.store.accept({ message, idempotencyKey: null, networks: [], isTrapped: false }, rules, clock.now());
+      alerts.checkNow();
+      await clock.advance(1500);
+    }
+    expect(receiver.alerts.length).toBeLessThanOrEqual(2);
+  });
+
   it("lead to an alert at once, then to one an hour with the number of new ones, whatever else is wrong", async () => {
     const office = await openPostOffice();
     const receiver = await openReceiver();
@@ -292,7 +306,7 @@ describe("a store that is away", () => {
     expect(await office.log.seen("alert")).toMatchObject({ level: "error", troubles: ["store-away"] });
     expect(receiver.alerts.map(({ body }) => body)).toEqual([
       {
-        text: expect.stringContaining("No message can be stored since 1 minute"),
+        text: expect.stringContaining("No message could be stored for 1 minute"),
         troubles: ["store-away"],
         ...{ queued: null, oldestAgeSeconds: null, failed: null, quarantined: null },
       },

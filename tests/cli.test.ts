@@ -270,7 +270,7 @@ describe("on SQLite", () => {
     const held = (minutes: number) =>
       send(store, submissionOf(messageWith({ country: "DE" }), { isTrapped: true }), minutesAgo(minutes));
     await held(2);
-    await store.moveLastAlert("quarantine", new Date(0), minutesAgo(1));
+    await store.markQuarantineReported((await store.queueDepth()).lastQuarantinedId ?? 0);
     await held(0);
     await held(0);
     expect((await cli("stats")).out).toContain(

@@ -127,7 +127,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
     if (inFlight.size > 0) {
       log.warn(
         { event: "stopped-early", count: inFlight.size },
-        "Stopped while e-mails were being sent; they are retried once their lease has ended",
+        "Stopped while e-mails were being sent; they are sent again at the next start, or by another server after their lease",
       );
     }
   }

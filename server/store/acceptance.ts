@@ -87,6 +87,8 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
     // its owner wrote.
     if ((acceptance.kind === "stored" || isNewKey) && rules.rateLimits.length > 0) {
       for (const network of submission.networks) {
+        // One more tells nothing about a network that is over its limit, and a flood would fill the table with it.
+        if (history.waitMs(network, rules, nowMs) > 0) continue;
         hits.push({ client_hash: network.hash, at: nowMs });
         history.addHit(network.hash, nowMs);
       }

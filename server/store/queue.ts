@@ -21,7 +21,8 @@ type QueueMethods =
   | "clearLeases"
   | "queueDepth"
   | "lastAlertAt"
-  | "moveLastAlert";
+  | "moveLastAlert"
+  | "markQuarantineReported";
 
 /** No attempt is ever put off for longer: a due time beyond it was set before the clock was set back. */
 export const FARTHEST_DUE_MS = 5 * 3_600_000;
@@ -31,6 +32,7 @@ const IS_FAILED = "state = 'failed' AND is_restricted = 0";
 const IS_MINE = "id = $1 AND lease_token = $2 AND state = 'queued'";
 const IS_QUARANTINED = "state = 'quarantined' AND is_restricted = 0";
 /** The first has the name it had when there was only one topic. */
+const REPORTED_ID = "quarantine_reported_id";
 const LAST_ALERT: Readonly<Record<AlertTopic, string>> = {
   delivery: "last_alert_at",
   quarantine: "last_quarantine_alert_at",
@@ -106,11 +108,11 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
     },
 
     async queueDepth() {
-      const reportedAtMs = (await readLastAlert(query, "quarantine")).getTime();
+      const reportedId = await readReportedId(query);
       // A question each, because each has an index of its own.
       const [row] = await query<
         Record<"queued" | "failed" | "quarantined" | "newly_quarantined", number> &
-          Record<"oldest" | "oldest_again" | "last_failed", number | null>
+          Record<"oldest" | "oldest_again" | "last_failed" | "last_quarantined", number | null>
       >(
         `SELECT (SELECT count(*) FROM messages WHERE ${IS_MAILABLE}) AS queued,
           (SELECT min(accepted_at) FROM messages WHERE ${IS_MAILABLE} AND state_changed_at <= accepted_at) AS oldest,
@@ -118,8 +120,9 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
           (SELECT count(*) FROM messages WHERE ${IS_FAILED}) AS failed,
           (SELECT max(state_changed_at) FROM messages WHERE ${IS_FAILED}) AS last_failed,
           (SELECT count(*) FROM messages WHERE ${IS_QUARANTINED}) AS quarantined,
-          (SELECT count(*) FROM messages WHERE ${IS_QUARANTINED} AND accepted_at >= $1) AS newly_quarantined`,
-        [reportedAtMs],
+          (SELECT count(*) FROM messages WHERE ${IS_QUARANTINED} AND id > $1) AS newly_quarantined,
+          (SELECT max(id) FROM messages WHERE ${IS_QUARANTINED}) AS last_quarantined`,
+        [reportedId],
       );
       const oldest = [row?.oldest, row?.oldest_again].flatMap((ms) => ms ?? []);
       return {
@@ -129,7 +132,13 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
         lastFailedAt: toDate(row?.last_failed),
         quarantined: row?.quarantined ?? 0,
         newlyQuarantined: row?.newly_quarantined ?? 0,
+        lastQuarantinedId: row?.last_quarantined ?? null,
       };
+    },
+
+    async markQuarantineReported(lastId) {
+      const sql = "INSERT INTO store_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+      await query(sql, [REPORTED_ID, String(lastId)]);
     },
 
     lastAlertAt: (topic) => readLastAlert(query, topic),
@@ -143,7 +152,16 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
   };
 }
 
-export async function readLastAlert(query: Query, topic: AlertTopic): Promise<Date> {
+/**
+ * The row number of the newest message in quarantine that an alert has counted. Not a time: a message that arrives before
+ * the alert may be committed after it, and numbers follow the order of commits.
+ */
+export async function readReportedId(query: Query): Promise<number> {
+  const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = $1", [REPORTED_ID]);
+  return Number(row?.value ?? 0);
+}
+
+async function readLastAlert(query: Query, topic: AlertTopic): Promise<Date> {
   const sql = "SELECT value FROM store_meta WHERE name = $1";
   const [row] = await query<{ value: string }>(sql, [LAST_ALERT[topic]]);
   return new Date(Number(row?.value ?? 0));

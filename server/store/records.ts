@@ -1,7 +1,7 @@
 import type { Action } from "../../contract/inbox.ts";
 import { type Database, type Value, VERSION } from "./database.ts";
 import { normaliseEmail } from "./listing.ts";
-import { readLastAlert } from "./queue.ts";
+import { readReportedId } from "./queue.ts";
 import { normaliseReference } from "./reference.ts";
 import type { EventKind, Selection, Store } from "./store.ts";
 
@@ -54,7 +54,9 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
 
   /** Keys of messages that are gone. */
   async function removeStrayKeys(): Promise<void> {
-    await queryLong("DELETE FROM message_keys WHERE reference NOT IN (SELECT reference FROM messages)");
+    // Not `NOT IN`, which PostgreSQL answers by reading the whole list again for each key once it is large.
+    await queryLong(`DELETE FROM message_keys
+      WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.reference = message_keys.reference)`);
   }
 
   return {
@@ -72,7 +74,8 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
       for (const { set, where, kind } of changes) {
         const values: Value[] = set.includes("$1") ? [now.getTime()] : [];
         const sql = `UPDATE messages SET ${set} WHERE ${where} AND ${isSelected(which, values)} RETURNING reference`;
-        changed.push(...(await change(sql, values, { kind, at: now })));
+        // One by one: a call cannot take some hundred thousand arguments.
+        for (const reference of await change(sql, values, { kind, at: now })) changed.push(reference);
       }
       return changed;
     },
@@ -97,8 +100,10 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
     },
 
     async restrict(email, isRestricted, now, versions) {
-      const values: Value[] = [normaliseEmail(email), isRestricted ? 1 : 0];
-      const sql = `UPDATE messages SET is_restricted = $2
+      const values: Value[] = [normaliseEmail(email), isRestricted ? 1 : 0, now.getTime()];
+      // A message waits from the moment in which it may be sent again.
+      const sql = `UPDATE messages SET is_restricted = CAST($2 AS BIGINT),
+          state_changed_at = CASE WHEN state = 'queued' AND CAST($2 AS BIGINT) = 0 THEN CAST($3 AS BIGINT) ELSE state_changed_at END
         WHERE ${isFrom("$1")} AND ${isUnchanged(versions, values)} RETURNING reference`;
       return (await change(sql, values, { kind: isRestricted ? "restricted" : "unrestricted", at: now })).length;
     },
@@ -117,17 +122,16 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
     async purge(retention, now) {
       const nowMs = now.getTime();
       const references: string[] = [];
-      const reportedAtMs = (await readLastAlert(query, "quarantine")).getTime();
+      const reportedId = await readReportedId(query);
       for (const state of ["delivered", "failed", "quarantined"] as const) {
         const keptMs = retention[`${state}Ms`];
         if (keptMs === null) continue;
         // `accepted_at` is there for the index: no message changes its state before it is accepted.
+        // Nothing in quarantine is erased before somebody was told of it.
         const sql = `DELETE FROM messages WHERE state = $1 AND accepted_at <= $2 AND state_changed_at <= $2
-          AND is_restricted = 0 RETURNING reference`;
-        // Nothing in quarantine goes before somebody was told of it.
-        const untilMs = state === "quarantined" ? Math.min(nowMs - keptMs, reportedAtMs - 1) : nowMs - keptMs;
-        const rows = await queryLong<{ reference: string }>(sql, [state, untilMs]);
-        references.push(...rows.map(({ reference }) => reference));
+          AND is_restricted = 0 AND (state <> 'quarantined' OR id <= $3) RETURNING reference`;
+        const rows = await queryLong<{ reference: string }>(sql, [state, nowMs - keptMs, reportedId]);
+        for (const { reference } of rows) references.push(reference);
       }
       // Hits from the future were left by a clock that was wrong.
       await queryLong("DELETE FROM client_hits WHERE at <= $1 OR at > $2", [nowMs - DAY_MS, nowMs + DAY_MS]);

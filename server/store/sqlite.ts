@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { parentPort, Worker, workerData } from "node:worker_threads";
+import { errorName } from "../log.ts";
 import { withinMs } from "../time.ts";
 import { acceptBatch } from "./acceptance.ts";
 import {
@@ -95,12 +96,17 @@ export async function openSqlite(dataDir: string, options: SqliteThreadOptions =
     else call?.reject(toError(reply.failure));
   });
 
-  // What happened follows as the thread's end.
-  thread.on("error", () => {});
+  let reason = "no error was given";
+  // The thread's end follows.
+  thread.on("error", (error) => {
+    reason = errorName(error);
+  });
   thread.once("exit", () => {
     if (isClosed) return;
     isClosed = true;
-    const error = new StoreUnavailable("The thread of the message database ended unexpectedly; restart the server");
+    const error = new StoreUnavailable(
+      `The thread of the message database ended unexpectedly (${reason}); restart the server`,
+    );
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
     options.onThreadEnd?.(error);
@@ -295,8 +301,12 @@ async function transaction<T>(db: DatabaseSync, work: () => Promise<T>): Promise
     db.exec("COMMIT");
     return result;
   } catch (error) {
-    // SQLite has rolled back by itself after some errors of the disk.
-    if (db.isTransaction) db.exec("ROLLBACK");
+    // SQLite has rolled back by itself after some errors of the disk. If it cannot, nothing may follow in this transaction.
+    try {
+      if (db.isTransaction) db.exec("ROLLBACK");
+    } catch {
+      db.close();
+    }
     throw error;
   }
 }

@@ -134,8 +134,10 @@ export interface QueueDepth {
   failed: number;
   lastFailedAt: Date | null;
   quarantined: number;
-  /** Those that no alert has told of yet. */
+  /** Those that no alert has reported yet. */
   newlyQuarantined: number;
+  /** The row number of the newest of them. */
+  lastQuarantinedId: number | null;
 }
 
 /** What alerts are about, each with a last time of its own. */
@@ -180,6 +182,8 @@ export interface Store {
   lastAlertAt(topic: AlertTopic): Promise<Date>;
   /** Changes `lastAlertAt` if it still is `from`; of all nodes that try, one returns true. */
   moveLastAlert(topic: AlertTopic, from: Date, to: Date): Promise<boolean>;
+  /** An alert has reported all messages in quarantine up to this row number; from now on they may be purged. */
+  markQuarantineReported(lastId: number): Promise<void>;
 
   /** Newest first. */
   list(filter: MessageFilter): Promise<StoredMessage[]>;

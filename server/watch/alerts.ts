@@ -5,7 +5,7 @@ import { type AlertTopic, type QueueDepth, type Store, StoreUnavailable } from "
 import { type Clock, systemClock } from "../time.ts";
 
 export interface AlertOptions {
-  store: Pick<Store, "queueDepth" | "lastAlertAt" | "moveLastAlert" | "ping">;
+  store: Pick<Store, "queueDepth" | "lastAlertAt" | "moveLastAlert" | "markQuarantineReported" | "ping">;
   outbox: Pick<Outbox, "pauseReason">;
   /** The first word of each alert. */
   brand: string;
@@ -61,7 +61,8 @@ const STORE_DOWN_MS = 60_000;
 export function startAlerts(options: AlertOptions): Alerts {
   const { store, outbox, brand, alertUrl, log, clock = systemClock, postTimeoutMs = 10_000 } = options;
   const stopping = new AbortController();
-  const failedPosts = new Set<AlertTopic>();
+  /** When the last post failed, if it did. */
+  const failedPosts = new Map<AlertTopic, Date>();
   let isDeliveryStuck = false;
   /** The last alert of this node, for when the store does not answer. */
   const alertedAt: Record<AlertTopic, Date> = { delivery: new Date(0), quarantine: new Date(0) };
@@ -74,8 +75,10 @@ export function startAlerts(options: AlertOptions): Alerts {
   async function check(): Promise<void> {
     // Taken before the store is asked, so that whatever happens meanwhile counts as later than this alert.
     const now = clock.now();
-    const depth = await nullIfUnavailable(() => store.queueDepth());
-    const isWritable = (await nullIfUnavailable(() => store.ping().then(() => true))) ?? false;
+    const [depth, isWritable] = await Promise.all([
+      nullIfUnavailable(() => store.queueDepth()),
+      nullIfUnavailable(() => store.ping().then(() => true)),
+    ]);
     storeDownSince = depth && isWritable ? null : (storeDownSince ?? now);
     const storeDownMs = storeDownSince ? now.getTime() - storeDownSince.getTime() : 0;
     const situation = { now, pauseReason: outbox.pauseReason, depth, storeDownMs };
@@ -109,7 +112,12 @@ export function startAlerts(options: AlertOptions): Alerts {
     }
     const text = `${brand}: ${describeQuarantine(count)}`;
     const lastAlertAt = await lastAlert("quarantine", situation);
-    await claimAlert({ topic: "quarantine", text, troubles: ["quarantined"], level: "warn" }, situation, lastAlertAt);
+    const alert: Alert = { topic: "quarantine", text, troubles: ["quarantined"], level: "warn" };
+    const isTried = await claimAlert(alert, situation, lastAlertAt);
+    const lastId = situation.depth?.lastQuarantinedId;
+    if (isTried && !failedPosts.has("quarantine") && lastId) {
+      await nullIfUnavailable(() => store.markQuarantineReported(lastId));
+    }
   }
 
   async function lastAlert(topic: AlertTopic, { depth }: Situation): Promise<Date> {
@@ -124,6 +132,8 @@ export function startAlerts(options: AlertOptions): Alerts {
     const { topic } = alert;
     const { now } = situation;
     if (isRecent(lastAlertAt, now) || isRecent(alertedAt[topic], now)) return false;
+    const failedAt = failedPosts.get(topic);
+    if (failedAt && now.getTime() - failedAt.getTime() < CHECK_INTERVAL_MS) return false;
     const isClaimed = await nullIfUnavailable(() => store.moveLastAlert(topic, lastAlertAt, now));
     if (isClaimed === false) return false;
     if (await sendAlert(alert, situation)) alertedAt[topic] = now;
@@ -145,7 +155,7 @@ export function startAlerts(options: AlertOptions): Alerts {
       log.info({ event: "alert-sent" }, "The alert was posted to ALERT_URL");
       return true;
     } catch (error) {
-      failedPosts.add(topic);
+      failedPosts.set(topic, situation.now);
       log.warn(
         { event: "alert-not-sent", error: (error as Error).message },
         `The alert could not be posted to ALERT_URL; next attempt in ${CHECK_INTERVAL_MS / 1000} s`,
@@ -208,7 +218,7 @@ function describeTroubles(troubles: readonly Trouble[], situation: Situation): s
     overdue: `${count(depth?.queued)} in the queue, the oldest for ${durationInWords(oldestAgeMs(situation))}; see: npm run messages -- list`,
     paused: `No e-mail can be sent until this is fixed: ${pauseReason}`,
     failed: `${count(depth?.failed)} failed for good; after fixing the cause run: npm run messages -- retry --failed`,
-    "store-away": `No message can be stored since ${durationInWords(storeDownMs)}, and visitors are asked to try again: check the database of DATABASE_URL, or whether the disk of DATA_DIR is full`,
+    "store-away": `No message could be stored for ${durationInWords(storeDownMs)}, and visitors are asked to try again: check the database of DATABASE_URL, or whether the disk of DATA_DIR is full`,
   };
   const details = troubles.map((trouble) => sentences[trouble]).join(". ");
   return `Messages from the website are not being delivered. ${details}`;

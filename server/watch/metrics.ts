@@ -24,7 +24,11 @@ const STORE_TIMEOUT_MS = 2000;
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Starts counting, and serves `GET /metrics` in Prometheus' text format on this address only. */
-export async function openMetrics(host: string, port: number, store: Pick<Store, "queueDepth">): Promise<Metrics> {
+export async function openMetrics(
+  host: string,
+  port: number,
+  store: Pick<Store, "queueDepth" | "ping">,
+): Promise<Metrics> {
   // Loaded only here: without METRICS_PORT nobody should pay for the library in memory and start-up time.
   const prom = await import("prom-client");
   const registry = new prom.Registry();
@@ -127,11 +131,11 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
 function createQueueGauges(
   { Gauge }: PromClient,
   registry: Registry,
-  store: Pick<Store, "queueDepth">,
+  store: Pick<Store, "queueDepth" | "ping">,
 ): () => Promise<void> {
   const shared = "the same on every node of one database: take the maximum, not the sum";
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
-  const isUp = gauge("site_store_up", "1 if this node's store answered this scrape; if not, the queue is left out");
+  const isUp = gauge("site_store_up", "1 if a message could be stored at this scrape; if not, the queue is left out");
   const messages = gauge("site_queue_messages", `Messages waiting to be delivered; ${shared}`);
   const oldestAge = gauge(
     "site_queue_oldest_age_seconds",
@@ -142,7 +146,8 @@ function createQueueGauges(
 
   return async () => {
     try {
-      const depth = await withinMs(STORE_TIMEOUT_MS, store.queueDepth());
+      // The check writes: a full disk can still be read.
+      const [depth] = await withinMs(STORE_TIMEOUT_MS, Promise.all([store.queueDepth(), store.ping()]));
       isUp.set(1);
       messages.set(depth.queued);
       oldestAge.set(depth.oldestQueuedAt ? Math.max(0, Date.now() - depth.oldestQueuedAt.getTime()) / 1000 : 0);

@@ -132,7 +132,9 @@ test("the thread of the database ends: so does the server, with one line and exi
   const exited = once(server.process, "exit");
   await writeFile(trigger, "");
   expect(await exited).toEqual([1, null]);
-  expect(server.output()).toMatch(/^The thread of the message database ended unexpectedly; restart the server$/m);
+  expect(server.output()).toMatch(
+    /^The thread of the message database ended unexpectedly \(no error was given\); restart the server$/m,
+  );
   await scene.expectNothingLost(await scene.start());
 }, 60_000);
 

@@ -185,6 +185,17 @@ export function acceptingSuite(newPlace: NewPlace): void {
     expect(await send("c7", "elsewhere")).toMatchObject({ kind: "stored", state: "queued" });
   });
 
+  test("remembers no more of a flooding network than its limit needs", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    const rules = { ...NO_LIMITS, rateLimits: [{ count: 2, windowMs: 10 * MINUTE_MS }] };
+    for (let start = 0; start < 30; start += 1) {
+      const networks = [...client(`c${start}`), { hash: "wide", allowance: 3 }];
+      await node.accept(submissionOf(messageWith(), { networks }), rules, NOON);
+    }
+    expect(await place.sql("SELECT * FROM client_hits WHERE client_hash = 'wide'")).toHaveLength(6);
+  });
+
   test("lets a repeated message pass without counting it against the client", async () => {
     const node = await (await newPlace()).open();
     const submission = submissionOf(messageWith(), { networks: client("client") });

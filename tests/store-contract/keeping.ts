@@ -16,6 +16,7 @@ import {
   type NewPlace,
   NOON,
   referenceOf,
+  reportQuarantine,
   store,
   submissionOf,
 } from "./samples.ts";
@@ -107,7 +108,7 @@ export function keepingSuite(newPlace: NewPlace): void {
     const failed = await store(node);
     await finish(node, "failed");
     const trapped = await store(node, submissionOf(messageWith(), { isTrapped: true }));
-    await node.moveLastAlert("quarantine", new Date(0), later(999 * DAY_MS));
+    await reportQuarantine(node);
     const queued = await store(node);
     const retention = { deliveredMs: DAY_MS, failedMs: 2 * DAY_MS, quarantinedMs: null };
     expect(await node.purge(retention, later(DAY_MS))).toEqual([]);
@@ -124,10 +125,20 @@ export function keepingSuite(newPlace: NewPlace): void {
     const told = await store(node, submissionOf(messageWith(), { isTrapped: true }));
     const retention = { deliveredMs: null, failedMs: null, quarantinedMs: DAY_MS };
     expect(await node.purge(retention, later(9 * DAY_MS))).toEqual([]);
-    await node.moveLastAlert("quarantine", new Date(0), later(HOUR_MS));
+    await reportQuarantine(node);
     const untold = await store(node, submissionOf(messageWith(), { isTrapped: true }), later(2 * HOUR_MS));
     expect(await node.purge(retention, later(9 * DAY_MS))).toEqual([told]);
     expect(await node.list({})).toMatchObject([{ reference: untold }]);
+  });
+
+  test("does not take a message for reported that arrived before an alert and was stored after it", async () => {
+    const node = await (await newPlace()).open();
+    await store(node, submissionOf(messageWith(), { isTrapped: true }), later(HOUR_MS));
+    await reportQuarantine(node);
+    const late = await store(node, submissionOf(messageWith(), { isTrapped: true }), NOON);
+    expect(await node.queueDepth()).toMatchObject({ newlyQuarantined: 1 });
+    await node.purge({ deliveredMs: null, failedMs: null, quarantinedMs: DAY_MS }, later(9 * DAY_MS));
+    expect(await node.list({})).toMatchObject([{ reference: late }]);
   });
 
   test("searches name, address, phone, reference and words, in any case and literally", async () => {
@@ -152,7 +163,7 @@ export function keepingSuite(newPlace: NewPlace): void {
     const node = await place.open();
     const trapped = Array.from({ length: 450 }, () => store(node, submissionOf(messageWith(), { isTrapped: true })));
     await Promise.all(trapped);
-    await node.moveLastAlert("quarantine", new Date(0), later(1));
+    await reportQuarantine(node);
     await node.accept(submissionOf(messageWith(), { networks: client("client") }), LIMITED, NOON);
     const retention = { deliveredMs: null, failedMs: null, quarantinedMs: HOUR_MS };
     expect(await node.purge(retention, later(DAY_MS - 1))).toHaveLength(450);

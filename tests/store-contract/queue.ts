@@ -1,5 +1,16 @@
 import { expect, test } from "vitest";
-import { finish, HOUR_MS, later, MINUTE_MS, messageWith, type NewPlace, NOON, store, submissionOf } from "./samples.ts";
+import {
+  finish,
+  HOUR_MS,
+  later,
+  MINUTE_MS,
+  messageWith,
+  type NewPlace,
+  NOON,
+  reportQuarantine,
+  store,
+  submissionOf,
+} from "./samples.ts";
 
 export function queueSuite(newPlace: NewPlace): void {
   test("leases due messages, oldest due first, and counts the attempt", async () => {
@@ -105,7 +116,8 @@ export function queueSuite(newPlace: NewPlace): void {
     const node = await (await newPlace()).open();
     expect(await node.nextDueAt()).toBeNull();
     expect(await node.queueDepth()).toEqual({
-      ...{ queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null, quarantined: 0, newlyQuarantined: 0 },
+      ...{ queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null, quarantined: 0 },
+      ...{ newlyQuarantined: 0, lastQuarantinedId: null },
     });
     await store(node);
     expect(await node.nextDueAt()).toEqual(NOON);
@@ -123,7 +135,7 @@ export function queueSuite(newPlace: NewPlace): void {
     await finish(node, "failed", later(HOUR_MS));
     await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
     await finish(node, "failed", later(2 * HOUR_MS));
-    const depth = { queued: 0, oldestQueuedAt: null, quarantined: 0, newlyQuarantined: 0 };
+    const depth = { queued: 0, oldestQueuedAt: null, quarantined: 0, newlyQuarantined: 0, lastQuarantinedId: null };
     expect(await node.queueDepth()).toEqual({ ...depth, failed: 2, lastFailedAt: later(2 * HOUR_MS) });
     await node.restrict("eve@example.com", true, NOON);
     expect(await node.queueDepth()).toEqual({ ...depth, failed: 1, lastFailedAt: later(HOUR_MS) });
@@ -219,7 +231,7 @@ export function queueSuite(newPlace: NewPlace): void {
   test("says how many messages are in quarantine, and of how many nobody was told", async () => {
     const node = await (await newPlace()).open();
     await store(node, submissionOf(messageWith(), { isTrapped: true }));
-    await node.moveLastAlert("quarantine", new Date(0), later(MINUTE_MS));
+    await reportQuarantine(node);
     await store(node, submissionOf(messageWith(), { isTrapped: true }), later(HOUR_MS));
     expect(await node.queueDepth()).toMatchObject({ quarantined: 2, newlyQuarantined: 1 });
   });

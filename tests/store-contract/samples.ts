@@ -57,6 +57,11 @@ export function client(hash: string): Submission["networks"] {
   return [{ hash, allowance: 1 }];
 }
 
+/** As an alert does once it was sent. */
+export async function reportQuarantine(place: Store): Promise<void> {
+  await place.markQuarantineReported((await place.queueDepth()).lastQuarantinedId ?? 0);
+}
+
 /** Stores a new message and gives its reference. */
 export async function store(place: Store, submission = submissionOf(), now = NOON): Promise<string> {
   return referenceOf(await place.accept(submission, NO_LIMITS, now));
