@@ -312,6 +312,7 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
             type="checkbox"
             checked={isPageSelected}
             onChange={() => {
+              work.dismissNotice();
               setIsAllMatching(false);
               setPicked(new Set(isPageSelected ? [] : items.map(({ reference }) => reference)));
             }}
@@ -349,6 +350,7 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
         selection={{
           isSelected: (reference) => picked.has(reference),
           toggle(reference) {
+            work.dismissNotice();
             setIsAllMatching(false);
             setPicked(
               (before) =>

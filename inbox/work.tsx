@@ -1,4 +1,13 @@
-import { createContext, type ReactNode, useContext, useLayoutEffect, useMemo, useRef, useState } from "react";
+import {
+  createContext,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import type { Action, ActionResult, ExportFormat, MessageItem, MessageQuery } from "../contract/inbox.ts";
 import { MAX_PAGE } from "../contract/inbox.ts";
 import { api, describeFailure, isAbort } from "./api.ts";
@@ -8,6 +17,8 @@ import { ACTION_WORDS, formatNumber, isFitting, plural, STATE_NAME } from "./wor
 const BATCH = 50;
 /** What is done sooner needs no dialog. */
 const SHOW_PROGRESS_MS = 300;
+/** Long enough to be read; the list shows the same. */
+const SHOW_SUCCESS_MS = 8000;
 const NAMED_REFERENCES = 5;
 
 export interface Notice {
@@ -20,7 +31,8 @@ export interface Notice {
 export type Selection = { items: readonly MessageItem[] } | { query: MessageQuery; total: number };
 
 export interface Work {
-  notify(notice: Notice): void;
+  /** Takes away what was told: the operator has gone on, and needs the place. */
+  dismissNotice(): void;
   /**
    * Asks first where something cannot be undone, then acts in batches. `refresh` is done before the outcome is told, so
    * that whoever goes on at once sees what it is now. Resolves to null when the operator thought better.
@@ -103,7 +115,7 @@ export function WorkProvider({ children }: { children: ReactNode }) {
     }
 
     return {
-      notify: setNotice,
+      dismissNotice: () => setNotice(null),
 
       attempt: (run) => runLong(() => run()),
 
@@ -312,6 +324,12 @@ function ProgressDialog({ progress: { title, done, total }, onCancel }: { progre
 const NOTICE_SHAPE = { success: "✓", warning: "!", failure: "✕" };
 
 function Notices({ notice, onDismiss }: { notice: Notice | null; onDismiss: () => void }) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each notice
+  useEffect(() => {
+    if (notice?.tone !== "success") return;
+    const timer = setTimeout(onDismiss, SHOW_SUCCESS_MS);
+    return () => clearTimeout(timer);
+  }, [notice]);
   return (
     // Always in the page, so that screen readers announce what comes into it.
     <div className="notices" role={notice?.tone === "failure" ? "alert" : "status"}>

@@ -509,6 +509,7 @@ test("shows hostile names and words as text", async ({ page, inbox }) => {
       dispatchEvent(new PopStateEvent("popstate", { state: null }));
     }, `/messages/${reference}`);
     await expect(page.locator(".message-reference")).toHaveText(reference);
+    await expect(page.locator(".words")).toBeVisible();
     expect(await page.locator("h1").evaluate((heading) => heading.textContent)).toBe(visible(message.name));
     expect(await page.locator(".words").evaluate((words) => words.textContent)).toBe(visibleLines(message.message));
     await expect(page.locator(".words a, .words img, main script, main iframe")).toHaveCount(0);
