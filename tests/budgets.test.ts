@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { PageFetch } from "../app/screen.ts";
 import type { BuildManifest } from "../contract/build-manifest.ts";
 import { totalBytes, weighPage } from "../prerender/carbon.ts";
+import { brotliSize } from "../prerender/compress.ts";
 import budgets from "./budgets.json" with { type: "json" };
 
 const { files } = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;
@@ -73,6 +74,14 @@ test.each([
   const sizes = sizesOf(pattern, suffix);
   expect(sizes.length).toBeGreaterThan(0);
   expect(sizes.filter(([, bytes]) => bytes > budgetBytes)).toEqual([]);
+});
+
+test("the inbox's script stays within its budget, and is in a folder that the public server does not serve", async () => {
+  const scripts = readdirSync("dist-inbox/assets").filter((name) => name.endsWith(".js"));
+  const sizes = await Promise.all(scripts.map((name) => brotliSize(readFileSync(`dist-inbox/assets/${name}`))));
+  expect(sizes.length).toBeGreaterThan(0);
+  expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(150_000);
+  expect(files.filter(({ file }) => scripts.some((name) => file.endsWith(name)))).toEqual([]);
 });
 
 test("there is one script file, and no style sheet", () => {

@@ -1,14 +1,15 @@
 // `npm run screenshots`: every screen and state at three widths, light and dark, into dist/screenshots, with one sheet to
-// look at, and the README's picture. Needs a build and a browser, both of which the npm script provides.
+// look at, and the README's pictures. Needs the builds and a browser, which the npm script provides.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { chromiumOptions } from "../scripts/programs.mjs";
 import { startServer } from "../scripts/run-server.ts";
+import { startSampleInbox } from "./sample-inbox.ts";
 
 const OUT = "dist/screenshots";
-const README_PICTURE = "docs/home.jpg";
+const README_PICTURES = { home: "docs/home.jpg", inbox: "docs/inbox.jpg" };
 const WIDTHS = [320, 768, 1280];
 /** Stands for any request that made the server fail. */
 const FAILURE_PATH = "/made-to-fail";
@@ -17,6 +18,8 @@ const SHEET_COLUMN_PX = 320;
 interface Shot {
   name: string;
   path: string;
+  /** Of the operator's inbox, not of the site. */
+  isInbox?: boolean;
   prepare?(page: Page): Promise<void>;
 }
 
@@ -37,8 +40,19 @@ const SHOTS: readonly Shot[] = [
   { name: "delivery", path: "/delivery" },
   { name: "coming-soon", path: "/about" },
   { name: "error", path: FAILURE_PATH },
+  { name: "inbox", path: "/", isInbox: true },
+  { name: "inbox-selected", path: "/", isInbox: true, prepare: selectMessages },
+  {
+    name: "inbox-message",
+    path: "/?tab=failed",
+    isInbox: true,
+    prepare: (page) => page.locator(".row-link").first().click(),
+  },
+  { name: "inbox-person", path: "/people?email=ada%40example.com", isInbox: true },
+  { name: "inbox-overview", path: "/overview", isInbox: true },
 ];
 
+const inbox = await startSampleInbox();
 const server = await startServer({ LOG_LEVEL: "error" });
 const browser = await chromium.launch(chromiumOptions());
 try {
@@ -57,18 +71,28 @@ try {
     }
   }
   await makeSheet(files);
-  await sharp(join(OUT, "home-1280-light.png")).jpeg({ quality: 82, mozjpeg: true }).toFile(README_PICTURE);
-  console.log(`${files.length} screenshots and sheet.jpg in ${OUT}, and ${README_PICTURE}`);
+  for (const [name, picture] of Object.entries(README_PICTURES)) {
+    const shot = sharp(join(OUT, `${name}-1280-light.png`));
+    const { width = 0 } = await shot.metadata();
+    await shot.extract({ left: 0, top: 0, width, height: 800 }).jpeg({ quality: 82, mozjpeg: true }).toFile(picture);
+  }
+  console.log(
+    `${files.length} screenshots and sheet.jpg in ${OUT}, and ${Object.values(README_PICTURES).join(" and ")}`,
+  );
 } finally {
   await browser.close();
+  await inbox.stop();
   await server.stop();
 }
 
-async function take(context: BrowserContext, { path, prepare }: Shot, name: string): Promise<string> {
+async function take(context: BrowserContext, { path, isInbox, prepare }: Shot, name: string): Promise<string> {
   const page = await context.newPage();
   await page.route(`**${FAILURE_PATH}`, (route) => route.fulfill({ path: "dist/500.html" }));
-  await page.goto(server.url + path, { waitUntil: "networkidle" });
+  // The inbox always waits for news, so that its network is never idle.
+  if (isInbox) await page.goto(inbox.origin + path + inbox.key);
+  else await page.goto(server.url + path, { waitUntil: "networkidle" });
   await prepare?.(page);
+  if (isInbox) await page.locator(".rows, .message, .chart").first().waitFor();
   const file = join(OUT, `${name}.png`);
   await page.screenshot({ path: file, fullPage: path !== "/" && !prepare, animations: "disabled" });
   await page.close();
@@ -94,6 +118,10 @@ async function submit(page: Page, answer: object): Promise<void> {
 async function openMenu(page: Page): Promise<void> {
   const toggle = page.getByRole("button", { name: "Menu" });
   if (await toggle.isVisible()) await toggle.click();
+}
+
+async function selectMessages(page: Page): Promise<void> {
+  for (const row of [0, 2, 3]) await page.locator(".row-select input").nth(row).check();
 }
 
 /** All pictures at one width in a grid: a row for each width and theme. */

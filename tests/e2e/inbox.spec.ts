@@ -576,53 +576,73 @@ test("prints a message without the controls", async ({ page, inbox }) => {
 
 for (const colorScheme of ["light", "dark"] as const) {
   for (const width of [375, 1280]) {
-    test.describe(`${colorScheme}, ${width} px`, () => {
+    test.describe(`axe finds nothing, and nothing scrolls sideways: ${colorScheme}, ${width} px`, () => {
       test.use({ colorScheme, viewport: { width, height: 800 }, expectedTrouble: /404|503/ });
 
-      test("axe finds nothing on any screen or state, and nothing scrolls sideways", async ({ page, inbox }) => {
+      const look = async (page: Page, shown: string) => {
+        await expect(page.getByText(shown).filter({ visible: true }).first()).toBeVisible();
+        await expectNoViolations(page);
+        await expectNoSidewaysScroll(page);
+      };
+
+      test("on the list in all its states", async ({ page, inbox }) => {
+        const { failed } = await putSamples(inbox.store);
+        await page.goto(inbox.address);
+        await look(page, "Grace Hopper");
+        await select(page, failed);
+        await look(page, "1 message selected");
+        await button(page, "Delete").click();
+        await look(page, "This cannot be undone.");
+        await page.keyboard.press("Escape");
+        await button(page, "Mark answered").click();
+        await look(page, "1 message marked as answered.");
+        await page.goto(`${inbox.origin}/?search=nothing&period=dates`);
+        await look(page, "No message matches");
+      });
+
+      test("on messages in every state", async ({ page, inbox }) => {
         const { delivered, failed, held, waiting } = await putSamples(inbox.store);
         await inbox.cli("answered", delivered);
         await inbox.cli("privacy", "restrict", "ada@example.com");
         await page.goto(inbox.address);
-        const look = async (shown: string | RegExp) => {
-          await expect(page.getByText(shown).filter({ visible: true }).first()).toBeVisible();
-          await expectNoViolations(page);
-          await expectNoSidewaysScroll(page);
-        };
-        await look("Grace Hopper");
-        await select(page, failed);
-        await look("1 message selected");
-        await button(page, "Delete").click();
-        await look("This cannot be undone.");
-        await page.keyboard.press("Escape");
-        await button(page, "Mark answered").click();
-        await look("1 message marked as answered.");
-        await page.goto(`${inbox.origin}/?search=nothing&period=dates`);
-        await look("No message matches");
+        await expect(row(page, waiting)).toContainText("Restricted");
         for (const reference of [delivered, failed, held, waiting]) {
           await page.goto(`${inbox.origin}/messages/${reference}`);
-          await look("History");
+          await look(page, "History");
         }
         await page.goto(`${inbox.origin}/messages/BC-0000-00`);
-        await look("There is no such message");
-        await page.goto(`${inbox.origin}/people`);
-        await look("All messages of an e-mail address");
+        await look(page, "There is no such message");
+      });
+
+      test("on a person, with the dialogs", async ({ page, inbox }) => {
+        await putSamples(inbox.store);
+        await page.goto(`${inbox.origin}/people${new URL(inbox.address).hash}`);
+        await look(page, "All messages of an e-mail address");
         await page.goto(`${inbox.origin}/people?email=grace@example.com`);
-        await look("Grace Hopper");
+        await look(page, "Grace Hopper");
         await button(page, "Correct").click();
-        await look("Correct this message");
+        await look(page, "Phone");
         await page.keyboard.press("Escape");
         await button(page, "Erase").click();
-        await look("Type the address to confirm");
-        await page.goto(`${inbox.origin}/overview`);
-        await look("Time to delivery");
+        await look(page, "Type the address to confirm");
+      });
+
+      test("on the overview, and where something cannot be shown", async ({ page, inbox }) => {
+        await putSamples(inbox.store);
+        await page.goto(`${inbox.origin}/overview${new URL(inbox.address).hash}`);
+        await look(page, "Time to delivery");
         await page.getByText("Show as a table").first().click();
-        await look("Messages per day");
-        await page.route("**/api/overview*", (route) =>
-          route.fulfill({ status: 503, json: { error: "unavailable", message: "The database does not answer." } }),
-        );
+        await look(page, "Messages per day");
+        const answer = { error: "unavailable", message: "The database does not answer." };
+        await page.route("**/api/overview*", (route) => route.fulfill({ status: 503, json: answer }));
         await page.reload();
-        await look("This could not be loaded");
+        await look(page, "This could not be loaded");
+        await page.route("**/api/changes*", (route) => route.fulfill({ status: 503, json: answer }));
+        await page.reload();
+        await look(page, "The database does not answer.");
+        await page.evaluate(() => sessionStorage.clear());
+        await page.reload();
+        await look(page, "Open the address from the terminal");
       });
     });
   }

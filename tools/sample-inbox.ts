@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { findFreePort, startProgram } from "../scripts/run-server.ts";
+import { openStore } from "../server/store/open-store.ts";
+
+interface SampleInbox {
+  /** Without a slash at its end. */
+  origin: string;
+  /** The fragment with the token. */
+  key: string;
+  stop(): Promise<number | null>;
+}
+
+const SENDERS = [
+  ["Ada Lovelace", "ada@example.com", "GB"],
+  ["Émile Zola", "emile@example.fr", "FR"],
+  ["Priya Raman", "priya@example.in", "IN"],
+  ["Jonas Weber", "jonas@example.de", "DE"],
+  ["Tom O’Neill", "tom@example.ie", "IE"],
+  ["山田 花子", "hanako@example.jp", "JP"],
+  ["Sofia Rossi", "sofia@example.it", ""],
+] as const;
+const QUESTIONS = [
+  "We run a bakery with three gas ovens. What would it cost to offset a year, and how are the credits retired?",
+  "Do you sell credits from wind projects in Scotland? We need about 40 tonnes.",
+  "We are writing our annual report and need the certificates of last year’s purchase. Could you send them again?",
+  "Please call me back about renewable energy credits, in the afternoon if possible.",
+  "How long does it take until a purchase is visible in the registry?",
+] as const;
+
+/** The inbox with messages in every state, on a database of its own: the site's server would deliver them. */
+export async function startSampleInbox(): Promise<SampleInbox> {
+  const dataDir = await mkdtemp(join(tmpdir(), "screenshots-"));
+  await fillStore(dataDir);
+  const port = await findFreePort();
+  const command = ["node", "server/cli.ts", "inbox", "--port", String(port)];
+  const program = await startProgram(command, { env: { DATA_DIR: dataDir }, port });
+  const printedKey = () => /^Inbox: http:[^#]+(#\S+)$/m.exec(program.output())?.[1];
+  while (printedKey() === undefined) await sleep(10);
+  const stop = () => program.stop().finally(() => rm(dataDir, { recursive: true, force: true }));
+  return { origin: `http://localhost:${port}`, key: printedKey() ?? "", stop };
+}
+
+async function fillStore(dataDir: string): Promise<void> {
+  const store = await openStore({ dataDir, databaseUrl: null });
+  const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
+  const soon = new Date(Date.now() + 86_400_000);
+  for (let index = 60; index >= 0; index -= 1) {
+    const acceptedAt = new Date(Date.now() - (index * index * 11 + index * 23 + 4) * 60_000);
+    const deliveredAt = new Date(acceptedAt.getTime() + (index % 9 === 0 ? 200_000 : 3000));
+    const [name, email, country] = SENDERS[index % SENDERS.length] ?? SENDERS[0];
+    const question = QUESTIONS[index % QUESTIONS.length] ?? QUESTIONS[0];
+    const message = { name, email, country, phone: "+44 20 7946 0000", message: question };
+    const isTrapped = index % 13 === 5;
+    const accepted = await store.accept({ message, idempotencyKey: null, networks: [], isTrapped }, rules, acceptedAt);
+    const [claim] = await store.claim(1, 60_000, acceptedAt);
+    if (!claim || !("reference" in accepted)) continue;
+    if (index === 1)
+      await store.reschedule(claim, soon, "the mail server cannot be reached (ECONNREFUSED)", acceptedAt);
+    else if (index % 17 === 3) await store.markFailed(claim, "the mail server refused it (550)", deliveredAt);
+    else await store.markDelivered(claim, deliveredAt);
+    if (index > 8 && index % 4 > 0) await store.act("answer", { references: [accepted.reference] }, deliveredAt);
+  }
+  await store.close();
+}
