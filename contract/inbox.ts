@@ -200,7 +200,7 @@ export interface EraseRequest {
 }
 
 /**
- * `done`: so many messages, and .eml files, were changed or erased. `changed`: the person's messages are no longer the
+ * `done`: how many messages and .eml files were changed or erased. `changed`: the person's messages are no longer the
  * version named, and nothing was changed. `invalid`: one sentence for each wrong field.
  */
 export type PersonAnswer =
@@ -236,7 +236,7 @@ export interface CountryCount {
   count: number;
 }
 
-/** Without what a visitor asked to restrict. */
+/** What is failed, held back or waiting is counted without messages that are restricted. */
 export interface Overview {
   now: string;
   /** How many days the counts and times below look back. */

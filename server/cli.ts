@@ -4,6 +4,7 @@ import { CommandFailed, UsageError } from "./cli/command.ts";
 import { readCommandLine } from "./cli/command-line.ts";
 import { ConfigError, parseConfig } from "./config.ts";
 import { FilesLeft } from "./operator.ts";
+import { onStopSignal } from "./stop-signal.ts";
 import { openStore } from "./store/open-store.ts";
 import { sqliteFile } from "./store/sqlite.ts";
 import { type Store, StoreRefused, StoreUnavailable } from "./store/store.ts";
@@ -58,11 +59,8 @@ async function openExistingStore(): Promise<Store> {
   return openStore({ dataDir, databaseUrl });
 }
 
-/** One press of Ctrl-C may arrive twice, since npm passes on what the terminal has sent already. */
 function untilStopped(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
-  });
+  return new Promise((resolve) => onStopSignal(process, resolve));
 }
 
 async function confirm(question: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import { createEmlMailer } from "./mail/eml.ts";
 import { createSmtpMailer } from "./mail/smtp.ts";
 import { type Outbox, startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
+import { endNow, onStopSignal } from "./stop-signal.ts";
 import { openStore } from "./store/open-store.ts";
 import { StoreRefused, StoreUnavailable } from "./store/store.ts";
 import { type Alerts, startAlerts } from "./watch/alerts.ts";
@@ -16,7 +17,6 @@ import { MetricsRefused, openMetrics } from "./watch/metrics.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 const SHUTDOWN_MS = 10_000;
-const SECOND_PRESS_MS = 1000;
 
 try {
   await run(parseConfig(process.env));
@@ -53,7 +53,7 @@ async function run(config: Config): Promise<void> {
   alerts = startAlerts({ store, outbox, brand, alertUrl, log });
   const purge = startPurge({ store, retention, dataDir, log });
 
-  onStopSignal(() => void shutDown());
+  onStopSignal(process, () => void shutDown());
   console.log(readyLine(site, (app.server.address() as AddressInfo).port, config, mailer.destination));
   for (const { problem, remedy } of outdatedSettings(site.manifest.settings, config.build)) {
     console.log(`${problem}; ${remedy}`);
@@ -64,7 +64,7 @@ async function run(config: Config): Promise<void> {
    * the store for the next start.
    */
   async function shutDown(): Promise<void> {
-    setTimeout(endNow, SHUTDOWN_MS).unref();
+    setTimeout(endNow, SHUTDOWN_MS, process).unref();
     const endsAtMs = performance.now() + SHUTDOWN_MS;
     log.info({ event: "stopping" }, "Stopping");
     await readiness.end();
@@ -77,28 +77,6 @@ async function run(config: Config): Promise<void> {
     await store.close();
     process.exit(0);
   }
-}
-
-/**
- * Calls once for the first signal. One press of Ctrl-C may arrive twice, since npm passes on what the terminal has sent
- * already; a signal that comes a second later is another press and ends the process at once.
- */
-function onStopSignal(stop: () => void): void {
-  let firstAtMs: number | null = null;
-  const receive = () => {
-    if (firstAtMs === null) {
-      firstAtMs = performance.now();
-      stop();
-    } else if (performance.now() - firstAtMs >= SECOND_PRESS_MS) {
-      endNow();
-    }
-  };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, receive);
-}
-
-/** Unlike `process.exit`, this does not wait for the database's thread, which may be stuck in a call to the disk. */
-function endNow(): void {
-  process.kill(process.pid, "SIGKILL");
 }
 
 /** For what only a restart by the supervisor can fix. */

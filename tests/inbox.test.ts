@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type BuildManifest, MANIFEST_FILE } from "../contract/build-manifest.ts";
 import type {
   Action,
   ActionAnswer,
@@ -52,7 +53,7 @@ beforeAll(async () => {
 afterAll(() => postgres?.stop(), 120_000);
 
 const ago = (ms: number) => new Date(Date.now() - ms);
-const held = (email = "ada@example.com") => submissionOf(messageWith({ email }), { isTrapped: true });
+const trapped = (email = "ada@example.com") => submissionOf(messageWith({ email }), { isTrapped: true });
 
 /** A page of its own, so that these tests do not need a build. */
 async function makePage(): Promise<string> {
@@ -116,7 +117,7 @@ describe("who gets in", () => {
 
   test("an action without a token does nothing", async () => {
     const { asked, store } = await openInbox();
-    const reference = await send(store, held());
+    const reference = await send(store, trapped());
     const [message] = await store.list({});
     const body = JSON.stringify({ action: "delete", targets: [{ reference, version: message?.version }] });
     const headers = { "content-type": "application/json" };
@@ -126,7 +127,7 @@ describe("who gets in", () => {
 
   test("an action that a form could post does nothing, even with the token", async () => {
     const { asked, store, authorization } = await openInbox();
-    const reference = await send(store, held());
+    const reference = await send(store, trapped());
     const [message] = await store.list({});
     const body = JSON.stringify({ action: "delete", targets: [{ reference, version: message?.version }] });
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
@@ -202,7 +203,7 @@ describe("who gets in", () => {
     ],
   ])("not %s, even with the token", async (_, given) => {
     const { asked, store, authorization, port } = await openInbox();
-    const reference = await send(store, held());
+    const reference = await send(store, trapped());
     const [message] = await store.list({});
     const headers: Record<string, string> = { ...given, authorization, "content-type": "application/json" };
     if (given.origin) headers.origin = given.origin.replace("PORT", String(port));
@@ -402,8 +403,11 @@ describe("the command", () => {
       expect(text).not.toContain('id="inbox"');
       if (path.startsWith("/assets/")) expect([path, response.status]).toEqual([path, 404]);
     }
-    const served = await readdir("dist", { recursive: true });
-    expect(served.filter((name) => name.includes("inbox"))).toEqual([]);
+    // The server serves what its manifest lists, and nothing else of dist/.
+    const { files } = JSON.parse(await readFile(join("dist", MANIFEST_FILE), "utf8")) as BuildManifest;
+    expect(
+      files.filter(({ file, url }) => /inbox/i.test(file + url) || names.some((name) => file.endsWith(name))),
+    ).toEqual([]);
   });
 });
 
@@ -458,7 +462,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       submissionOf(messageWith({ country: "DE", message: "x".repeat(5000) })),
       ago(HOUR_MS),
     );
-    const quarantined = await send(store, held("eve@example.org"), ago(0));
+    const quarantined = await send(store, trapped("eve@example.org"), ago(0));
     const { items: all, counts, nextCursor } = await list();
     expect(counts).toEqual({ all: 4, unanswered: 2, waiting: 1, failed: 1, "held-back": 1 });
     expect(nextCursor).toBeNull();
@@ -535,9 +539,9 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
         return reference;
       }),
       resend: await pair(() => deliver(store, submissionOf(), ago(HOUR_MS))),
-      release: await pair(() => send(store, held(), ago(HOUR_MS))),
-      answer: await pair(() => send(store, held(), ago(HOUR_MS))),
-      delete: await pair(() => send(store, held(), ago(HOUR_MS))),
+      release: await pair(() => send(store, trapped(), ago(HOUR_MS))),
+      answer: await pair(() => send(store, trapped(), ago(HOUR_MS))),
+      delete: await pair(() => send(store, trapped(), ago(HOUR_MS))),
     };
     await mkdir(join(dataDir, "outbox"));
     const files = Object.values(twice).flatMap((references) => references.map((reference) => `${reference}.eml`));
@@ -576,7 +580,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
   test("acts on many at once, says what became of each, and changes nothing that changed meanwhile", async () => {
     const { store, item, act, cli } = await setUp();
     const references = await Promise.all(
-      ["a", "b", "c", "d", "e"].map((name) => send(store, held(`${name}@x.org`), ago(HOUR_MS))),
+      ["a", "b", "c", "d", "e"].map((name) => send(store, trapped(`${name}@x.org`), ago(HOUR_MS))),
     );
     const seen = await Promise.all(references.map(item));
     const [, changed = "", gone = "", restricted = ""] = references;
@@ -733,8 +737,8 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     await deliver(store, submissionOf(messageWith({ country: "DE" })), ago(0));
     await send(store, submissionOf(messageWith({ country: "DE" })), ago(0));
     await finish(store, "failed", ago(0));
-    const heldBack = await send(store, held(), ago(0));
-    await send(store, held("eve@example.com"), ago(0));
+    const heldBack = await send(store, trapped(), ago(0));
+    await send(store, trapped("eve@example.com"), ago(0));
     const opened = await get<MessageDetail>(`messages/${heldBack}`);
     expect(opened.state).toBe("quarantined");
     const overdue = ago(10 * 60_000);

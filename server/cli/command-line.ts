@@ -1,12 +1,12 @@
 import { visible } from "../../contract/visible-text.ts";
 import { type Command, PROGRAM, UsageError } from "./command.ts";
-import { inboxCommands } from "./inbox.ts";
+import { inbox } from "./inbox.ts";
 import { messageCommands } from "./messages.ts";
 import { table } from "./output.ts";
 import { preflight } from "./preflight.ts";
 import { privacyCommands } from "./privacy.ts";
 
-const COMMANDS: readonly Command[] = [...messageCommands, ...privacyCommands, ...inboxCommands, preflight];
+const COMMANDS: readonly Command[] = [...messageCommands, ...privacyCommands, inbox, preflight];
 
 export type Invocation = { kind: "help"; text: string } | { kind: "run"; run: ReturnType<Command["parse"]> };
 

@@ -8,7 +8,7 @@ import { type Command, CommandFailed, defineCommand, flag, wholeNumber } from ".
 
 const FILES_DIR = fileURLToPath(new URL("../../dist-inbox/", import.meta.url));
 
-const openInbox = defineCommand({
+export const inbox: Command = defineCommand({
   name: "inbox",
   summary: "open the messages in a browser, on this machine only",
   options: {
@@ -24,27 +24,25 @@ const openInbox = defineCommand({
     const { dataDir, databaseUrl } = readConfig();
     const store = await openStore();
     const databaseKind = databaseUrl === null ? "SQLite" : "PostgreSQL";
-    const inbox = await startInbox({
+    const running = await startInbox({
       ...{ store, dataDir, databaseKind, filesDir: FILES_DIR, port: port ?? null, onDefect: reportDefect },
     }).catch((error: unknown) => {
       throw error instanceof InboxRefused ? new CommandFailed(error.message) : error;
     });
     let removeLink = async () => {};
     try {
-      const isMoved = port === undefined && inbox.port !== DEFAULT_PORT;
-      if (isMoved) out(`Port ${DEFAULT_PORT} is in use; using ${inbox.port}.\n`);
-      out(`Inbox: ${inbox.url}\n`);
-      if (open) removeLink = await openInBrowser(inbox.url);
-      const reason = await Promise.race([stopped, inbox.idle.then(() => "idle")]);
+      const isMoved = port === undefined && running.port !== DEFAULT_PORT;
+      if (isMoved) out(`Port ${DEFAULT_PORT} is in use; using ${running.port}.\n`);
+      out(`Inbox: ${running.url}\n`);
+      if (open) removeLink = await openInBrowser(running.url);
+      const reason = await Promise.race([stopped, running.idle.then(() => "idle")]);
       if (reason === "idle") out("The inbox has ended, because nobody used it for eight hours.\n");
     } finally {
       await removeLink();
-      await inbox.close();
+      await running.close();
     }
   },
 });
-
-export const inboxCommands: readonly Command[] = [openInbox];
 
 /**
  * By a private file that leads there: every user of the machine can read the arguments of a program. Resolves to what

@@ -265,7 +265,7 @@ export function createApi({ store, dataDir, databaseKind, clock }: ApiParts): (c
       case "GET /export":
         return exportMessages(query);
       case "GET /countries":
-        return countriesOf(await store.countByDayAndCountry(new Date(0)));
+        return store.countByCountry();
       case "GET /overview":
         return showOverview(query);
       case "GET /changes":

@@ -17,6 +17,7 @@ type ListingMethods =
   | "firstPage"
   | "countStates"
   | "countByDayAndCountry"
+  | "countByCountry"
   | "history"
   | "changeToken"
   | "deliveryTimes"
@@ -100,6 +101,11 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
         country,
         count,
       }));
+    },
+
+    async countByCountry() {
+      const sql = "SELECT country, count(*) AS count FROM messages GROUP BY country ORDER BY 2 DESC, 1";
+      return query<{ country: string; count: number }>(sql);
     },
 
     async history(reference) {

@@ -202,6 +202,8 @@ export interface Store {
   /** Those of the references that a message has. */
   existingReferences(references: readonly string[]): Promise<string[]>;
   countByDayAndCountry(since: Date): Promise<MessageCount[]>;
+  /** Of all messages; the most first. */
+  countByCountry(): Promise<{ country: string; count: number }[]>;
   /** Of the messages accepted since then and delivered, without those that were sent once more. */
   deliveryTimes(since: Date, boundsMs: readonly number[]): Promise<DeliveryTimeCounts>;
   queueTrouble(now: Date): Promise<QueueTrouble>;

@@ -16,7 +16,7 @@ import {
 
 export function operatorSuite(newPlace: NewPlace): void {
   const openNode = async () => (await newPlace()).open();
-  const held = (email = "ada@example.com") => submissionOf(messageWith({ email }), { isTrapped: true });
+  const trapped = (email = "ada@example.com") => submissionOf(messageWith({ email }), { isTrapped: true });
 
   async function get(node: Store, reference: string): Promise<StoredMessage> {
     const message = await node.find(reference);
@@ -26,7 +26,7 @@ export function operatorSuite(newPlace: NewPlace): void {
 
   test("keeps the history of a message: every attempt with its error, and what an operator did", async () => {
     const node = await openNode();
-    const reference = await store(node, held());
+    const reference = await store(node, trapped());
     await node.markSeen(reference, later(1));
     await node.markSeen(reference, later(2));
     await node.act("release", { references: [reference] }, later(3));
@@ -117,7 +117,7 @@ export function operatorSuite(newPlace: NewPlace): void {
 
   test("acts on those of many messages that still have their version", async () => {
     const node = await openNode();
-    const references = [await store(node, held("a@x.org")), await store(node, held("b@x.org"))];
+    const references = [await store(node, trapped("a@x.org")), await store(node, trapped("b@x.org"))];
     const messages = await node.list({ references });
     await node.restrict("b@x.org", true, NOON);
     const which = { references, versions: messages.map(({ version }) => version) };
@@ -133,7 +133,7 @@ export function operatorSuite(newPlace: NewPlace): void {
     const [first] = nodes;
     if (!first) throw new Error("There is no node");
     for (let round = 0; round < 10; round += 1) {
-      const reference = await store(first, held(`${round}@x.org`));
+      const reference = await store(first, trapped(`${round}@x.org`));
       const { version } = await get(first, reference);
       const which = { references: [reference], versions: [version] };
       const done = await Promise.all([
@@ -146,7 +146,7 @@ export function operatorSuite(newPlace: NewPlace): void {
 
   test("neither queues nor deletes what is restricted", async () => {
     const node = await openNode();
-    const references = [await store(node, held())];
+    const references = [await store(node, trapped())];
     await node.restrict("ada@example.com", true, NOON);
     for (const action of ["retry", "resend", "release", "delete"] as const) {
       expect(await node.act(action, { references }, NOON)).toEqual([]);
@@ -197,7 +197,7 @@ export function operatorSuite(newPlace: NewPlace): void {
     const failed = await store(node, submissionOf(messageWith({ country: "" })), later(HOUR_MS));
     await finish(node, "failed", later(HOUR_MS));
     const queued = await store(node, submissionOf(messageWith({ country: "DE" })), later(2 * HOUR_MS));
-    const quarantined = await store(node, held(), later(3 * HOUR_MS));
+    const quarantined = await store(node, trapped(), later(3 * HOUR_MS));
     const found = async (filter: MessageFilter) => (await node.list(filter)).map(({ reference }) => reference);
     expect(await found({ country: "DE" })).toEqual([queued, answered]);
     expect(await found({ country: "" })).toEqual([failed]);
@@ -318,8 +318,8 @@ export function operatorSuite(newPlace: NewPlace): void {
 
   test("counts what is in quarantine and was not opened", async () => {
     const node = await openNode();
-    const references = [await store(node, held("a@x.org")), await store(node, held("b@x.org"))];
-    await store(node, held("c@x.org"));
+    const references = [await store(node, trapped("a@x.org")), await store(node, trapped("b@x.org"))];
+    await store(node, trapped("c@x.org"));
     await node.restrict("c@x.org", true, NOON);
     expect(await node.countUnseen()).toBe(2);
     await node.markSeen(String(references[0]).toLowerCase(), NOON);

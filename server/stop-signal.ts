@@ -1,0 +1,25 @@
+const SECOND_PRESS_MS = 1000;
+
+type Signals = Pick<NodeJS.Process, "on" | "kill" | "pid">;
+
+/**
+ * Calls once for the first signal. One press of Ctrl-C may arrive twice, since npm passes on what the terminal has sent
+ * already; a signal that comes a second later is another press and ends the process at once.
+ */
+export function onStopSignal(process: Signals, stop: () => void): void {
+  let firstAtMs: number | null = null;
+  const receive = () => {
+    if (firstAtMs === null) {
+      firstAtMs = performance.now();
+      stop();
+    } else if (performance.now() - firstAtMs >= SECOND_PRESS_MS) {
+      endNow(process);
+    }
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, receive);
+}
+
+/** Unlike `process.exit`, this does not wait for the database's thread, which may be stuck in a call to the disk. */
+export function endNow(process: Signals): void {
+  process.kill(process.pid, "SIGKILL");
+}
