@@ -143,6 +143,8 @@ function shorten(label: string): string {
 function Chart({ title, note, data, category, children }: ChartProps & { children: (width: number) => ReactNode }) {
   const { parentRef, width } = useParentSize({
     debounceTime: RESIZE_PAUSE_MS,
+    // A width that lasts for a moment, as while the window is resized, is not drawn.
+    enableDebounceLeadingCall: false,
     ignoreDimensions: IGNORED_SIZES,
   });
   return (

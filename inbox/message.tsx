@@ -8,6 +8,7 @@ import { StateMarks } from "./rows.tsx";
 import {
   ACTION_WORDS,
   ageOf,
+  asSentence,
   countryName,
   EVENT_NAME,
   formatNumber,
@@ -120,9 +121,7 @@ function Message({ message, listHref, onChanged }: MessageProps) {
       {isFailed && message.lastError !== null && (
         <div className="callout callout-failed">
           <h2>Why it failed</h2>
-          <p>
-            <VisitorText text={message.lastError} />. Once that is fixed, retry it.
-          </p>
+          <p>{asSentence(message.lastError)} Once that is fixed, retry it.</p>
         </div>
       )}
 
@@ -187,7 +186,7 @@ function History({ message: { history } }: { message: MessageDetail }) {
           <p className="event-name">{EVENT_NAME[kind]}</p>
           {detail !== null && (
             <p className="event-detail">
-              {kind === "quarantined" && isHoldReason(detail) ? HOLD_REASON[detail] : <VisitorText text={detail} />}
+              {kind === "quarantined" && isHoldReason(detail) ? HOLD_REASON[detail] : asSentence(detail)}
             </p>
           )}
           <p className="event-time">

@@ -7,6 +7,7 @@ import { FailurePanel, LoadingRows } from "./panels.tsx";
 import { Link, listHref } from "./places.tsx";
 import { type Shape, StateMark } from "./rows.tsx";
 import {
+  asSentence,
   countryName,
   durationWords,
   formatBytes,
@@ -14,7 +15,6 @@ import {
   formatTime,
   formatUtcDay,
   plural,
-  VisitorText,
 } from "./words.tsx";
 
 const SHOWN_COUNTRIES = 8;
@@ -60,7 +60,7 @@ function needsOf({ now, failed, heldBack, waiting, queue, database, disk }: Over
       urgency: "trouble",
       shape: "failed",
       title: `${database.kind} has a problem`,
-      text: <VisitorText text={database.problem} />,
+      text: asSentence(database.problem),
     });
   }
   if (disk?.isLow) {
@@ -70,7 +70,7 @@ function needsOf({ now, failed, heldBack, waiting, queue, database, disk }: Over
   if (queue.state === "paused") {
     const text = (
       <>
-        <VisitorText text={queue.reason} />. Messages are kept and sent as soon as that is fixed. Paused since{" "}
+        {asSentence(queue.reason)} Messages are kept and sent as soon as that is fixed. Paused since{" "}
         {formatTime(queue.since)}.
       </>
     );

@@ -87,6 +87,12 @@ export function plural(count: number, noun: string): string {
   return `${formatNumber(count)} ${count === 1 ? noun : several}`;
 }
 
+/** A reason, as programs note it, as a sentence: `450 deferred by the mail server (DATA).` */
+export function asSentence(text: string): string {
+  const shown = visible(text.trim()).replace(/[.:;,]*$/, "");
+  return `${shown.charAt(0).toUpperCase()}${shown.slice(1)}.`;
+}
+
 export function countryName(code: string): string {
   if (code === "") return "No country";
   return isKnownCountry(code) ? (COUNTRY.of(code) ?? code) : visible(code);

@@ -19,7 +19,7 @@ const SENDERS = [
   ["Priya Raman", "priya@example.in", "IN"],
   ["Jonas Weber", "jonas@example.de", "DE"],
   ["Tom O’Neill", "tom@example.ie", "IE"],
-  ["山田 花子", "hanako@example.jp", "JP"],
+  ["Hanako Yamada", "hanako@example.jp", "JP"],
   ["Sofia Rossi", "sofia@example.it", ""],
 ] as const;
 const QUESTIONS = [
@@ -58,8 +58,9 @@ async function fillStore(dataDir: string): Promise<void> {
     const [claim] = await store.claim(1, 60_000, acceptedAt);
     if (!claim || !("reference" in accepted)) continue;
     if (index === 1)
-      await store.reschedule(claim, soon, "the mail server cannot be reached (ECONNREFUSED)", acceptedAt);
-    else if (index % 17 === 3) await store.markFailed(claim, "the mail server refused it (550)", deliveredAt);
+      await store.reschedule(claim, soon, "no connection to the mail server, or it broke (ECONNREFUSED)", acceptedAt);
+    else if (index % 17 === 3)
+      await store.markFailed(claim, "550 mailbox refused by the mail server (RCPT TO)", deliveredAt);
     else await store.markDelivered(claim, deliveredAt);
     if (index > 8 && index % 4 > 0) await store.act("answer", { references: [accepted.reference] }, deliveredAt);
   }
