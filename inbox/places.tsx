@@ -93,7 +93,7 @@ export function hasFilters({ search, country, period, since, until }: ListView):
   return search !== "" || country !== "" || (period !== "any" && (period !== "dates" || since !== "" || until !== ""));
 }
 
-/** Midnight of a date in the operator's time zone, so many days later. */
+/** Midnight of a date in the operator's time zone, plus a number of days. */
 function startOfDay(date: string, daysLater: number): Date | null {
   const [year, month, day] = date.split("-").map(Number);
   if (year === undefined || month === undefined || day === undefined) return null;

@@ -1,18 +1,11 @@
 import { hash } from "node:crypto";
-import type { Dialect, Query, Value } from "./database.ts";
-import type { Acceptance, AcceptanceRules, Network, QuarantineReason, Submission } from "./store.ts";
+import type { Dialect, PendingMessage, Query, Value } from "./database.ts";
+import type { Acceptance, AcceptanceRules, Network, QuarantineReason } from "./store.ts";
 
 const REPEAT_WINDOW_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
 // 132 bits: no two values share them by chance, and an index over them stays half as large.
 const HASH_LENGTH = 22;
-
-/** A submission, what it is judged by, and when it arrived. */
-export interface PendingMessage {
-  submission: Submission;
-  rules: AcceptanceRules;
-  nowMs: number;
-}
 
 export interface AcceptanceParts {
   /** Runs within the transaction. No other transaction may accept messages until it ends. */

@@ -1,10 +1,24 @@
-import type { PendingMessage } from "./acceptance.ts";
-import type { Acceptance, EventKind, MessageState, QuarantineReason, StoredMessage } from "./store.ts";
+import type {
+  Acceptance,
+  AcceptanceRules,
+  EventKind,
+  MessageState,
+  QuarantineReason,
+  StoredMessage,
+  Submission,
+} from "./store.ts";
 
 export type Value = string | number | null;
 
 /** Runs one statement and resolves to its rows. Placeholders are `$1`, `$2`, … in both databases. */
 export type Query = <Row>(sql: string, values?: readonly Value[]) => Promise<Row[]>;
+
+/** A submission, what it is judged by, and when it arrived. */
+export interface PendingMessage {
+  submission: Submission;
+  rules: AcceptanceRules;
+  nowMs: number;
+}
 
 /** SQLite or PostgreSQL, as far as the two differ. Every method rejects with StoreUnavailable when it cannot be used. */
 export interface Database {
