@@ -471,6 +471,23 @@ test("cancels long work, and says how much was done", async ({ page, inbox }) =>
   await expect(notice(page)).toContainText(`${130 - answered} messages marked as answered.`);
 });
 
+test("cancels an export, and saves nothing", async ({ page, inbox }) => {
+  await putSamples(inbox.store);
+  const downloads: string[] = [];
+  page.on("download", (download) => downloads.push(download.suggestedFilename()));
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+  await page.route("**/api/export*", (route) => isOver.then(() => route.continue()).catch(() => {}));
+  await page.goto(inbox.address);
+  await button(page, "Export as CSV").click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByText("0 of 4")).toBeVisible();
+  await button(dialog, "Cancel").click();
+  await expect(notice(page)).toContainText("Cancelled.");
+  await expect(dialog).toBeHidden();
+  end();
+  expect(downloads).toEqual([]);
+});
+
 test("turns pages, and comes back to the same place", async ({ page, inbox }) => {
   for (let index = 0; index < 60; index += 1) await put(inbox.store, "waiting", {}, minutesAgo(index));
   await page.goto(inbox.address);
