@@ -237,8 +237,8 @@ function CorrectDialog({ person: { email, version, messages }, onClose, onDone }
         return null;
       }
       onClose();
-      if (answer.outcome === "done" && changes.email)
-        navigate(hrefOf({ screen: "person", email: changes.email.trim() }));
+      const newEmail = changes.email?.trim() ?? email;
+      if (answer.outcome === "done" && newEmail !== email) navigate(hrefOf({ screen: "person", email: newEmail }));
       else await onDone();
       return noticeOf(answer, ({ messages }) => `${plural(messages, "message")} corrected.`);
     });

@@ -7,15 +7,20 @@ import { parseBuildSettings } from "../../contract/build-settings.ts";
 
 const SOURCES = ["app", "contract", "prerender", "docs/carbon.md", "vite.config.ts", "package-lock.json"];
 
-/** Builds the site unless `dist/` is newer than everything it is made of and was built with the present settings. */
+/** Builds the site and the inbox, unless they are newer than everything they are made of, and have the present settings. */
 export function buildIfStale(): void {
-  if (!isStale()) return;
-  const { status } = spawnSync("vite", ["build", "--logLevel", "warn"], {
+  if (isStale()) build("vite", "build", "--logLevel", "warn");
+  // This one looks by itself whether there is anything to do.
+  build("node", "scripts/build-inbox.ts");
+}
+
+function build(command: string, ...parameters: string[]): void {
+  const { status } = spawnSync(command, parameters, {
     // vitest says "test" here, which would put React's development build into the pages.
     env: { ...process.env, NODE_ENV: "production", PATH: `node_modules/.bin:${process.env.PATH}` },
     stdio: ["ignore", "ignore", "inherit"],
   });
-  if (status !== 0) throw new Error("The site could not be built; see the messages of vite build above.");
+  if (status !== 0) throw new Error(`${[command, ...parameters].join(" ")} failed; see its messages above.`);
 }
 
 function isStale(): boolean {
