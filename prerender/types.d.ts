@@ -5,6 +5,8 @@ declare module "@tgwf/co2" {
     constructor(options: { model: "swd"; version: 4; rating: true });
     perVisit(bytes: number, isGreenHost?: boolean): { total: number; rating: string };
   }
+  /** By three-letter code, and `WORLD`. */
+  export const averageIntensity: { data: Readonly<Record<string, number>> };
 }
 
 declare module "fontverter" {

@@ -1,0 +1,121 @@
+/** An emission factor, and where it can be looked up. */
+export interface Factor {
+  kgPerUnit: number;
+  unit: "kWh" | "litre" | "km" | "passenger km" | "night";
+  boundary: string;
+  /** Of the data. */
+  year: number;
+  source: string;
+  link: string;
+  /** The rows of the source that `kgPerUnit` is the sum of, by their ids. */
+  rows: Readonly<Record<string, number>>;
+}
+
+/** When the UK Government publishes the next year's factors, at the latest. */
+export const NEXT_FACTORS_DUE = "2027-06-30";
+
+/** A stored estimate names the factors that it was computed with. Change the name with any figure. */
+export const FACTORS_NAME = "DESNZ 2026 v1.2";
+const DESNZ = "UK Government (DESNZ) conversion factors 2026, v1.2";
+const DESNZ_LINK = "https://www.gov.uk/government/collections/government-conversion-factors-for-company-reporting";
+
+export const EMBER = "Ember, yearly electricity data, by co2.js of the Green Web Foundation";
+export const EMBER_LINK = "https://ember-energy.org/data/yearly-electricity-data/";
+export const ELECTRICITY_BOUNDARY = "the whole life cycle of the power plants and their fuel";
+
+/** What an electric car of average size draws: 0.02686 kg a km on the UK's grid of 0.13096 kg a kWh. */
+export const ELECTRIC_CAR_KWH_PER_KM = 0.205;
+
+function desnz(unit: Factor["unit"], rows: Factor["rows"], boundary = "burning the fuel, and producing it"): Factor {
+  const sum = Object.values(rows).reduce((total, kg) => total + kg, 0);
+  // The source has five decimals: more are noise of the addition.
+  const kgPerUnit = Math.round(sum * 1e5) / 1e5;
+  return { kgPerUnit, unit, boundary, year: 2026, source: DESNZ, link: DESNZ_LINK, rows };
+}
+
+const naturalGas = desnz("kWh", { "1_100_1004_6_1": 0.18231, "11_100_1004_6_1": 0.03021 });
+const heatingOil = desnz("litre", { "1_101_1010_8_1": 2.54016, "11_101_1010_8_1": 0.53078 });
+const lpg = desnz("litre", { "1_100_1003_8_1": 1.55713, "11_100_1003_8_1": 0.18551 });
+export const HEATING = { gasKwh: naturalGas, heatingOilLitres: heatingOil, lpgLitres: lpg } as const;
+
+/** A car of average size. An electric one depends on the grid: see `ELECTRIC_CAR_KWH_PER_KM`. */
+export const CAR = {
+  petrol: desnz("km", { "4_301_3070_4_1": 0.16152, "26_904_3070_4_1": 0.04599 }),
+  diesel: desnz("km", { "4_301_3069_4_1": 0.17265, "26_904_3069_4_1": 0.04146 }),
+  hybrid: desnz("km", { "4_301_3071_4_1": 0.12961, "26_904_3071_4_1": 0.03315 }),
+} as const;
+
+export const PUBLIC_TRANSPORT = {
+  railKm: desnz("passenger km", { "25_315_3147_11_1": 0.03092, "26_911_3147_11_1": 0.00897 }),
+  coachKm: desnz("passenger km", { "25_314_3146_11_1": 0.03948, "26_910_3146_11_1": 0.00656 }),
+  busKm: desnz("passenger km", { "25_314_3145_11_1": 0.10151, "26_910_3145_11_1": 0.02649 }),
+  taxiKm: desnz("passenger km", { "25_313_3141_11_1": 0.14861, "26_909_3141_11_1": 0.03697 }),
+} as const;
+
+const flight = (rows: Factor["rows"]) =>
+  desnz("passenger km", rows, "burning the fuel, producing it, and the other effects of aircraft at height");
+
+export const SHORT_FLIGHT = {
+  economy: flight({ "21_316_3164_11_1": 0.12576, "22_912_3164_11_1": 0.02249 }),
+  business: flight({ "21_316_3166_11_1": 0.18863, "22_912_3166_11_1": 0.03373 }),
+} as const;
+
+export const LONG_FLIGHT = {
+  economy: flight({ "21_316_3170_11_1": 0.11704, "22_912_3170_11_1": 0.02461 }),
+  premium: flight({ "21_316_3172_11_1": 0.18726, "22_912_3172_11_1": 0.03937 }),
+  business: flight({ "21_316_3174_11_1": 0.3394, "22_912_3174_11_1": 0.07137 }),
+  first: flight({ "21_316_3176_11_1": 0.46814, "22_912_3176_11_1": 0.09844 }),
+} as const;
+
+const hotel = (row: string, kg: number) => desnz("night", { [row]: kg }, "running the hotel, for one room");
+
+/** By two-letter country code. */
+export const HOTEL: Readonly<Record<string, Factor>> = {
+  GB: hotel("29_600_4000_13_1", 10.4),
+  AU: hotel("29_600_4003_13_1", 35.0),
+  BE: hotel("29_600_4005_13_1", 12.2),
+  BR: hotel("29_600_4006_13_1", 8.7),
+  CA: hotel("29_600_4007_13_1", 7.4),
+  CL: hotel("29_600_4008_13_1", 27.6),
+  CN: hotel("29_600_4009_13_1", 53.5),
+  CO: hotel("29_600_4010_13_1", 14.7),
+  CR: hotel("29_600_4011_13_1", 4.7),
+  EG: hotel("29_600_4013_13_1", 44.2),
+  FR: hotel("29_600_4016_13_1", 6.7),
+  DE: hotel("29_600_4017_13_1", 13.2),
+  HK: hotel("29_600_4019_13_1", 51.5),
+  IN: hotel("29_600_4020_13_1", 58.9),
+  ID: hotel("29_600_4021_13_1", 62.7),
+  IT: hotel("29_600_4024_13_1", 14.3),
+  JP: hotel("29_600_4025_13_1", 39.0),
+  JO: hotel("29_600_4026_13_1", 68.9),
+  KR: hotel("29_600_4028_13_1", 55.8),
+  MY: hotel("29_600_4030_13_1", 61.5),
+  MV: hotel("29_600_4031_13_1", 152.2),
+  MX: hotel("29_600_4032_13_1", 19.3),
+  NL: hotel("29_600_4033_13_1", 14.8),
+  OM: hotel("29_600_4035_13_1", 90.3),
+  PH: hotel("29_600_4038_13_1", 54.3),
+  PT: hotel("29_600_4040_13_1", 19.0),
+  QA: hotel("29_600_4041_13_1", 86.2),
+  RU: hotel("29_600_4043_13_1", 24.2),
+  SA: hotel("29_600_4044_13_1", 106.4),
+  SG: hotel("29_600_4045_13_1", 24.5),
+  ZA: hotel("29_600_4046_13_1", 51.4),
+  ES: hotel("29_600_4047_13_1", 7.0),
+  CH: hotel("29_600_4048_13_1", 6.6),
+  TH: hotel("29_600_4050_13_1", 43.4),
+  TR: hotel("29_600_4051_13_1", 32.1),
+  AE: hotel("29_600_4052_13_1", 63.8),
+  US: hotel("29_600_4053_13_1", 16.1),
+  VN: hotel("29_600_4054_13_1", 38.5),
+};
+
+/** For a country without a figure of its own: the mean of those that have one, each counted once. */
+export const HOTEL_ELSEWHERE: Factor = averageOf(Object.values(HOTEL));
+
+function averageOf(factors: readonly Factor[]): Factor {
+  const rows = Object.assign({}, ...factors.map(({ rows }) => rows)) as Factor["rows"];
+  const sum = factors.reduce((total, { kgPerUnit }) => total + kgPerUnit, 0);
+  return { ...hotel("", 0), rows, kgPerUnit: Math.round((sum / factors.length) * 10) / 10 };
+}

@@ -1,0 +1,329 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { electricityTable } from "../prerender/electricity.ts";
+import {
+  AMOUNTS,
+  type AmountField,
+  CHOICES,
+  categoriesOf,
+  describeInputs,
+  estimateFootprint,
+  type FootprintInputs,
+  formatMass,
+  formatTotal,
+  largestSaving,
+  parseAmount,
+  parseFootprint,
+} from "./footprint.ts";
+import * as factors from "./footprint-factors.ts";
+
+const electricity = electricityTable();
+
+function inputsOf(footprint: Record<string, unknown>): FootprintInputs {
+  const parsed = parseFootprint({ footprint });
+  if (!parsed.ok || parsed.inputs === null) throw new Error(JSON.stringify(parsed));
+  return parsed.inputs;
+}
+const totalOf = (footprint: Record<string, unknown>, country = "") =>
+  estimateFootprint(inputsOf(footprint), country, electricity).totalKg;
+
+describe("the figures", () => {
+  test.each([
+    [{ electricityKwh: 1000 }, "FR", 44.18],
+    [{ electricityKwh: 1000 }, "IN", 708.96],
+    [{ electricityKwh: 1000 }, "", 472.94],
+    // Without a figure of its own: the world's average.
+    [{ electricityKwh: 1000 }, "AQ", 472.94],
+    [{ gasKwh: 1000 }, "", 212.52],
+    [{ heatingOilLitres: 100 }, "", 307.094],
+    [{ lpgLitres: 100 }, "", 174.264],
+    [{ carKm: 10_000 }, "", 2075.1],
+    [{ carKm: 10_000, carFuel: "diesel" }, "", 2141.1],
+    [{ carKm: 10_000, carFuel: "hybrid" }, "", 1627.6],
+    [{ carKm: 10_000, carFuel: "electric" }, "FR", 90.569],
+    [{ carKm: 10_000, carFuel: "electric" }, "", 969.527],
+    [{ railKm: 1000 }, "", 39.89],
+    [{ coachKm: 1000 }, "", 46.04],
+    [{ busKm: 1000 }, "", 128],
+    [{ taxiKm: 1000 }, "", 185.58],
+    [{ shortFlights: 1 }, "", 444.75],
+    [{ shortFlights: 1, shortFlightKm: 1000, shortFlightClass: "business" }, "", 444.72],
+    [{ longFlights: 1 }, "", 1841.45],
+    [{ longFlights: 1, longFlightClass: "premium" }, "", 2946.19],
+    [{ longFlights: 1, longFlightClass: "business" }, "", 5340.01],
+    [{ longFlights: 1, longFlightClass: "first" }, "", 7365.54],
+    [{ hotelNights: 10 }, "GB", 104],
+    [{ hotelNights: 10 }, "IN", 589],
+    [{ hotelNights: 10 }, "", 395],
+    [{ electricityKwh: 0 }, "", 0],
+  ])("%j in %j is %d kg", (footprint, country, kg) => {
+    expect(totalOf(footprint, country)).toBeCloseTo(kg, 9);
+  });
+
+  test("every factor has a value, a unit, a boundary, a year, a source, a link and rows", () => {
+    const { HEATING, CAR, PUBLIC_TRANSPORT, SHORT_FLIGHT, LONG_FLIGHT, HOTEL, HOTEL_ELSEWHERE } = factors;
+    const tables = [HEATING, CAR, PUBLIC_TRANSPORT, SHORT_FLIGHT, LONG_FLIGHT, HOTEL, { HOTEL_ELSEWHERE }];
+    const all = tables.flatMap((table) => Object.values<factors.Factor>(table));
+    expect(all).toHaveLength(3 + 3 + 4 + 2 + 4 + 38 + 1);
+    const rows = all.slice(0, -1).flatMap((factor) => Object.keys(factor.rows));
+    expect(new Set(rows).size).toBe(rows.length);
+    for (const factor of all) {
+      expect(factor).toMatchObject({ year: 2026, source: expect.stringContaining("DESNZ") });
+      expect(factor.kgPerUnit).toBeGreaterThan(0);
+      expect(URL.canParse(factor.link) && factor.unit !== undefined && factor.boundary !== "").toBe(true);
+      for (const id of Object.keys(factor.rows)) expect(id).toMatch(/^\d+_\d+_\d+_\d+_1$/);
+    }
+  });
+
+  test("the electricity table has every country of the source, with its year", () => {
+    expect(Object.keys(electricity.countries)).toHaveLength(209);
+    expect(electricity.countries).toMatchObject({ FR: [44.18, 2024], IS: [expect.any(Number), 2023] });
+    expect(electricity.countries).toMatchObject({ UA: [expect.any(Number), 2022], XK: [expect.any(Number), 2024] });
+  });
+
+  test("docs/footprint.md has the factors that are used", () => {
+    const text = readFileSync("docs/footprint.md", "utf8");
+    const { HEATING, CAR, PUBLIC_TRANSPORT, SHORT_FLIGHT, LONG_FLIGHT } = factors;
+    for (const table of [HEATING, CAR, PUBLIC_TRANSPORT, SHORT_FLIGHT, LONG_FLIGHT]) {
+      for (const { kgPerUnit } of Object.values<factors.Factor>(table)) expect(text).toContain(kgPerUnit.toFixed(5));
+    }
+    expect(text).toContain(factors.FACTORS_NAME);
+    expect(text).toContain(factors.NEXT_FACTORS_DUE);
+  });
+});
+
+describe("what is refused", () => {
+  test.each([
+    ["electricityKwh", -1, "Enter 0 or more kWh."],
+    ["electricityKwh", "-1", "Enter 0 or more kWh."],
+    ["electricityKwh", "a lot", "Enter a number of kWh, such as 1,500 or 12.5."],
+    ["electricityKwh", Number.NaN, "Enter a number of kWh, such as 1,500 or 12.5."],
+    ["electricityKwh", true, "Enter a number of kWh, such as 1,500 or 12.5."],
+    ["electricityKwh", [1], "Enter a number of kWh, such as 1,500 or 12.5."],
+    ["electricityKwh", Number("1e400"), "Enter 10,000,000,000 kWh or less."],
+    ["electricityKwh", "1e400", "Enter 10,000,000,000 kWh or less."],
+    ["electricityKwh", "9".repeat(5000), "Enter 10,000,000,000 kWh or less."],
+    ["carKm", "500 miles", "Enter a number of km, such as 1,500 or 12.5."],
+    ["longFlightKm", 20_001, "Enter 20,000 km or less."],
+    ["carFuel", "coal", "Choose one of: petrol, diesel, hybrid, electric."],
+    ["longFlightClass", 1, "Choose one of: economy, premium, business, first."],
+    ["totalKg", 1, "There is no such field in the estimate."],
+    ["__proto__", "1", "There is no such field in the estimate."],
+    ["constructor", "1", "There is no such field in the estimate."],
+  ])("%s: %j", (name, value, sentence) => {
+    const key = `footprint.${name}`;
+    const refused = { ok: false, fields: { [key]: sentence } };
+    expect(
+      parseFootprint({ footprint: JSON.parse(`{${JSON.stringify(name)}:0}`, (k, v) => (k === name ? value : v)) }),
+    ).toEqual(refused);
+    expect(parseFootprint({ [key]: value })).toEqual(refused);
+  });
+
+  test.each(["text", 7, true, [], [1]])("%j as the whole", (footprint) => {
+    expect(parseFootprint({ footprint })).toEqual({
+      ok: false,
+      fields: { footprint: "Send the estimate's inputs as an object." },
+    });
+  });
+
+  test("says it for every field at once", () => {
+    const parsed = parseFootprint({ footprint: { gasKwh: -1, carKm: "x", taxiKm: 4 } });
+    expect(!parsed.ok && Object.keys(parsed.fields)).toEqual(["footprint.gasKwh", "footprint.carKm"]);
+  });
+});
+
+test.each([
+  [{}],
+  [{ footprint: {} }],
+  [{ footprint: null }],
+  [{ footprint: { electricityKwh: "", gasKwh: " ", carKm: null } }],
+  // What a form posts when nothing was entered.
+  [{ "footprint.carFuel": "petrol", "footprint.shortFlightKm": "1500", "footprint.longFlightClass": "first" }],
+])("%j is no estimate", (body) => {
+  expect(parseFootprint(body)).toEqual({ ok: true, inputs: null });
+});
+
+describe("numbers as people write them", () => {
+  test.each([
+    ["0", 0],
+    ["1500", 1500],
+    [" 1500 ", 1500],
+    ["1,5", 1.5],
+    ["1.5", 1.5],
+    ["1 500", 1500],
+    ["1\u00a0500", 1500],
+    ["1\u202f500\u2009000", 1_500_000],
+    ["1'500", 1500],
+    ["1’500.5", 1500.5],
+    ["1,500", 1500],
+    ["1.500", 1.5],
+    ["0,500", 0.5],
+    ["12,50", 12.5],
+    ["1,500.25", 1500.25],
+    ["1.500,25", 1500.25],
+    ["1,500,000", 1_500_000],
+    ["1.500.000", 1_500_000],
+    ["1,50,000", 150_000],
+    ["12,34,56,789.5", 123_456_789.5],
+    [".5", 0.5],
+    ["5.", 5],
+    ["+5", 5],
+    ["1e3", 1000],
+    ["-5", -5],
+    ["−5", -5],
+    ["1 500 kWh", 1500],
+    ["1 500kwh", 1500],
+    ["1500 kilowatt hours", 1500],
+  ])("%j is %d", (text, amount) => {
+    expect(parseAmount(text, "kWh")).toBe(amount);
+  });
+
+  test.each([
+    ["20 nights", "nights", 20],
+    ["300 l", "litres", 300],
+    ["300 Liter", "litres", 300],
+    ["12 000 km", "km", 12_000],
+    ["2 return flights", "flights", 2],
+    ["500 mi", "miles", 500],
+  ])("%j is a number of its unit", (text, unit, amount) => {
+    expect(parseAmount(text, unit)).toBe(amount);
+  });
+
+  test.each([
+    "",
+    "abc",
+    "1,2,3",
+    "1.2.3",
+    "1,500,25",
+    "1.500.25",
+    "1,5.000,1",
+    "1..5",
+    "--5",
+    "1 kWh 5",
+    "0x10",
+    "Infinity",
+    "1 500 km",
+    "१५",
+  ])("%j is none", (text) => {
+    expect(parseAmount(text, "kWh")).toBeNull();
+  });
+});
+
+describe("the words", () => {
+  test.each([
+    [4151.2, "about 4.2 t CO2e a year"],
+    [4000, "about 4.0 t CO2e a year"],
+    [996, "about 1.0 t CO2e a year"],
+    [994, "about 990 kg CO2e a year"],
+    [44.18, "about 44 kg CO2e a year"],
+    [4.42, "about 4.4 kg CO2e a year"],
+    [0.04, "less than 0.1 kg CO2e a year"],
+    [0, "about 0 kg CO2e a year"],
+    [12_345, "about 12 t CO2e a year"],
+    [1_234_567, "about 1,200 t CO2e a year"],
+  ])("%d kg", (kg, words) => {
+    expect(formatTotal(kg)).toBe(words);
+  });
+
+  test("what was entered is listed as it was understood", () => {
+    const inputs = inputsOf({ electricityKwh: "1 500,5", carKm: "1,200", longFlights: 2, longFlightClass: "business" });
+    expect(
+      describeInputs(estimateFootprint(inputs, "FR", electricity)).map(({ label, value }) => `${label}: ${value}`),
+    ).toEqual([
+      "Electricity: 1,500.5 kWh",
+      "Car: 1,200 km, petrol",
+      "Long return flights: 2 flights of 6,500 km each way, business",
+    ]);
+  });
+
+  test.each([
+    [{ longFlights: 3, longFlightClass: "business" }, "Economy class on the long flights"],
+    [{ longFlights: 3 }, "One long return flight fewer"],
+    [{ carKm: 10_000 }, "Driving the same distance in an electric car"],
+    [{ carKm: 10_000, carFuel: "electric" }, "Driving a tenth less"],
+    [{ taxiKm: 100 }, "The bus instead of the taxi"],
+    [{ gasKwh: 9000, electricityKwh: 10 }, "A tenth less heating"],
+  ])("the largest saving of %j", (footprint, change) => {
+    const estimate = estimateFootprint(inputsOf(footprint), "FR", electricity);
+    expect(largestSaving(estimate, "FR", electricity)?.change).toBe(change);
+  });
+
+  test("there is no saving where there is nothing to save", () => {
+    expect(largestSaving(estimateFootprint(inputsOf({ railKm: 0 }), "", electricity), "", electricity)).toBeNull();
+  });
+});
+
+describe("for generated inputs", () => {
+  const cases = Array.from({ length: 500 }, (_, seed) => generate(seed));
+
+  test("the total is the sum of its parts, finite, and never negative", () => {
+    for (const { footprint, country } of cases) {
+      const estimate = estimateFootprint(inputsOf(footprint), country, electricity);
+      const alone = estimate.lines.map(({ field }) =>
+        totalOf({ ...footprint, ...onlyAmount(footprint, field) }, country),
+      );
+      expect(Number.isFinite(estimate.totalKg) && estimate.totalKg >= 0).toBe(true);
+      expect(sum(alone) / (estimate.totalKg || 1)).toBeCloseTo(estimate.totalKg === 0 ? 0 : 1, 9);
+      expect(sum(categoriesOf(estimate).map(({ kg }) => kg)) / (estimate.totalKg || 1)).toBeCloseTo(
+        estimate.totalKg === 0 ? 0 : 1,
+        9,
+      );
+      const saving = largestSaving(estimate, country, electricity);
+      if (saving) expect(saving.kg).toBeLessThanOrEqual(estimate.totalKg);
+    }
+  });
+
+  test("more of anything is never less", () => {
+    for (const { footprint, country } of cases) {
+      const total = totalOf(footprint, country);
+      for (const field of Object.keys(AMOUNTS) as AmountField[]) {
+        const amount = Number(footprint[field] ?? 0);
+        expect(totalOf({ ...footprint, [field]: Math.min(1e10, amount * 2 + 1) }, country)).toBeGreaterThanOrEqual(
+          total,
+        );
+      }
+    }
+  });
+
+  test("numbers, their strings and the stored form give the same total to the digit", () => {
+    for (const { footprint, country } of cases) {
+      const estimate = estimateFootprint(inputsOf(footprint), country, electricity);
+      const strings = Object.fromEntries(
+        Object.entries(footprint).map(([name, value]) => [`footprint.${name}`, String(value)]),
+      );
+      const parsed = parseFootprint(strings);
+      if (!parsed.ok || !parsed.inputs) throw new Error("not parsed");
+      expect(estimateFootprint(parsed.inputs, country, electricity)).toEqual(estimate);
+      expect(JSON.parse(JSON.stringify(estimate))).toEqual(estimate);
+      expect(estimateFootprint(inputsOf(JSON.parse(JSON.stringify(estimate)).inputs), country, electricity)).toEqual(
+        estimate,
+      );
+      expect(formatMass(estimate.totalKg)).toMatch(/^(less than )?[\d,.]+ (kg|t)$/);
+    }
+  });
+});
+
+function onlyAmount(footprint: Record<string, unknown>, field: AmountField) {
+  return Object.fromEntries(Object.keys(AMOUNTS).map((name) => [name, name === field ? footprint[name] : null]));
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** Some of the fields, with amounts from 0 to 10 billion. The same seed gives the same case. */
+function generate(seed: number): { footprint: Record<string, unknown>; country: string } {
+  let state = seed + 1;
+  const random = () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+  const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)];
+  const footprint: Record<string, unknown> = { electricityKwh: random() * 1e4 };
+  for (const field of Object.keys(AMOUNTS))
+    if (random() < 0.4) footprint[field] = pick([0, random(), random() * 1e3, 1e10]);
+  for (const [field, { options }] of Object.entries(CHOICES))
+    if (random() < 0.7) footprint[field] = pick<string>(options);
+  if (random() < 0.5) footprint.shortFlightKm = Math.round(random() * 3700);
+  return { footprint, country: pick(["", "FR", "IN", "US", "AQ", "XK", "toString"]) ?? "" };
+}

@@ -1,0 +1,353 @@
+import {
+  CAR,
+  ELECTRIC_CAR_KWH_PER_KM,
+  ELECTRICITY_BOUNDARY,
+  EMBER,
+  EMBER_LINK,
+  FACTORS_NAME,
+  type Factor,
+  HEATING,
+  HOTEL,
+  HOTEL_ELSEWHERE,
+  LONG_FLIGHT,
+  PUBLIC_TRANSPORT,
+  SHORT_FLIGHT,
+} from "./footprint-factors.ts";
+
+/** Yearly amounts, in the order in which they are asked for and listed. */
+export const AMOUNTS = {
+  electricityKwh: { label: "Electricity", unit: "kWh", category: "Electricity" },
+  gasKwh: { label: "Natural gas", unit: "kWh", category: "Heating" },
+  heatingOilLitres: { label: "Heating oil", unit: "litres", category: "Heating" },
+  lpgLitres: { label: "LPG", unit: "litres", category: "Heating" },
+  carKm: { label: "Car", unit: "km", category: "Car" },
+  railKm: { label: "Train", unit: "km", category: "Public transport and taxi" },
+  coachKm: { label: "Coach", unit: "km", category: "Public transport and taxi" },
+  busKm: { label: "Local bus", unit: "km", category: "Public transport and taxi" },
+  taxiKm: { label: "Taxi", unit: "km", category: "Public transport and taxi" },
+  shortFlights: { label: "Short return flights", unit: "flights", category: "Flights" },
+  longFlights: { label: "Long return flights", unit: "flights", category: "Flights" },
+  hotelNights: { label: "Hotel", unit: "nights", category: "Hotels" },
+} as const;
+
+export type AmountField = keyof typeof AMOUNTS;
+export type Category = (typeof AMOUNTS)[AmountField]["category"];
+
+/** One way, in km. */
+export const DISTANCES = {
+  shortFlightKm: { label: "Kilometres one way, short flight", usual: 1500 },
+  longFlightKm: { label: "Kilometres one way, long flight", usual: 6500 },
+} as const;
+
+/** The first option is the default. */
+export const CHOICES = {
+  carFuel: { label: "Fuel of the car", options: ["petrol", "diesel", "hybrid", "electric"] },
+  shortFlightClass: { label: "Class, short flights", options: ["economy", "business"] },
+  longFlightClass: { label: "Class, long flights", options: ["economy", "premium", "business", "first"] },
+} as const;
+
+type Distances = Record<keyof typeof DISTANCES, number>;
+type Choices = { [Name in keyof typeof CHOICES]: (typeof CHOICES)[Name]["options"][number] };
+
+/** What was entered, after checking. At least one amount; distances and choices have their defaults where not given. */
+export type FootprintInputs = Partial<Record<AmountField, number>> & Distances & Choices;
+
+export type FootprintField = AmountField | keyof Distances | keyof Choices;
+
+/** By the name of the field in a form post; `footprint` is for what is no set of fields at all. */
+export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`, string>>;
+
+export const FIELD_PREFIX = "footprint.";
+const MAX_AMOUNT = 1e10;
+const MAX_DISTANCE_KM = 20_000;
+
+export type ParsedFootprint =
+  /** `null` when no amount was entered: that is no estimate, and not an estimate of 0. */
+  { ok: true; inputs: FootprintInputs | null } | { ok: false; fields: FootprintErrors };
+
+/**
+ * The inputs of an estimate in the body of a request: an object `footprint`, or fields whose names begin with
+ * `footprint.`. Gives one sentence for each value that cannot be used.
+ */
+export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedFootprint {
+  const given = Object.hasOwn(body, "footprint") ? body.footprint : withPrefix(body);
+  if (given === undefined || given === null || given === "") return { ok: true, inputs: null };
+  if (typeof given !== "object" || Array.isArray(given)) {
+    return { ok: false, fields: { footprint: "Send the estimate's inputs as an object." } };
+  }
+
+  const fields: FootprintErrors = {};
+  const amounts: Partial<Record<AmountField, number>> = {};
+  const distances: Distances = {
+    shortFlightKm: DISTANCES.shortFlightKm.usual,
+    longFlightKm: DISTANCES.longFlightKm.usual,
+  };
+  const choices: Choices = { carFuel: "petrol", shortFlightClass: "economy", longFlightClass: "economy" };
+  for (const [name, value] of Object.entries(given)) {
+    const isEmpty = value === null || (typeof value === "string" && value.trim() === "");
+    const key = `${FIELD_PREFIX}${name}` as const;
+    if (isOneOf(AMOUNTS, name) || isOneOf(DISTANCES, name)) {
+      if (isEmpty) continue;
+      const isDistance = isOneOf(DISTANCES, name);
+      const unit = isDistance ? "km" : AMOUNTS[name].unit;
+      const amount = typeof value === "number" ? value : typeof value === "string" ? parseAmount(value, unit) : null;
+      const problem = problemWith(amount, unit, isDistance ? MAX_DISTANCE_KM : MAX_AMOUNT);
+      if (problem !== undefined || amount === null) fields[key] = problem ?? "";
+      else if (isDistance) distances[name] = amount;
+      else amounts[name] = amount;
+    } else if (isOneOf(CHOICES, name)) {
+      if (isEmpty) continue;
+      const options: readonly unknown[] = CHOICES[name].options;
+      if (options.includes(value)) Object.assign(choices, { [name]: value });
+      else fields[key] = `Choose one of: ${options.join(", ")}.`;
+    } else {
+      fields[key] = "There is no such field in the estimate.";
+    }
+  }
+  if (Object.keys(fields).length > 0) return { ok: false, fields };
+  const isEmpty = Object.keys(amounts).length === 0;
+  return { ok: true, inputs: isEmpty ? null : { ...amounts, ...distances, ...choices } };
+}
+
+function withPrefix(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(body).filter(([name]) => name.startsWith(FIELD_PREFIX));
+  // From entries, so that a field named "__proto__" is a field like any other.
+  return Object.fromEntries(entries.map(([name, value]) => [name.slice(FIELD_PREFIX.length), value]));
+}
+
+function isOneOf<Table extends object>(table: Table, name: PropertyKey): name is keyof Table {
+  return Object.hasOwn(table, name);
+}
+
+function problemWith(amount: number | null, unit: string, max: number): string | undefined {
+  if (amount === null || Number.isNaN(amount)) return `Enter a number of ${unit}, such as 1,500 or 12.5.`;
+  if (amount < 0) return `Enter 0 or more ${unit}.`;
+  if (amount > max) return `Enter ${max.toLocaleString("en-GB")} ${unit} or less.`;
+  return undefined;
+}
+
+const UNIT_NAMES: Readonly<Record<string, string>> = {
+  kWh: "kwh|kw h|kilowatt[- ]?hours?",
+  litres: "l|ltr|liters?|litres?",
+  km: "km|kms|kilomet(?:er|re)s?",
+  miles: "mi|miles?",
+  flights: "(?:return )?flights?",
+  nights: "nights?",
+};
+
+/**
+ * Reads a number as people write it: "1 500 kWh", "1,500.25", "1.500,25", "1,50,000", "1'500" and "1,5". One comma with
+ * three digits after it separates thousands ("1,500"), one point is always decimal ("1.500" is 1.5). `null` when it is
+ * not a number.
+ */
+export function parseAmount(text: string, unit: string): number | null {
+  const unitName = new RegExp(`\\s*(?:${UNIT_NAMES[unit] ?? "(?!)"})\\.?$`, "i");
+  const trimmed = text.trim().slice(0, 100).replace(unitName, "");
+  const compact = trimmed.replaceAll(/(?<=\d)[\s'’](?=\d)/gu, "");
+  if (/^[+-]?\d+(?:\.\d+)?e[+-]?\d+$/i.test(compact)) return Number(compact);
+  const [, sign, digits] = /^([+-]?)([\d.,]*\d[\d.,]*)$/.exec(compact.replace(/^−/, "-")) ?? [];
+  if (digits === undefined) return null;
+  const plain = withoutGroups(digits);
+  return plain === null ? null : Number(`${sign === "-" ? "-" : ""}${plain}`);
+}
+
+/** The digits with at most one point. */
+function withoutGroups(digits: string): string | null {
+  const separators = [...digits].filter((character) => character === "," || character === ".");
+  const last = separators.at(-1);
+  if (last === undefined) return digits;
+  const isMixed = separators.some((separator) => separator !== last);
+  const isSingle = separators.length === 1;
+  const isThousands = isSingle && last === "," && /^[1-9]\d{0,2},\d{3}$/.test(digits);
+  const isDecimal = isMixed
+    ? separators.filter((separator) => separator === last).length === 1
+    : isSingle && !isThousands;
+  const end = isDecimal ? digits.lastIndexOf(last) : digits.length;
+  const whole = digits.slice(0, end);
+  const fraction = digits.slice(end + 1);
+  // Groups of three, or of two before the last one as in India.
+  const isGrouped = /^(?:\d*|\d{1,3}(?:[.,]\d{2,3})*[.,]\d{3})$/.test(whole);
+  if (!isGrouped || !/^\d*$/.test(fraction)) return null;
+  const kinds = new Set([...whole].filter((character) => character === "," || character === "."));
+  return kinds.size > 1 ? null : `${whole.replaceAll(/[.,]/g, "") || "0"}${fraction && `.${fraction}`}`;
+}
+
+/** Grams of CO2e for each kWh, and the year of that figure. */
+export type Intensity = readonly [gramsPerKwh: number, year: number];
+
+/** Made at build time; the page fetches it when somebody opens the estimate. */
+export interface ElectricityTable {
+  /** What it was made from. */
+  name: string;
+  world: Intensity;
+  /** By two-letter code. */
+  countries: Readonly<Record<string, Intensity>>;
+}
+
+export interface FootprintLine {
+  field: AmountField;
+  /** In the factor's unit: flights are counted in passenger kilometres. */
+  quantity: number;
+  kg: number;
+  factor: Pick<Factor, "kgPerUnit" | "unit" | "year" | "source">;
+  /** The country that the factor is for; `null` for an average of countries. Absent where the country does not matter. */
+  place?: string | null;
+}
+
+/** Complete: it can be read and explained without the factors of its time. */
+export interface FootprintEstimate {
+  inputs: FootprintInputs;
+  totalKg: number;
+  lines: readonly FootprintLine[];
+  /** The names of the factors and of the electricity table. */
+  factorSet: string;
+}
+
+/** The emissions of a year. The country is a two-letter code, or empty. */
+export function estimateFootprint(
+  inputs: FootprintInputs,
+  country: string,
+  electricity: ElectricityTable,
+): FootprintEstimate {
+  const lines: FootprintLine[] = [];
+  for (const field of Object.keys(AMOUNTS) as AmountField[]) {
+    const amount = inputs[field];
+    if (amount === undefined) continue;
+    const { factor, place } = factorOf(field, inputs, country, electricity);
+    const { kgPerUnit, unit, year, source } = factor;
+    const quantity = amount * kilometresOf(field, inputs);
+    const line = { field, quantity, kg: quantity * kgPerUnit, factor: { kgPerUnit, unit, year, source } };
+    lines.push(place === undefined ? line : { ...line, place });
+  }
+  const totalKg = lines.reduce((total, { kg }) => total + kg, 0);
+  return { inputs, totalKg, lines, factorSet: `${FACTORS_NAME}; ${electricity.name}` };
+}
+
+/** Passenger kilometres of one return flight; 1 for everything that is counted as it is entered. */
+function kilometresOf(field: AmountField, inputs: FootprintInputs): number {
+  if (field === "shortFlights") return 2 * inputs.shortFlightKm;
+  return field === "longFlights" ? 2 * inputs.longFlightKm : 1;
+}
+
+/** The factor for a field, and the country that it is for, where that matters. */
+export function factorOf(
+  field: AmountField,
+  inputs: FootprintInputs,
+  country: string,
+  electricity: ElectricityTable,
+): { factor: Factor; place?: string | null } {
+  switch (field) {
+    case "electricityKwh":
+      return gridFactor(country, electricity, "kWh", 1);
+    case "carKm":
+      if (inputs.carFuel === "electric") return gridFactor(country, electricity, "km", ELECTRIC_CAR_KWH_PER_KM);
+      return { factor: CAR[inputs.carFuel] };
+    case "shortFlights":
+      return { factor: SHORT_FLIGHT[inputs.shortFlightClass] };
+    case "longFlights":
+      return { factor: LONG_FLIGHT[inputs.longFlightClass] };
+    case "hotelNights": {
+      const factor = Object.hasOwn(HOTEL, country) ? HOTEL[country] : undefined;
+      return factor ? { factor, place: country } : { factor: HOTEL_ELSEWHERE, place: null };
+    }
+    case "gasKwh":
+    case "heatingOilLitres":
+    case "lpgLitres":
+      return { factor: HEATING[field] };
+    default:
+      return { factor: PUBLIC_TRANSPORT[field] };
+  }
+}
+
+function gridFactor(country: string, electricity: ElectricityTable, unit: "kWh" | "km", kwhPerUnit: number) {
+  const own = Object.hasOwn(electricity.countries, country) ? electricity.countries[country] : undefined;
+  const [gramsPerKwh, year] = own ?? electricity.world;
+  const factor: Factor = {
+    // The table has hundredths of a gram: more digits are noise of the multiplication.
+    kgPerUnit: Math.round(gramsPerKwh * kwhPerUnit * 1e5) / 1e8,
+    unit,
+    boundary: ELECTRICITY_BOUNDARY,
+    year,
+    source: EMBER,
+    link: EMBER_LINK,
+    rows: {},
+  };
+  return { factor, place: own ? country : null };
+}
+
+/** By category, the largest first. */
+export function categoriesOf({ lines }: FootprintEstimate): { category: Category; kg: number }[] {
+  const totals = new Map<Category, number>();
+  for (const { field, kg } of lines) {
+    const { category } = AMOUNTS[field];
+    totals.set(category, (totals.get(category) ?? 0) + kg);
+  }
+  return [...totals].map(([category, kg]) => ({ category, kg })).sort((a, b) => b.kg - a.kg);
+}
+
+/** The one change that saves most, as a sentence without its figure; `null` when there is nothing to save. */
+export function largestSaving(
+  { inputs, lines, totalKg }: FootprintEstimate,
+  country: string,
+  electricity: ElectricityTable,
+): { change: string; kg: number } | null {
+  const savedBy = (changes: Partial<FootprintInputs>) =>
+    totalKg - estimateFootprint({ ...inputs, ...changes }, country, electricity).totalKg;
+  const less = (field: "shortFlights" | "longFlights") => Math.max(0, (inputs[field] ?? 0) - 1);
+  const kgOf = (category: Category) =>
+    lines.reduce((sum, { field, kg }) => (AMOUNTS[field].category === category ? sum + kg : sum), 0);
+
+  const savings = [
+    { change: "Driving the same distance in an electric car", kg: savedBy({ carFuel: "electric" }) },
+    { change: "Driving a tenth less", kg: kgOf("Car") / 10 },
+    { change: "Economy class on the short flights", kg: savedBy({ shortFlightClass: "economy" }) },
+    { change: "Economy class on the long flights", kg: savedBy({ longFlightClass: "economy" }) },
+    { change: "One short return flight fewer", kg: savedBy({ shortFlights: less("shortFlights") }) },
+    { change: "One long return flight fewer", kg: savedBy({ longFlights: less("longFlights") }) },
+    {
+      change: "The bus instead of the taxi",
+      kg: savedBy({ taxiKm: 0, busKm: (inputs.busKm ?? 0) + (inputs.taxiKm ?? 0) }),
+    },
+    { change: "A tenth less electricity", kg: kgOf("Electricity") / 10 },
+    { change: "A tenth less heating", kg: kgOf("Heating") / 10 },
+    { change: "A tenth fewer nights in hotels", kg: kgOf("Hotels") / 10 },
+  ];
+  const largest = savings.reduce((best, saving) => (saving.kg > best.kg ? saving : best));
+  return largest.kg > 0 ? largest : null;
+}
+
+/** Two significant figures: "4.2 t", "440 kg". More would promise what an estimate cannot keep. */
+export function formatMass(kg: number): string {
+  const rounded = Number(kg.toPrecision(2));
+  if (rounded > 0 && rounded < 0.1) return "less than 0.1 kg";
+  if (rounded < 1000) return `${formatAmount(rounded)} kg`;
+  const tonnes = rounded / 1000;
+  return `${tonnes.toLocaleString("en-GB", { minimumFractionDigits: tonnes < 10 ? 1 : 0 })} t`;
+}
+
+/** "about 4.2 t CO2e a year". */
+export function formatTotal(totalKg: number): string {
+  const mass = formatMass(totalKg);
+  return `${mass.startsWith("less") ? "" : "about "}${mass} CO2e a year`;
+}
+
+/** An amount as it was understood, with all its digits. */
+export function formatAmount(amount: number): string {
+  return amount.toLocaleString("en-GB", { maximumFractionDigits: 10 });
+}
+
+/** What was entered, line by line: "Car" and "10,000 km, petrol". */
+export function describeInputs({ inputs, lines }: FootprintEstimate): { label: string; value: string; kg: number }[] {
+  return lines.map(({ field, kg }) => {
+    const { label, unit } = AMOUNTS[field];
+    return { label, value: `${formatAmount(inputs[field] ?? 0)} ${unit}${detailsOf(field, inputs)}`, kg };
+  });
+}
+
+function detailsOf(field: AmountField, inputs: FootprintInputs): string {
+  if (field === "carKm") return `, ${inputs.carFuel}`;
+  if (field === "shortFlights")
+    return ` of ${formatAmount(inputs.shortFlightKm)} km each way, ${inputs.shortFlightClass}`;
+  if (field === "longFlights") return ` of ${formatAmount(inputs.longFlightKm)} km each way, ${inputs.longFlightClass}`;
+  return "";
+}

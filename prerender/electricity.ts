@@ -1,0 +1,41 @@
+import { createRequire } from "node:module";
+import { averageIntensity } from "@tgwf/co2";
+import type { Country } from "world-countries";
+import type { ElectricityTable, Intensity } from "../contract/footprint.ts";
+
+const require = createRequire(import.meta.url);
+// The package does not export its own version; ours names it exactly.
+const { devDependencies } = require("../package.json") as { devDependencies: { "@tgwf/co2": string } };
+const version = devDependencies["@tgwf/co2"];
+
+// The package leaves out the year of each figure, which its repository has (data/output/average-intensities.json).
+const YEARS = {
+  ofVersion: "0.19.0",
+  usual: 2024,
+  2023: "AF AG AL AO AS BB BF BH BI BJ BN BT BW BZ CD CG CI CM CU DJ DM DZ ER ET FJ GA GH GM GN GQ GT GY HK HN ID IL IQ IS KM KY LA LB LR LY ML MU MV MZ NA NE NI NR PA PG PY RW SB SC SD SL SN SO SR SS SZ TC TG TM TO TT TZ UZ VC VE VG VI VU WS YE ZM ZW",
+  2022: "AW BS CF CK CV FK FO GD GF GL GP GU GW HT JM JO KI KN KP LC LK LS MG MO MQ MR MS MW NC NP PF PM PS RE ST SY TD UA UG",
+};
+
+/** What a kWh emits in each country, from Ember's figures in `@tgwf/co2`. */
+export function electricityTable(): ElectricityTable {
+  if (version !== YEARS.ofVersion) {
+    throw new Error(
+      `prerender/electricity.ts has the years of the figures in @tgwf/co2 ${YEARS.ofVersion}, but ${version} is installed; ` +
+        "take them from data/output/average-intensities.json of its repository.",
+    );
+  }
+  const countries: Record<string, Intensity> = {};
+  for (const { cca2, cca3 } of require("world-countries") as readonly Country[]) {
+    // Kosovo has no official three-letter code.
+    const grams = averageIntensity.data[cca2 === "XK" ? "XKX" : cca3];
+    if (grams !== undefined) countries[cca2] = [grams, yearOf(cca2)];
+  }
+  const world = averageIntensity.data.WORLD;
+  if (world === undefined) throw new Error("@tgwf/co2 has no figure for the world.");
+  return { name: `Ember 2022-${YEARS.usual} (co2.js ${version})`, world: [world, YEARS.usual], countries };
+}
+
+function yearOf(cca2: string): number {
+  if (YEARS[2023].includes(cca2)) return 2023;
+  return YEARS[2022].includes(cca2) ? 2022 : YEARS.usual;
+}
