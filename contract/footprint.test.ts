@@ -2,13 +2,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { electricityTable } from "../prerender/electricity.ts";
 import {
-  AMOUNTS,
-  type AmountField,
-  CHOICES,
   categoriesOf,
   describeInputs,
   estimateFootprint,
-  type FootprintInputs,
   formatMass,
   formatTotal,
   largestSaving,
@@ -16,6 +12,7 @@ import {
   parseFootprint,
 } from "./footprint.ts";
 import * as factors from "./footprint-factors.ts";
+import { AMOUNTS, type AmountField, CHOICES, type FootprintInputs } from "./footprint-fields.ts";
 
 const electricity = electricityTable();
 

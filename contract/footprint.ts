@@ -13,51 +13,19 @@ import {
   PUBLIC_TRANSPORT,
   SHORT_FLIGHT,
 } from "./footprint-factors.ts";
+import {
+  AMOUNTS,
+  type AmountField,
+  type Category,
+  CHOICES,
+  type Choices,
+  DISTANCES,
+  type Distances,
+  FIELD_PREFIX,
+  type FootprintErrors,
+  type FootprintInputs,
+} from "./footprint-fields.ts";
 
-/** Yearly amounts, in the order in which they are asked for and listed. */
-export const AMOUNTS = {
-  electricityKwh: { label: "Electricity", unit: "kWh", category: "Electricity" },
-  gasKwh: { label: "Natural gas", unit: "kWh", category: "Heating" },
-  heatingOilLitres: { label: "Heating oil", unit: "litres", category: "Heating" },
-  lpgLitres: { label: "LPG", unit: "litres", category: "Heating" },
-  carKm: { label: "Car", unit: "km", category: "Car" },
-  railKm: { label: "Train", unit: "km", category: "Public transport and taxi" },
-  coachKm: { label: "Coach", unit: "km", category: "Public transport and taxi" },
-  busKm: { label: "Local bus", unit: "km", category: "Public transport and taxi" },
-  taxiKm: { label: "Taxi", unit: "km", category: "Public transport and taxi" },
-  shortFlights: { label: "Short return flights", unit: "flights", category: "Flights" },
-  longFlights: { label: "Long return flights", unit: "flights", category: "Flights" },
-  hotelNights: { label: "Hotel", unit: "nights", category: "Hotels" },
-} as const;
-
-export type AmountField = keyof typeof AMOUNTS;
-export type Category = (typeof AMOUNTS)[AmountField]["category"];
-
-/** One way, in km. */
-export const DISTANCES = {
-  shortFlightKm: { label: "Kilometres one way, short flight", usual: 1500 },
-  longFlightKm: { label: "Kilometres one way, long flight", usual: 6500 },
-} as const;
-
-/** The first option is the default. */
-export const CHOICES = {
-  carFuel: { label: "Fuel of the car", options: ["petrol", "diesel", "hybrid", "electric"] },
-  shortFlightClass: { label: "Class, short flights", options: ["economy", "business"] },
-  longFlightClass: { label: "Class, long flights", options: ["economy", "premium", "business", "first"] },
-} as const;
-
-type Distances = Record<keyof typeof DISTANCES, number>;
-type Choices = { [Name in keyof typeof CHOICES]: (typeof CHOICES)[Name]["options"][number] };
-
-/** What was entered, after checking. At least one amount; distances and choices have their defaults where not given. */
-export type FootprintInputs = Partial<Record<AmountField, number>> & Distances & Choices;
-
-export type FootprintField = AmountField | keyof Distances | keyof Choices;
-
-/** By the name of the field in a form post; `footprint` is for what is no set of fields at all. */
-export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`, string>>;
-
-export const FIELD_PREFIX = "footprint.";
 const MAX_AMOUNT = 1e10;
 const MAX_DISTANCE_KM = 20_000;
 
