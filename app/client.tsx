@@ -7,11 +7,11 @@ const root = document.getElementById(FORM_ROOT_ID);
 if (root) setTimeout(hydrate, 0, root);
 
 function hydrate(root: HTMLElement): void {
-  const { apiBase = "", countriesUrl = "" } = root.dataset;
+  const { apiBase = "", countriesUrl = "", electricityUrl = "" } = root.dataset;
   hydrateRoot(
     root,
     <ErrorBoundary>
-      <ContactForm apiBase={apiBase} countriesUrl={countriesUrl} />
+      <ContactForm apiBase={apiBase} countriesUrl={countriesUrl} electricityUrl={electricityUrl} />
     </ErrorBoundary>,
   );
 }

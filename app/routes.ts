@@ -1,9 +1,10 @@
 import { CARBON_PATH } from "./components/page-footprint.tsx";
+import { FOOTPRINT_PATH } from "./contact/footprint-part.tsx";
 import type { Screen } from "./screen.ts";
-import { carbon } from "./screens/carbon.tsx";
 import { comingSoon } from "./screens/coming-soon.tsx";
 import { contact } from "./screens/contact.tsx";
 import { failure } from "./screens/error.tsx";
+import { carbon, footprint } from "./screens/explanations.tsx";
 import { home } from "./screens/home.tsx";
 import { delivery, privacy, refunds, terms } from "./screens/policy.tsx";
 
@@ -21,8 +22,9 @@ export const ROUTES: readonly Route[] = [
   { paths: ["/terms", "/terms-and-conditions"], screen: terms },
   { paths: ["/cancellation", "/cancellations-and-refunds", "/refund"], screen: refunds },
   { paths: ["/delivery", "/Delivery", "/shipping", "/shipping-and-delivery"], screen: delivery },
-  // Explains the figure in the footer.
+  // They explain figures: that in the footer, and those of the estimate on the contact page.
   { paths: [CARBON_PATH], screen: carbon },
+  { paths: [FOOTPRINT_PATH], screen: footprint },
 ];
 
 export const COMING_SOON: Screen = comingSoon;

@@ -36,6 +36,8 @@ export interface PageFetch {
 export interface RenderContext {
   settings: BuildSettings;
   scripts: Readonly<Record<ScreenScript, PageScript>>;
+  /** Where the contact page fetches what electricity emits in each country. */
+  electricityUrl: string;
   /** By the page's name, see `RenderedPage`; `null` in development, where nothing is weighed. */
   footprintOf(page: string): Footprint | null;
   /**

@@ -22,7 +22,7 @@ export const site: SiteSettings = {
   ],
   openAccount: { label: "Open an Account", href: "/open-account" },
   login: { label: "Login to the web", href: "/login" },
-  startOffsetting: { label: "Start Offsetting Now", href: "/contact" },
+  startOffsetting: { label: "Start Offsetting Now", href: "/contact#footprint" },
 
   /** `own` is the project's film; a list of addresses shows another; `off` leaves the still picture. */
   heroFilm: "own",

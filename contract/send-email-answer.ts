@@ -1,9 +1,13 @@
 import type { FieldErrors } from "./contact-message.ts";
+import type { FootprintErrors } from "./footprint-fields.ts";
+
+/** One sentence for each field that cannot be used, by the name of the field. */
+export type AnswerErrors = FieldErrors & FootprintErrors;
 
 /** What `/send-email` answers. `success: true` means that the message is on disk. */
 export type SendEmailAnswer =
-  | { success: true; reference: string }
-  | { success: false; error: string; fields?: FieldErrors };
+  | { success: true; reference: string; footprint?: { totalKg: number } }
+  | { success: false; error: string; fields?: AnswerErrors };
 
 /** The contact page's fragments that show an alert without any script, by `:target`. */
 export const ALERT_ID = {

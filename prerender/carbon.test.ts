@@ -92,6 +92,7 @@ test("files of other origins and services are left out, their fallbacks too", as
 const CONTEXT: RenderContext = {
   settings: parseBuildSettings({ SITE_URL: "https://www.example.com", COUNTRIES_URL: "/list.json" }).settings,
   scripts: { film: { code: "" }, contact: { url: "/contact.js" } },
+  electricityUrl: "/assets/electricity.json",
   footprintOf: () => null,
   isSavingData: false,
 };

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { averageIntensity } from "@tgwf/co2";
 import type { Country } from "world-countries";
@@ -33,6 +34,13 @@ export function electricityTable(): ElectricityTable {
   const world = averageIntensity.data.WORLD;
   if (world === undefined) throw new Error("@tgwf/co2 has no figure for the world.");
   return { name: `Ember 2022-${YEARS.usual} (co2.js ${version})`, world: [world, YEARS.usual], countries };
+}
+
+/** The table as the page fetches it. */
+export function electricityFile(): { file: string; content: string } {
+  const content = JSON.stringify(electricityTable());
+  const hash = createHash("sha256").update(content).digest("base64url").slice(0, 8);
+  return { file: `assets/electricity-${hash}.json`, content };
 }
 
 function yearOf(cca2: string): number {

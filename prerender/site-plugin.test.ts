@@ -30,7 +30,13 @@ async function promisedPeriods(env: Record<string, string>): Promise<string[]> {
   const { renderPath } = await ssr.runner.import<Renderer>("/app/render.tsx");
   const { settings } = parseBuildSettings(env);
   const scripts: RenderContext["scripts"] = { film: { url: "/film.js" }, contact: { url: "/contact.js" } };
-  const html = await renderPath("/privacy", { settings, scripts, footprintOf: () => null, isSavingData: false });
+  const html = await renderPath("/privacy", {
+    settings,
+    scripts,
+    electricityUrl: "/assets/electricity.json",
+    footprintOf: () => null,
+    isSavingData: false,
+  });
   const [, list = ""] = /How long they are stored:<\/p>\s*<ul>(.+?)<\/ul>/s.exec(html) ?? [];
   return [...list.matchAll(/<li>(.+?)<\/li>/g)].map(([, item = ""]) => item.replaceAll("<!-- -->", ""));
 }

@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { isRunnableDevEnvironment, type Plugin, type ViteBuilder, type ViteDevServer } from "vite";
 import type { PageScript, RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
+import { electricityFile } from "./electricity.ts";
 import { technicalFiles } from "./technical-files.ts";
 import { writeSite } from "./write-site.ts";
 
@@ -44,7 +45,8 @@ export function site(): Plugin {
               ssr: true,
               emitAssets: true,
               cssMinify: "lightningcss",
-              rolldownOptions: { input: "app/render.tsx", output: { assetFileNames } },
+              // Its own chunks stay out of the folder from which files are copied into the site.
+              rolldownOptions: { input: "app/render.tsx", output: { assetFileNames, chunkFileNames: "[name].js" } },
             },
           },
         },
@@ -119,7 +121,8 @@ async function builtScripts(): Promise<RenderContext["scripts"]> {
 }
 
 function renderContext(settings: BuildSettings, scripts: RenderContext["scripts"]): RenderContext {
-  return { settings, scripts, footprintOf: () => null, isSavingData: false };
+  const electricityUrl = `/${electricityFile().file}`;
+  return { settings, scripts, electricityUrl, footprintOf: () => null, isSavingData: false };
 }
 
 function devScripts(): RenderContext["scripts"] {

@@ -3,6 +3,7 @@ import type { Country } from "world-countries";
 import { site } from "../app/site.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { svgSecurityPolicy } from "./content-security-policy.ts";
+import { electricityFile } from "./electricity.ts";
 import { drawIcons, faviconSvg } from "./pictures.ts";
 
 /** A file of the site before it is written. */
@@ -30,6 +31,7 @@ export async function technicalFiles({ siteUrl }: BuildSettings, indexedPaths: r
     { file: "sitemap.xml", content: sitemap(indexedPaths.map((path) => siteUrl + path)) },
     { file: ".well-known/security.txt", content: securityText(siteUrl) },
     { file: "countries.json", content: countryList() },
+    electricityFile(),
     { file: "site.webmanifest", content: webManifest() },
     { file: "favicon.svg", content: favicon.svg, policy: svgSecurityPolicy(favicon.style) },
     { file: "favicon.ico", content: icons.ico },

@@ -1,7 +1,9 @@
 import { type FormEvent as SubmitEvent, useEffect, useReducer, useRef } from "react";
 import { type ContactField, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
+import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
 import { useCountries } from "./countries.ts";
 import { Select, TextArea, TextField } from "./field.tsx";
+import { type FootprintHandle, FootprintPart } from "./footprint-part.tsx";
 import { FormAlert } from "./form-alert.tsx";
 import { fieldErrors, nextState, START } from "./form-state.ts";
 import { createIdempotencyKey, sendMessage } from "./send-message.ts";
@@ -12,15 +14,21 @@ export const FORM_ROOT_ID = "contact-form";
 interface ContactFormProps {
   apiBase: string;
   countriesUrl: string;
+  electricityUrl: string;
 }
+
+const FORM_ID = "message-form";
 
 /**
  * Works as a plain form until its script has loaded. The fields are uncontrolled, so that the script keeps what was
  * typed before.
  */
-export function ContactForm({ apiBase, countriesUrl }: ContactFormProps) {
+export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFormProps) {
   const [state, dispatch] = useReducer(nextState, START);
   const form = useRef<HTMLFormElement>(null);
+  const footprint = useRef<FootprintHandle>(null);
+  // The estimate is read from the fields, which are uncontrolled: another number makes it be read again.
+  const [, countEdit] = useReducer((count: number) => count + 1, 0);
   const isSending = useRef(false);
   const isOutcomeNew = useRef(false);
   const lastSent = useRef({ body: "", key: "" });
@@ -31,10 +39,18 @@ export function ContactForm({ apiBase, countriesUrl }: ContactFormProps) {
   useEffect(() => {
     if (!isOutcomeNew.current || state.phase === "sending") return;
     isOutcomeNew.current = false;
-    if (state.phase === "sent") form.current?.reset();
-    const firstInvalid = form.current?.querySelector<HTMLElement>("[aria-invalid]");
-    if (firstInvalid) firstInvalid.focus();
-    else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
+    if (state.phase === "sent") {
+      form.current?.reset();
+      footprint.current?.close();
+      countEdit();
+    }
+    // Not only within the form's element: the estimate's fields belong to the form, but stand beside it.
+    const controls = [...(form.current?.elements ?? [])].filter((control) => control instanceof HTMLElement);
+    const firstInvalid = controls.find((control) => control.hasAttribute("aria-invalid"));
+    if (firstInvalid) {
+      if (firstInvalid.id.startsWith(FIELD_PREFIX)) footprint.current?.open();
+      firstInvalid.focus();
+    } else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
   }, [state]);
 
   async function submit(event: SubmitEvent<HTMLFormElement>) {
@@ -42,15 +58,21 @@ export function ContactForm({ apiBase, countriesUrl }: ContactFormProps) {
     // A ref, because a second press may come before React has rendered the first.
     if (isSending.current) return;
     isOutcomeNew.current = true;
-    const fields = Object.fromEntries(new FormData(event.currentTarget)) as Record<string, string>;
+    const typed = [...new FormData(event.currentTarget)].filter(([name]) => !name.startsWith(FIELD_PREFIX));
+    const fields = Object.fromEntries(typed);
     const parsed = parseContactMessage(fields);
-    if (!parsed.ok) return dispatch({ type: "invalid", fields: parsed.fields });
+    const estimate = footprint.current?.read();
+    const problems = { ...estimate?.errors, ...(!parsed.ok && parsed.fields) };
+    if (Object.keys(problems).length > 0) return dispatch({ type: "invalid", fields: problems });
 
     isSending.current = true;
     dispatch({ type: "sending" });
     try {
-      const key = keyFor(JSON.stringify(fields));
-      dispatch({ type: "answered", answer: await sendMessage(apiBase, fields, key) });
+      const body = JSON.stringify({ ...fields, ...estimate?.fields });
+      const answer = await sendMessage(apiBase, body, keyFor(body));
+      const totalKg = answer.success ? answer.footprint?.totalKg : undefined;
+      const total = totalKg === undefined ? "" : (footprint.current?.formatTotal(totalKg) ?? "");
+      dispatch({ type: "answered", answer, total });
     } catch (error) {
       console.error("Sending the message failed.", error);
       dispatch({ type: "broke" });
@@ -65,38 +87,57 @@ export function ContactForm({ apiBase, countriesUrl }: ContactFormProps) {
     return lastSent.current.key;
   }
 
+  function edit(field: string) {
+    dispatch({ type: "edited", field });
+    countEdit();
+  }
+
   const field = (name: ContactField, label: string) => ({ name, label, error: errors[name] });
+  const part = { form, formId: FORM_ID, electricityUrl, errors, onEdit: edit };
   return (
-    <form
-      ref={form}
-      className="form"
-      action={`${apiBase}/send-email`}
-      method="post"
-      aria-busy={state.phase === "sending"}
-      onSubmit={submit}
-      onInput={(event) => dispatch({ type: "edited", field: (event.target as HTMLInputElement).name as ContactField })}
-    >
-      <p className="form-note">Fields marked with an asterisk are required.</p>
-      <TextField {...field("name", "Name")} autoComplete="name" />
-      <TextField {...field("email", "Email")} type="email" autoComplete="email" inputMode="email" spellCheck={false} />
-      <TextField {...field("phone", "Phone Number")} type="tel" autoComplete="tel" inputMode="tel" />
-      <Select {...field("country", "Country")} autoComplete="country">
-        <option value="">Select a country</option>
-        {countries.map(({ code, name }) => (
-          <option key={code} value={code}>
-            {name}
-          </option>
-        ))}
-      </Select>
-      <TextArea {...field("message", "Message")} rows={6} />
-      <div className="trap" aria-hidden="true">
-        <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
-        <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
-      </div>
-      <button type="submit" className="button button-primary form-submit" aria-disabled={state.phase === "sending"}>
-        {state.phase === "sending" ? "Sending…" : "Submit"}
-      </button>
-      <FormAlert state={state} />
-    </form>
+    <>
+      <FootprintPart ref={footprint} {...part} />
+      <section className="contact-panel" aria-labelledby="form-title">
+        <h2 id="form-title">Send us a Message</h2>
+        <form
+          ref={form}
+          id={FORM_ID}
+          className="form"
+          action={`${apiBase}/send-email`}
+          method="post"
+          aria-busy={state.phase === "sending"}
+          onSubmit={submit}
+          onInput={({ target }) => edit((target as HTMLInputElement).name)}
+        >
+          <p className="form-note">Fields marked with an asterisk are required.</p>
+          <TextField {...field("name", "Name")} autoComplete="name" />
+          <TextField
+            {...field("email", "Email")}
+            type="email"
+            autoComplete="email"
+            inputMode="email"
+            spellCheck={false}
+          />
+          <TextField {...field("phone", "Phone Number")} type="tel" autoComplete="tel" inputMode="tel" />
+          <Select {...field("country", "Country")} autoComplete="country">
+            <option value="">Select a country</option>
+            {countries.map(({ code, name }) => (
+              <option key={code} value={code}>
+                {name}
+              </option>
+            ))}
+          </Select>
+          <TextArea {...field("message", "Message")} rows={6} />
+          <div className="trap" aria-hidden="true">
+            <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
+            <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
+          </div>
+          <button type="submit" className="button button-primary form-submit" aria-disabled={state.phase === "sending"}>
+            {state.phase === "sending" ? "Sending…" : "Submit"}
+          </button>
+          <FormAlert state={state} />
+        </form>
+      </section>
+    </>
   );
 }

@@ -51,8 +51,16 @@ export function Select({
   );
 }
 
-/** Label above, error below; the error is tied to its field by id. */
-function Frame({ name, label, error, children }: FieldFrame & { children: ReactNode }) {
+interface FrameProps {
+  name: string;
+  label: string;
+  error: string | undefined;
+  hint?: string | undefined;
+  children: ReactNode;
+}
+
+/** Label above, error or hint below; both are tied to their field by id. */
+export function Frame({ name, label, error, hint, children }: FrameProps) {
   return (
     <div className={`field field-${name}`}>
       <label htmlFor={name}>{label}</label>
@@ -62,15 +70,28 @@ function Frame({ name, label, error, children }: FieldFrame & { children: ReactN
           {error}
         </p>
       )}
+      {hint !== undefined && (
+        <p className="field-hint" id={hintId(name)}>
+          {hint}
+        </p>
+      )}
     </div>
   );
 }
 
-function controlProps(name: ContactField, error: string | undefined) {
-  const isInvalid = error !== undefined;
-  return { id: name, name, ...(isInvalid && { "aria-invalid": true, "aria-describedby": errorId(name) }) };
+export function controlProps(name: string, error: string | undefined, hint?: string) {
+  return {
+    id: name,
+    name,
+    ...(hint !== undefined && { "aria-describedby": hintId(name) }),
+    ...(error !== undefined && { "aria-invalid": true, "aria-describedby": errorId(name) }),
+  };
 }
 
-function errorId(name: ContactField): string {
+function errorId(name: string): string {
   return `${name}-error`;
+}
+
+function hintId(name: string): string {
+  return `${name}-hint`;
 }

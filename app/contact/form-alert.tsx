@@ -20,6 +20,7 @@ export function FormAlert({ state }: { state: FormState }) {
             {state.reference !== "" && (
               <>
                 Your reference is <b>{state.reference}</b>. We will answer by e-mail.
+                {state.total !== "" && ` Your estimate went with it: ${state.total}.`}
               </>
             )}
           </Alert>

@@ -1,23 +1,23 @@
-import type { ContactField, FieldErrors } from "../../contract/contact-message.ts";
-import type { SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import type { AnswerErrors, SendEmailAnswer } from "../../contract/send-email-answer.ts";
 
 /**
  * `failed`: the server answered without success. `broken`: there was no readable answer. What was typed is kept in
  * every phase except `sent`.
  */
 export type FormState =
-  | { phase: "idle"; fields: FieldErrors }
+  | { phase: "idle"; fields: AnswerErrors }
   | { phase: "sending" }
-  | { phase: "sent"; reference: string }
-  | { phase: "failed"; error: string; fields: FieldErrors }
+  | { phase: "sent"; reference: string; total: string }
+  | { phase: "failed"; error: string; fields: AnswerErrors }
   | { phase: "broken" };
 
 export type FormEvent =
-  | { type: "invalid"; fields: FieldErrors }
+  | { type: "invalid"; fields: AnswerErrors }
   | { type: "sending" }
-  | { type: "answered"; answer: SendEmailAnswer }
+  /** `total`: the estimate that was sent along, in words; empty without one. */
+  | { type: "answered"; answer: SendEmailAnswer; total: string }
   | { type: "broke" }
-  | { type: "edited"; field: ContactField };
+  | { type: "edited"; field: string };
 
 export const START: FormState = { phase: "idle", fields: {} };
 
@@ -29,7 +29,7 @@ export function nextState(state: FormState, event: FormEvent): FormState {
       return { phase: "sending" };
     case "answered":
       return event.answer.success
-        ? { phase: "sent", reference: event.answer.reference }
+        ? { phase: "sent", reference: event.answer.reference, total: event.total }
         : { phase: "failed", error: event.answer.error, fields: event.answer.fields ?? {} };
     case "broke":
       return { phase: "broken" };
@@ -41,6 +41,6 @@ export function nextState(state: FormState, event: FormEvent): FormState {
   }
 }
 
-export function fieldErrors(state: FormState): FieldErrors {
+export function fieldErrors(state: FormState): AnswerErrors {
   return "fields" in state ? state.fields : {};
 }

@@ -1,18 +1,13 @@
-import type { FieldErrors } from "../../contract/contact-message.ts";
-import type { SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import type { AnswerErrors, SendEmailAnswer } from "../../contract/send-email-answer.ts";
 
 const TIMEOUT_MS = 30_000;
 
 /** Resolves to the server's answer; rejects when there is none, or none that is JSON. */
-export async function sendMessage(
-  apiBase: string,
-  fields: Readonly<Record<string, string>>,
-  idempotencyKey: string,
-): Promise<SendEmailAnswer> {
+export async function sendMessage(apiBase: string, body: string, idempotencyKey: string): Promise<SendEmailAnswer> {
   const response = await fetch(`${apiBase}/send-email`, {
     method: "POST",
     headers: { "content-type": "application/json", "idempotency-key": idempotencyKey },
-    body: JSON.stringify(fields),
+    body,
     credentials: "omit",
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
@@ -27,13 +22,16 @@ export function createIdempotencyKey(): string {
 
 /** Another server may answer, so only what has the expected shape is used. */
 export function readAnswer(body: unknown): SendEmailAnswer {
-  const { success, reference, error, fields } = Object(body) as Record<string, unknown>;
-  if (success === true) return { success, reference: asText(reference) };
+  const { success, reference, error, fields, footprint } = Object(body) as Record<string, unknown>;
+  if (success === true) {
+    const { totalKg } = Object(footprint) as Record<string, unknown>;
+    return { success, reference: asText(reference), ...(typeof totalKg === "number" && { footprint: { totalKg } }) };
+  }
   const answer: SendEmailAnswer = { success: false, error: asText(error) };
   if (typeof fields === "object" && fields !== null) {
     answer.fields = Object.fromEntries(
       Object.entries(fields).filter(([, text]) => typeof text === "string"),
-    ) as FieldErrors;
+    ) as AnswerErrors;
   }
   return answer;
 }

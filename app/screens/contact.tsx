@@ -1,7 +1,6 @@
-import type { BuildSettings } from "../../contract/build-settings.ts";
 import { ContactEmail } from "../components/links.tsx";
 import { ContactForm, FORM_ROOT_ID } from "../contact/contact-form.tsx";
-import type { Screen } from "../screen.ts";
+import type { RenderContext, Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/contact.css?inline";
 
@@ -14,10 +13,10 @@ export const contact: Screen = {
   styles,
   script: "contact",
   fetches: ({ countriesUrl }) => [{ kind: "data", urls: [countriesUrl] }],
-  render: ({ settings }) => <Contact {...settings} />,
+  render: (context) => <Contact {...context} />,
 };
 
-function Contact({ apiBase, countriesUrl }: BuildSettings) {
+function Contact({ settings: { apiBase, countriesUrl }, electricityUrl }: RenderContext) {
   return (
     <div className="contact">
       <section className="contact-intro">
@@ -36,12 +35,15 @@ function Contact({ apiBase, countriesUrl }: BuildSettings) {
           </p>
         </div>
       </section>
-      <section className="contact-panel" aria-labelledby="form-title">
-        <h2 id="form-title">Send us a Message</h2>
-        <div id={FORM_ROOT_ID} data-api-base={apiBase} data-countries-url={countriesUrl}>
-          <ContactForm apiBase={apiBase} countriesUrl={countriesUrl} />
-        </div>
-      </section>
+      <div
+        id={FORM_ROOT_ID}
+        className="contact-parts"
+        data-api-base={apiBase}
+        data-countries-url={countriesUrl}
+        data-electricity-url={electricityUrl}
+      >
+        <ContactForm apiBase={apiBase} countriesUrl={countriesUrl} electricityUrl={electricityUrl} />
+      </div>
     </div>
   );
 }

@@ -7,7 +7,13 @@ import { test } from "../support/site.ts";
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 /** Stands for any request that made the server fail. */
 const FAILURE_PATH = "/made-to-fail";
-const ALL_SCREENS = [...SCREENS.map(({ paths }) => paths[0]), "/about", "/assets/carbon", FAILURE_PATH];
+const ALL_SCREENS = [
+  ...SCREENS.map(({ paths }) => paths[0]),
+  "/about",
+  "/assets/carbon",
+  "/assets/footprint",
+  FAILURE_PATH,
+];
 const COLOR_SCHEMES = ["light", "dark"] as const;
 
 const INVALID = { name: "Enter your name.", message: "Enter your message." };
@@ -95,6 +101,8 @@ test("by keyboard alone: skip link, every link in order, the pane, and the form"
   await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
   await expect(page.getByRole("main").getByRole("link", { name: "@" })).toBeFocused();
+  await page.keyboard.press("Tab");
+  await expect(page.locator("details.footprint > summary")).toBeFocused();
   for (const label of ["Name", "Email", "Phone Number", "Country", "Message"]) {
     await page.keyboard.press("Tab");
     await expect(page.getByLabel(label, { exact: true })).toBeFocused();

@@ -27,7 +27,7 @@ test("nothing of the film is asked for before the load event, and the hero leads
   await expect.poll(() => order).toContain("film");
   expect(order[0]).toBe("load");
   await page.getByRole("main").getByRole("link", { name: "Start Offsetting Now" }).click();
-  await expect(page).toHaveURL(/\/contact$/);
+  await expect(page).toHaveURL(/\/contact#footprint$/);
 });
 
 test.describe("with reduced motion", () => {

@@ -1,0 +1,229 @@
+import AxeBuilder from "@axe-core/playwright";
+import { expect, type Page } from "@playwright/test";
+import { fillForm, openForm, VISITOR } from "../support/contact.ts";
+import { test } from "../support/site.ts";
+
+const part = (page: Page) => page.locator("details.footprint");
+const amount = (page: Page, name: string) => page.locator(`[id="footprint.${name}"]`);
+const total = (page: Page) => part(page).locator(".footprint-total strong");
+const categories = (page: Page) => part(page).locator(".footprint-bars li > span:first-child");
+const announcement = (page: Page) => part(page).getByRole("status");
+
+/** Opens the contact page with the part open and ready to compute. */
+async function openPart(page: Page): Promise<void> {
+  await openForm(page);
+  await part(page).locator("summary").first().click();
+  await expect(part(page).getByText("Your estimate appears here as you type.")).toBeVisible();
+}
+
+test("the home page's button leads to the open part; until somebody opens it, nothing of it is fetched", async ({
+  page,
+}) => {
+  const fetched: string[] = [];
+  page.on("request", (request) => {
+    if (/electricity|footprint-estimate/.test(request.url())) fetched.push(new URL(request.url()).pathname);
+  });
+  await openForm(page);
+  await expect(part(page)).not.toHaveAttribute("open");
+  expect(fetched).toEqual([]);
+
+  await page.goto("/");
+  await page.getByRole("link", { name: "Start Offsetting Now" }).click();
+  await expect(page).toHaveURL(/\/contact#footprint$/);
+  await expect(part(page).getByText("Your estimate appears here as you type.")).toBeVisible();
+  await expect(part(page).getByRole("heading", { name: "Estimate your footprint" })).toBeInViewport();
+  expect(fetched.map((path) => path.replace(/-[\w-]{8}\./, ".")).sort()).toEqual([
+    "/assets/electricity.json",
+    "/assets/footprint-estimate.js",
+  ]);
+});
+
+test("while somebody types: total, bars, the largest saving, the country's figures, sources; and it can be removed", async ({
+  page,
+}) => {
+  await openPart(page);
+  await test.step("there is no total until something was entered, and 0 is something", async () => {
+    await expect(total(page)).toHaveCount(0);
+    await amount(page, "shortFlightKm").fill("900");
+    await expect(total(page)).toHaveCount(0);
+    await amount(page, "railKm").fill("0");
+    await expect(total(page)).toHaveText("about 0 kg CO2e a year");
+    await amount(page, "railKm").fill("");
+    await expect(total(page)).toHaveCount(0);
+  });
+
+  await test.step("the world's average stands in for no country, and the page says so", async () => {
+    await amount(page, "electricityKwh").fill("1 500 kWh");
+    await expect(total(page)).toHaveText("about 710 kg CO2e a year");
+    await expect(part(page)).toContainText("Read as 1,500 kWh");
+    await expect(part(page)).toContainText("Computed with the world’s average for electricity");
+    await page.getByLabel("Country", { exact: true }).selectOption("FR");
+    await expect(total(page)).toHaveText("about 66 kg CO2e a year");
+    await expect(part(page)).not.toContainText("average for electricity");
+    await page.getByLabel("Country", { exact: true }).selectOption("AQ");
+    await expect(total(page)).toHaveText("about 710 kg CO2e a year");
+    await expect(part(page)).toContainText("there are no figures for Antarctica");
+    await page.getByLabel("Country", { exact: true }).selectOption("FR");
+  });
+
+  await test.step("categories by size, and the one change that saves most", async () => {
+    await amount(page, "carKm").fill("10,000");
+    await amount(page, "longFlights").fill("2");
+    await amount(page, "longFlightClass").selectOption("business");
+    await expect(total(page)).toHaveText("about 13 t CO2e a year");
+    await expect(categories(page)).toHaveText(["Flights", "Car", "Electricity"]);
+    await expect(part(page)).toContainText(
+      "What would save most: economy class on the long flights, about 7.0 t a year.",
+    );
+    const widths = await part(page)
+      .locator(".footprint-bars rect")
+      .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+    expect(widths.toSorted((a, b) => b - a)).toEqual(widths);
+    expect(widths[0]).toBeGreaterThan(100);
+  });
+
+  await test.step("miles are converted, and the page shows how", async () => {
+    await page.getByLabel("Distance in miles").check();
+    await expect(part(page)).toContainText("Read as 10,000 miles (16,093 km)");
+    await expect(part(page).locator(".footprint-bars li", { hasText: "Car" })).toContainText("3.3 t");
+    await page.getByLabel("Distance in miles").uncheck();
+  });
+
+  await test.step("each factor with its year and source is a click away", async () => {
+    await part(page).getByText("Factors and sources").click();
+    const electricity = part(page).getByRole("listitem").filter({ hasText: "per kWh" });
+    await expect(electricity).toContainText("0.04418 kg CO2e per kWh, France");
+    await expect(electricity).toContainText("2024");
+    await expect(electricity.getByRole("link", { name: "Ember" })).toHaveAttribute(
+      "href",
+      /^https:\/\/ember-energy\.org\//,
+    );
+    await expect(part(page)).toContainText("Factor set: DESNZ 2026 v1.2; Ember 2022-2024 (co2.js 0.19.0).");
+    await expect(part(page).getByRole("link", { name: "How we estimate" })).toHaveAttribute(
+      "href",
+      "/assets/footprint",
+    );
+  });
+
+  await test.step("removed again, nothing is left of it", async () => {
+    await part(page).getByRole("button", { name: "Remove the estimate" }).click();
+    await expect(part(page)).not.toHaveAttribute("open");
+    await expect(part(page).locator("summary").first()).toBeFocused();
+    await fillForm(page);
+    const request = page.waitForRequest("**/send-email");
+    await page.getByRole("button", { name: "Submit" }).click();
+    expect((await request).postDataJSON()).not.toHaveProperty("footprint");
+    await expect(page.getByText("Message sent successfully!", { exact: true }).first()).toBeVisible();
+  });
+});
+
+test("a total is announced once somebody has stopped typing, not with every key", async ({ page }) => {
+  await openPart(page);
+  const said: string[] = [];
+  await page.exposeFunction("say", (text: string) => said.push(text));
+  await announcement(page).evaluate((element) => {
+    new MutationObserver(() => window.say(element.textContent ?? "")).observe(element, {
+      ...{ childList: true, characterData: true, subtree: true },
+    });
+  });
+  await amount(page, "gasKwh").pressSequentially("12000", { delay: 30 });
+  await expect(announcement(page)).toHaveText("about 2.6 t CO2e a year");
+  expect(said).toEqual(["about 2.6 t CO2e a year"]);
+});
+
+test.describe("what cannot be used", () => {
+  test.use({ expectedTrouble: /status of 422|status 422/ });
+
+  test("is said at the field: by the page, and by the server; nothing is lost", async ({ page }) => {
+    await openPart(page);
+    await fillForm(page);
+    await amount(page, "gasKwh").fill("a lot");
+    await amount(page, "gasKwh").blur();
+    const sentence = "Enter a number of kWh, such as 1,500 or 12.5.";
+    await expect(amount(page, "gasKwh")).toHaveAccessibleDescription(sentence);
+    await expect(part(page)).toContainText("The estimate appears once every amount can be read.");
+    await part(page).locator("summary").first().click();
+    await page.getByRole("button", { name: "Submit" }).click();
+    await expect(amount(page, "gasKwh")).toBeFocused();
+    await expect(amount(page, "gasKwh")).toBeInViewport();
+
+    await amount(page, "gasKwh").fill("9000");
+    await expect(amount(page, "gasKwh")).not.toHaveAttribute("aria-invalid");
+    await page.route("**/send-email", (route) =>
+      route.fulfill({
+        status: 422,
+        json: { success: false, error: "Please correct the marked fields.", fields: { "footprint.carKm": "Too far." } },
+      }),
+    );
+    await page.getByRole("button", { name: "Submit" }).click();
+    await expect(amount(page, "carKm")).toHaveAccessibleDescription("Too far.");
+    await expect(amount(page, "carKm")).toBeFocused();
+    await expect(amount(page, "gasKwh")).toHaveValue("9000");
+    await expect(page.getByLabel("Message", { exact: true })).toHaveValue(VISITOR.message);
+  });
+});
+
+test("by keyboard alone: open, enter, choose, read, send; what was typed survives a reload", async ({ page }) => {
+  await openForm(page);
+  await part(page).locator("summary").first().focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  await expect(amount(page, "electricityKwh")).toBeFocused();
+  await page.keyboard.type("2000");
+  await page.keyboard.press("Tab");
+  await expect(amount(page, "gasKwh")).toBeFocused();
+  await expect(total(page)).toHaveText("about 950 kg CO2e a year");
+  for (const name of ["heatingOilLitres", "lpgLitres", "carKm", "carFuel"]) {
+    await page.keyboard.press("Tab");
+    await expect(amount(page, name)).toBeFocused();
+  }
+  await page.keyboard.press("e");
+  await expect(amount(page, "carFuel")).toHaveValue("electric");
+  await page.goto("/privacy");
+  await page.goBack();
+  await expect(part(page)).toHaveAttribute("open");
+  await expect(total(page)).toHaveText("about 950 kg CO2e a year");
+});
+
+test("axe finds nothing, and nothing scrolls sideways: open, filled in and with an error; narrow and wide, light and dark", async ({
+  page,
+}) => {
+  await openPart(page);
+  await amount(page, "longFlights").fill("123 456,5");
+  await amount(page, "hotelNights").fill("12");
+  await part(page).getByText("Factors and sources").click();
+  for (const state of ["filled in", "with an error"]) {
+    if (state === "with an error") await amount(page, "gasKwh").fill("a lot");
+    await amount(page, "carKm").focus();
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
+        const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+        expect(
+          violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target)}`),
+          `${state} ${width} ${colorScheme}`,
+        ).toEqual([]);
+      }
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), `${state} ${width}`).toBeLessThanOrEqual(
+        width,
+      );
+    }
+  }
+});
+
+test("prints the estimate, not the controls to remove it", async ({ page }) => {
+  await openPart(page);
+  await amount(page, "gasKwh").fill("9000");
+  await page.emulateMedia({ media: "print" });
+  await expect(total(page)).toBeVisible();
+  await expect(total(page)).toHaveCSS("position", "static");
+  await expect(part(page).getByRole("button", { name: "Remove the estimate" })).toBeHidden();
+});
+
+declare global {
+  interface Window {
+    say(text: string): void;
+  }
+}
