@@ -31,6 +31,7 @@ const SHOTS: readonly Shot[] = [
     path: "/contact",
     prepare: (page) => submit(page, { fields: { phone: "Enter digits." } }),
   },
+  { name: "contact-estimate", path: "/contact#footprint", prepare: enterAmounts },
   { name: "contact-broken", path: "/contact#message-error" },
   { name: "contact-sent", path: "/contact?reference=BC-7K3Q-9M#message-sent" },
   { name: "menu", path: "/contact", prepare: openMenu },
@@ -113,6 +114,13 @@ async function submit(page: Page, answer: object): Promise<void> {
   }
   await page.getByRole("button", { name: "Submit" }).click();
   await page.getByText("Failed to send message.").filter({ visible: true }).waitFor();
+}
+
+async function enterAmounts(page: Page): Promise<void> {
+  for (const [field, amount] of Object.entries({ electricityKwh: "1 500 kWh", carKm: "10,000", longFlights: "2" })) {
+    await page.locator(`[id="footprint.${field}"]`).fill(amount);
+  }
+  await page.locator(".footprint-total").waitFor();
 }
 
 async function openMenu(page: Page): Promise<void> {

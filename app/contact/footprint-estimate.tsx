@@ -127,8 +127,8 @@ function Result({ reading, onRemove }: ResultProps) {
         </ul>
         {saving && (
           <p>
-            What would save most: <b>{saving.change.charAt(0).toLowerCase() + saving.change.slice(1)}</b>, about{" "}
-            {formatMass(saving.kg)} a year.
+            What would save most: <b>{saving.change.charAt(0).toLowerCase() + saving.change.slice(1)}</b>,{" "}
+            <span className="nowrap">about {formatMass(saving.kg)}</span> a year.
           </p>
         )}
         <Sources reading={reading} estimate={estimate} />
@@ -173,11 +173,12 @@ function Sources({ reading, estimate }: EstimateProps) {
       <ul>
         {lines.map(({ field, place }) => {
           const { factor } = factorOf(field, inputs, reading.country, reading.electricity);
-          const where = place === undefined ? "" : `, ${place === null ? "average of countries" : reading.countryName}`;
+          const average = field === "hotelNights" ? "average of 38 countries" : "world average";
+          const where = place === undefined ? "UK average" : (place && reading.countryName) || average;
           return (
             <li key={field}>
-              <b>{AMOUNTS[field].label}</b>: {formatAmount(factor.kgPerUnit)} kg CO2e per {factor.unit}
-              {where}. Counted: {factor.boundary}. <a href={factor.link}>{factor.source}</a>, {factor.year}.
+              <b>{AMOUNTS[field].label}</b>: {formatAmount(factor.kgPerUnit)} kg CO2e per {factor.unit}, {where}.
+              Counted: {factor.boundary}. <a href={factor.link}>{factor.source}</a>, {factor.year}.
             </li>
           );
         })}

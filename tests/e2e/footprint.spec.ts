@@ -92,7 +92,7 @@ test("while somebody types: total, bars, the largest saving, the country's figur
   await test.step("each factor with its year and source is a click away", async () => {
     await part(page).getByText("Factors and sources").click();
     const electricity = part(page).getByRole("listitem").filter({ hasText: "per kWh" });
-    await expect(electricity).toContainText("0.04418 kg CO2e per kWh, France");
+    await expect(electricity).toContainText("0.04418 kg CO2e per kWh, France.");
     await expect(electricity).toContainText("2024");
     await expect(electricity.getByRole("link", { name: "Ember" })).toHaveAttribute(
       "href",
