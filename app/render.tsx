@@ -1,5 +1,8 @@
 import { text } from "node:stream/consumers";
+import { renderToStaticMarkup } from "react-dom/server";
 import { prerenderToNodeStream } from "react-dom/static";
+import { FormAlert } from "./contact/form-alert.tsx";
+import type { FormState } from "./contact/form-state.ts";
 import { Document, type PageParts, pageParts, socialCardPath } from "./document.tsx";
 import { COMING_SOON, FAILURE, ROUTES } from "./routes.ts";
 import type { PageFetch, RenderContext, Screen } from "./screen.ts";
@@ -27,6 +30,8 @@ export interface RenderedSite {
   pages: readonly RenderedPage[];
   comingSoon: RenderedPage;
   failure: RenderedPage;
+  /** The alerts of the contact form, which only its script shows. */
+  formAlerts: string;
 }
 
 export async function renderSite(context: RenderContext): Promise<RenderedSite> {
@@ -35,7 +40,16 @@ export async function renderSite(context: RenderContext): Promise<RenderedSite> 
     renderPage(FAILURE, [], context),
     ...ROUTES.map(({ screen, paths }) => renderPage(screen, paths, context)),
   ]);
-  return { pages, comingSoon, failure };
+  return { pages, comingSoon, failure, formAlerts: renderFormAlerts() };
+}
+
+function renderFormAlerts(): string {
+  const states: FormState[] = [
+    { phase: "sent", reference: "0" },
+    { phase: "failed", error: "", fields: {} },
+    { phase: "broken" },
+  ];
+  return states.map((state) => renderToStaticMarkup(<FormAlert state={state} />)).join("");
 }
 
 /** Renders the page that a path shows; the path is decoded and has no trailing slash. */

@@ -109,7 +109,7 @@ async function renderFigures({ footprintOf }: RenderContext, fetches: readonly P
     fetches: name === "/" ? fetches : [],
     socialCard: null,
   });
-  return { pages: [page("/")], comingSoon: page("coming-soon"), failure: page("error") };
+  return { pages: [page("/")], comingSoon: page("coming-soon"), failure: page("error"), formAlerts: "" };
 }
 
 test("each page is rendered with its own footprint, which is as long as the placeholder it was weighed with", async () => {

@@ -15,6 +15,8 @@ import {
 } from "../contract/build-manifest.ts";
 import { CACHE_CONTROL, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 import { carbonJson, carbonText, renderWeighed } from "./carbon.ts";
+import { hasErrors, reportText } from "./claims/check.ts";
+import { checkSiteClaims } from "./claims/site-claims.ts";
 import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
 import { socialCardDrawer } from "./pictures.ts";
@@ -39,9 +41,11 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
     ...(await technicalFiles(settings, indexedPaths)),
   ];
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
-  const { pages, comingSoon, failure, carbon } = await renderWeighed(renderer.renderSite, context, (url) =>
-    contents.get(url),
-  );
+  const rendered = await renderWeighed(renderer.renderSite, context, (url) => contents.get(url));
+  const { pages, comingSoon, failure, carbon } = rendered;
+  const claims = await checkSiteClaims(rendered);
+  if (hasErrors(claims)) throw new Error(`${reportText(claims)}\ndocs/claims.md says what to do.`);
+  console.log(reportText(claims));
 
   // The settings may name another film than the project's own, or none.
   const used = new Set(pages.flatMap(({ fetches }) => fetches.flatMap(({ urls }) => urls)));

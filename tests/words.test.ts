@@ -127,6 +127,7 @@ test("the hero says what the specification asks", () => {
     "Support renewable power projects",
     "neutralise the carbon footprint",
     "Carbon neutrality means",
+    "Credits do not make you or a product carbon neutral: they pay for reductions elsewhere",
   ])
     expect(textOf(main)).toContain(words);
 });

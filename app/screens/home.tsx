@@ -29,11 +29,12 @@ function Home({ isSavingData }: { isSavingData: boolean }) {
           renewable energy credits.
         </p>
         <p className="hero-line">
-          Support renewable power projects and help neutralise the carbon footprint you cannot yet cut.
+          Support renewable power projects: reductions elsewhere help neutralise the carbon footprint you cannot yet
+          cut.
         </p>
         <p className="hero-more">
-          Carbon neutrality means balancing the emissions that remain with reductions elsewhere. It begins with
-          measuring and cutting your own. Credits then put money behind solar and wind power for what is left.
+          Carbon neutrality means cutting your own emissions first and balancing what remains. Credits do not make you
+          or a product carbon neutral: they pay for reductions elsewhere, in solar and wind power.
         </p>
         <ButtonLink link={site.startOffsetting} look="primary" />
       </div>

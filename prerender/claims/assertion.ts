@@ -62,14 +62,17 @@ const EMPTY_NO =
 /** `No product, service or person becomes …`: one verb, and what it says is denied. */
 function hasNegativeSubject(clause: string): boolean {
   const verbs = clause.match(new RegExp(VERB, "gi")) ?? [];
-  const pattern = new RegExp(`^\\W*(?:and |so |then )?(?:no ${EMPTY_NO}|none\\b|neither\\b|nobody\\b|nothing\\b)`, "i");
+  const pattern = new RegExp(
+    `^\\W*(?:and |so |then )?(?:no ${EMPTY_NO}|none\\b|neither\\b|nobody\\b|nothing (?!stands|could|is easier))`,
+    "i",
+  );
   return verbs.length <= 1 && pattern.test(clause);
 }
 
 function isNegated(clause: string): boolean {
   return (
     hasNegativeSubject(clause) ||
-    /(?:\b(?:not|never|cannot|nor|neither|nobody|none|nothing|no one|no longer|hardly|rarely)\b|n't\b)(?! (?:only|just|merely|simply|least|to mention|(?:\w+ ){0,4}(?:easier|simpler|cheaper|faster)))/i.test(
+    /(?:\b(?:not|never|cannot|nor|neither|nobody|none|nothing(?! stands)|no one|no longer|hardly|rarely)\b|n't\b)(?! (?:only|just|merely|simply|least|to mention|(?:\w+ ){0,4}(?:easier|simpler|cheaper|faster)))/i.test(
       clause,
     ) ||
     new RegExp(`\\bno ${EMPTY_NO}(?:[\\w-]+ ){0,3}$`, "i").test(clause) ||
@@ -122,5 +125,8 @@ function isDefinition(before: string, after: string): boolean {
   const isGeneral =
     /^\W*(?:an?|any) [\w -]+ (?:is|becomes|can be|counts as|may be)(?: \w+)? ?$/i.test(before) &&
     /^\W*(?:when|if|once|only|as soon as)\b/i.test(after);
-  return isTermFirst || isGeneral;
+  const isEffort =
+    /^\W*(?:being|becoming|going|staying|reaching) $/i.test(before) &&
+    /^\W*(?:[\w-]+ ){0,3}(?:takes|requires|needs|costs|demands|is (?:hard|difficult))\b/i.test(after);
+  return isTermFirst || isGeneral || isEffort;
 }

@@ -104,6 +104,10 @@ function clauseOf(sentence: string, end: number): string {
   );
 }
 
+export function hasErrors({ findings }: ClaimsReport): boolean {
+  return findings.some(({ rule }) => rule.level === "error");
+}
+
 /** What was looked for and what was found. It judges wording, so it never says that a text keeps the law. */
 export function reportText({ findings, ...report }: ClaimsReport): string {
   const lines = findings.map(({ rule, sentence, hash, places: [first = "", ...others] }) =>

@@ -34,7 +34,7 @@ const NET_ZERO = `(?:(?:climate[\\s-])?net[\\s-]?zero)${TOPIC}`;
 const NEUTRAL = `(?:${NEUTRAL_ADJECTIVE}${TOPIC}|${NET_ZERO})`;
 const NEUTRALITY = "(?:(?:carbon|climate|co2)[\\s-]neutrality)";
 const BE =
-  "(?:\\b(?:am|is|are|was|were|be|been|being|become|becomes|became|becoming|go|goes|going|gone|went|get|gets|getting|stay|stays|staying|remain|remains|turn|turns|turning|turned|run|runs|running|operate|operates|work|works|travel|travels|fly|flies|ship|ships|arrive|arrives|live|lives|drive|drives)\\b|'re\\b|'s\\b|'m\\b)";
+  "(?:\\b(?:am|is|are|was|were|be|been|being|become|becomes|became|becoming|go|goes|going|gone|went|get|gets|getting|stay|stays|staying|remain|remains|turn|turns|turning|turned|run|runs|running|operate|operates|work|works|travel|travels|fly|flies|ship|ships|arrive|arrives|live|lives|drive|drives|considered|(?:count|counts|qualify|qualifies) as)\\b|'re\\b|'s\\b|'m\\b)";
 const MAKE = "\\b(?:make|makes|making|made|keep|keeps|render|renders|turn|turns)\\b";
 /** Words that may stand between the verb and what it says. */
 const BETWEEN =
@@ -54,7 +54,7 @@ const CERTIFICATE =
   "(?:\\b(?:i-)?recs?\\b|\\bregos?\\b|\\bguarantees? of origin\\b|\\b(?:renewable |green |wind |solar )*(?:energy|power|electricity)(?: attribute)? (?:certificates?|credits?)\\b)";
 /** Not the noun: "a certified offset". */
 const OFFSET_VERB =
-  "(?<!\\b(?:carbon|certified|verified|an?|the|your|our|each|every|per) )\\b(?:offset(?:s(?! (?:in|are|is|from|come|have|represent|and|or|do|does)\\b)|ting)?|neutrali[sz](?:e|es|ed|ing)|compensat(?:e|es|ed|ing)(?: for)?|cancel(?:s|led|ling)?(?: out)?|balanc(?:e|es|ed|ing)(?: out)?|makes? up for|making up for|counterbalanc(?:e|es|ed|ing)|erases?)\\b";
+  "(?<!\\b(?:carbon|certified|verified|an?|the|your|our|each|every|per) )\\b(?:offset(?:s(?! (?:in|are|is|from|come|have|represent|and|or|do|does)\\b)|ting)?|neutrali[sz](?:e|es|ed|ing)|compensat(?:e|es|ed|ing)(?: for)?|cancel(?:s|led|ling)?(?: out)?|balanc(?:e|es|ed|ing)(?: out)?|makes? up for|making up for|counterbalanc(?:e|es|ed|ing)|eras(?:e|es|ed|ing)|negat(?:e|es|ed|ing)|undo(?:es)?|wip(?:e|es|ed|ing) out)\\b";
 const EMISSIONS =
   "\\b(?:emissions?|footprint|carbon|co2e?|tonnes?|tons?|greenhouse gas(?:es)?|impact|flights?|holidays?|trips?|commute|travel|driving|miles|kilomet(?:re|er)s?|pollution|fossil fuels?)\\b";
 const YEAR = "(?:the year )?20\\d\\d";
@@ -80,7 +80,7 @@ export const RULES: readonly Rule[] = [
     lookedFor:
       "a product, us or you said to be, become or be made carbon or climate neutral, net zero, compensated or positive",
     reason:
-      "Offsets do not change the impact of a product, and the EU forbids saying so (Directive 2005/29/EC, Annex I, 4c); buyers and sellers are treated alike here.",
+      "Reductions elsewhere do not change a product, and the EU forbids saying so (Directive 2005/29/EC, Annex I, 4c); said of a company it misleads in the same way.",
     better: "Say what happens: “Our credits pay for reductions elsewhere. Your own emissions stay what they are.”",
     patterns: [
       pattern(`${BE}(?:,[^,;:]{1,40},)?${BETWEEN}{0,5} (?<term>${NEUTRAL})`),
@@ -150,6 +150,9 @@ export const RULES: readonly Rule[] = [
         "\\b(?:environment(?:ally)?|climate|planet|nature|earth|carbon)[\\s-](?:friendly|conscious|aware|safe|sound|responsible|correct|smart)\\b",
       ),
       pattern(
+        "\\b(?:sav(?:e|es|ing)|lov(?:e|es|ing)|treat|help(?:s|ing)?|heal(?:s|ing)?) (?:the |our )?(?:planet|environment|climate|earth|nature)\\b",
+      ),
+      pattern(
         "\\b(?:good|better|kind|kinder|gentle|gentler|great|love) (?:for|to|on|the) (?:the |our )?(?:planet|environment|climate|earth|nature)\\b",
       ),
       pattern(
@@ -191,7 +194,7 @@ export const RULES: readonly Rule[] = [
       "Name the scheme and where to look it up: “issued under the Gold Standard, with serial numbers in its registry”.",
     patterns: [
       patternWith(
-        `(?:${SUBJECT}|\\b(?:neutral|green|projects?|products?|compan(?:y|ies)|business(?:es)?)\\b)`,
+        `(?:${SUBJECT}|\\b(?:neutral|green|projects?|forests?|trees|farms?|products?|compan(?:y|ies)|business(?:es)?)\\b)`,
         "\\bcertif(?:ied|ication)\\b(?! (?:cop(?:y|ies)|mail|post|accountants?|translations?|electricians?|engineers?|true|lawyers?|bod(?:y|ies)|schemes?)\\b)",
       ),
       patternWith(`(?:${SUBJECT}|\\b(?:neutral|green)\\b)`, "\\b(?:eco-?)?labels?\\b"),
@@ -264,6 +267,7 @@ export const RULES: readonly Rule[] = [
         "\\b(?:remov|eliminat|eras|undo|wip)(?:e|es|ing)?(?: out| away)? (?:your|our|their|its|the) (?:[\\w-]+ ){0,2}footprint\\b",
       ),
       pattern(`\\bcarbon[\\s-]offset(?:ted)? ${PRODUCT}\\b`),
+      pattern("\\bwe (?:\\w+ly )?(?:offset|compensate|neutralise)\\W*$"),
       pattern("\\bcompensate(?:s|d)? (?:for )?(?:your|our|every|each|all|the)\\b"),
     ],
     notAfter: new RegExp(PATH, "i"),
