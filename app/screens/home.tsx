@@ -34,7 +34,7 @@ function Home({ isSavingData }: { isSavingData: boolean }) {
         </p>
         <p className="hero-more">
           Carbon neutrality means cutting your own emissions first and balancing what remains. Credits do not make you
-          or a product carbon neutral: they pay for reductions elsewhere, in solar and wind power.
+          or a product carbon neutral: they pay for reductions elsewhere.
         </p>
         <ButtonLink link={site.startOffsetting} look="primary" />
       </div>
