@@ -34,12 +34,13 @@ export function isAboutOthers(sentence: string): boolean {
   return !isAboutUs && OTHERS.some((others) => others.test(sentence));
 }
 
+/** As a subject: not "in India", nor "India's first". */
 const OTHERS = [
-  /\b(?:world|planet|countr(?:y|ies)|nations?|governments?|econom(?:y|ies)|society|humanity|industry|sectors?|scien(?:ce|tists?)|cit(?:y|ies)|states?|EU|European Union|Europe|UK|United Kingdom|Britain|India|Germany|France|China|Paris Agreement|parliament|law|directive|regulators?|standard|signator(?:y|ies))\b/i,
+  /(?<!\b(?:in|across|for|from|of|throughout|around|to|by) (?:the )?)\b(?:world|planet|countr(?:y|ies)|nations?|governments?|econom(?:y|ies)|society|humanity|industry|sectors?|scien(?:ce|tists?)|cit(?:y|ies)|states?|EU|European Union|Europe|UK|United Kingdom|Britain|India|Germany|France|China|Paris Agreement|parliament|law|directive|regulators?|standard|signator(?:y|ies))\b(?!')/i,
   /^\W*(?:(?:many|some|most|other|several|few|even|all|more and more) )*(?:companies|firms|businesses|organisations|sellers|providers|brands|airlines)\b/i,
 ];
 
-const HARD_BREAK = /[;:—–]\s|\s-\s|\b(?:but|however|yet|instead)\b(?! of)|\.\s/gi;
+const HARD_BREAK = /[;:—–]\s|\s-\s|(?<!anything )\bbut\b|\bhowever\b|,\syet\b|\.\s/gi;
 const SOFT_BREAK = /,\s|\band\b|\bbecause\b|\bsince\b|\bso that\b|\bwhile\b/gi;
 
 function afterHardBreak(text: string): string {
@@ -77,7 +78,7 @@ function isNegated(clause: string): boolean {
     ) ||
     new RegExp(`\\bno ${EMPTY_NO}(?:[\\w-]+ ){0,3}$`, "i").test(clause) ||
     /\bwithout (?:being|becoming|making|claiming|calling|saying)\b/i.test(clause) ||
-    /\b(?:instead of|rather than|far from|short of)(?: [\w-]+){0,3} ?$/i.test(clause)
+    /\b(?:instead of|rather than|far from|short of|anything but)(?: [\w-]+){0,3} ?$/i.test(clause)
   );
 }
 

@@ -83,7 +83,11 @@ function isBroken(rule: Rule, { unquoted, text, context }: Sentence): boolean {
   if (rule.isAboutUs && isAboutOthers(unquoted)) return false;
   const isClear =
     cleared?.by?.test(cleared.within === "block" ? context.text : text) ||
-    context.links.some(({ text: words, href }) => cleared?.link?.test(words) || cleared?.link?.test(href));
+    context.links.some(
+      ({ text: words, href }) =>
+        // A link that leads nowhere shows nothing.
+        !/^[#/]?$/.test(href) && (cleared?.link?.test(words) || cleared?.link?.test(href)),
+    );
   if (isClear) return false;
   return rule.patterns.some((pattern) =>
     [...unquoted.matchAll(pattern)].some((match) => {

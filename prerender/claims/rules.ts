@@ -60,7 +60,7 @@ const EMISSIONS =
 const YEAR = "(?:the year )?20\\d\\d";
 const WILL = "(?:\\b(?:will|shall|going to)\\b|'ll\\b)";
 const INTENT =
-  "\\b(?:commit\\w*|pledg\\w+|promis\\w+(?! that)|aim\\w*|intend\\w*|vow\\w*|strive\\w*|striving|goals?|targets?|ambitions?|on track|working towards?|work towards?|plan to|want to|set out to)\\b";
+  "\\b(?:commit(?:s|ted|ting|ments?)?|pledg\\w+|promis\\w+(?! that)|aim\\w*|intend\\w*|vow\\w*|strive\\w*|striving|goals?|targets?|ambitions?|on track|working towards?|work towards?|plan to|want to|set out to)\\b";
 const PATH = "\\b(?:path|journey|road|route|on (?:the|our|your|their|its) way|steps?) (?:to|towards?)\\b";
 const NUMBER =
   "(?:\\d[\\d.,']*|\\b(?:half|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty|hundred|thousand|million|billion)s?)";
@@ -99,7 +99,7 @@ export const RULES: readonly Rule[] = [
         `\\b(?:reach|reaches|reached|reaching|achieve|achieves|achieved|achieving|attain|hit|get to|gets? you to)${BETWEEN}{0,3} (?<term>${NEUTRAL}|${NEUTRALITY})[^.;]*\\b(?:credits?|offsets?|offsetting|certificates?|trees?|clicks?|minutes?|instantly|today|overnight)\\b`,
       ),
       pattern(
-        "\\b(?<term>(?:neutral|zero|no|positive)(?: [\\w-]+)? (?:(?:climate|carbon|environmental) (?:impact|footprint|effect)|(?:impact|effect) on the (?:climate|planet|environment)|footprint))\\b",
+        "\\b(?<term>(?:neutral|zero|no|positive)(?: [\\w-]+)? (?:(?:climate|carbon|environmental) (?:impact|footprint|effect)|(?:impact|effect) on the (?:climate|planet|environment)|footprint))\\b(?! (?:calculat|data|figure|report|estimate))",
       ),
       patternWith(
         "\\b(?:offset\\w*|credits?)\\b",
@@ -119,10 +119,14 @@ export const RULES: readonly Rule[] = [
         "We are “carbon neutral”.",
         "Reach net zero today with our credits.",
         "We are proud to say that our parcels are climate neutral.",
+        "India's first carbon neutral hotel",
+        "Carbon neutral parcels across Europe",
         "With our credits your coffee has no climate impact.",
       ],
       notFound: [
-        "We are not carbon neutral.",
+        "We are not yet carbon neutral.",
+        "We are anything but carbon neutral.",
+        "There is no carbon footprint calculator yet.",
         "Carbon neutral means that emissions and removals balance.",
         "Your path to net zero",
         "Is your shop carbon neutral?",
@@ -197,18 +201,27 @@ export const RULES: readonly Rule[] = [
         `(?:${SUBJECT}|\\b(?:neutral|green|projects?|forests?|trees|farms?|products?|compan(?:y|ies)|business(?:es)?)\\b)`,
         "\\bcertif(?:ied|ication)\\b(?! (?:cop(?:y|ies)|mail|post|accountants?|translations?|electricians?|engineers?|true|lawyers?|bod(?:y|ies)|schemes?)\\b)",
       ),
-      patternWith(`(?:${SUBJECT}|\\b(?:neutral|green)\\b)`, "\\b(?:eco-?)?labels?\\b"),
+      pattern(`(?:${SUBJECT}|\\b(?:neutral|green)\\b)[\\w-]*(?: [\\w-]+){0,2} labels?\\b|\\beco-?labels?\\b`),
+      pattern(
+        "\\b(?:our|a|the|this) labels? (?:on|for) (?:your|the|every) (?:products?|packag\\w+|shop|website|parcels?)\\b",
+      ),
       pattern("\\b(?:seals?|badges?|quality marks?)\\b(?! (?:the|it|your|an?) )"),
     ],
     cleared: { within: "block", by: SCHEME },
     isAboutUs: false,
     hides: [],
     examples: {
-      found: ["Get certified as a net-zero company.", "A green label for your shop.", "Wear our badge."],
+      found: [
+        "Get certified as a net-zero company.",
+        "A green label for your shop.",
+        "Wear our badge.",
+        "Our label on your packaging",
+      ],
       notFound: [
         "The project is certified by Plan Vivo.",
         "Send a certified copy of the contract.",
         "We issue no seal.",
+        "Choose a label for your energy account.",
         "Seal the envelope.",
       ],
     },
@@ -237,7 +250,12 @@ export const RULES: readonly Rule[] = [
     isAboutUs: true,
     hides: [5],
     examples: {
-      found: ["We will be carbon neutral soon.", "Net zero by 2035", "Our ambition is net zero."],
+      found: [
+        "We will be carbon neutral soon.",
+        "Net zero by 2035",
+        "Our ambition is net zero.",
+        "We will be net zero by 2040: <a href='#'>our plan</a>.",
+      ],
       notFound: [
         "We want to be net zero by 2040: <a href='/plan'>our plan</a>.",
         "India aims for net zero by 2070.",
@@ -310,13 +328,18 @@ export const RULES: readonly Rule[] = [
     ],
     cleared: {
       within: "block",
-      by: /\b(?:according to|sources?:|based on|(?:measured|counted|calculated|computed|estimated|reported|verified|published) (?:by|with|under|in)|IPCC|IEA|Ember|DEFRA|DESNZ|EPA|GHG Protocol|Sustainable Web Design|one tonne|1 tonne)\b|\bcredits? (?:stands for|represents|equals|is)\b/i,
-      link: /^https?:|\b(?:reports?|sources?|data|methods?|methodology|stud(?:y|ies)|figures?|evidence|calculat\w+|inventory|measure\w*|count\w*|carbon)\b|^\W*\d+\W*$/i,
+      by: /\b(?:according to|sources?:|based on|(?:measured|counted|calculated|computed|estimated|reported|verified|published) (?:by|with|under|in)|IPCC|IEA|Ember|DEFRA|DESNZ|EPA|GHG Protocol|Sustainable Web Design)\b|\bcredits?\b[^.]{0,40}\b(?:stands? for|represents?|equals?|is|are)\b[^.]{0,20}\b(?:one|1|a) (?:metric )?(?:tonne|ton|t)\b/i,
+      link: /^https?:|\b(?:reports?|sources?|data|methods?|methodology|stud(?:y|ies)|figures?|evidence|calculat\w+|inventory|measure\w*|count\w*)\b|^\W*\d+\W*$/i,
     },
     isAboutUs: false,
     hides: [],
     examples: {
-      found: ["Every order saves 2 kg of CO2.", "Cement causes 7% of emissions.", "CO<sub>2</sub> savings of 5 tonnes"],
+      found: [
+        "Every order saves 2 kg of CO2.",
+        "Cement causes 7% of emissions.",
+        "CO<sub>2</sub> savings of 5 tonnes",
+        "Save one tonne of CO2 with each order.",
+      ],
       notFound: [
         "One credit stands for one tonne of CO2e.",
         "We answer 95% of messages within a day.",

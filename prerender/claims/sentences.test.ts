@@ -27,9 +27,9 @@ test("the end of a block ends a sentence", () => {
 });
 
 test("a point ends a sentence, an abbreviation does not", () => {
-  expect(sentences("<p>We say no. We are here, e.g. in Pune. It costs approx. 5 pounds. Ask!</p>")).toEqual([
+  expect(sentences("<p>We say no. We are in India, e.g. Pune. It costs approx. 5 pounds. Ask!</p>")).toEqual([
     "We say no.",
-    "We are here, e.g. in Pune.",
+    "We are in India, e.g. Pune.",
     "It costs approx. 5 pounds.",
     "Ask!",
   ]);
