@@ -16,6 +16,7 @@ try {
   const context: RenderContext = {
     settings: parseBuildSettings(process.env).settings,
     scripts: { film: { code: "" }, contact: { url: "" } },
+    electricityUrl: "/electricity.json",
     // Any figure will do: the sentence around it counts.
     footprintOf: () => ({ grams: 0.05, gramsWithoutFilm: 0.01 }),
     isSavingData: false,

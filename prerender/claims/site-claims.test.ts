@@ -18,6 +18,7 @@ type Renderer = typeof import("../../app/render.tsx");
 const CONTEXT: RenderContext = {
   settings: parseBuildSettings({}).settings,
   scripts: { film: { code: "" }, contact: { url: "/contact.js" } },
+  electricityUrl: "/electricity.json",
   footprintOf: () => ({ grams: 0.05, gramsWithoutFilm: 0.01 }),
   isSavingData: false,
 };
@@ -52,7 +53,7 @@ test("every page is read with its title, description, labels and social card, an
   const texts = new Map(
     siteTexts(rendered).map(({ name, blocks }) => [name, blocks.map(({ part, text }) => `${part}: ${text.trim()}`)]),
   );
-  const paths = ["/", "/contact", "/privacy", "/terms", "/cancellation", "/delivery", "/assets/carbon"];
+  const paths = renderer.ROUTES.map((route) => route.paths[0]);
   expect([...texts.keys()]).toEqual([...paths, "coming-soon", "error", "contact form", "settings", "mail to the team"]);
   for (const words of [
     "title: Brighter Carbon: Carbon Offsetting Made Easy",
@@ -65,7 +66,9 @@ test("every page is read with its title, description, labels and social card, an
     expect(texts.get("/")).toContain(words);
   expect(texts.get("coming-soon")).toContain("text: Something amazing is on the way! Stay tuned.");
   expect(texts.get("error")).toContain("text: 500 Internal Server Error");
-  expect(texts.get("contact form")).toContain("text: Your reference is 0. We will answer by e-mail.");
+  expect(texts.get("contact form")).toContain(
+    "text: Your reference is 0. We will answer by e-mail. Your estimate went with it: 0.",
+  );
   expect(texts.get("contact form")).toContain(
     "text: Nothing you typed is lost. Please check your connection and press Submit again.",
   );
