@@ -219,7 +219,7 @@ export const KNOWN: readonly CorpusEntry[] = [
   ["Solar panels cover the roof of our warehouse in Pune."],
 ];
 
-/** Written last and run once. Never used to change a rule, so its figures are what to expect of new text. */
+/** Written last. No rule was changed to fix a failure here: keep it so, or its figures say nothing about new text. */
 export const UNSEEN: readonly CorpusEntry[] = [
   ["Thanks to you, our festival was climate neutral again.", 1],
   ["We have been running a carbon-neutral print shop for ten years.", 1],
