@@ -62,7 +62,15 @@ function messageNumber(number: number): StoredMessage {
   return {
     ...{ id: String(number), reference: `BC-AAAA-A${number}`, version: "1", state: "queued", acceptedAt: AT },
     ...{ stateChangedAt: AT, dueAt: AT, attempts: 0, lastError: null, isRestricted: false, answeredAt: null },
-    ...{ quarantineReason: null, name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "]\n[" },
+    ...{
+      quarantineReason: null,
+      footprint: null,
+      name: "Ada",
+      email: "ada@example.com",
+      phone: "1",
+      country: "",
+      message: "]\n[",
+    },
   };
 }
 

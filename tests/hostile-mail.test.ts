@@ -146,6 +146,7 @@ async function sendThrough(message: ContactMessage, identity = IDENTITY) {
     isRestricted: false,
     answeredAt: null,
     quarantineReason: null,
+    footprint: null,
     version: "1",
   };
   const before = server.mails.length;

@@ -35,9 +35,9 @@ describe("SQLite", () => {
         db.close();
         return rows;
       },
-      async loadFirstVersion() {
+      async loadSchema(version) {
         const db = new DatabaseSync(join(folder, "messages.db"));
-        db.exec(await readFile("tests/fixtures/schema-1.sqlite.sql", "utf8"));
+        db.exec(await readFile(`tests/fixtures/schema-${version}.sqlite.sql`, "utf8"));
         db.close();
       },
     };
@@ -63,10 +63,10 @@ describe("PostgreSQL", () => {
         await client.end();
         return rows;
       },
-      async loadFirstVersion() {
+      async loadSchema(version) {
         const client = new pg.Client(url);
         await client.connect();
-        await client.query(await readFile("tests/fixtures/schema-1.postgres.sql", "utf8"));
+        await client.query(await readFile(`tests/fixtures/schema-${version}.postgres.sql`, "utf8"));
         await client.end();
       },
     };

@@ -20,6 +20,7 @@ const MESSAGE: StoredMessage = {
   isRestricted: false,
   answeredAt: null,
   quarantineReason: null,
+  footprint: null,
   version: "1",
 };
 

@@ -25,6 +25,7 @@ const MESSAGE: StoredMessage = {
   isRestricted: false,
   answeredAt: null,
   quarantineReason: null,
+  footprint: null,
   version: "1",
 };
 const MAIL = composeMail(MESSAGE, { brand: "Brand", mailFrom: "site@example.test", mailTo: "team@example.test" });

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { FootprintEstimate } from "../../contract/footprint.ts";
 import type { Dialect, PendingMessage, Query, Value } from "./database.ts";
 import type { Acceptance, AcceptanceRules, Network, QuarantineReason } from "./store.ts";
 
@@ -17,7 +18,7 @@ export interface AcceptanceParts {
 
 /** A pending message with the hashes by which it is recognised. */
 interface Candidate extends PendingMessage {
-  /** Equal for the same five fields and for nothing else. */
+  /** Equal for the same five fields and the same inputs of an estimate, and for nothing else. */
   fingerprint: string;
   /** `null` without an Idempotency-Key. */
   key: { hash: string; clientProof: string } | null;
@@ -36,6 +37,7 @@ const MESSAGE_COLUMNS = {
   accepted_at: "BIGINT",
   state_changed_at: "BIGINT",
   due_at: "BIGINT",
+  footprint: "TEXT",
 } as const;
 const KEY_COLUMNS = { key_hash: "TEXT", reference: "TEXT", client_proof: "TEXT" } as const;
 const HIT_COLUMNS = { client_hash: "TEXT", at: "BIGINT" } as const;
@@ -67,6 +69,7 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
         ...submission.message,
         ...{ reference, fingerprint, state, quarantine_reason: quarantineReason ?? null },
         ...{ accepted_at: nowMs, state_changed_at: nowMs, due_at: state === "queued" ? nowMs : null },
+        footprint: submission.footprint ? JSON.stringify(submission.footprint) : null,
       });
       history.addMessage({ reference, fingerprint, acceptedAtMs: nowMs });
       if (state === "queued") history.queuedLastHour += 1;
@@ -265,12 +268,12 @@ async function insertRows<Columns extends Readonly<Record<string, "TEXT" | "BIGI
 }
 
 function identify(pending: PendingMessage, clientKey: Uint8Array): Candidate {
-  const { message, idempotencyKey, networks } = pending.submission;
+  const { message, footprint, idempotencyKey, networks } = pending.submission;
   const secret = Buffer.from(clientKey).toString("hex");
   const { name, email, phone, country, message: words } = message;
   return {
     ...pending,
-    fingerprint: keyedHash(secret, [name, email, phone, country, words]),
+    fingerprint: keyedHash(secret, [name, email, phone, country, words, ...(footprint ? wordsOf(footprint) : [])]),
     key:
       idempotencyKey === null
         ? null
@@ -279,6 +282,13 @@ function identify(pending: PendingMessage, clientKey: Uint8Array): Candidate {
             clientProof: keyedHash(secret, ["client", idempotencyKey, networks[0]?.hash ?? ""]),
           },
   };
+}
+
+/** The same inputs in whatever order they were sent. */
+function wordsOf({ inputs }: FootprintEstimate): string[] {
+  return Object.entries(inputs)
+    .map(([field, value]) => `${field}=${value}`)
+    .sort();
 }
 
 /**

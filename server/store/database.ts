@@ -117,6 +117,8 @@ export interface MessageRow {
   is_restricted: number;
   answered_at: number | null;
   quarantine_reason: QuarantineReason | null;
+  /** JSON. */
+  footprint: string | null;
   version: string;
 }
 
@@ -128,7 +130,8 @@ export const VERSION = `(id || '.' || state || '.' || state_changed_at || '.' ||
   || '.' || is_restricted || '.' || COALESCE(answered_at, 0) || '.' || COALESCE(corrected_at, 0))`;
 
 export const MESSAGE_COLUMNS = `id, reference, name, email, phone, country, message, state, accepted_at,
-  state_changed_at, due_at, attempts, last_error, is_restricted, answered_at, quarantine_reason, ${VERSION} AS version`;
+  state_changed_at, due_at, attempts, last_error, is_restricted, answered_at, quarantine_reason, footprint,
+  ${VERSION} AS version`;
 
 export function toStoredMessage(row: MessageRow): StoredMessage {
   return {
@@ -148,6 +151,7 @@ export function toStoredMessage(row: MessageRow): StoredMessage {
     isRestricted: row.is_restricted === 1,
     answeredAt: toDate(row.answered_at),
     quarantineReason: row.quarantine_reason,
+    footprint: row.footprint === null ? null : JSON.parse(row.footprint),
     version: row.version,
   };
 }

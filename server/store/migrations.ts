@@ -17,7 +17,7 @@ export interface ColumnTypes {
 type Migration = (types: ColumnTypes) => readonly string[];
 
 /** Number n of this list leads to schema version n. */
-const MIGRATIONS: readonly Migration[] = [createMessages, addKeysAndReasons];
+const MIGRATIONS: readonly Migration[] = [createMessages, addKeysAndReasons, addFootprint];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -122,4 +122,9 @@ function addKeysAndReasons({ identity, integer, tableEnd, keyedTableEnd }: Colum
     `CREATE INDEX messages_requeued ON messages (state, state_changed_at)
      WHERE state = 'queued' AND is_restricted = 0 AND state_changed_at > accepted_at`,
   ];
+}
+
+/** A FootprintEstimate as JSON, for messages that came with one. A node of the version before leaves it empty. */
+function addFootprint(): readonly string[] {
+  return ["ALTER TABLE messages ADD COLUMN footprint TEXT"];
 }

@@ -25,8 +25,8 @@ export async function openStore(
 
 /** For a whole message, the wait for the batch before it included. */
 const ACCEPT_LIMIT_MS = 8000;
-/** As long as the longest message, so that a disk which takes it takes a message too. */
-const LONGEST_MESSAGE = 5500;
+/** As long as the longest message with its estimate, so that a disk which takes it takes a message too. */
+const LONGEST_MESSAGE = 9000;
 const WRITE_CHECK =
   "INSERT INTO store_meta VALUES ('write_check', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 

@@ -245,6 +245,7 @@ const COPIED_TABLES = {
       "answered_at",
       "corrected_at",
       "quarantine_reason",
+      "footprint",
     ],
   ],
   message_events: ["id", "reference", "at", "kind", "detail"],

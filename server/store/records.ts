@@ -1,3 +1,4 @@
+import type { FootprintEstimate } from "../../contract/footprint.ts";
 import type { Action } from "../../contract/inbox.ts";
 import { type Database, type Value, VERSION } from "./database.ts";
 import { normaliseEmail } from "./listing.ts";
@@ -52,6 +53,12 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
     return `(${from}) = ${count} AND (${from} AND ${known}) = ${count}`;
   }
 
+  function footprintRows(footprints: ReadonlyMap<string, FootprintEstimate | null>, values: Value[]): string {
+    const rows = [...footprints].map(([reference, footprint]) => [reference, footprint && JSON.stringify(footprint)]);
+    const items = dialect.itemsOf(`$${values.push(JSON.stringify(rows))}`);
+    return `SELECT value ->> 0 AS footprint_of, value ->> 1 AS new_footprint FROM ${items}`;
+  }
+
   /** Keys of messages that are gone. */
   async function removeStrayKeys(): Promise<void> {
     // Not `NOT IN`, which PostgreSQL answers by reading the whole list again for each key once it is large.
@@ -89,13 +96,18 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
       );
     },
 
-    async rectify(email, changes, now, versions) {
+    async rectify(email, changes, now, versions, footprints = null) {
       const { name = null, email: newEmail = null, phone = null, country = null, message = null } = changes;
       const values: Value[] = [normaliseEmail(email), name, newEmail, phone, country, message, now.getTime()];
-      const sql = `UPDATE messages SET name = COALESCE($2, name), email = COALESCE($3, email),
+      const isMeant = `${isFrom("$1")} AND ${isUnchanged(versions, values)}`;
+      const set = `UPDATE messages SET name = COALESCE($2, name), email = COALESCE($3, email),
           phone = COALESCE($4, phone), country = COALESCE($5, country), message = COALESCE($6, message),
-          corrected_at = $7
-        WHERE ${isFrom("$1")} AND ${isUnchanged(versions, values)} RETURNING reference`;
+          corrected_at = $7`;
+      const sql =
+        footprints === null
+          ? `${set} WHERE ${isMeant} RETURNING reference`
+          : `${set}, footprint = new_footprint FROM (${footprintRows(footprints, values)}) AS corrected
+             WHERE reference = footprint_of AND ${isMeant} RETURNING reference`;
       return (await change(sql, values, { kind: "corrected", at: now })).length;
     },
 

@@ -1,4 +1,5 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
+import type { FootprintEstimate } from "../../contract/footprint.ts";
 import type { Action, EventKind, HoldReason, InboxState } from "../../contract/inbox.ts";
 import type { Limit, Retention } from "../config.ts";
 
@@ -19,6 +20,8 @@ export type { EventKind };
 /** What a request hands over. */
 export interface Submission {
   message: ContactMessage;
+  /** Most visitors send none. */
+  footprint?: FootprintEstimate | null;
   /** The client's own key for this message, if it sent one. Another client's same key is another key. */
   idempotencyKey: string | null;
   /** The client, and the networks that it belongs to, from the narrowest to the widest. */
@@ -37,7 +40,7 @@ export interface Network {
 
 /**
  * `stored` and `repeated` carry the reference of a message that is on disk. `repeated`: the same key and body, or the
- * same words within ten minutes. `key-reused`: the same client sent the key before with another body. `limited`: nothing
+ * same words and estimate within ten minutes. `key-reused`: the same client sent the key before with another body. `limited`: nothing
  * was stored.
  */
 export type Acceptance =
@@ -48,6 +51,7 @@ export type Acceptance =
 
 export interface StoredMessage extends ContactMessage {
   id: string;
+  footprint: FootprintEstimate | null;
   reference: string;
   state: MessageState;
   acceptedAt: Date;
@@ -224,6 +228,8 @@ export interface Store {
     changes: Partial<ContactMessage>,
     now: Date,
     versions?: readonly string[] | undefined,
+    /** By reference, the estimates of all these messages after the correction; absent when they stay as they are. */
+    footprints?: ReadonlyMap<string, FootprintEstimate | null> | null,
   ): Promise<number>;
   restrict(email: string, isRestricted: boolean, now: Date, versions?: readonly string[] | undefined): Promise<number>;
   /** Erases the messages and leaves no readable copy in the database's own files; returns their references. */

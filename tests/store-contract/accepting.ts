@@ -3,6 +3,7 @@ import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
 import {
   client,
   DAY_MS,
+  estimateOf,
   finish,
   HOUR_MS,
   LIMITED,
@@ -41,8 +42,48 @@ export function acceptingSuite(newPlace: NewPlace): void {
       isRestricted: false,
       answeredAt: null,
       quarantineReason: null,
+      footprint: null,
       version: expect.any(String),
     });
+  });
+
+  test("keeps an estimate to the digit, with everything that explains it", async () => {
+    const node = await (await newPlace()).open();
+    const everything = {
+      ...{ electricityKwh: 0.1 + 0.2, gasKwh: 1e10, heatingOilLitres: 1 / 3, lpgLitres: 0, carKm: 12_345.678 },
+      ...{ railKm: 1, coachKm: 2, busKm: 3, taxiKm: 4, shortFlights: 5, longFlights: 6, hotelNights: 7 },
+    };
+    const estimates = [estimateOf(everything, "IN"), estimateOf({ hotelNights: 1 }, ""), null];
+    const references = await Promise.all(
+      estimates.map((footprint) => store(node, submissionOf(messageWith(), { footprint }))),
+    );
+    const found = await Promise.all(references.map((reference) => node.find(reference)));
+    expect(found.map((message) => message?.footprint)).toEqual(estimates);
+    const claimed = await node.claim(9, MINUTE_MS, NOON);
+    expect(claimed.map(({ message }) => message.footprint?.totalKg)).toEqual(estimates.map((one) => one?.totalKg));
+  });
+
+  test("takes the same words with other inputs for another message, and in another order for the same", async () => {
+    const node = await (await newPlace()).open();
+    const message = messageWith();
+    const send = (footprint: Record<string, unknown> | null, rest = {}) =>
+      node.accept(
+        submissionOf(message, { ...rest, footprint: footprint && estimateOf(footprint) }),
+        NO_LIMITS,
+        later(MINUTE_MS),
+      );
+    const keyed = { idempotencyKey: "k1", networks: client("ada") };
+    const first = referenceOf(await send({ carKm: 100, gasKwh: 5 }, keyed));
+    expect(await send({ gasKwh: 5, carKm: 100, carFuel: "petrol" })).toEqual({ kind: "repeated", reference: first });
+    expect(await send({ gasKwh: "5", carKm: "100" }, keyed)).toEqual({ kind: "repeated", reference: first });
+    expect(await send({ carKm: 100, gasKwh: 6 }, keyed)).toEqual({ kind: "key-reused" });
+    expect(await send(null, keyed)).toEqual({ kind: "key-reused" });
+    expect(await send({ carKm: 100, gasKwh: 6 })).toMatchObject({ kind: "stored" });
+    expect(await send({ carKm: 100, gasKwh: 5, carFuel: "diesel" })).toMatchObject({ kind: "stored" });
+    const without = await send(null);
+    expect(without).toMatchObject({ kind: "stored" });
+    expect(await send(null)).toEqual({ kind: "repeated", reference: referenceOf(without) });
+    expect(await node.list({})).toHaveLength(4);
   });
 
   test("has committed when it answers: another node sees every message of a batch", async () => {

@@ -2,11 +2,13 @@ import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { FootprintEstimate } from "../../contract/footprint.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import { StoreRefused, StoreUnavailable } from "../../server/store/store.ts";
 import {
   client,
   DAY_MS,
+  estimateOf,
   finish,
   HOUR_MS,
   LIMITED,
@@ -69,6 +71,37 @@ export function keepingSuite(newPlace: NewPlace): void {
     ]);
     expect(await node.list({ email: "eve@example.com" })).toMatchObject([{ name: "Ada Lovelace", country: "GB" }]);
     expect(await node.rectify("nobody@example.com", { name: "X" }, NOON)).toBe(0);
+  });
+
+  test("stores corrected estimates with the correction, or neither", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    const send = (footprint: FootprintEstimate | null, email = "ada@example.com") =>
+      store(node, submissionOf(messageWith({ email }), { footprint }));
+    const references = [await send(estimateOf({ carKm: 1 })), await send(null), await send(estimateOf({ busKm: 1 }))];
+    const other = await send(estimateOf({ taxiKm: 1 }), "eve@example.com");
+    const [first = "", second = "", third = ""] = references;
+    const versions = (await node.list({ email: "ada@example.com" })).map(({ version }) => version);
+    const corrected = estimateOf({ carKm: 1 }, "FR");
+    const footprints = new Map([...[first, second].map((reference) => [reference, null] as const), [third, corrected]]);
+    const rectify = () => node.rectify("ADA@example.com", { country: "FR" }, later(1), versions, footprints);
+    await node.act("answer", { references: [second] }, NOON);
+    expect(await rectify()).toBe(0);
+    expect((await node.find(third))?.footprint).toEqual(estimateOf({ busKm: 1 }));
+    await node.act("unanswer", { references: [second] }, NOON);
+    expect(await rectify()).toBe(3);
+    const after = await Promise.all([first, second, third, other].map((reference) => node.find(reference)));
+    expect(after.map((message) => [message?.country, message?.footprint])).toEqual([
+      ...[
+        ["FR", null],
+        ["FR", null],
+        ["FR", corrected],
+      ],
+      ["GB", estimateOf({ taxiKm: 1 })],
+    ]);
+    expect(await node.history(first)).toMatchObject([{ kind: "corrected" }]);
+    expect(await node.rectify("ada@example.com", { name: "Ada King" }, later(2))).toBe(3);
+    expect((await node.find(third))?.footprint).toEqual(corrected);
   });
 
   test("neither mails nor purges a restricted message until the restriction is lifted", async () => {
@@ -176,6 +209,8 @@ export function keepingSuite(newPlace: NewPlace): void {
     const place = await newPlace();
     const [node, other] = await Promise.all([place.open(), place.open()]);
     const before = await Promise.all(Array.from({ length: 700 }, () => store(node)));
+    const estimate = estimateOf({ carKm: 12_345.678, hotelNights: 3 });
+    const estimated = await store(node, submissionOf(messageWith(), { footprint: estimate }));
     await node.claim(3, HOUR_MS, NOON);
     const during = Promise.all(Array.from({ length: 300 }, () => store(other)));
     await node.backup(join(folder, "copy.db"));
@@ -190,6 +225,7 @@ export function keepingSuite(newPlace: NewPlace): void {
     expect(await copy.list({ limit: 1 })).toMatchObject(
       await node.find(String((await copy.list({ limit: 1 }))[0]?.reference)).then((message) => [message]),
     );
+    expect((await copy.find(estimated))?.footprint).toEqual(estimate);
     expect(Buffer.from(copy.clientKey)).toEqual(Buffer.from(node.clientKey));
     expect(await store(copy)).toMatch(/^BC-/);
   });

@@ -2,13 +2,16 @@ import { expect, test } from "vitest";
 import type { Action } from "../../contract/inbox.ts";
 import type { MessageFilter, Store, StoredMessage } from "../../server/store/store.ts";
 import {
+  client,
   DAY_MS,
+  estimateOf,
   finish,
   HOUR_MS,
   later,
   MINUTE_MS,
   messageWith,
   type NewPlace,
+  NO_LIMITS,
   NOON,
   store,
   submissionOf,
@@ -332,7 +335,7 @@ export function operatorSuite(newPlace: NewPlace): void {
 
   test("upgrades a database of the first version in place, with all its messages", async () => {
     const place = await newPlace();
-    await place.loadFirstVersion();
+    await place.loadSchema(1);
     const nodes = await Promise.all([place.open(), place.open()]);
     const [node] = nodes;
     if (!node) throw new Error("There is no node");
@@ -361,5 +364,39 @@ export function operatorSuite(newPlace: NewPlace): void {
     expect(await store(node)).toMatch(/^BC-/);
     expect(await node.list({})).toHaveLength(6);
     expect(await node.claim(9, MINUTE_MS, later(DAY_MS))).toHaveLength(4);
+  });
+
+  test("upgrades a database of the second version in place, and takes its messages for the same", async () => {
+    const place = await newPlace();
+    await place.loadSchema(2);
+    const [node] = await Promise.all([place.open(), place.open()]);
+    const messages = await node.list({});
+    expect(messages.map(({ state, email, footprint }) => [state, email, footprint])).toEqual([
+      ["queued", "emile@example.com", null],
+      ["queued", "kept@example.com", null],
+      ["quarantined", "eve@example.com", null],
+      ["failed", "Zoe@Example.com", null],
+      ["delivered", "ada@example.com", null],
+    ]);
+    expect(messages[1]).toMatchObject({ name: "Grace Hopper", isRestricted: true });
+    expect(await node.history(messages[4]?.reference ?? "")).toMatchObject([
+      { kind: "delivered" },
+      { kind: "answered" },
+    ]);
+    // What identifies a message without an estimate is still the same, by its key and by its words.
+    const { name = "", email = "", phone = "", country = "", message = "" } = messages[3] ?? {};
+    const again = submissionOf({ name, email, phone, country, message });
+    const repeated = { kind: "repeated", reference: messages[3]?.reference };
+    const keyed = { ...again, idempotencyKey: "a-key", networks: client("c1") };
+    expect(await node.accept(keyed, NO_LIMITS, NOON)).toEqual(repeated);
+    expect(await node.accept(again, NO_LIMITS, messages[3]?.acceptedAt ?? NOON)).toEqual(repeated);
+    // A node of the second version goes on beside it.
+    await place.sql(`INSERT INTO messages (reference, fingerprint, name, email, phone, country, message, state,
+      quarantine_reason, accepted_at, state_changed_at, due_at)
+      VALUES ('BC-AAAA-AA', 'f', 'Ada', 'ada@example.com', '1', '', 'Words', 'queued', NULL, 1, 1, 1)`);
+    expect(await node.find("BC-AAAA-AA")).toMatchObject({ name: "Ada", footprint: null });
+    const footprint = estimateOf({ carKm: 1 });
+    const reference = await store(node, submissionOf(messageWith({ email: "kept@example.com" }), { footprint }));
+    expect((await node.find(reference))?.footprint).toEqual(footprint);
   });
 }

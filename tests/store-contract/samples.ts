@@ -1,4 +1,6 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
+import { estimateFootprint, type FootprintEstimate, parseFootprint } from "../../contract/footprint.ts";
+import { electricityTable } from "../../prerender/electricity.ts";
 import type { Acceptance, AcceptanceRules, Store, Submission } from "../../server/store/store.ts";
 
 /** One empty database; every `open` is another node on it. All nodes are closed after the test. */
@@ -8,8 +10,8 @@ export interface Place {
   open(options?: { drawReference?: (prefix: string) => string }): Promise<Store>;
   /** Runs SQL behind the store's back. */
   sql(statement: string): Promise<unknown[]>;
-  /** Fills the empty database with what the version of the program with schema 1 left. */
-  loadFirstVersion(): Promise<void>;
+  /** Fills the empty database with what the version of the program with this schema left. */
+  loadSchema(version: 1 | 2): Promise<void>;
 }
 
 export type NewPlace = () => Promise<Place>;
@@ -50,6 +52,13 @@ export function messageWith(fields: Partial<ContactMessage> = {}): ContactMessag
 
 export function submissionOf(message = messageWith(), rest: Partial<Submission> = {}): Submission {
   return { message, idempotencyKey: null, networks: [], isTrapped: false, ...rest };
+}
+
+/** The estimate that a visitor in this country gets for these inputs. */
+export function estimateOf(footprint: Readonly<Record<string, unknown>>, country = "GB"): FootprintEstimate {
+  const parsed = parseFootprint({ footprint });
+  if (!parsed.ok || parsed.inputs === null) throw new Error(JSON.stringify(parsed));
+  return estimateFootprint(parsed.inputs, country, electricityTable());
 }
 
 /** A client that belongs to no wider network. */
