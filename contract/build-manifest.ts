@@ -1,4 +1,5 @@
 import type { BuildSettings } from "./build-settings.ts";
+import type { ElectricityTable } from "./footprint.ts";
 import type { CACHE_CONTROL } from "./response-headers.ts";
 
 /** `dist/.build.json`: everything that the server knows about the pages. */
@@ -8,6 +9,8 @@ export interface BuildManifest {
   site: SiteIdentity;
   /** Policy facts that are still placeholders and must be set before launch. */
   unset: string[];
+  /** What footprint estimates are computed with. */
+  electricity: ElectricityTable;
   files: BuiltFile[];
 }
 
@@ -35,7 +38,7 @@ export interface BuiltFile {
 }
 
 /** Raised when the manifest changes: a server does not serve the build of another version. */
-export const MANIFEST_VERSION = 2;
+export const MANIFEST_VERSION = 3;
 export const MANIFEST_FILE = ".build.json";
 /** Coming Soon, for every path without a page, and the page for failures of the server. */
 export const NOT_FOUND_PAGE = "404.html";

@@ -14,6 +14,13 @@ export interface Factor {
 /** When the UK Government publishes the next year's factors, at the latest. */
 export const NEXT_FACTORS_DUE = "2027-06-30";
 
+export const FACTORS_REMEDY = "update contract/footprint-factors.ts, as docs/footprint.md says";
+
+/** Whether somebody should look for newer factors. */
+export function areFactorsDue(now: Date): boolean {
+  return now.getTime() >= Date.parse(NEXT_FACTORS_DUE);
+}
+
 /** A stored estimate names the factors that it was computed with. Change the name with any figure. */
 export const FACTORS_NAME = "DESNZ 2026 v1.2";
 const DESNZ = "UK Government (DESNZ) conversion factors 2026, v1.2";

@@ -28,6 +28,11 @@ import {
 
 const MAX_AMOUNT = 1e10;
 const MAX_DISTANCE_KM = 20_000;
+/** Of fields that do not exist, only so many are named, and none with a longer name: the sender chooses both. */
+const MAX_UNKNOWN_FIELDS = 5;
+const MAX_UNKNOWN_LENGTH = 40;
+
+const NO_SUCH_FIELD = "There is no such field in the estimate.";
 
 export type ParsedFootprint =
   /** `null` when no amount was entered: that is no estimate, and not an estimate of 0. */
@@ -50,6 +55,7 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
     shortFlightKm: DISTANCES.shortFlightKm.usual,
     longFlightKm: DISTANCES.longFlightKm.usual,
   };
+  let unknownFields = 0;
   const choices: Choices = { carFuel: "petrol", shortFlightClass: "economy", longFlightClass: "economy" };
   for (const [name, value] of Object.entries(given)) {
     const isEmpty = value === null || (typeof value === "string" && value.trim() === "");
@@ -69,12 +75,21 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
       if (options.includes(value)) Object.assign(choices, { [name]: value });
       else fields[key] = `Choose one of: ${options.join(", ")}.`;
     } else {
-      fields[key] = "There is no such field in the estimate.";
+      unknownFields += 1;
+      const isNamed = name.length <= MAX_UNKNOWN_LENGTH && unknownFields <= MAX_UNKNOWN_FIELDS;
+      fields[isNamed ? key : "footprint"] = isNamed
+        ? NO_SUCH_FIELD
+        : "There are fields that the estimate does not have.";
     }
   }
   if (Object.keys(fields).length > 0) return { ok: false, fields };
   const isEmpty = Object.keys(amounts).length === 0;
   return { ok: true, inputs: isEmpty ? null : { ...amounts, ...distances, ...choices } };
+}
+
+/** False for a name that the sender of a request made up. */
+export function isFootprintField(name: string): name is FootprintField {
+  return isOneOf(AMOUNTS, name) || isOneOf(DISTANCES, name) || isOneOf(CHOICES, name);
 }
 
 function withPrefix(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -310,6 +325,16 @@ export function describeInputs({ inputs, lines }: FootprintEstimate): { label: s
     const { label, unit } = AMOUNTS[field];
     return { label, value: `${formatAmount(inputs[field] ?? 0)} ${unit}${detailsOf(field, inputs)}`, kg };
   });
+}
+
+/** What has to stand below a stored estimate, a sentence each. */
+export function estimateNotes({ lines, factorSet }: FootprintEstimate): string[] {
+  const averaged = lines.flatMap(({ field, place }) => (place === null ? AMOUNTS[field].label : []));
+  return [
+    ...(averaged.length > 0 ? [`An average of countries was used for: ${averaged.join(", ")}.`] : []),
+    `Computed with: ${factorSet}.`,
+    "An estimate, not a certificate.",
+  ];
 }
 
 function detailsOf(field: AmountField, inputs: FootprintInputs): string {

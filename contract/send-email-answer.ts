@@ -6,6 +6,7 @@ export type AnswerErrors = FieldErrors & FootprintErrors;
 
 /** What `/send-email` answers. `success: true` means that the message is on disk. */
 export type SendEmailAnswer =
+  /** The estimate, as the server computed it and stored it, for a message that came with one. Not rounded. */
   | { success: true; reference: string; footprint?: { totalKg: number } }
   | { success: false; error: string; fields?: AnswerErrors };
 
@@ -22,3 +23,7 @@ export const ALERT_ID = {
 export const REFERENCE_PARAMETER = "reference";
 export const REFERENCE_PATTERN = /^[A-Z]{2,4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/;
 export const REFERENCE_SLOT_ID = "sent-reference";
+
+/** Beside it, where the message came with an estimate, the total in kg. A link may not put any other words into the page. */
+export const FOOTPRINT_PARAMETER = "footprint";
+export const FOOTPRINT_PATTERN = /^\d{1,18}(?:\.\d{1,25})?$/;

@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { isRunnableDevEnvironment, type Plugin, type ViteBuilder, type ViteDevServer } from "vite";
 import type { PageScript, RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
+import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint-factors.ts";
 import { electricityFile } from "./electricity.ts";
 import { technicalFiles } from "./technical-files.ts";
 import { writeSite } from "./write-site.ts";
@@ -77,6 +78,7 @@ async function buildSite(builder: ViteBuilder, settings: BuildSettings): Promise
   const unset = await writeSite({ renderer, context, outDir: OUT, rendererDir: RENDERER_OUT });
   await rm(RENDERER_OUT, { recursive: true });
   if (unset.length > 0) console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
+  if (areFactorsDue(new Date())) console.log(`Newer factors of the footprint estimate are due; ${FACTORS_REMEDY}`);
 }
 
 /** Renders the page again on every request. */

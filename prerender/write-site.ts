@@ -19,6 +19,7 @@ import { hasErrors, reportText } from "./claims/check.ts";
 import { checkSiteClaims } from "./claims/site-claims.ts";
 import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
+import { electricityTable } from "./electricity.ts";
 import { socialCardDrawer } from "./pictures.ts";
 import { type SiteFile, technicalFiles } from "./technical-files.ts";
 
@@ -73,6 +74,7 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
     settings,
     site: { brand, contactEmail, referencePrefix },
     unset,
+    electricity: electricityTable(),
     files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),
   };
   await write(outDir, MANIFEST_FILE, JSON.stringify(manifest, null, 1));

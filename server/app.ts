@@ -91,7 +91,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     }
   });
   serveHealth(app, store, readiness);
-  acceptMessages(app, { config, store, rules, meter: meter ?? noMeter, onStored });
+  const { electricity } = site.manifest;
+  acceptMessages(app, { config, store, rules, electricity, meter: meter ?? noMeter, onStored });
   app.setErrorHandler((error, request, reply) => {
     request.log.error({ event: "failure", err: error }, "request failed");
     reply.hijack();

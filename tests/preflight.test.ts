@@ -9,6 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type BuildManifest, MANIFEST_FILE, MANIFEST_VERSION } from "../contract/build-manifest.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
+import { electricityTable } from "../prerender/electricity.ts";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
 import {
   checkBuild,
@@ -72,7 +73,9 @@ describe("the build", () => {
   test("is ready", async () => {
     const distDir = await makeScratchFolder();
     const site = { brand: "Brighter Carbon", contactEmail: "hello@brighter-carbon.com", referencePrefix: "BC" };
-    const manifest: BuildManifest = { version: MANIFEST_VERSION, settings, site, unset: [], files: [] };
+    const manifest: BuildManifest = {
+      ...{ version: MANIFEST_VERSION, settings, site, unset: [], electricity: electricityTable(), files: [] },
+    };
     await writeFile(join(distDir, MANIFEST_FILE), JSON.stringify(manifest));
     expect(checkBuild(distDir, settings).findings.map(({ state }) => state)).toEqual(["ok", "ok", "ok"]);
   });

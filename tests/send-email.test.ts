@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { AMOUNTS } from "../contract/footprint-fields.ts";
 import { StoreUnavailable } from "../server/store/store.ts";
+import { estimateOf } from "./store-contract/samples.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 
 const BODY = { name: "Ada", email: "ada@example.com", phone: "+44 1", country: "GB", message: "Hello" };
@@ -198,6 +200,97 @@ describe("limits per client", () => {
   });
 });
 
+describe("a footprint estimate", () => {
+  const FOOTPRINT = { electricityKwh: "1,500.5", carKm: 12_000, carFuel: "diesel", longFlights: 1, hotelNights: 3 };
+  const estimate = estimateOf(FOOTPRINT, "GB");
+
+  test("is computed from the inputs and the message's country, stored, and answered to the digit", async () => {
+    const answer = await post({ body: { ...BODY, footprint: FOOTPRINT } });
+    expect(answer.statusCode).toBe(200);
+    const { reference, footprint } = answer.json();
+    expect(footprint).toEqual({ totalKg: estimate.totalKg });
+    expect((await subject.store.find(reference))?.footprint).toEqual(estimate);
+    const abroad = await post({ body: { ...BODY, country: "IN", footprint: FOOTPRINT } });
+    expect(abroad.json().footprint).toEqual({ totalKg: estimateOf(FOOTPRINT, "IN").totalKg });
+    const nowhere = await post({ body: { ...BODY, country: "", footprint: { electricityKwh: 1000 } } });
+    expect(nowhere.json().footprint.totalKg).toBeCloseTo(472.94, 9);
+  });
+
+  test("comes again with the answer to a message that comes again, and other inputs make another message", async () => {
+    const headers = { "idempotency-key": "a-key" };
+    const first = await post({ body: { ...BODY, footprint: FOOTPRINT }, headers });
+    expect((await post({ body: { ...BODY, footprint: FOOTPRINT }, headers })).json()).toEqual(first.json());
+    expect((await post({ body: { ...BODY, footprint: FOOTPRINT } })).json()).toEqual(first.json());
+    expect((await post({ body: { ...BODY, footprint: { ...FOOTPRINT, carKm: 1 } }, headers })).statusCode).toBe(422);
+    expect((await post()).json()).toEqual({
+      success: true,
+      reference: expect.not.stringMatching(first.json().reference),
+    });
+  });
+
+  test("is kept with a message that is held back", async () => {
+    const answer = await post({ body: { ...BODY, footprint: FOOTPRINT, topic_code: "spam" } });
+    expect(await subject.store.find(answer.json().reference)).toMatchObject({
+      state: "quarantined",
+      footprint: estimate,
+    });
+  });
+
+  test.each([[{}], [null], [{ carKm: "", carFuel: "diesel", shortFlightKm: "900" }]])(
+    "is none without an amount: %j",
+    async (footprint) => {
+      const answer = await post({ body: { ...BODY, footprint } });
+      expect(answer.json()).toEqual({ success: true, reference: expect.any(String) });
+      expect((await subject.store.find(answer.json().reference))?.footprint).toBeNull();
+    },
+  );
+
+  test("is refused together with the message's own fields, a sentence for each, and nothing is stored", async () => {
+    const footprint = { electricityKwh: -1, carFuel: "coal", totalKg: 4200 };
+    const answer = await post({ body: { ...BODY, email: "x", footprint } });
+    expect(answer.statusCode).toBe(422);
+    expect(answer.json()).toEqual({
+      success: false,
+      error: "Please correct the marked fields.",
+      fields: {
+        email: expect.any(String),
+        "footprint.electricityKwh": "Enter 0 or more kWh.",
+        "footprint.carFuel": "Choose one of: petrol, diesel, hybrid, electric.",
+        "footprint.totalKg": "There is no such field in the estimate.",
+      },
+    });
+    expect(await subject.store.list({})).toEqual([]);
+  });
+
+  const RAW = JSON.stringify(BODY).slice(0, -1);
+  const many = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`secret-${index}`, 1]));
+  test.each([
+    [`${RAW},"footprint":{"electricityKwh":1e400}}`, 422],
+    [`${RAW},"footprint":{"electricityKwh":"1e400"}}`, 422],
+    [`${RAW},"footprint":{"electricityKwh":-0.0001}}`, 422],
+    [`${RAW},"footprint":{"electricityKwh":{"valueOf":1}}}`, 422],
+    [`${RAW},"footprint":[1,2]}`, 422],
+    [`${RAW},"footprint":"secret-7"}`, 422],
+    [`${RAW},"footprint":{"__proto__":{"carKm":1}}}`, 400],
+    [`${RAW},"footprint":{"constructor":{"prototype":{"carKm":1}}}}`, 400],
+    [`${RAW},"footprint":{"constructor":1,"hasOwnProperty":2,"secret-7":3}}`, 422],
+    [`${RAW},"footprint":${"[".repeat(5000)}${"]".repeat(5000)}}`, 422],
+    [JSON.stringify({ ...BODY, footprint: many }), 422],
+    [JSON.stringify({ ...BODY, footprint: { [`secret-${"x".repeat(50_000)}`]: 1 } }), 422],
+    [JSON.stringify({ ...BODY, footprint: { carKm: "9".repeat(50_000) } }), 422],
+    [JSON.stringify({ ...BODY, footprint: { carFuel: "secret-".repeat(5000) } }), 422],
+  ])("that is hostile is refused in a short answer, and none of it is logged: %.90j", async (body, status) => {
+    const answer = await post({ body });
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toMatchObject({ success: false });
+    expect(answer.body.length).toBeLessThan(1000);
+    expect(await subject.store.list({})).toEqual([]);
+    expect(subject.log()).toContain('"event":"refused"');
+    expect(subject.log()).not.toContain("secret-");
+    expect(subject.log().length).toBeLessThan(1000);
+  });
+});
+
 describe("other origins", () => {
   test("are refused with 403, before the body is read", async () => {
     const answer = await post({ headers: { origin: "https://evil.example" }, body: "{" });
@@ -239,6 +332,68 @@ describe("a form without script", () => {
 
   test("is sent back to the failure alert when a field is wrong", async () => {
     expect((await form({ ...BODY, email: "x" })).headers.location).toBe("/contact#message-failed");
+    expect((await form({ ...BODY, "footprint.carKm": "far" })).headers.location).toBe("/contact#message-failed");
+  });
+
+  const EMPTY_FOOTPRINT = { "footprint.electricityKwh": "", "footprint.carKm": "", "footprint.carFuel": "petrol" };
+  const pageAt = async (location: string) => (await subject.app.inject({ url: location.split("#")[0] ?? "" })).body;
+
+  test("is sent back with its estimate, and the page shows both", async () => {
+    const answer = await form({ ...BODY, ...EMPTY_FOOTPRINT, "footprint.carKm": "10 000 km" });
+    const { totalKg } = estimateOf({ carKm: 10_000 });
+    const location = String(answer.headers.location);
+    expect(location).toMatch(/^\/contact\?reference=BC-\w{4}-\w{2}&footprint=[\d.]+#message-sent$/);
+    expect(location).toContain(`&footprint=${totalKg}#`);
+    expect((await subject.store.list({}))[0]?.footprint?.totalKg).toBe(totalKg);
+    const reference = /BC-\w{4}-\w{2}/.exec(location)?.[0];
+    expect(await pageAt(location)).toContain(
+      `Your reference is <b>${reference}</b>. Your estimate: about 2.1 t CO2e a year.</span>`,
+    );
+  });
+
+  test("has no estimate to come back with when no amount was entered", async () => {
+    const location = String((await form({ ...BODY, ...EMPTY_FOOTPRINT })).headers.location);
+    expect(location).toMatch(/^\/contact\?reference=BC-\w{4}-\w{2}#message-sent$/);
+    expect(await pageAt(location)).toMatch(/Your reference is <b>BC-\w{4}-\w{2}<\/b>\.<\/span>/);
+  });
+
+  test.each([
+    ["0.000000001", "less than 0.1 kg CO2e a year"],
+    ["0", "about 0 kg CO2e a year"],
+    ["10000000000", "about 2,100,000 t CO2e a year"],
+  ])("comes back with plain digits also where the amount is extreme: %s km", async (carKm, words) => {
+    const location = String((await form({ ...BODY, "footprint.carKm": carKm })).headers.location);
+    expect(location).toMatch(/&footprint=\d+(\.\d+)?#/);
+    expect(await pageAt(location)).toContain(`Your estimate: ${words}.</span>`);
+  });
+
+  test.each([
+    "evil",
+    "<b>1</b>",
+    "1e5",
+    "-1",
+    "+1",
+    "1,5",
+    " 1",
+    "NaN",
+    "Infinity",
+    "0x10",
+    "١٢",
+    "9".repeat(400),
+    "1.",
+    "",
+  ])("a link cannot put %j into the page", async (given) => {
+    const query = new URLSearchParams({ reference: "BC-7K3Q-9M", footprint: given });
+    expect(await pageAt(`/contact?${query}`)).toContain("Your reference is <b>BC-7K3Q-9M</b>.</span>");
+    expect(await pageAt(`/contact?footprint=${encodeURIComponent(given)}`)).toBe(await pageAt("/contact"));
+  });
+
+  test("fits the limit with the longest message and every field of the estimate", async () => {
+    const message = "鬱".repeat(5000);
+    const inputs = Object.keys(AMOUNTS).map((name) => [`footprint.${name}`, "1".padStart(40, "0")]);
+    const answer = await form({ ...BODY, message, ...Object.fromEntries(inputs) });
+    expect(answer.headers.location).toContain("#message-sent");
+    expect(await subject.store.list({})).toMatchObject([{ message, footprint: { lines: { length: 12 } } }]);
   });
 
   test.each([
@@ -280,6 +435,10 @@ describe("a form without script", () => {
     await using({ ALLOWED_ORIGINS: "https://pages.example" }, async (app) => {
       const answer = await form(BODY, app, { origin: "https://pages.example" });
       expect(answer.headers.location).toMatch(/^https:\/\/pages\.example\/contact\?reference=/);
+      const estimated = await form({ ...BODY, "footprint.busKm": "1000" }, app, { origin: "https://pages.example" });
+      expect(estimated.headers.location).toMatch(
+        /^https:\/\/pages\.example\/contact\?reference=BC-\w{4}-\w{2}&footprint=128#message-sent$/,
+      );
     });
   });
 });

@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { FAILURE_PAGE, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
-import { REFERENCE_PARAMETER, REFERENCE_PATTERN, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
+import { formatTotal } from "../../contract/footprint.ts";
+import {
+  FOOTPRINT_PARAMETER,
+  FOOTPRINT_PATTERN,
+  REFERENCE_PARAMETER,
+  REFERENCE_PATTERN,
+  REFERENCE_SLOT_ID,
+} from "../../contract/send-email-answer.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
 import type { Site, SiteFile } from "./site-files.ts";
 
@@ -109,14 +116,18 @@ export function splitUrl(url: string): { path: string; query: string } {
   }
 }
 
-/** After a post without script: the contact page with its reference filled in. Null for any other request. */
+/** After a post without script: the contact page with reference and estimate filled in. Null for any other request. */
 function withReference(file: SiteFile, query: string): Buffer | null {
   if (file.kind !== "page") return null;
-  const reference = new URLSearchParams(query).get(REFERENCE_PARAMETER) ?? "";
+  const parameters = new URLSearchParams(query);
+  const reference = parameters.get(REFERENCE_PARAMETER) ?? "";
   if (!REFERENCE_PATTERN.test(reference)) return null;
+  const totalKg = parameters.get(FOOTPRINT_PARAMETER) ?? "";
+  const estimate = FOOTPRINT_PATTERN.test(totalKg) ? ` Your estimate: ${formatTotal(Number(totalKg))}.` : "";
   const html = file.variants.identity.body.toString();
   const slot = `<span id="${REFERENCE_SLOT_ID}">`;
-  return html.includes(slot) ? Buffer.from(html.replace(slot, `${slot}Your reference is <b>${reference}</b>.`)) : null;
+  const words = `Your reference is <b>${reference}</b>.${estimate}`;
+  return html.includes(slot) ? Buffer.from(html.replace(slot, `${slot}${words}`)) : null;
 }
 
 /** Sends the part of a film that was asked for; all of it if the client has the rest of another version. */

@@ -3,7 +3,19 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { durationInWords } from "../../contract/duration.ts";
-import { ALERT_ID, REFERENCE_PARAMETER, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import {
+  type ElectricityTable,
+  estimateFootprint,
+  isFootprintField,
+  parseFootprint,
+} from "../../contract/footprint.ts";
+import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
+import {
+  ALERT_ID,
+  FOOTPRINT_PARAMETER,
+  REFERENCE_PARAMETER,
+  type SendEmailAnswer,
+} from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
 import { type Acceptance, type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/meter.ts";
@@ -13,6 +25,7 @@ export interface SendEmailParts {
   config: Config;
   store: Pick<Store, "accept" | "clientKey">;
   rules: AcceptanceRules;
+  electricity: ElectricityTable;
   meter: Meter;
   /** Called after a message is on disk. */
   onStored(state: "queued" | "quarantined"): void;
@@ -99,7 +112,7 @@ export function judgeOrigin(headers: IncomingHttpHeaders, siteUrl: string, allow
 }
 
 async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts: SendEmailParts) {
-  const { store, rules, meter, onStored } = parts;
+  const { store, rules, electricity, meter, onStored } = parts;
   const { body } = request;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     recordRefusal(request, meter, "malformed");
@@ -114,17 +127,24 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
     });
   }
   const parsed = parseContactMessage(body as Record<string, unknown>);
-  if (!parsed.ok) {
-    recordRefusal(request, meter, "invalid", { fields: Object.keys(parsed.fields) });
+  const parsedFootprint = parseFootprint(body as Record<string, unknown>);
+  if (!parsed.ok || !parsedFootprint.ok) {
+    const fields = { ...(!parsed.ok && parsed.fields), ...(!parsedFootprint.ok && parsedFootprint.fields) };
+    recordRefusal(request, meter, "invalid", { fields: [...new Set(Object.keys(fields).map(loggedName))] });
     const error = "Please correct the marked fields.";
-    return answer(request, reply, 422, { success: false, error, fields: parsed.fields });
+    return answer(request, reply, 422, { success: false, error, fields });
   }
+  const { message } = parsed;
+  const { inputs } = parsedFootprint;
+  // Never a total that was sent: only what our own factors make of the inputs.
+  const footprint = inputs && estimateFootprint(inputs, message.country, electricity);
 
   const isClientNeeded = rules.rateLimits.length > 0 || idempotencyKey !== null;
   const trap = (body as Record<string, unknown>)[TRAP_FIELD];
   const acceptance = await store.accept(
     {
-      message: parsed.message,
+      message,
+      footprint,
       idempotencyKey: idempotencyKey === null ? null : String(idempotencyKey),
       networks: isClientNeeded ? networksOf(request.ip, store.clientKey) : [],
       isTrapped: trap !== undefined && trap !== "",
@@ -133,14 +153,18 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
     new Date(),
   );
   recordAcceptance(request, meter, acceptance);
+  const success = (reference: string): SendEmailAnswer => ({
+    ...{ success: true, reference },
+    ...(footprint && { footprint: { totalKg: footprint.totalKg } }),
+  });
   switch (acceptance.kind) {
     case "stored":
       onStored(acceptance.state);
-      return answer(request, reply, 200, { success: true, reference: acceptance.reference });
+      return answer(request, reply, 200, success(acceptance.reference));
     case "repeated":
       // The first may have been stored only after its answer was given up on, and so have woken nobody.
       onStored("queued");
-      return answer(request, reply, 200, { success: true, reference: acceptance.reference });
+      return answer(request, reply, 200, success(acceptance.reference));
     case "key-reused":
       return answer(request, reply, 422, {
         success: false,
@@ -174,6 +198,12 @@ function recordAcceptance(request: FastifyRequest, meter: Meter, acceptance: Acc
   }
 }
 
+/** Nothing that a sender wrote gets into the log, and so no name of a field that does not exist. */
+function loggedName(field: string): string {
+  const isUnknown = field.startsWith(FIELD_PREFIX) && !isFootprintField(field.slice(FIELD_PREFIX.length));
+  return isUnknown ? "footprint" : field;
+}
+
 function recordRefusal({ log }: FastifyRequest, meter: Meter, reason: RefusalReason, details = {}): void {
   meter.refused(reason);
   log.info({ event: "refused", reason, ...details }, "message refused");
@@ -183,11 +213,21 @@ function recordRefusal({ log }: FastifyRequest, meter: Meter, reason: RefusalRea
 function answer(request: FastifyRequest, reply: FastifyReply, status: number, body: SendEmailAnswer): FastifyReply {
   reply.header("cache-control", "no-store");
   if (!request.headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE)) return reply.code(status).send(body);
-  const query = body.success ? `?${REFERENCE_PARAMETER}=${encodeURIComponent(body.reference)}` : "";
+  const query = body.success ? `?${resultQuery(body)}` : "";
   const alert = body.success ? ALERT_ID.sent : alertFor(status);
   // Another site's page needs its origin in the redirect; ours must not have one, since a proxy may hide it from us.
   const base = String(reply.getHeader("access-control-allow-origin") ?? "");
   return reply.code(303).header("location", `${base}/contact${query}#${alert}`).send();
+}
+
+function resultQuery({ reference, footprint }: SendEmailAnswer & { success: true }): string {
+  const query = `${REFERENCE_PARAMETER}=${encodeURIComponent(reference)}`;
+  return footprint ? `${query}&${FOOTPRINT_PARAMETER}=${plainDecimal(footprint.totalKg)}` : query;
+}
+
+/** All digits; no exponent, which JavaScript writes for very small numbers. */
+function plainDecimal(number: number): string {
+  return String(number).includes("e") ? number.toFixed(20) : String(number);
 }
 
 function alertFor(status: number): string {

@@ -54,7 +54,8 @@ export function loadSite(distDir: string): Site {
   return { manifest, files, headers };
 }
 
-function readManifest(distDir: string): BuildManifest {
+/** Throws BuildMissing. */
+export function readManifest(distDir: string): BuildManifest {
   let manifest: BuildManifest;
   try {
     manifest = JSON.parse(readFileSync(join(distDir, MANIFEST_FILE), "utf8"));
