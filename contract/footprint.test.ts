@@ -5,6 +5,7 @@ import {
   categoriesOf,
   describeInputs,
   estimateFootprint,
+  estimateNotes,
   formatMass,
   formatTotal,
   largestSaving,
@@ -78,6 +79,11 @@ describe("the figures", () => {
     expect(electricity.countries).toMatchObject({ UA: [expect.any(Number), 2022], XK: [expect.any(Number), 2024] });
   });
 
+  test("newer factors are due from the end of June 2027 on", () => {
+    expect(factors.areFactorsDue(new Date("2027-06-29T23:59:59.999Z"))).toBe(false);
+    expect(factors.areFactorsDue(new Date("2027-06-30T00:00:00Z"))).toBe(true);
+  });
+
   test("docs/footprint.md has the factors that are used", () => {
     const text = readFileSync("docs/footprint.md", "utf8");
     const { HEATING, CAR, PUBLIC_TRANSPORT, SHORT_FLIGHT, LONG_FLIGHT } = factors;
@@ -120,6 +126,19 @@ describe("what is refused", () => {
     expect(parseFootprint({ footprint })).toEqual({
       ok: false,
       fields: { footprint: "Send the estimate's inputs as an object." },
+    });
+  });
+
+  test("names five fields that do not exist, none of them long, and says that there are more", () => {
+    const unknown = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`unknown${index}`, 1]));
+    const parsed = parseFootprint({ footprint: { ["x".repeat(41)]: 1, gasKwh: -1, ...unknown } });
+    expect(parsed).toEqual({
+      ok: false,
+      fields: {
+        footprint: "There are fields that the estimate does not have.",
+        "footprint.gasKwh": "Enter 0 or more kWh.",
+        ...Object.fromEntries([0, 1, 2, 3].map((index) => [`footprint.unknown${index}`, expect.any(String)])),
+      },
     });
   });
 
@@ -223,13 +242,29 @@ describe("the words", () => {
   });
 
   test("what was entered is listed as it was understood", () => {
-    const inputs = inputsOf({ electricityKwh: "1 500,5", carKm: "1,200", longFlights: 2, longFlightClass: "business" });
+    const inputs = inputsOf({
+      ...{ electricityKwh: "1 500,5", carKm: "1,200", longFlights: 2, longFlightClass: "business", hotelNights: 1 },
+    });
     expect(
       describeInputs(estimateFootprint(inputs, "FR", electricity)).map(({ label, value }) => `${label}: ${value}`),
     ).toEqual([
       "Electricity: 1,500.5 kWh",
       "Car: 1,200 km, petrol",
       "Long return flights: 2 flights of 6,500 km each way, business",
+      "Hotel: 1 night",
+    ]);
+  });
+
+  test.each([
+    [{ carKm: 1, electricityKwh: 1 }, "FR", []],
+    [{ carKm: 1, carFuel: "electric", hotelNights: 1 }, "", ["An average of countries was used for: Car, Hotel."]],
+    [{ electricityKwh: 1, hotelNights: 1 }, "PL", ["An average of countries was used for: Hotel."]],
+  ])("the notes of %j in %j say what is an average, which factors were used, and what it is not", (...sample) => {
+    const [footprint, country, averages] = sample;
+    expect(estimateNotes(estimateFootprint(inputsOf(footprint), country, electricity))).toEqual([
+      ...averages,
+      "Computed with: DESNZ 2026 v1.2; Ember 2022-2024 (co2.js 0.19.0).",
+      "An estimate, not a certificate.",
     ]);
   });
 

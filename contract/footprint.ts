@@ -23,6 +23,7 @@ import {
   type Distances,
   FIELD_PREFIX,
   type FootprintErrors,
+  type FootprintField,
   type FootprintInputs,
 } from "./footprint-fields.ts";
 
@@ -323,7 +324,9 @@ export function formatAmount(amount: number): string {
 export function describeInputs({ inputs, lines }: FootprintEstimate): { label: string; value: string; kg: number }[] {
   return lines.map(({ field, kg }) => {
     const { label, unit } = AMOUNTS[field];
-    return { label, value: `${formatAmount(inputs[field] ?? 0)} ${unit}${detailsOf(field, inputs)}`, kg };
+    const amount = inputs[field] ?? 0;
+    const unitOfAmount = amount === 1 ? unit.replace(/s$/, "") : unit;
+    return { label, value: `${formatAmount(amount)} ${unitOfAmount}${detailsOf(field, inputs)}`, kg };
   });
 }
 

@@ -2,9 +2,12 @@ import { readFile } from "node:fs/promises";
 import type { RenderedPage, RenderedSite } from "../../app/render.tsx";
 import { site } from "../../app/site.ts";
 import { parseContactMessage } from "../../contract/contact-message.ts";
+import { estimateFootprint } from "../../contract/footprint.ts";
+import type { FootprintInputs } from "../../contract/footprint-fields.ts";
 // The only thing of the server that the build reads: the words of its mails.
 import { composeMail } from "../../server/mail/compose.ts";
 import type { StoredMessage } from "../../server/store/store.ts";
+import { electricityTable } from "../electricity.ts";
 import { type CheckedText, type ClaimsReport, checkClaims } from "./check.ts";
 import { parseExceptions } from "./exceptions.ts";
 import { type Block, blocksOfHtml, blocksOfText } from "./sentences.ts";
@@ -54,6 +57,11 @@ function blocksOfTeamMail(): Block[] {
   return [...blocksOfText(String(subject), "subject"), ...blocksOfHtml(String(html))];
 }
 
+const SAMPLE_INPUTS: FootprintInputs = {
+  ...{ electricityKwh: 1, hotelNights: 1, shortFlightKm: 1, longFlightKm: 1 },
+  ...{ carFuel: "petrol", shortFlightClass: "economy", longFlightClass: "economy" },
+};
+
 /** As little of a visitor as a mail can be composed of: what visitors write is not ours to check. */
 const SAMPLE_MESSAGE: StoredMessage = {
   id: "1",
@@ -72,5 +80,6 @@ const SAMPLE_MESSAGE: StoredMessage = {
   isRestricted: false,
   answeredAt: null,
   quarantineReason: null,
+  footprint: estimateFootprint(SAMPLE_INPUTS, "", electricityTable()),
   version: "1",
 };

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { estimateOf } from "../../tests/store-contract/samples.ts";
 import type { StoredMessage } from "../store/store.ts";
 import { composeMail } from "./compose.ts";
 
@@ -45,4 +46,58 @@ it("writes a Message-ID of safe characters whatever the sender's domain", () => 
   const messageId = (mailFrom: string) => composeMail(MESSAGE, { ...IDENTITY, mailFrom }).messageId;
   expect(messageId("site@bücher.example")).toBe("<BC-7K3Q-9M.17@xn--bcher-kva.example>");
   expect(messageId("site@exa mple>")).toBe("<BC-7K3Q-9M.17@localhost>");
+});
+
+it("writes a message without an estimate as it always did, byte for byte", () => {
+  const { text, html } = composeMail(MESSAGE, IDENTITY);
+  expect(text).toBe(
+    "Ada wrote through the contact form of Brand.\nReply to this e-mail to answer Ada.\n\nReference: BC-7K3Q-9M\n" +
+      "Received: 2026-01-05 10:00:00 UTC\nName: Ada\nE-mail: ada@example.org\nPhone: 1\nCountry: Germany (DE)\n\n" +
+      "Message:\n\nHello",
+  );
+  const row = (label: string, value: string) => `<tr><th align="left">${label}</th><td dir="auto">${value}</td></tr>`;
+  expect(html).toBe(
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"></head><body>\n' +
+      '<p dir="auto">Ada wrote through the contact form of Brand.<br>Reply to this e-mail to answer Ada.</p>\n' +
+      `<table cellpadding="4">${row("Reference", "BC-7K3Q-9M")}${row("Received", "2026-01-05 10:00:00 UTC")}` +
+      `${row("Name", "Ada")}${row("E-mail", "ada@example.org")}${row("Phone", "1")}${row("Country", "Germany (DE)")}</table>\n` +
+      '<p>Message:</p><div dir="auto" style="white-space: pre-wrap">Hello</div>\n</body></html>',
+  );
+});
+
+it("writes an estimate before the visitor's words: inputs, total, factors, and that it is no certificate", () => {
+  const footprint = estimateOf({ electricityKwh: 3000, carKm: 10_000, longFlights: 1, hotelNights: 2 }, "");
+  const { text, html } = composeMail({ ...MESSAGE, footprint }, IDENTITY);
+  expect(text).toContain(
+    [
+      "Country: Germany (DE)",
+      "",
+      "Footprint estimate: about 5.4 t CO2e a year",
+      "Electricity: 3,000 kWh (1.4 t)",
+      "Car: 10,000 km, petrol (2.1 t)",
+      "Long return flights: 1 flight of 6,500 km each way, economy (1.8 t)",
+      "Hotel: 2 nights (79 kg)",
+      "An average of countries was used for: Electricity, Hotel.",
+      `Computed with: ${footprint.factorSet}.`,
+      "An estimate, not a certificate.",
+      "",
+      "Message:",
+      "",
+      "Hello",
+    ].join("\n"),
+  );
+  expect(html).toContain(
+    "</table>\n<p><b>Footprint estimate: about 5.4 t CO2e a year</b><br>An average of countries was used for: " +
+      `Electricity, Hotel.<br>Computed with: ${footprint.factorSet}.<br>An estimate, not a certificate.</p>\n` +
+      '<table cellpadding="4"><tr><th align="left">Electricity</th><td>3,000 kWh</td><td>1.4 t</td></tr>',
+  );
+  expect(html).toContain("<td>2 nights</td><td>79 kg</td></tr></table>\n<p>Message:</p>");
+});
+
+it("escapes whatever an estimate holds", () => {
+  const footprint = { ...estimateOf({ carKm: 1 }), factorSet: '<img src="x">' };
+  Object.assign(footprint.inputs, { carFuel: "<b>" });
+  const { html } = composeMail({ ...MESSAGE, footprint }, IDENTITY);
+  expect(html).toContain("Computed with: &lt;img src=&quot;x&quot;&gt;.");
+  expect(html).toContain("<td>1 km, &lt;b&gt;</td>");
 });

@@ -1,6 +1,13 @@
 import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
+import {
+  describeInputs,
+  estimateNotes,
+  type FootprintEstimate,
+  formatMass,
+  formatTotal,
+} from "../../contract/footprint.ts";
 import type { StoredMessage } from "../store/store.ts";
 
 /** Sender and recipient of the site's e-mails. */
@@ -96,7 +103,14 @@ function countryName(code: string): string {
 /** The visitor's words come last and run to the end, so that nothing in them can look like one of our lines. */
 function textBody(message: StoredMessage, brand: string, country: string): string {
   const facts = factsOf(message, country).map(([label, value]) => `${label}: ${value}`);
-  return [intro(message, brand), howToAnswer(message), "", ...facts, "", "Message:", "", message.message].join("\n");
+  const estimate = message.footprint ? textEstimate(message.footprint) : [];
+  const words = ["Message:", "", message.message];
+  return [intro(message, brand), howToAnswer(message), "", ...facts, "", ...estimate, ...words].join("\n");
+}
+
+function textEstimate(footprint: FootprintEstimate): string[] {
+  const lines = describeInputs(footprint).map(({ label, value, kg }) => `${label}: ${value} (${formatMass(kg)})`);
+  return [`Footprint estimate: ${formatTotal(footprint.totalKg)}`, ...lines, ...estimateNotes(footprint), ""];
 }
 
 /** The same as HTML without a link or an image; `dir="auto"` keeps a right-to-left value from reversing its row. */
@@ -108,9 +122,21 @@ function htmlBody(message: StoredMessage, brand: string, country: string): strin
     '<!doctype html><html lang="en"><head><meta charset="utf-8"></head><body>',
     `<p dir="auto">${escapeHtml(intro(message, brand))}<br>${escapeHtml(howToAnswer(message))}</p>`,
     `<table cellpadding="4">${rows.join("")}</table>`,
+    ...(message.footprint ? [htmlEstimate(message.footprint)] : []),
     `<p>Message:</p><div dir="auto" style="white-space: pre-wrap">${escapeHtml(message.message)}</div>`,
     "</body></html>",
   ].join("\n");
+}
+
+function htmlEstimate(footprint: FootprintEstimate): string {
+  const rows = describeInputs(footprint).map(({ label, value, kg }) => [label, value, formatMass(kg)]);
+  const cells = rows.map(
+    ([label = "", ...values]) =>
+      `<tr><th align="left">${escapeHtml(label)}</th>${values.map((value) => `<td>${escapeHtml(value)}</td>`).join("")}</tr>`,
+  );
+  const total = `<b>Footprint estimate: ${escapeHtml(formatTotal(footprint.totalKg))}</b>`;
+  const notes = estimateNotes(footprint).map(escapeHtml);
+  return `<p>${[total, ...notes].join("<br>")}</p>\n<table cellpadding="4">${cells.join("")}</table>`;
 }
 
 function intro(message: StoredMessage, brand: string): string {
