@@ -1,4 +1,5 @@
 import type { ContactMessage, FieldErrors } from "./contact-message.ts";
+import type { FootprintEstimate } from "./footprint.ts";
 
 /**
  * What the inbox's page and the command that serves it agree on. Every call is under `/api/`, has
@@ -104,6 +105,8 @@ export const EXCERPT_LENGTH = 240;
 export interface MessageDetail extends MessageItem {
   phone: string;
   message: string;
+  /** `null` when its sender sent none. */
+  footprint: FootprintEstimate | null;
   /** Oldest first; starts with `accepted`. */
   history: readonly MessageEvent[];
 }
@@ -182,8 +185,13 @@ export interface Person {
 export interface CorrectRequest {
   email: string;
   version: string;
-  /** At least one field; those given replace the field in every message of the address. An empty country clears it. */
+  /**
+   * Those given replace the field in every message of the address. An empty country clears it. Estimates are computed
+   * again with another country.
+   */
   changes: Partial<ContactMessage>;
+  /** Removes the estimates. At least one field or this is given. */
+  removesFootprint?: boolean;
 }
 
 export interface RestrictRequest {

@@ -1,13 +1,17 @@
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
+import { fileURLToPath } from "node:url";
 import { CommandFailed, UsageError } from "./cli/command.ts";
 import { readCommandLine } from "./cli/command-line.ts";
 import { ConfigError, parseConfig } from "./config.ts";
-import { FilesLeft } from "./operator.ts";
+import { readManifest } from "./http/site-files.ts";
+import { EstimateFailed, FilesLeft } from "./operator.ts";
 import { onStopSignal } from "./stop-signal.ts";
 import { openStore } from "./store/open-store.ts";
 import { sqliteFile } from "./store/sqlite.ts";
 import { type Store, StoreRefused, StoreUnavailable } from "./store/store.ts";
+
+const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 
 // A reader such as `head` may leave before the end.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
@@ -15,7 +19,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.
 try {
   await main(process.argv.slice(2), new Date());
 } catch (error) {
-  const expected = [ConfigError, StoreRefused, StoreUnavailable, UsageError, CommandFailed, FilesLeft];
+  const expected = [ConfigError, StoreRefused, StoreUnavailable, UsageError, CommandFailed, FilesLeft, EstimateFailed];
   if (!(error instanceof Error) || !expected.some((kind) => error instanceof kind)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
@@ -35,6 +39,7 @@ async function main(args: readonly string[], now: Date): Promise<void> {
         store ??= await openExistingStore();
         return store;
       },
+      readElectricity: () => readManifest(DIST_DIR).electricity,
       now,
       out: (text) => process.stdout.write(text),
       isTerminal: process.stdout.isTTY === true,

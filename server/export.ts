@@ -1,3 +1,4 @@
+import type { FootprintInputs } from "../contract/footprint-fields.ts";
 import type { ExportFormat } from "../contract/inbox.ts";
 import { HIDDEN_CHARACTER } from "../contract/visible-text.ts";
 import type { StoredMessage } from "./store/store.ts";
@@ -20,18 +21,35 @@ export function messageJson(message: StoredMessage) {
     phone: message.phone,
     country: message.country,
     message: message.message,
+    ...(message.footprint && { footprint: message.footprint }),
   };
 }
 
 export type MessageJson = ReturnType<typeof messageJson>;
 
-const CSV_COLUMNS: readonly (keyof MessageJson)[] = [
+/** The fields that have a cell of their own. */
+type Fact = Exclude<keyof MessageJson, "footprint">;
+
+const FACT_COLUMNS: readonly Fact[] = [
   ...(["reference", "state", "isRestricted", "acceptedAt", "stateChangedAt", "dueAt"] as const),
   ...(["attempts", "lastError", "answeredAt", "quarantineReason"] as const),
   ...(["name", "email", "phone", "country", "message"] as const),
 ];
 
-export function cellText(value: MessageJson[keyof MessageJson]): string {
+/** New ones come last, so that programs that count columns go on working. */
+const CSV_COLUMNS = [...FACT_COLUMNS, "footprintKg", "footprintInputs", "footprintFactors"];
+
+function footprintCells({ footprint }: MessageJson): string[] {
+  return footprint ? [String(footprint.totalKg), inputsText(footprint.inputs), footprint.factorSet] : ["", "", ""];
+}
+
+function inputsText(inputs: FootprintInputs): string {
+  return Object.entries(inputs)
+    .map(([field, value]) => `${field}=${value}`)
+    .join(" ");
+}
+
+export function cellText(value: MessageJson[Fact]): string {
   if (value === null) return "";
   return value instanceof Date ? value.toISOString() : String(value);
 }
@@ -49,7 +67,8 @@ export function csvPart(
 ): string {
   const rows = messages.map((message) => {
     const json = messageJson(message);
-    return CSV_COLUMNS.map((column) => (show ?? String)(cellText(json[column])));
+    const cells = [...FACT_COLUMNS.map((column) => cellText(json[column])), ...footprintCells(json)];
+    return cells.map(show ?? String);
   });
   return (isFirst && !show ? BYTE_ORDER_MARK : "") + toCsv(isFirst ? [CSV_COLUMNS, ...rows] : rows);
 }

@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
 import { type ContactMessage, type FieldErrors, parseContactMessage } from "../contract/contact-message.ts";
+import {
+  type ElectricityTable,
+  estimateFootprint,
+  type FootprintEstimate,
+  parseFootprint,
+} from "../contract/footprint.ts";
+import type { FootprintField } from "../contract/footprint-fields.ts";
 import type { Action } from "../contract/inbox.ts";
+import { BuildMissing } from "./http/site-files.ts";
 import { errorName } from "./log.ts";
 import { removeStrayEmls } from "./mail/eml.ts";
 import { normaliseReference } from "./store/reference.ts";
@@ -30,6 +38,11 @@ export type TargetResult =
 /** The messages are gone, but .eml files of them are left; asking again removes these. */
 export class FilesLeft extends Error {
   override readonly name = "FilesLeft";
+}
+
+/** A correction needs a new footprint estimate, which cannot be computed; nothing was changed. */
+export class EstimateFailed extends Error {
+  override readonly name = "EstimateFailed";
 }
 
 /** Does it to each of the messages that it fits. The results are in the order of the targets. */
@@ -87,21 +100,36 @@ export async function readPerson(email: string, store: Store): Promise<PersonRec
   return { messages, version: createHash("sha256").update(versions.join("\n")).digest("base64url") };
 }
 
-export type PersonResult = { outcome: "done"; messages: number; files: number } | { outcome: "changed" | "gone" };
+/** `no-estimate`: only an estimate was to be corrected, and no message has one. */
+export type PersonResult =
+  | { outcome: "done"; messages: number; files: number }
+  | { outcome: "changed" | "gone" }
+  | { outcome: "no-estimate" };
+
+/** What is to become of an estimate: removed, or computed again with these inputs in place of its own. */
+export type FootprintCorrection = "none" | Readonly<Partial<Record<FootprintField, string>>>;
 
 /** What a person may ask for: a correction, the messages kept but not used, or erased. */
 export type PersonChange =
-  | { kind: "correct"; changes: Partial<ContactMessage> }
+  | { kind: "correct"; changes: Partial<ContactMessage>; footprint?: FootprintCorrection | undefined }
   | { kind: "restrict"; isRestricted: boolean }
   | { kind: "erase" };
+
+export interface PersonParts extends OperatorParts {
+  /** Throws BuildMissing. Only called when an estimate has to be computed. */
+  readElectricity(): ElectricityTable;
+}
+
+const MAX_TRIES = 5;
 
 /** With a version, changes nothing when the person's messages have another by now. */
 export async function changePerson(
   email: string,
   change: PersonChange,
-  parts: OperatorParts,
+  parts: PersonParts,
   version?: string,
 ): Promise<PersonResult> {
+  if (change.kind === "correct") return correctPerson(email, change, parts, version);
   const { store, now } = parts;
   const person = await readPerson(email, store);
   if (version !== undefined && version !== person.version) return { outcome: "changed" };
@@ -114,11 +142,66 @@ export async function changePerson(
     return messages + files > 0 ? { outcome: "done", messages, files } : { outcome: "gone" };
   }
   if (person.messages.length === 0) return { outcome: "gone" };
-  const messages =
-    change.kind === "correct"
-      ? await store.rectify(email, change.changes, now, versions)
-      : await store.restrict(email, change.isRestricted, now, versions);
+  const messages = await store.restrict(email, change.isRestricted, now, versions);
   return messages > 0 ? { outcome: "done", messages, files: 0 } : { outcome: "changed" };
+}
+
+async function correctPerson(
+  email: string,
+  change: PersonChange & { kind: "correct" },
+  { store, now, readElectricity }: PersonParts,
+  version: string | undefined,
+): Promise<PersonResult> {
+  for (let tryNumber = 1; tryNumber <= MAX_TRIES; tryNumber += 1) {
+    const person = await readPerson(email, store);
+    if (version !== undefined && version !== person.version) return { outcome: "changed" };
+    if (person.messages.length === 0) return { outcome: "gone" };
+    if (change.footprint !== undefined && person.messages.every(({ footprint }) => footprint === null)) {
+      return { outcome: "no-estimate" };
+    }
+    const footprints = correctedFootprints(person.messages, change, readElectricity);
+    // Estimates are computed from what was read, so they are stored only while that is still true.
+    const isGuarded = version !== undefined || footprints !== null;
+    const versions = isGuarded ? person.messages.map((message) => message.version) : undefined;
+    const messages = await store.rectify(email, change.changes, now, versions, footprints);
+    if (messages > 0) return { outcome: "done", messages, files: 0 };
+    if (version !== undefined) break;
+  }
+  return { outcome: "changed" };
+}
+
+/** The estimates of all the messages after the correction; `null` when it changes none. */
+function correctedFootprints(
+  messages: readonly StoredMessage[],
+  { changes, footprint: correction }: PersonChange & { kind: "correct" },
+  readElectricity: () => ElectricityTable,
+): Map<string, FootprintEstimate | null> | null {
+  const isAffected = ({ footprint, country }: StoredMessage) =>
+    footprint !== null && (correction !== undefined || (changes.country !== undefined && changes.country !== country));
+  if (!messages.some(isAffected)) return null;
+  const electricity = correction === "none" ? null : electricityOrFail(readElectricity);
+  return new Map(
+    messages.map((message) => {
+      const { reference, footprint, country } = message;
+      if (!isAffected(message) || footprint === null) return [reference, footprint];
+      if (electricity === null) return [reference, null];
+      const parsed = parseFootprint({
+        footprint: { ...footprint.inputs, ...(correction === "none" ? {} : correction) },
+      });
+      if (!parsed.ok) throw new EstimateFailed(`${reference}: ${Object.values(parsed.fields).join(" ")}`);
+      const { inputs } = parsed;
+      return [reference, inputs && estimateFootprint(inputs, changes.country ?? country, electricity)];
+    }),
+  );
+}
+
+function electricityOrFail(readElectricity: () => ElectricityTable): ElectricityTable {
+  try {
+    return readElectricity();
+  } catch (error) {
+    if (!(error instanceof BuildMissing)) throw error;
+    throw new EstimateFailed(`The footprint estimate cannot be computed again. ${error.message}`, { cause: error });
+  }
 }
 
 /** Checks corrected fields by the contact form's own rules. */

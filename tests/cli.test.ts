@@ -11,12 +11,13 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { electricityTable } from "../prerender/electricity.ts";
 import { readCommandLine } from "../server/cli/command-line.ts";
 import { widthOf } from "../server/cli/output.ts";
 import { parseConfig } from "../server/config.ts";
 import { openStore } from "../server/store/open-store.ts";
 import type { Store } from "../server/store/store.ts";
-import { finish, messageWith, store as send, submissionOf } from "./store-contract/samples.ts";
+import { estimateOf, finish, messageWith, store as send, submissionOf } from "./store-contract/samples.ts";
 import type { PostgresConnection } from "./support/postgres.ts";
 import { runCli } from "./support/run-cli.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
@@ -144,6 +145,27 @@ describe("on SQLite", () => {
     });
   });
 
+  test("shows a message's estimate before its words", async () => {
+    const footprint = estimateOf({ carKm: 10_000, hotelNights: 2 }, "");
+    const words = "Words\nFootprint estimate: none";
+    const reference = await send(store, submissionOf(messageWith({ message: words }), { footprint }));
+    expect((await cli("show", reference)).out).toContain(
+      [
+        "Country:           GB",
+        "",
+        "Footprint estimate: about 2.2 t CO2e a year",
+        "  Car    10,000 km, petrol  2.1 t",
+        "  Hotel  2 nights           79 kg",
+        "  An average of countries was used for: Hotel.",
+        `  Computed with: ${footprint.factorSet}.`,
+        "  An estimate, not a certificate.",
+        "",
+        words,
+        "",
+      ].join("\n"),
+    );
+  });
+
   test("retries what failed and releases what is held", async () => {
     const failed = await send(store);
     await finish(store, "failed");
@@ -240,7 +262,9 @@ describe("on SQLite", () => {
     );
     const { out } = await cli("export");
     const [heading, row] = out.split("\r\n");
-    expect(heading).toMatch(/^\uFEFFreference,state,isRestricted,acceptedAt,.+,name,email,phone,country,message$/);
+    expect(heading).toMatch(
+      /^\uFEFFreference,state,isRestricted,acceptedAt,.+,name,email,phone,country,message,footprintKg,footprintInputs,footprintFactors$/,
+    );
     expect(row).toMatch(new RegExp(`^${reference},queued,false,2025-06-15T12:00:00.000Z,`));
     expect(row).toContain(`,'=cmd|' /C calc'!A0,ada@example.com,'+44 20 7946 0000,GB,"a, ""b""\nc"`);
     expect(JSON.parse((await cli("export", "--json")).out)).toMatchObject([{ reference, message: 'a, "b"\nc' }]);
@@ -343,6 +367,49 @@ describe("on SQLite", () => {
     });
   });
 
+  test("corrects single inputs of an estimate, or removes it, and refuses what cannot be", async () => {
+    const inputs = { carKm: 100, electricityKwh: 1000 };
+    const reference = await send(store, submissionOf(messageWith(), { footprint: estimateOf(inputs) }));
+    const rectify = (...args: string[]) => cli("privacy", "rectify", "ada@example.com", ...args);
+    const stored = async () => (await store.find(reference))?.footprint;
+    const done = { code: 0, out: "1 message corrected.\n", err: "" };
+    expect(await rectify("--country", "FR")).toEqual(done);
+    expect(await stored()).toEqual(estimateOf(inputs, "FR"));
+    expect(await rectify("--footprint.carKm", "1 200 km", "--footprint.carFuel=electric")).toEqual(done);
+    expect(await stored()).toEqual(estimateOf({ ...inputs, carKm: 1200, carFuel: "electric" }, "FR"));
+    const wrong = await rectify("--footprint.carKm=-5", "--footprint.carFuel", "coal", "--name", " ");
+    expect(wrong).toMatchObject({ code: 2, out: "" });
+    expect(wrong.err).toMatch(
+      /^--footprint\.carKm: Enter 0 or more km\.\n--footprint\.carFuel: Choose one of: petrol.+\n--name: Enter/,
+    );
+    expect(await rectify("--footprint.totalKg", "1")).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^Unknown option/),
+    });
+    expect(await rectify("--footprint", "all")).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^--footprint: "all" is not one of none/),
+    });
+    expect(await rectify("--footprint", "none", "--footprint.carKm", "1")).toMatchObject({
+      ...{ code: 2, err: expect.stringMatching(/^Give either --footprint none or new inputs/) },
+    });
+    expect(await rectify("--footprint", "none")).toEqual(done);
+    expect(await stored()).toBeNull();
+    expect(await rectify("--footprint.carKm", "1", "--name", "Ada King")).toMatchObject({
+      ...{
+        code: 1,
+        out: "",
+        err: expect.stringMatching(
+          /^No message from ada@example\.com has a footprint estimate; nothing was changed\n$/,
+        ),
+      },
+    });
+    expect(await store.find(reference)).toMatchObject({ name: "Ada Lovelace", footprint: null });
+    const { out: help } = await cli("privacy", "rectify", "--help");
+    expect(help).toMatch(/\n {2}--footprint\.carFuel NAME +Fuel of the car: petrol, diesel, hybrid, electric\n/);
+    for (const line of help.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(120);
+  });
+
   test("erases an address without a trace, .eml files included, and only with a yes", async () => {
     const reference = await send(
       store,
@@ -403,6 +470,7 @@ describe("on SQLite", () => {
     let printed = "";
     await invocation.run({
       ...{ openStore: async () => store, readConfig: () => parseConfig({ DATA_DIR: dataDir }) },
+      readElectricity: electricityTable,
       ...{
         now: new Date(),
         isTerminal: true,

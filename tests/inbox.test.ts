@@ -19,6 +19,7 @@ import type {
   Person,
   PersonAnswer,
 } from "../contract/inbox.ts";
+import { electricityTable } from "../prerender/electricity.ts";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
 import { DEFAULT_PORT, InboxRefused, startInbox } from "../server/inbox/serve.ts";
 import { openStore } from "../server/store/open-store.ts";
@@ -71,6 +72,7 @@ async function openInbox() {
   const clock = createFakeClock();
   const inbox = await startInbox({
     ...{ store, dataDir, databaseKind: "SQLite", filesDir: await makePage(), port: await findFreePort(), clock },
+    readElectricity: electricityTable,
   });
   onTestFinished(async () => {
     await inbox.close();
@@ -346,7 +348,10 @@ describe("the command", () => {
     const dataDir = await makeScratchFolder();
     const store = await openStore({ dataDir, databaseUrl: null });
     onTestFinished(() => store.close());
-    const options = { store, dataDir, databaseKind: "SQLite" as const, filesDir: join(dataDir, "none"), port: null };
+    const options = {
+      ...{ store, dataDir, databaseKind: "SQLite" as const, filesDir: join(dataDir, "none"), port: null },
+      readElectricity: electricityTable,
+    };
     await expect(startInbox(options)).rejects.toThrow(InboxRefused);
     await expect(startInbox(options)).rejects.toThrow(/npm run build/);
   });

@@ -289,6 +289,7 @@ describe("npm run preflight", () => {
       expect(seen).toContain(line);
     }
     expect(out).toMatch(/ disk +\d+ MB free in /);
+    expect(out).toMatch(/ footprint +DESNZ /);
     expect(out).toMatch(/\nNot ready: \d+ failed, \d warnings\.\n$/);
     expect(out).not.toContain("hunter2");
     expect(code).toBe(1);

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { parseDurationMs } from "../../contract/duration.ts";
+import type { ElectricityTable } from "../../contract/footprint.ts";
 import { visibleLines } from "../../contract/visible-text.ts";
 import type { Config } from "../config.ts";
 import type { Store } from "../store/store.ts";
@@ -14,6 +15,8 @@ export interface CommandContext {
   readConfig(): Config;
   /** Opens the server's messages, which are closed after the command. */
   openStore(): Promise<Store>;
+  /** From the build of the site. Throws BuildMissing. */
+  readElectricity(): ElectricityTable;
   now: Date;
   /** Writes text as it is: whatever came from a visitor must have been made visible before. */
   out(text: string): void;
@@ -81,6 +84,9 @@ interface Definition<Given extends Options> {
   run(input: Input<Given>, context: CommandContext): Promise<void>;
 }
 
+/** More do not fit into a line that somebody reads. */
+const MAX_OPTIONS_IN_USAGE = 10;
+
 /** Help, usage and parsing all follow from the definition. */
 export function defineCommand<Given extends Options = Record<never, never>>(definition: Definition<Given>): Command {
   const { name, summary, argument, options, notes, check, run } = definition;
@@ -88,7 +94,8 @@ export function defineCommand<Given extends Options = Record<never, never>>(defi
     form: placeholder === null ? `--${option}` : `--${option} ${placeholder}`,
     help,
   }));
-  const usage = [PROGRAM, name, ...(argument ? [argument] : []), ...forms.map(({ form }) => `[${form}]`)].join(" ");
+  const shownForms = forms.length > MAX_OPTIONS_IN_USAGE ? ["[options]"] : forms.map(({ form }) => `[${form}]`);
+  const usage = [PROGRAM, name, ...(argument ? [argument] : []), ...shownForms].join(" ");
   const details = [table(forms.map(({ form, help }) => [`  ${form}`, help])), notes ? `${notes}\n` : ""];
 
   return {

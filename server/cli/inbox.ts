@@ -18,14 +18,15 @@ export const inbox: Command = defineCommand({
   notes: `  Prints an address that works until the command ends, for whoever has it: treat it like a password. Press Ctrl-C to
   end it; it ends by itself when nobody has used it for eight hours. On another machine, reach it through ssh:
   see docs/operations.md.`,
-  async run({ options: { port, open } }, { readConfig, openStore, out, untilStopped, reportDefect }) {
+  async run({ options: { port, open } }, { readConfig, openStore, readElectricity, out, untilStopped, reportDefect }) {
     // Before the address is printed: whoever sees it may press Ctrl-C at once.
     const stopped = untilStopped().then(() => "stopped");
     const { dataDir, databaseUrl } = readConfig();
     const store = await openStore();
     const databaseKind = databaseUrl === null ? "SQLite" : "PostgreSQL";
     const running = await startInbox({
-      ...{ store, dataDir, databaseKind, filesDir: FILES_DIR, port: port ?? null, onDefect: reportDefect },
+      ...{ store, readElectricity, dataDir, databaseKind },
+      ...{ filesDir: FILES_DIR, port: port ?? null, onDefect: reportDefect },
     }).catch((error: unknown) => {
       throw error instanceof InboxRefused ? new CommandFailed(error.message) : error;
     });

@@ -1,4 +1,11 @@
 import { resolve } from "node:path";
+import {
+  describeInputs,
+  estimateNotes,
+  type FootprintEstimate,
+  formatMass,
+  formatTotal,
+} from "../../contract/footprint.ts";
 import type { Action } from "../../contract/inbox.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { cellText, csvPart, jsonPart, type MessageJson, messageJson, visibleJson } from "../export.ts";
@@ -90,12 +97,20 @@ const show = defineCommand({
   argument: "REFERENCE",
   options: { json: flag("print it as JSON") },
   async run({ argument: reference, options }, { openStore, out }) {
-    const { message: words, ...facts } = messageJson(await requireMessage(await openStore(), reference));
-    if (options.json) return out(visibleJson({ ...facts, message: words }));
+    const json = messageJson(await requireMessage(await openStore(), reference));
+    if (options.json) return out(visibleJson(json));
+    const { message: words, footprint, ...facts } = json;
     const lines = Object.entries(facts).map(([name, value]) => `${`${labelOf(name)}:`.padEnd(18)} ${shown(value)}`);
-    out(`${lines.join("\n")}\n\n${visibleLines(words)}\n`);
+    const estimate = footprint ? `${estimateText(footprint)}\n` : "";
+    out(`${lines.join("\n")}\n\n${estimate}${visibleLines(words)}\n`);
   },
 });
+
+function estimateText(footprint: FootprintEstimate): string {
+  const rows = describeInputs(footprint).map(({ label, value, kg }) => [`  ${label}`, value, formatMass(kg)]);
+  const notes = estimateNotes(footprint).map((note) => `  ${note}\n`);
+  return `Footprint estimate: ${formatTotal(footprint.totalKg)}\n${table(rows)}${notes.join("")}`;
+}
 
 const retry = defineCommand({
   name: "retry",
@@ -301,7 +316,7 @@ function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function shown(value: MessageJson[keyof MessageJson]): string {
+function shown(value: MessageJson[Exclude<keyof MessageJson, "footprint">]): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
   return visible(cellText(value)) || "-";
 }

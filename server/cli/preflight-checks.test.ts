@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkAddress, checkProxy } from "./preflight-checks.ts";
+import { checkAddress, checkFactors, checkProxy } from "./preflight-checks.ts";
 
 test.each([
   "http://localhost:3000",
@@ -25,4 +25,16 @@ test("a limit per visitor needs to know who is a proxy", () => {
   expect(checkProxy({ trustProxy: [], rateLimits })).toMatchObject({ state: "fail" });
   expect(checkProxy({ trustProxy: ["loopback"], rateLimits })).toMatchObject({ state: "ok", detail: "loopback" });
   expect(checkProxy({ trustProxy: [], rateLimits: [] })).toMatchObject({ state: "ok" });
+});
+
+test("newer factors of the estimate are looked for once they are due", () => {
+  expect(checkFactors(new Date("2027-06-29T23:59:59Z"))).toEqual({
+    ...{ name: "footprint", state: "ok", remedy: "" },
+    detail: "DESNZ 2026 v1.2, newer factors are due by 2027-06-30",
+  });
+  expect(checkFactors(new Date("2027-06-30T00:00:00Z"))).toEqual({
+    ...{ name: "footprint", state: "warn" },
+    detail: "DESNZ 2026 v1.2: newer factors were due by 2027-06-30",
+    remedy: "update contract/footprint-factors.ts, as docs/footprint.md says",
+  });
 });

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { access, constants, open, statfs, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type BuildSettings, outdatedSettings } from "../../contract/build-settings.ts";
+import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from "../../contract/footprint-factors.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { BuildMissing, loadSite, type Site } from "../http/site-files.ts";
 import { MailError } from "../mail/mailer.ts";
@@ -37,9 +38,11 @@ export async function runChecks({
   readConfig,
   distDir,
   resolver,
+  now,
 }: {
   readConfig(): Config;
   distDir: string;
+  now: Date;
   resolver: Pick<Resolver, "resolveTxt">;
 }): Promise<Finding[]> {
   const { config, findings } = checkSettings(readConfig);
@@ -53,7 +56,7 @@ export async function runChecks({
   const homePage = site?.files.get("/")?.variants.identity.body.toString() ?? null;
 
   const groups = await Promise.all([
-    [checkAddress(config.build.siteUrl), checkProxy(config), ...build],
+    [checkAddress(config.build.siteUrl), checkProxy(config), ...build, checkFactors(now)],
     checkDisk(config.dataDir),
     checkDatabase(config),
     checkSmtp(config.smtpUrl),
@@ -131,6 +134,12 @@ function readBuild(distDir: string): Site | BuildMissing {
     if (error instanceof BuildMissing) return error;
     throw error;
   }
+}
+
+/** Whether the footprint estimate should get newer factors, which are published once a year. */
+export function checkFactors(now: Date): Finding {
+  if (!areFactorsDue(now)) return ok("footprint", `${FACTORS_NAME}, newer factors are due by ${NEXT_FACTORS_DUE}`);
+  return warn("footprint", `${FACTORS_NAME}: newer factors were due by ${NEXT_FACTORS_DUE}`, FACTORS_REMEDY);
 }
 
 /** Whether the data folder is writable and has free space. Leaves nothing behind. */

@@ -13,10 +13,10 @@ export const preflight = defineCommand({
   summary: "check everything that can be checked before launch",
   notes: `  Checks the settings, the build, the disk, the database, the mail server, the sender's DNS records and the public
   site. Sends no e-mail and changes nothing. Exits with 1 if a check fails; warnings do not count.`,
-  async run(_, { readConfig, out, setExitCode }) {
+  async run(_, { readConfig, now, out, setExitCode }) {
     // Loaded here, since no other command needs the mail and page code.
     const { runChecks } = await import("./preflight-checks.ts");
-    const findings = await runChecks({ readConfig, distDir: DIST_DIR, resolver: new Resolver(DNS_LIMITS) });
+    const findings = await runChecks({ readConfig, distDir: DIST_DIR, resolver: new Resolver(DNS_LIMITS), now });
     out(report(findings));
     setExitCode(exitCodeFor(findings));
   },

@@ -1,7 +1,9 @@
 import type { ContactField } from "../../contract/contact-message.ts";
+import { isFootprintField, parseFootprint } from "../../contract/footprint.ts";
+import { AMOUNTS, CHOICES, DISTANCES, FIELD_PREFIX, type FootprintField } from "../../contract/footprint-fields.ts";
 import { visible } from "../../contract/visible-text.ts";
 import { messageJson, visibleJson } from "../export.ts";
-import { changePerson, type PersonChange, parseCorrection } from "../operator.ts";
+import { changePerson, type FootprintCorrection, type PersonChange, parseCorrection } from "../operator.ts";
 import {
   type Command,
   type CommandContext,
@@ -10,6 +12,7 @@ import {
   flag,
   isConfirmed,
   type Option,
+  oneOf,
   UsageError,
 } from "./command.ts";
 import { plural } from "./output.ts";
@@ -36,14 +39,23 @@ const rectify = defineCommand({
     phone: contactField("phone", "PHONE", "the correct phone number"),
     country: contactField("country", "CODE", "the correct two-letter country code; --country= clears it"),
     message: contactField("message", "TEXT", "the correct text of the message"),
+    footprint: oneOf("none", ["none"], "remove the footprint estimate"),
+    ...footprintFields(),
   },
-  notes: `  Changes only the given fields, in every message from that address. E-mails that were already sent, or written
-  to .eml files, are not changed.`,
+  notes: `  Changes only the given fields, in every message from that address. A footprint estimate is computed again when the
+  country or one of its inputs changes, with today's factors; an empty input, as in --footprint.carKm=, is removed.
+  E-mails that were already sent, or written to .eml files, are not changed.`,
   check({ options }) {
     if (Object.keys(options).length === 0) throw new UsageError("Give at least one option; e.g. --name 'Ada King'");
+    if (options.footprint && Object.keys(options).some((name) => name.startsWith(FIELD_PREFIX))) {
+      throw new UsageError("Give either --footprint none or new inputs of the estimate");
+    }
   },
-  async run({ argument: email, options }, context) {
-    const { messages } = await changeOrFail(email, { kind: "correct", changes: options }, context);
+  async run({ argument: email, options: { footprint: none, ...options } }, context) {
+    const inputs = inputsOf(options);
+    const footprint: FootprintCorrection | undefined = none ?? (Object.keys(inputs).length > 0 ? inputs : undefined);
+    const changes = Object.fromEntries(Object.entries(options).filter(([name]) => !name.startsWith(FIELD_PREFIX)));
+    const { messages } = await changeOrFail(email, { kind: "correct", changes, footprint }, context);
     context.out(`${plural(messages, "message")} corrected.\n`);
   },
 });
@@ -93,9 +105,50 @@ function contactField(field: ContactField, placeholder: string, help: string): O
   };
 }
 
-async function changeOrFail(email: string, change: PersonChange, { openStore, readConfig, now }: CommandContext) {
-  const parts = { store: await openStore(), dataDir: readConfig().dataDir, now };
+/** An option for each input of an estimate, which follows the estimate's own rules. */
+function footprintFields(): Readonly<Record<string, Option<string>>> {
+  const amounts = Object.entries(AMOUNTS).map(([field, { label, unit }]) => [field, "N", `${label}, ${unit} a year`]);
+  const distances = Object.entries(DISTANCES).map(([field, { label }]) => [field, "KM", label]);
+  const choices = Object.entries(CHOICES).map(([field, { label, options }]) => [
+    field,
+    "NAME",
+    `${label}: ${options.join(", ")}`,
+  ]);
+  const options = [...amounts, ...distances, ...choices].map(([field = "", placeholder = "", help = ""]) => {
+    const option: Option<string> = {
+      placeholder,
+      help,
+      parse(given) {
+        const parsed = parseFootprint({ footprint: { [field]: given } });
+        if (!parsed.ok) throw new UsageError(Object.values(parsed.fields).join(" "));
+        return given;
+      },
+    };
+    return [`${FIELD_PREFIX}${field}`, option] as const;
+  });
+  return Object.fromEntries(options);
+}
+
+/** The inputs of an estimate among the options. */
+function inputsOf(options: Readonly<Record<string, string>>): Partial<Record<FootprintField, string>> {
+  const inputs: Partial<Record<FootprintField, string>> = {};
+  for (const [name, value] of Object.entries(options)) {
+    const field = name.slice(FIELD_PREFIX.length);
+    if (name.startsWith(FIELD_PREFIX) && isFootprintField(field)) inputs[field] = value;
+  }
+  return inputs;
+}
+
+async function changeOrFail(email: string, change: PersonChange, context: CommandContext) {
+  const { openStore, readConfig, readElectricity, now } = context;
+  const parts = { store: await openStore(), dataDir: readConfig().dataDir, readElectricity, now };
   const result = await changePerson(email, change, parts);
-  if (result.outcome !== "done") throw new CommandFailed(`There are no messages from ${visible(email)}`);
-  return result;
+  if (result.outcome === "done") return result;
+  if (result.outcome === "no-estimate") {
+    throw new CommandFailed(`No message from ${visible(email)} has a footprint estimate; nothing was changed`);
+  }
+  if (result.outcome === "changed") {
+    throw new CommandFailed("The messages changed meanwhile, and nothing was corrected; run it again");
+  }
+  throw new CommandFailed(`There are no messages from ${visible(email)}`);
 }

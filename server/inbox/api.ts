@@ -1,5 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ElectricityTable } from "../../contract/footprint.ts";
 import {
   ACTIONS,
   type ActionAnswer,
@@ -40,6 +41,8 @@ import type { Clock } from "../time.ts";
 
 export interface ApiParts {
   store: Store;
+  /** Throws BuildMissing. */
+  readElectricity(): ElectricityTable;
   dataDir: string;
   databaseKind: Overview["database"]["kind"];
   clock: Clock;
@@ -79,8 +82,9 @@ const CHANGES_INTERVAL_MS = 700;
 const DELIVERY_BOUNDS_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 
 /** All calls of contract/inbox.ts. Whoever calls has been let in already. */
-export function createApi({ store, dataDir, databaseKind, clock }: ApiParts): (call: ApiCall) => Promise<unknown> {
-  const operatorParts = () => ({ store, dataDir, now: clock.now() });
+export function createApi(parts: ApiParts): (call: ApiCall) => Promise<unknown> {
+  const { store, readElectricity, dataDir, databaseKind, clock } = parts;
+  const operatorParts = () => ({ store, readElectricity, dataDir, now: clock.now() });
   const readChanges = shared(CHANGES_INTERVAL_MS, clock, async (): Promise<Changes> => {
     const counts = tabCounts(await store.countStates({}));
     return { token: `${await store.changeToken()}.${Object.values(counts).join(".")}`, counts };
@@ -109,8 +113,8 @@ export function createApi({ store, dataDir, databaseKind, clock }: ApiParts): (c
     if (!message) throw new NotFound("There is no such message; it may have been deleted.");
     if (message.state === "quarantined") await store.markSeen(message.reference, clock.now());
     const events = await store.history(message.reference);
-    const { phone, message: words } = message;
-    return { ...toItem(message), phone, message: words, history: historyOf(message, events) };
+    const { phone, message: words, footprint } = message;
+    return { ...toItem(message), phone, message: words, footprint, history: historyOf(message, events) };
   }
 
   async function act(body: unknown): Promise<ActionAnswer> {
@@ -157,15 +161,21 @@ export function createApi({ store, dataDir, databaseKind, clock }: ApiParts): (c
     const fields = record(body);
     const email = text(fields.email, "email");
     const version = text(fields.version, "version");
-    return changePerson(email, toChange(fields, email), operatorParts(), version);
+    const result = await changePerson(email, toChange(fields, email), operatorParts(), version);
+    if (result.outcome === "no-estimate") throw new InvalidCall("There is no estimate to remove.");
+    return result;
   }
 
   async function correct(body: unknown): Promise<PersonAnswer> {
-    const parsed = parseCorrection(record(record(body).changes));
+    const { changes: given, removesFootprint = false } = record(body);
+    if (typeof removesFootprint !== "boolean") throw new InvalidCall("Send removesFootprint as true or false.");
+    const parsed = parseCorrection(record(given));
     if (!parsed.ok) return { outcome: "invalid", fields: parsed.fields };
     const { changes } = parsed;
-    if (Object.keys(changes).length === 0) throw new InvalidCall("Send at least one field to correct.");
-    return change(body, () => ({ kind: "correct", changes }));
+    if (Object.keys(changes).length === 0 && !removesFootprint) {
+      throw new InvalidCall("Send at least one field to correct.");
+    }
+    return change(body, () => ({ kind: "correct", changes, footprint: removesFootprint ? "none" : undefined }));
   }
 
   const restrict = (body: unknown) =>

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { extname, join } from "node:path";
 import type { InboxError } from "../../contract/inbox.ts";
 import { securityHeaders } from "../../contract/response-headers.ts";
-import { FilesLeft } from "../operator.ts";
+import { EstimateFailed, FilesLeft } from "../operator.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { type Clock, systemClock } from "../time.ts";
 import { type ApiParts, createApi, InvalidCall, NotFound } from "./api.ts";
@@ -102,7 +102,8 @@ export async function startInbox(options: InboxOptions): Promise<Inbox> {
     else if (error instanceof NotFound) sendError(response, 404, "not-found", error.message);
     else if (error instanceof TooLarge) sendError(response, 413, "too-large", "That is more than one call may carry.");
     else if (error instanceof StoreUnavailable) sendError(response, 503, "unavailable", error.message);
-    else if (error instanceof FilesLeft) sendError(response, 500, "failed", error.message);
+    else if (error instanceof FilesLeft || error instanceof EstimateFailed)
+      sendError(response, 500, "failed", error.message);
     else {
       onDefect(error);
       sendError(response, 500, "failed", "Something went wrong; the terminal says what.");

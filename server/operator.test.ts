@@ -1,0 +1,98 @@
+import { expect, onTestFinished, test } from "vitest";
+import { electricityTable } from "../prerender/electricity.ts";
+import { estimateOf, messageWith, NOON, store as send, submissionOf } from "../tests/store-contract/samples.ts";
+import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
+import { BuildMissing } from "./http/site-files.ts";
+import { changePerson, EstimateFailed, type PersonChange, readPerson } from "./operator.ts";
+import { openStore } from "./store/open-store.ts";
+import type { Store } from "./store/store.ts";
+
+const EMAIL = "ada@example.com";
+const CAR = { electricityKwh: 1000, carKm: 5000, carFuel: "diesel" };
+
+async function openPerson(...footprints: (Record<string, unknown> | null)[]) {
+  const dataDir = await makeScratchFolder();
+  const store = await openStore({ dataDir, databaseUrl: null });
+  onTestFinished(() => store.close());
+  for (const footprint of footprints) {
+    await send(store, submissionOf(messageWith({ email: EMAIL }), { footprint: footprint && estimateOf(footprint) }));
+  }
+  const correct = (change: Omit<PersonChange & { kind: "correct" }, "kind">, parts = {}, version?: string) => {
+    const all = { store, dataDir, now: NOON, readElectricity: electricityTable, ...parts };
+    return changePerson(EMAIL, { kind: "correct", ...change }, all, version);
+  };
+  const estimates = async () => (await store.list({ email: EMAIL })).toReversed().map(({ footprint }) => footprint);
+  return { store, correct, estimates };
+}
+
+const noBuild = () => {
+  throw new BuildMissing("There is no build to serve in dist/; run: npm run build");
+};
+
+test("another country gives every estimate its figure, and leaves messages without one alone", async () => {
+  const { correct, estimates } = await openPerson(CAR, null, { hotelNights: 2 });
+  expect(await correct({ changes: { country: "FR" } })).toEqual({ outcome: "done", messages: 3, files: 0 });
+  expect(await estimates()).toEqual([estimateOf(CAR, "FR"), null, estimateOf({ hotelNights: 2 }, "FR")]);
+  await correct({ changes: { country: "" } });
+  expect(await estimates()).toEqual([estimateOf(CAR, ""), null, estimateOf({ hotelNights: 2 }, "")]);
+});
+
+test("inputs that are given replace those of every estimate, empty ones go, and the last one takes it along", async () => {
+  const { correct, estimates } = await openPerson(CAR, { carKm: 1 });
+  await correct({ changes: { country: "FR" }, footprint: { carKm: "1,200 km", carFuel: "electric", gasKwh: "5" } });
+  expect(await estimates()).toEqual([
+    estimateOf({ electricityKwh: 1000, carKm: 1200, carFuel: "electric", gasKwh: 5 }, "FR"),
+    estimateOf({ carKm: 1200, carFuel: "electric", gasKwh: 5 }, "FR"),
+  ]);
+  await correct({ changes: {}, footprint: { carKm: "", gasKwh: "" } });
+  expect(await estimates()).toEqual([estimateOf({ electricityKwh: 1000, carFuel: "electric" }, "FR"), null]);
+});
+
+test("estimates are removed, without a build", async () => {
+  const { correct, estimates } = await openPerson(CAR, null);
+  expect(await correct({ changes: {}, footprint: "none" }, { readElectricity: noBuild })).toMatchObject({
+    messages: 2,
+  });
+  expect(await estimates()).toEqual([null, null]);
+  expect(await correct({ changes: { name: "X" }, footprint: "none" })).toEqual({ outcome: "no-estimate" });
+  expect(await correct({ changes: { name: "X" }, footprint: { carKm: "1" } })).toEqual({ outcome: "no-estimate" });
+});
+
+test("an estimate that cannot be computed stops the whole correction, and only where one is needed", async () => {
+  const { store, correct, estimates } = await openPerson(CAR);
+  const parts = { readElectricity: noBuild };
+  const failure = correct({ changes: { country: "FR", name: "Ada King" } }, parts);
+  await expect(failure).rejects.toThrow(EstimateFailed);
+  await expect(failure).rejects.toThrow(
+    "The footprint estimate cannot be computed again. There is no build to serve in dist/; run: npm run build",
+  );
+  expect(await store.list({})).toMatchObject([{ name: "Ada Lovelace", country: "GB" }]);
+  // Another name, or the same country, changes no estimate.
+  expect(await correct({ changes: { name: "Ada King", country: "GB" } }, parts)).toMatchObject({ messages: 1 });
+  expect(await estimates()).toEqual([estimateOf(CAR)]);
+});
+
+test("what changes meanwhile is read again, unless the operator saw another version", async () => {
+  const { store, correct, estimates } = await openPerson(CAR);
+  /** Another message arrives between reading and writing, this many times. */
+  const interrupted = (times: number): Store => {
+    let left = times;
+    return {
+      ...store,
+      async list(filter) {
+        const messages = await store.list(filter);
+        left -= 1;
+        if (left >= 0) await send(store, submissionOf(messageWith({ email: EMAIL }), { footprint: estimateOf(CAR) }));
+        return messages;
+      },
+    };
+  };
+  expect(await correct({ changes: { country: "FR" } }, { store: interrupted(2) })).toMatchObject({ messages: 3 });
+  expect(await estimates()).toEqual(Array(3).fill(estimateOf(CAR, "FR")));
+  expect(await correct({ changes: { country: "IN" } }, { store: interrupted(99) })).toEqual({ outcome: "changed" });
+  const { version } = await readPerson(EMAIL, store);
+  expect(await correct({ changes: { country: "IN" } }, { store: interrupted(1) }, version)).toEqual({
+    outcome: "changed",
+  });
+  expect((await estimates()).slice(0, 3)).toEqual(Array(3).fill(estimateOf(CAR, "FR")));
+});
