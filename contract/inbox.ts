@@ -180,6 +180,8 @@ export interface Person {
   /** Newest first; empty when there are none. */
   messages: readonly MessageItem[];
   restricted: "none" | "some" | "all";
+  /** At least one of the messages came with an estimate. */
+  hasFootprint: boolean;
 }
 
 export interface CorrectRequest {

@@ -1,5 +1,6 @@
 import type { Action, EventKind, MessageDetail } from "../contract/inbox.ts";
 import { ApiFailure, api } from "./api.ts";
+import { FootprintCard } from "./footprint.tsx";
 import { useLoaded, useNow } from "./live.tsx";
 import { EmptyPanel, FailurePanel, LoadingRows } from "./panels.tsx";
 import { hrefOf, Link, navigate } from "./places.tsx";
@@ -126,12 +127,15 @@ function Message({ message, listHref, onChanged }: MessageProps) {
       )}
 
       <div className="message-columns">
-        <section className="card words-card" aria-labelledby="words-title">
-          <h2 id="words-title">Message</h2>
-          <p className="words">
-            <VisitorText text={message.message} isMultiline />
-          </p>
-        </section>
+        <div className="message-main">
+          <section className="card" aria-labelledby="words-title">
+            <h2 id="words-title">Message</h2>
+            <p className="words">
+              <VisitorText text={message.message} isMultiline />
+            </p>
+          </section>
+          {message.footprint && <FootprintCard estimate={message.footprint} />}
+        </div>
 
         <section className="card" aria-labelledby="facts-title">
           <h2 id="facts-title">Sender</h2>

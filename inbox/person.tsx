@@ -200,7 +200,7 @@ const LABEL: Readonly<Record<ContactField, string>> = {
   message: "Words",
 };
 
-function CorrectDialog({ person: { email, version, messages }, onClose, onDone }: PersonDialogProps) {
+function CorrectDialog({ person: { email, version, messages, hasFootprint }, onClose, onDone }: PersonDialogProps) {
   const work = useWork();
   const [errors, setErrors] = useState<FieldErrors>({});
   const [first] = messages;
@@ -229,9 +229,10 @@ function CorrectDialog({ person: { email, version, messages }, onClose, onDone }
       const value = typed.get(field);
       if (typeof value === "string" && value.replaceAll("\r\n", "\n") !== before?.[field]) changes[field] = value;
     }
-    if (Object.keys(changes).length === 0) return onClose();
+    const removesFootprint = typed.has("removes-footprint");
+    if (Object.keys(changes).length === 0 && !removesFootprint) return onClose();
     await work.attempt(async () => {
-      const answer = await api.correct({ email, version, changes });
+      const answer = await api.correct({ email, version, changes, removesFootprint });
       if (answer.outcome === "invalid") {
         setErrors(answer.fields);
         return null;
@@ -247,8 +248,9 @@ function CorrectDialog({ person: { email, version, messages }, onClose, onDone }
   return (
     <Dialog title={isOnlyOne ? "Correct this message" : `Correct all ${messages.length} messages`} onClose={onClose}>
       <p className="dialog-note">
-        What you change here changes in {isOnlyOne ? "the message" : "every message of this address"}. E-mails that were
-        already sent stay as they are.
+        What you change here changes in {isOnlyOne ? "the message" : "every message of this address"}.{" "}
+        {hasFootprint && "Another country gives another footprint estimate. "}E-mails that were already sent stay as
+        they are.
       </p>
       {before ? (
         <form className="dialog-form" onSubmit={save} noValidate>
@@ -257,6 +259,12 @@ function CorrectDialog({ person: { email, version, messages }, onClose, onDone }
           <TextField field="phone" value={before.phone} error={errors.phone} />
           <CountryField value={before.country} error={errors.country} />
           {isOnlyOne && <TextField field="message" value={before.message} error={errors.message} />}
+          {hasFootprint && (
+            <label className="dialog-check">
+              <input type="checkbox" name="removes-footprint" />
+              {isOnlyOne ? "Remove the footprint estimate" : "Remove all footprint estimates"}
+            </label>
+          )}
           <div className="dialog-actions">
             <button type="button" className="button button-outline" onClick={onClose}>
               Cancel

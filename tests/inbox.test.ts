@@ -21,11 +21,13 @@ import type {
 } from "../contract/inbox.ts";
 import { electricityTable } from "../prerender/electricity.ts";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
+import { BuildMissing } from "../server/http/site-files.ts";
 import { DEFAULT_PORT, InboxRefused, startInbox } from "../server/inbox/serve.ts";
 import { openStore } from "../server/store/open-store.ts";
 import type { Store, Submission } from "../server/store/store.ts";
 import {
   DAY_MS,
+  estimateOf,
   finish,
   HOUR_MS,
   messageWith,
@@ -66,13 +68,13 @@ async function makePage(): Promise<string> {
 }
 
 /** The inbox within this process, on SQLite, with a clock of the test's own. */
-async function openInbox() {
+async function openInbox(readElectricity = electricityTable) {
   const dataDir = await makeScratchFolder();
   const store = await openStore({ dataDir, databaseUrl: null });
   const clock = createFakeClock();
   const inbox = await startInbox({
     ...{ store, dataDir, databaseKind: "SQLite", filesDir: await makePage(), port: await findFreePort(), clock },
-    readElectricity: electricityTable,
+    readElectricity,
   });
   onTestFinished(async () => {
     await inbox.close();
@@ -342,6 +344,19 @@ describe("the command", () => {
       ...{ code: 1, err: expect.stringMatching(/^There are no messages in .+ set DATA_DIR .+\n$/) },
     });
     expect(await runCli({ DATA_DIR: dataDir }, "inbox", "--port", "70000")).toMatchObject({ code: 2 });
+  });
+
+  test("says what to run when an estimate cannot be computed again, and changes nothing", async () => {
+    const { store, get, post } = await openInbox(() => {
+      throw new BuildMissing("There is no build to serve in dist/; run: npm run build");
+    });
+    await send(store, submissionOf(messageWith(), { footprint: estimateOf({ carKm: 1 }) }));
+    const { version } = await get<Person>("people", { email: "ada@example.com" });
+    const correction = { email: "ada@example.com", version, changes: { country: "FR" } };
+    await expect(post("people/correct", correction)).rejects.toThrow(
+      /500: .*The footprint estimate cannot be computed again\. There is no build .+ run: npm run build/,
+    );
+    expect(await store.list({})).toMatchObject([{ country: "GB" }]);
   });
 
   test("says what to run when its page is not built", async () => {
@@ -647,6 +662,28 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     expect(found.map(({ text }) => text).join("")).toBe(await cli("export", "--json", "--search", "calc"));
     expect(JSON.parse((await whole({ format: "json", tab: "failed" }))[0]?.text ?? "")).toEqual([]);
   }, 60_000);
+
+  test("shows an estimate, computes it again for another country, and removes it", async () => {
+    const { store, get, post } = await setUp();
+    const inputs = { electricityKwh: 1000, carKm: 500 };
+    const email = "fay@example.com";
+    const put = (footprint: Submission["footprint"]) =>
+      send(store, submissionOf(messageWith({ email }), footprint ? { footprint } : {}), ago(HOUR_MS));
+    const [estimated, plain] = [await put(estimateOf(inputs)), await put(null)];
+    const shown = async (reference: string) => (await get<MessageDetail>(`messages/${reference}`)).footprint;
+    const person = () => get<Person>("people", { email });
+    const correct = async (fields: object) =>
+      post<PersonAnswer>("people/correct", { email, version: (await person()).version, changes: {}, ...fields });
+    expect([await shown(estimated), await shown(plain)]).toEqual([estimateOf(inputs), null]);
+    expect(await person()).toMatchObject({ hasFootprint: true });
+    expect(await correct({ changes: { country: "FR" } })).toEqual({ outcome: "done", messages: 2, files: 0 });
+    expect([await shown(estimated), await shown(plain)]).toEqual([estimateOf(inputs, "FR"), null]);
+    await expect(correct({ removesFootprint: "yes" })).rejects.toThrow(/400.*removesFootprint/);
+    expect(await correct({ removesFootprint: true })).toEqual({ outcome: "done", messages: 2, files: 0 });
+    expect(await shown(estimated)).toBeNull();
+    expect(await person()).toMatchObject({ hasFootprint: false });
+    await expect(correct({ removesFootprint: true })).rejects.toThrow(/400.*There is no estimate to remove/);
+  });
 
   test("does for a person what the command line does, only as long as nothing changed", async () => {
     const { store, get, post, cli, dataDir } = await setUp();

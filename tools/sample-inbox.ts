@@ -2,6 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { estimateFootprint, parseFootprint } from "../contract/footprint.ts";
+import { electricityTable } from "../prerender/electricity.ts";
 import { findFreePort, startProgram } from "../scripts/run-server.ts";
 import { openStore } from "../server/store/open-store.ts";
 
@@ -30,6 +32,12 @@ const QUESTIONS = [
   "How long does it take until a purchase is visible in the registry?",
 ] as const;
 
+/** Each belongs to the question of the same number; most visitors send none. */
+const FOOTPRINTS = [
+  { electricityKwh: 14_000, gasKwh: 52_000, carKm: 18_500, carFuel: "diesel" },
+  { electricityKwh: 3100, carKm: 9000, railKm: 2400, shortFlights: 2, longFlights: 1, hotelNights: 9 },
+] as const;
+
 /** The inbox with messages in every state, on a database of its own: the site's server would deliver them. */
 export async function startSampleInbox(): Promise<SampleInbox> {
   const dataDir = await mkdtemp(join(tmpdir(), "screenshots-"));
@@ -46,6 +54,7 @@ export async function startSampleInbox(): Promise<SampleInbox> {
 async function fillStore(dataDir: string): Promise<void> {
   const store = await openStore({ dataDir, databaseUrl: null });
   const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
+  const electricity = electricityTable();
   const soon = new Date(Date.now() + 86_400_000);
   for (let index = 60; index >= 0; index -= 1) {
     const acceptedAt = new Date(Date.now() - (index * index * 11 + index * 23 + 4) * 60_000);
@@ -54,7 +63,10 @@ async function fillStore(dataDir: string): Promise<void> {
     const question = QUESTIONS[index % QUESTIONS.length] ?? QUESTIONS[0];
     const message = { name, email, country, phone: "+44 20 7946 0000", message: question };
     const isTrapped = index % 13 === 5;
-    const accepted = await store.accept({ message, idempotencyKey: null, networks: [], isTrapped }, rules, acceptedAt);
+    const parsed = parseFootprint({ footprint: FOOTPRINTS[index % QUESTIONS.length] });
+    const footprint = parsed.ok && parsed.inputs ? estimateFootprint(parsed.inputs, country, electricity) : null;
+    const submission = { message, footprint, idempotencyKey: null, networks: [], isTrapped };
+    const accepted = await store.accept(submission, rules, acceptedAt);
     const [claim] = await store.claim(1, 60_000, acceptedAt);
     if (!claim || !("reference" in accepted)) continue;
     if (index === 1)

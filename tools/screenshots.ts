@@ -33,7 +33,7 @@ const SHOTS: readonly Shot[] = [
   },
   { name: "contact-estimate", path: "/contact#footprint", prepare: enterAmounts },
   { name: "contact-broken", path: "/contact#message-error" },
-  { name: "contact-sent", path: "/contact?reference=BC-7K3Q-9M#message-sent" },
+  { name: "contact-sent", path: "/contact?reference=BC-7K3Q-9M&footprint=4151.2#message-sent" },
   { name: "menu", path: "/contact", prepare: openMenu },
   { name: "privacy", path: "/privacy" },
   { name: "terms", path: "/terms" },
@@ -46,6 +46,12 @@ const SHOTS: readonly Shot[] = [
   {
     name: "inbox-message",
     path: "/?tab=failed",
+    isInbox: true,
+    prepare: (page) => page.locator(".row-link").first().click(),
+  },
+  {
+    name: "inbox-estimate",
+    path: "/?search=bakery",
     isInbox: true,
     prepare: (page) => page.locator(".row-link").first().click(),
   },

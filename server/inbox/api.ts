@@ -139,6 +139,7 @@ export function createApi(parts: ApiParts): (call: ApiCall) => Promise<unknown> 
       version,
       messages: messages.map(toItem),
       restricted: restricted === 0 ? "none" : restricted === messages.length ? "all" : "some",
+      hasFootprint: messages.some(({ footprint }) => footprint !== null),
     };
   }
 

@@ -4,7 +4,7 @@ import { expect, type Locator, type Page } from "@playwright/test";
 import { type ContactMessage, parseContactMessage } from "../../contract/contact-message.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import type { Store } from "../../server/store/store.ts";
-import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
+import { estimateOf, messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
 import { HARMLESS, HOSTILE_CASES } from "../support/hostile-messages.ts";
 import { type OpenInbox, test } from "../support/inbox-page.ts";
 
@@ -57,6 +57,15 @@ async function putSamples(store: Store): Promise<Samples> {
   const held = await put(store, "held", { name: "Program", email: "program@example.net", country: "" }, minutesAgo(3));
   const waiting = await put(store, "waiting", { message: "Wind in the sails" }, minutesAgo(2));
   return { delivered, failed, held, waiting };
+}
+
+/** A message with an estimate that uses every category. */
+function putEstimate(store: Store, email: string): Promise<string> {
+  const footprint = estimateOf(
+    { electricityKwh: 3000, gasKwh: 9000, carKm: 12_000, railKm: 800, longFlights: 1, hotelNights: 4 },
+    "",
+  );
+  return send(store, submissionOf(messageWith({ email, country: "" }), { footprint }), minutesAgo(1));
 }
 
 interface ListedMessage extends ContactMessage {
@@ -277,6 +286,41 @@ for (const database of ["SQLite", "PostgreSQL"] as const) {
       await button(page.getByRole("dialog"), "Delete 1 message").click();
       await expect(page).toHaveURL(`${inbox.origin}/`);
       await expect(rows(page)).toHaveCount(3);
+    });
+
+    test("a message shows its estimate, which changes with the country and can be removed", async ({ page, inbox }) => {
+      const footprint = estimateOf({ electricityKwh: 3000, longFlights: 2, longFlightClass: "business" }, "GB");
+      const reference = await send(inbox.store, submissionOf(messageWith(), { footprint }), minutesAgo(1));
+      await page.goto(`${inbox.origin}/messages/${reference}${new URL(inbox.address).hash}`);
+      const card = page.getByRole("region", { name: "Footprint estimate" });
+      await expect(card).toContainText("About 11 t CO2e a year.");
+      await expect(card.getByRole("listitem")).toHaveText([/^Flights 11 t$/, /^Electricity 650 kg$/]);
+      const widths = await card
+        .locator("rect")
+        .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+      expect((widths[1] ?? 0) / (widths[0] ?? 1)).toBeCloseTo((3000 * 0.21579) / (2 * 13_000 * 0.41077), 2);
+      await expect(card.getByRole("row")).toHaveText([
+        "Electricity3,000 kWh650 kg",
+        "Long return flights2 flights of 6,500 km each way, business11 t",
+      ]);
+      await expect(card).toContainText(`Computed with: ${footprint.factorSet}.An estimate, not a certificate.`);
+
+      await page.getByRole("link", { name: "ada@example.com" }).click();
+      await button(page, "Correct").click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Country").selectOption("India");
+      await button(dialog, "Save").click();
+      await expect(notice(page)).toContainText("1 message corrected.");
+      await page.locator(`#message-${reference}`).click();
+      await expect(card.getByRole("listitem").last()).toHaveText(/^Electricity 2\.1 t$/);
+      await page.getByRole("link", { name: "ada@example.com" }).click();
+      await button(page, "Correct").click();
+      await dialog.getByLabel("Remove the footprint estimate").check();
+      await button(dialog, "Save").click();
+      await expect(notice(page)).toContainText("1 message corrected.");
+      await page.locator(`#message-${reference}`).click();
+      await expect(page.getByRole("region", { name: "History" })).toContainText("Corrected by an operator");
+      await expect(card).toHaveCount(0);
     });
 
     test("a person's messages are exported, corrected, restricted and erased", async ({ page, inbox }) => {
@@ -578,9 +622,9 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
 }
 
 test("prints a message without the controls", async ({ page, inbox }) => {
-  const { failed } = await putSamples(inbox.store);
-  await page.goto(`${inbox.origin}/messages/${failed}${new URL(inbox.address).hash}`);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Émile Zola");
+  const estimated = await putEstimate(inbox.store, "ada@example.com");
+  await page.goto(`${inbox.origin}/messages/${estimated}${new URL(inbox.address).hash}`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Ada Lovelace");
   await page.evaluate(() => {
     window.print = () => document.body.setAttribute("data-printed", "");
   });
@@ -588,6 +632,7 @@ test("prints a message without the controls", async ({ page, inbox }) => {
   await expect(page.locator("body[data-printed]")).toBeAttached();
   await page.emulateMedia({ media: "print" });
   await expect(page.locator(".words")).toBeVisible();
+  await expect(page.getByRole("region", { name: "Footprint estimate" })).toBeVisible();
   await expect(page.getByRole("region", { name: "History" })).toBeVisible();
   for (const hidden of [".header", ".message-actions", ".back"]) await expect(page.locator(hidden)).toBeHidden();
 });
@@ -628,18 +673,22 @@ for (const colorScheme of ["light", "dark"] as const) {
           await page.goto(`${inbox.origin}/messages/${reference}`);
           await look(page, "History");
         }
+        const estimated = await putEstimate(inbox.store, "eve@example.com");
+        await page.goto(`${inbox.origin}/messages/${estimated}`);
+        await look(page, "Footprint estimate");
         await page.goto(`${inbox.origin}/messages/BC-0000-00`);
         await look(page, "There is no such message");
       });
 
       test("on a person, with the dialogs", async ({ page, inbox }) => {
         await putSamples(inbox.store);
+        await putEstimate(inbox.store, "grace@example.com");
         await page.goto(`${inbox.origin}/people${new URL(inbox.address).hash}`);
         await look(page, "All messages of an e-mail address");
         await page.goto(`${inbox.origin}/people?email=grace@example.com`);
         await look(page, "Grace Hopper");
         await button(page, "Correct").click();
-        await look(page, "Phone");
+        await look(page, "Remove all footprint estimates");
         await page.keyboard.press("Escape");
         await button(page, "Erase").click();
         await look(page, "Type the address to confirm");
