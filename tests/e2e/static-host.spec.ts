@@ -33,12 +33,28 @@ test("a page on a static host may send a message to an API on another origin, if
       page.evaluate(async (to) => {
         const message = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "From afar" };
         const headers = { "content-type": "application/json" };
-        const answer = await fetch(to, { method: "POST", headers, body: JSON.stringify(message) });
-        return (await answer.json()).success;
+        const body = JSON.stringify({ ...message, footprint: { busKm: 1000 } });
+        const answer = await fetch(to, { method: "POST", headers, body });
+        const { success, footprint } = await answer.json();
+        return { success, footprint };
       }, `${api.url}/send-email`);
     // This page has no policy of its own, so that nothing but the API's headers can be in the way.
     await page.goto(`${host.url}/about`);
-    expect(await send()).toBe(true);
+    expect(await send()).toEqual({ success: true, footprint: { totalKg: 128 } });
+    await page.evaluate((action) => {
+      const form = Object.assign(document.createElement("form"), { action, method: "post" });
+      const fields = { name: "Ada", email: "ada@example.com", phone: "1", message: "By form", "footprint.busKm": "10" };
+      for (const [name, value] of Object.entries(fields)) {
+        form.append(Object.assign(document.createElement("input"), { name, value }));
+      }
+      document.body.append(form);
+      form.submit();
+    }, `${api.url}/send-email`);
+    // A static host ignores the query, and shows that the message was sent.
+    await page.waitForURL(/\/contact\/?\?reference=BC-\w{4}-\w{2}&footprint=1\.28#message-sent$/);
+    expect(new URL(page.url()).origin).toBe(host.url);
+    await expect(page.getByText("Message sent successfully!", { exact: true }).filter({ visible: true })).toBeVisible();
+    await page.goto(`${host.url}/about`);
     await page.goto(`${host.url.replace("127.0.0.1", "localhost")}/about`);
     await expect(send()).rejects.toThrow("Failed to fetch");
   } finally {

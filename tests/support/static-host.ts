@@ -21,10 +21,12 @@ export interface StaticHost {
 export async function startStaticHost(): Promise<StaticHost> {
   const headersFor = parseHeadersFile(await readFile("dist/_headers", "utf8"));
   const host = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url ?? "/", "http://host");
+    const { pathname, search } = new URL(request.url ?? "/", "http://host");
     const path = join("dist", decodeURI(pathname));
     const isFolder = (await stat(path).catch(() => null))?.isDirectory();
-    if (isFolder && !request.url?.endsWith("/")) return response.writeHead(301, { location: `${request.url}/` }).end();
+    if (isFolder && !pathname.endsWith("/")) {
+      return response.writeHead(301, { location: `${pathname}/${search}` }).end();
+    }
     const file = await readFile(isFolder ? join(path, "index.html") : path).catch(() => null);
     response.setHeaders(new Map(Object.entries(headersFor(pathname))));
     if (!file) return response.writeHead(404, { "content-type": "text/html" }).end(await readFile("dist/404.html"));

@@ -15,8 +15,13 @@ const FILES = ["/countries.json", "/favicon.ico", "/site.webmanifest", "/assets/
 /** A request that a browser, a crawler or a program might well send. */
 export function validRequest(random: Random): Draft {
   const kind = random.int(10);
-  if (kind < 4) return post(random, "application/json", JSON.stringify(message(random)));
-  if (kind < 6) return post(random, "application/x-www-form-urlencoded", String(new URLSearchParams(message(random))));
+  if (kind < 4) return post(random, "application/json", JSON.stringify({ ...message(random), ...estimate(random) }));
+  if (kind < 6) {
+    const { footprint } = estimate(random);
+    const fields = Object.entries(footprint ?? {}).map(([name, value]) => [`footprint.${name}`, String(value)]);
+    const form = new URLSearchParams({ ...message(random), ...Object.fromEntries(fields) });
+    return post(random, "application/x-www-form-urlencoded", String(form));
+  }
   const headers: Draft["headers"] = [["host", "localhost"]];
   if (kind === 6) headers.push(["origin", "http://localhost:3000"], ["access-control-request-method", "POST"]);
   if (kind === 7) headers.push(["range", "bytes=0-99"], ["if-none-match", '"x"']);
@@ -35,6 +40,12 @@ function post(random: Random, type: string, text: string): Draft {
   ];
   if (random.chance(0.3)) headers.push(["idempotency-key", random.bytes(8).toString("hex")]);
   return { method: "POST", target: "/send-email", version: "HTTP/1.1", headers, body };
+}
+
+function estimate(random: Random): { footprint?: Record<string, unknown> } {
+  if (random.chance(0.6)) return {};
+  const carKm = random.pick([0, "1,500", "1 500 km", 12.5, "1e3"]);
+  return { footprint: { carKm, carFuel: random.pick(["petrol", "electric"]), hotelNights: random.int(30) } };
 }
 
 function message(random: Random): Record<string, string> {
