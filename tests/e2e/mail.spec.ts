@@ -1,5 +1,7 @@
 import { expect } from "@playwright/test";
+import { formatTotal } from "../../contract/footprint.ts";
 import { type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { estimateOf } from "../store-contract/samples.ts";
 import { fillForm, VISITOR } from "../support/contact.ts";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { parseMail } from "../support/parse-mail.ts";
@@ -37,9 +39,14 @@ for (const javaScriptEnabled of [true, false]) {
       await page.goto("/contact");
       if (javaScriptEnabled) await page.locator("option[value=GB]").waitFor({ state: "attached" });
       await fillForm(page, { ...VISITOR, message, country });
+      await page.getByText("Estimate your footprint").click();
+      await page.getByLabel("Distance (km)").fill("10 000");
+      await page.getByLabel("Electricity (kWh)").fill("1,234.5");
       await page.getByRole("button", { name: "Submit" }).click();
       const status = page.getByRole("status").filter({ visible: true });
       await expect(status.getByText("Message sent successfully!", { exact: true })).toBeVisible();
+      const { totalKg } = estimateOf({ carKm: 10_000, electricityKwh: 1234.5 }, country);
+      await expect(status.filter({ hasText: "reference" })).toContainText(formatTotal(totalKg));
       const reference = /BC-\w{4}-\w{2}/.exec((await status.textContent()) ?? "")?.[0] ?? "none";
 
       const arrived = () => mailServer.mails.filter(({ raw }) => raw.includes(reference));
@@ -54,6 +61,8 @@ for (const javaScriptEnabled of [true, false]) {
       expect(mail.header("Subject")).toContain(VISITOR.name);
       expect(mail.text).toContain(message);
       expect(mail.html).not.toContain("<b>no</b>");
+      expect(mail.text).toContain(`Footprint estimate: ${formatTotal(totalKg)}\nElectricity: 1,234.5 kWh (`);
+      expect(mail.html).toContain("<td>10,000 km, petrol</td>");
       if (country) expect(mail.header("Subject")).toContain("United Kingdom");
     });
   });
