@@ -14,7 +14,7 @@ export interface Factor {
 /** When the UK Government publishes the next year's factors, at the latest. */
 export const NEXT_FACTORS_DUE = "2027-06-30";
 
-export const FACTORS_REMEDY = "update contract/footprint-factors.ts, as docs/footprint.md says";
+export const FACTORS_REMEDY = "update them as docs/operations.md says, under Once a year";
 
 /** Whether somebody should look for newer factors. */
 export function areFactorsDue(now: Date): boolean {

@@ -35,6 +35,6 @@ test("newer factors of the estimate are looked for once they are due", () => {
   expect(checkFactors(new Date("2027-06-30T00:00:00Z"))).toEqual({
     ...{ name: "footprint", state: "warn" },
     detail: "DESNZ 2026 v1.2: newer factors were due by 2027-06-30",
-    remedy: "update contract/footprint-factors.ts, as docs/footprint.md says",
+    remedy: "update them as docs/operations.md says, under Once a year",
   });
 });
