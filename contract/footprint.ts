@@ -200,11 +200,16 @@ export function estimateFootprint(
     const { factor, place } = factorOf(field, inputs, country, electricity);
     const { kgPerUnit, unit, year, source } = factor;
     const quantity = amount * kilometresOf(field, inputs);
-    const line = { field, quantity, kg: quantity * kgPerUnit, factor: { kgPerUnit, unit, year, source } };
+    const line = { field, quantity, kg: withoutNoise(quantity * kgPerUnit), factor: { kgPerUnit, unit, year, source } };
     lines.push(place === undefined ? line : { ...line, place });
   }
-  const totalKg = lines.reduce((total, { kg }) => total + kg, 0);
+  const totalKg = withoutNoise(lines.reduce((total, { kg }) => total + kg, 0));
   return { inputs, totalKg, lines, factorSet: `${FACTORS_NAME}; ${electricity.name}` };
+}
+
+/** 1,000 times 0.21252 is 212.52, and not 212.51999999999998. */
+function withoutNoise(kg: number): number {
+  return Number(kg.toPrecision(12));
 }
 
 /** Passenger kilometres of one return flight; 1 for everything that is counted as it is entered. */

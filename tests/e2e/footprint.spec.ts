@@ -163,6 +163,22 @@ test.describe("what cannot be used", () => {
   });
 });
 
+test.describe("when its figures do not load", () => {
+  test.use({ expectedTrouble: /electricity|did not load|status of 404/ });
+
+  test("the amounts are sent as they were typed, and the server computes", async ({ page }) => {
+    await page.route("**/assets/electricity-*", (route) => route.fulfill({ status: 404, body: "" }));
+    await openForm(page);
+    await part(page).locator("summary").first().click();
+    await expect(part(page)).toContainText("The estimate cannot be shown just now.");
+    await fillForm(page, { ...VISITOR, message: "Without figures" });
+    await amount(page, "gasKwh").fill("1 000");
+    const answer = page.waitForResponse("**/send-email");
+    await page.getByRole("button", { name: "Submit" }).click();
+    expect(await (await answer).json()).toMatchObject({ success: true, footprint: { totalKg: 212.52 } });
+  });
+});
+
 test("by keyboard alone: open, enter, choose, read, send; what was typed survives a reload", async ({ page }) => {
   await openForm(page);
   await part(page).locator("summary").first().focus();
