@@ -31,6 +31,14 @@ export type InboxState = "queued" | "delivered" | "failed" | "quarantined";
 export type HoldReason = "trap" | "network-limit" | "hourly-limit";
 
 /**
+ * Why a sender gets no acknowledgement. `restricted`: they asked that the message not be used. `too-late`: it is more than
+ * a day old. `own-address`: an address of the site itself. `not-a-person`: an address that no person reads, such as
+ * `no-reply@`, or that is on no public mail server. `address-limit`: the address had one within a day. `hourly-limit`: too
+ * many went out to everybody together.
+ */
+export type SkipReason = "restricted" | "too-late" | "own-address" | "not-a-person" | "address-limit" | "hourly-limit";
+
+/**
  * `unanswered`: neither marked as answered nor held back. `waiting`: queued. `held-back`: in quarantine. Messages that
  * their sender asked to restrict are in the same tabs as all others.
  */
@@ -115,7 +123,9 @@ export interface MessageDetail extends MessageItem {
  * `accepted`: it came in, and was queued. `quarantined`: it came in, and was held back (`detail` is a HoldReason).
  * `deferred`: an attempt failed, and another follows. `failed`: the last attempt failed. `paused`: the mail server took
  * no mail at all, so that this attempt did not count. The `detail` of these three is the error. `viewed`: an operator
- * opened it while it was held back. `retried`, `released` and `resent`: an operator queued it again.
+ * opened it while it was held back. `retried`, `released` and `resent`: an operator queued it again. `acknowledged`: its
+ * sender was told by e-mail that it has arrived; the other `acknowledgement-` kinds are attempts at that, and do not touch
+ * the message (`detail` is the error; of `acknowledgement-skipped`, a SkipReason).
  */
 export type EventKind =
   | "accepted"
@@ -132,7 +142,11 @@ export type EventKind =
   | "unanswered"
   | "corrected"
   | "restricted"
-  | "unrestricted";
+  | "unrestricted"
+  | "acknowledged"
+  | "acknowledgement-deferred"
+  | "acknowledgement-failed"
+  | "acknowledgement-skipped";
 
 export interface MessageEvent {
   at: string;

@@ -65,6 +65,7 @@ function messageNumber(number: number): StoredMessage {
     ...{
       quarantineReason: null,
       footprint: null,
+      acknowledgement: null,
       name: "Ada",
       email: "ada@example.com",
       phone: "1",

@@ -147,6 +147,7 @@ async function sendThrough(message: ContactMessage, identity = IDENTITY) {
     answeredAt: null,
     quarantineReason: null,
     footprint: null,
+    acknowledgement: null,
     version: "1",
   };
   const before = server.mails.length;

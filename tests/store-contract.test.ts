@@ -9,6 +9,7 @@ import { openPostgres } from "../server/store/postgres.ts";
 import { openSqliteFile, sqliteFile } from "../server/store/sqlite.ts";
 import type { Store } from "../server/store/store.ts";
 import { acceptingSuite } from "./store-contract/accepting.ts";
+import { acknowledgingSuite } from "./store-contract/acknowledging.ts";
 import { keepingSuite } from "./store-contract/keeping.ts";
 import { operatorSuite } from "./store-contract/operator.ts";
 import { queueSuite } from "./store-contract/queue.ts";
@@ -76,6 +77,7 @@ describe("PostgreSQL", () => {
 function runSuites(newPlace: NewPlace): void {
   describe("accepting", () => acceptingSuite(newPlace));
   describe("the queue", () => queueSuite(newPlace));
+  describe("acknowledging", () => acknowledgingSuite(newPlace));
   describe("keeping", () => keepingSuite(newPlace));
   describe("the operator", () => operatorSuite(newPlace));
 }

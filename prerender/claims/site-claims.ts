@@ -81,5 +81,6 @@ const SAMPLE_MESSAGE: StoredMessage = {
   answeredAt: null,
   quarantineReason: null,
   footprint: estimateFootprint(SAMPLE_INPUTS, "", electricityTable()),
+  acknowledgement: null,
   version: "1",
 };

@@ -22,6 +22,7 @@ const MESSAGE: StoredMessage = {
   answeredAt: null,
   quarantineReason: null,
   footprint: null,
+  acknowledgement: null,
   version: "1",
 };
 

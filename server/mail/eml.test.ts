@@ -26,6 +26,7 @@ const MESSAGE: StoredMessage = {
   answeredAt: null,
   quarantineReason: null,
   footprint: null,
+  acknowledgement: null,
   version: "1",
 };
 const MAIL = composeMail(MESSAGE, { brand: "Brand", mailFrom: "site@example.test", mailTo: "team@example.test" });

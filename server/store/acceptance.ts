@@ -40,10 +40,10 @@ const MESSAGE_COLUMNS = {
   footprint: "TEXT",
 } as const;
 const KEY_COLUMNS = { key_hash: "TEXT", reference: "TEXT", client_proof: "TEXT" } as const;
-const HIT_COLUMNS = { client_hash: "TEXT", at: "BIGINT" } as const;
+export const HIT_COLUMNS = { client_hash: "TEXT", at: "BIGINT" } as const;
 
 /** Values by column. */
-type RowOf<Columns> = Readonly<Record<keyof Columns, Value>>;
+export type RowOf<Columns> = Readonly<Record<keyof Columns, Value>>;
 
 /**
  * Decides on messages one after the other and stores the new ones, within the present transaction. All questions are
@@ -254,11 +254,11 @@ async function drawReferences(batch: readonly PendingMessage[], parts: Acceptanc
 }
 
 /** All rows in one statement. */
-async function insertRows<Columns extends Readonly<Record<string, "TEXT" | "BIGINT">>>(
+export async function insertRows<Columns extends Readonly<Record<string, "TEXT" | "BIGINT">>>(
   table: string,
   columns: Columns,
   rows: readonly RowOf<Columns>[],
-  { query, dialect }: AcceptanceParts,
+  { query, dialect }: Pick<AcceptanceParts, "query" | "dialect">,
 ): Promise<void> {
   if (rows.length === 0) return;
   const names = Object.keys(columns);
@@ -295,7 +295,7 @@ function wordsOf({ inputs }: FootprintEstimate): string[] {
  * Keyed, so that a hash tells nothing to somebody who guesses at what was hashed. Not an HMAC, which costs ten times as
  * much: nobody but us ever presents such a hash. JSON keeps the values apart: "ab","c" and "a","bc" differ.
  */
-function keyedHash(secret: string, values: readonly string[]): string {
+export function keyedHash(secret: string, values: readonly string[]): string {
   return hash("sha256", secret + JSON.stringify(values), "base64url").slice(0, HASH_LENGTH);
 }
 

@@ -1,6 +1,9 @@
 import type {
   Acceptance,
   AcceptanceRules,
+  AcknowledgementBatch,
+  AcknowledgementRules,
+  AcknowledgementState,
   EventKind,
   MessageState,
   QuarantineReason,
@@ -17,6 +20,14 @@ export type Query = <Row>(sql: string, values?: readonly Value[]) => Promise<Row
 export interface PendingMessage {
   submission: Submission;
   rules: AcceptanceRules;
+  nowMs: number;
+}
+
+/** Asks for up to `limit` acknowledgements to send. */
+export interface AcknowledgementRequest {
+  limit: number;
+  leaseMs: number;
+  rules: AcknowledgementRules;
   nowMs: number;
 }
 
@@ -38,6 +49,8 @@ export interface Database {
   change(sql: string, values: readonly Value[], event: NewEvent): Promise<string[]>;
   /** Accepts the messages in one transaction, committed to disk when this resolves. */
   accept(batch: readonly PendingMessage[]): Promise<Acceptance[]>;
+  /** Decides on due acknowledgements in one transaction, of which only one runs at a time. */
+  claimAcknowledgements(request: AcknowledgementRequest): Promise<AcknowledgementBatch>;
   /** Leaves nothing of deleted rows in the database's own files. */
   eraseTraces(): Promise<void>;
   /** Moves what the log holds into the main file, if the database leaves that to its users. */
@@ -119,19 +132,23 @@ export interface MessageRow {
   quarantine_reason: QuarantineReason | null;
   /** JSON. */
   footprint: string | null;
+  ack_state: AcknowledgementState | null;
+  ack_changed_at: number | null;
+  ack_reason: string | null;
   version: string;
 }
 
 /**
  * Changes with everything that an operator may see or change, and belongs to one message. Made of columns that a node of
- * the version before writes too, so that its changes count as well.
+ * the version before writes too, so that its changes count as well. Without the acknowledgement: it goes out seconds after
+ * the delivery, changes nothing that an operator may do, and must not make what they are about to do fail.
  */
 export const VERSION = `(id || '.' || state || '.' || state_changed_at || '.' || attempts || '.' || COALESCE(due_at, 0)
   || '.' || is_restricted || '.' || COALESCE(answered_at, 0) || '.' || COALESCE(corrected_at, 0))`;
 
 export const MESSAGE_COLUMNS = `id, reference, name, email, phone, country, message, state, accepted_at,
   state_changed_at, due_at, attempts, last_error, is_restricted, answered_at, quarantine_reason, footprint,
-  ${VERSION} AS version`;
+  ack_state, ack_changed_at, ack_reason, ${VERSION} AS version`;
 
 export function toStoredMessage(row: MessageRow): StoredMessage {
   return {
@@ -152,6 +169,11 @@ export function toStoredMessage(row: MessageRow): StoredMessage {
     answeredAt: toDate(row.answered_at),
     quarantineReason: row.quarantine_reason,
     footprint: row.footprint === null ? null : JSON.parse(row.footprint),
+    acknowledgement: row.ack_state && {
+      state: row.ack_state,
+      changedAt: new Date(row.ack_changed_at ?? 0),
+      reason: row.ack_reason,
+    },
     version: row.version,
   };
 }

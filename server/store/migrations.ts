@@ -17,7 +17,7 @@ export interface ColumnTypes {
 type Migration = (types: ColumnTypes) => readonly string[];
 
 /** Number n of this list leads to schema version n. */
-const MIGRATIONS: readonly Migration[] = [createMessages, addKeysAndReasons, addFootprint];
+const MIGRATIONS: readonly Migration[] = [createMessages, addKeysAndReasons, addFootprint, addAcknowledgements];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -127,4 +127,22 @@ function addKeysAndReasons({ identity, integer, tableEnd, keyedTableEnd }: Colum
 /** A FootprintEstimate as JSON, for messages that came with one. A node of the version before leaves it empty. */
 function addFootprint(): readonly string[] {
   return ["ALTER TABLE messages ADD COLUMN footprint TEXT"];
+}
+
+/**
+ * The mail to the sender that says that the message has arrived: queued once the message is delivered, and due only while
+ * it is still to be sent. What counts towards its limits is in client_hits. No address is copied.
+ */
+function addAcknowledgements({ integer }: ColumnTypes): readonly string[] {
+  return [
+    "ALTER TABLE messages ADD COLUMN ack_state TEXT",
+    `ALTER TABLE messages ADD COLUMN ack_changed_at ${integer}`,
+    `ALTER TABLE messages ADD COLUMN ack_due_at ${integer}`,
+    `ALTER TABLE messages ADD COLUMN ack_attempts ${integer} NOT NULL DEFAULT 0`,
+    "ALTER TABLE messages ADD COLUMN ack_reason TEXT",
+    "ALTER TABLE messages ADD COLUMN ack_lease_token TEXT",
+    `ALTER TABLE messages ADD COLUMN ack_leased_until ${integer}`,
+    // Holds only what is still to be sent, so that accepting a message does not write to it.
+    "CREATE INDEX messages_to_acknowledge ON messages (ack_due_at, id) WHERE ack_due_at IS NOT NULL",
+  ];
 }

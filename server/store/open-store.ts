@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, linkSync, openSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
+import { acknowledgementMethods } from "./acknowledgements.ts";
 import type { Database, PendingMessage } from "./database.ts";
 import { listingMethods } from "./listing.ts";
 import { queueMethods } from "./queue.ts";
@@ -37,6 +38,7 @@ export function createStore(database: Database): Store {
     accept: (submission, rules, now) =>
       withinMs(ACCEPT_LIMIT_MS, accepting.submit({ submission, rules, nowMs: now.getTime() }), notStored),
     ...queueMethods(database),
+    ...acknowledgementMethods(database),
     ...listingMethods(database),
     ...recordMethods(database),
     backup: (file) => writeNewFile(file, (target) => database.copyTo(target)),

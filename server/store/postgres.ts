@@ -1,5 +1,6 @@
 import pg from "pg";
 import { acceptBatch } from "./acceptance.ts";
+import { claimAcknowledgements } from "./acknowledgements.ts";
 import {
   type Database,
   type Dialect,
@@ -23,6 +24,7 @@ const ROWS_AT_A_TIME = 500;
 /** Ids of advisory locks: any numbers that other programs on the same database are unlikely to use. */
 const MIGRATION_LOCK = 1_112_763_751;
 const ACCEPTANCE_LOCK = 1_112_763_752;
+const ACKNOWLEDGEMENT_LOCK = 1_112_763_753;
 
 const DIALECT: Dialect = {
   lockRows: "FOR UPDATE SKIP LOCKED",
@@ -79,6 +81,10 @@ export async function openPostgres(databaseUrl: string, options: PostgresOptions
     accept: (batch) =>
       transaction(pool, ACCEPTANCE_LOCK, (query) =>
         acceptBatch(batch, { query, dialect: DIALECT, clientKey, drawReference: draw }),
+      ),
+    claimAcknowledgements: (request) =>
+      transaction(pool, ACKNOWLEDGEMENT_LOCK, (query) =>
+        claimAcknowledgements(request, { query, dialect: DIALECT, clientKey }),
       ),
     // PostgreSQL only hides deleted rows, and a plain VACUUM frees their space without overwriting it. Its write-ahead log
     // and archives are the server's, and kept as long as its operator says.
@@ -246,6 +252,7 @@ const COPIED_TABLES = {
       "corrected_at",
       "quarantine_reason",
       "footprint",
+      ...["ack_state", "ack_changed_at", "ack_due_at", "ack_attempts", "ack_reason"],
     ],
   ],
   message_events: ["id", "reference", "at", "kind", "detail"],

@@ -31,6 +31,9 @@ const IS_MAILABLE = "state = 'queued' AND is_restricted = 0";
 const IS_FAILED = "state = 'failed' AND is_restricted = 0";
 const IS_MINE = "id = $1 AND lease_token = $2 AND state = 'queued'";
 const IS_QUARANTINED = "state = 'quarantined' AND is_restricted = 0";
+/** In the same statement as the delivery, so that no crash falls between. Once for each message. */
+const QUEUE_ACKNOWLEDGEMENT = `ack_due_at = CASE WHEN ack_state IS NULL THEN $3 ELSE ack_due_at END,
+  ack_changed_at = CASE WHEN ack_state IS NULL THEN $3 ELSE ack_changed_at END, ack_state = COALESCE(ack_state, 'queued')`;
 /** The first has the name it had when there was only one topic. */
 const REPORTED_ID = "quarantine_reported_id";
 const LAST_ALERT: Readonly<Record<AlertTopic, string>> = {
@@ -70,8 +73,9 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
       return rows.map((row) => ({ message: toStoredMessage(row), token }));
     },
 
-    markDelivered(claim, now) {
-      const changes = "state = 'delivered', state_changed_at = $3, due_at = NULL, last_error = NULL";
+    markDelivered(claim, now, queuesAcknowledgement = false) {
+      const delivered = "state = 'delivered', state_changed_at = $3, due_at = NULL, last_error = NULL";
+      const changes = queuesAcknowledgement ? `${delivered}, ${QUEUE_ACKNOWLEDGEMENT}` : delivered;
       return mark(claim, { kind: "delivered", at: now }, changes, now.getTime());
     },
 
@@ -104,6 +108,10 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
       if (isShared) return;
       await query(
         "UPDATE messages SET lease_token = NULL, leased_until = NULL WHERE state = 'queued' AND leased_until > 0",
+      );
+      // The token stays: it tells that nobody knows how the attempt ended.
+      await query(
+        "UPDATE messages SET ack_leased_until = NULL WHERE ack_due_at IS NOT NULL AND ack_leased_until IS NOT NULL",
       );
     },
 

@@ -6,6 +6,7 @@ import { parentPort, Worker, workerData } from "node:worker_threads";
 import { errorName } from "../log.ts";
 import { withinMs } from "../time.ts";
 import { acceptBatch } from "./acceptance.ts";
+import { claimAcknowledgements } from "./acknowledgements.ts";
 import {
   casesOf,
   type Database,
@@ -141,6 +142,7 @@ export async function openSqlite(dataDir: string, options: SqliteThreadOptions =
     queryLong: (sql, values) => call("queryLong", [sql, values], LONG_CALL_LIMIT_MS),
     change: (sql, values, event) => call("change", [sql, values, event]),
     accept: (batch) => call("accept", [batch]),
+    claimAcknowledgements: (request) => call("claimAcknowledgements", [request]),
     eraseTraces: () => call("eraseTraces", [], LONG_CALL_LIMIT_MS),
     checkpoint: () => call("checkpoint", [], LONG_CALL_LIMIT_MS),
     copyTo: (file) => call("copyTo", [file], LONG_CALL_LIMIT_MS),
@@ -232,6 +234,7 @@ export async function openSqliteFile(file: string, options: SqliteOptions = {}):
       queryLong: (sql, values) => run(() => query(sql, values)),
       change: (sql, values, event) => run(() => transaction(db, () => change(query, sql, values, event))),
       accept: (batch) => run(() => transaction(db, () => acceptBatch(batch, parts))),
+      claimAcknowledgements: (request) => run(() => transaction(db, () => claimAcknowledgements(request, parts))),
       eraseTraces: () => run(() => eraseTraces(db)),
       checkpoint: () => run(async () => void checkpoint(db)),
       copyTo: (target) => run(async () => void (await query("VACUUM INTO $1", [target]))),

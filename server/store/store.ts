@@ -1,6 +1,6 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
-import type { Action, EventKind, HoldReason, InboxState } from "../../contract/inbox.ts";
+import type { Action, EventKind, HoldReason, InboxState, SkipReason } from "../../contract/inbox.ts";
 import type { Limit, Retention } from "../config.ts";
 
 /**
@@ -67,8 +67,49 @@ export interface StoredMessage extends ContactMessage {
   answeredAt: Date | null;
   /** Why it was held back; kept after its release. */
   quarantineReason: QuarantineReason | null;
-  /** Another one after every change. */
+  /** `null` unless ACKNOWLEDGE was on when it was delivered. */
+  acknowledgement: Acknowledgement | null;
+  /** Another one after every change but that of its acknowledgement. */
   version: string;
+}
+
+/**
+ * Of the mail to the sender. `queued`: not looked at yet. `sending`: counted towards the limits; an attempt is under way or
+ * follows. `skipped`: by a rule. `failed`: refused, or out of time. The last three are final.
+ */
+export type AcknowledgementState = "queued" | "sending" | "sent" | "skipped" | "failed";
+
+export interface Acknowledgement {
+  state: AcknowledgementState;
+  changedAt: Date;
+  /** Why it was skipped (a SkipReason), or the error of the last attempt. */
+  reason: string | null;
+}
+
+export type { SkipReason };
+
+export interface AcknowledgementRules {
+  /** The site's own addresses, which are never written to. */
+  ownAddresses: readonly string[];
+  /** To everybody together. */
+  perHour: number;
+}
+
+/** An acknowledgement leased to one worker, as a Claim is. Of the message it holds what the mail needs, and no more. */
+export interface AcknowledgementClaim {
+  id: string;
+  reference: string;
+  email: string;
+  acceptedAt: Date;
+  attempts: number;
+  token: string;
+}
+
+export interface AcknowledgementBatch {
+  claims: AcknowledgementClaim[];
+  skipped: { reference: string; reason: SkipReason }[];
+  /** References of those that were given up, because nobody knows whether they were sent. */
+  failed: string[];
 }
 
 /** What happened to a message after it was accepted. */
@@ -168,8 +209,11 @@ export interface Store {
 
   /** Leases up to `limit` due messages to this worker, oldest due first, each with the present attempt counted. */
   claim(limit: number, leaseMs: number, now: Date): Promise<Claim[]>;
-  /** These four return false, and change nothing, when the lease went to somebody else. */
-  markDelivered(claim: Claim, now: Date): Promise<boolean>;
+  /**
+   * These four return false, and change nothing, when the lease went to somebody else. A message that is delivered once
+   * more gets no second acknowledgement.
+   */
+  markDelivered(claim: Claim, now: Date, queuesAcknowledgement?: boolean): Promise<boolean>;
   reschedule(claim: Claim, dueAt: Date, error: string, now: Date): Promise<boolean>;
   markFailed(claim: Claim, error: string, now: Date): Promise<boolean>;
   /** Gives the lease back without counting the attempt. The error is why no mail could be sent at all; `null`: not tried. */
@@ -177,6 +221,30 @@ export interface Store {
   /** When the next queued message becomes due or its lease ends; `null` with an empty queue. */
   nextDueAt(): Promise<Date | null>;
   queueDepth(): Promise<QueueDepth>;
+  /**
+   * Leases up to `limit` due acknowledgements to this worker, each with the present attempt counted, and skips those that
+   * the rules forbid. However many nodes ask, an address gets at most one a day.
+   */
+  claimAcknowledgements(
+    limit: number,
+    leaseMs: number,
+    rules: AcknowledgementRules,
+    now: Date,
+  ): Promise<AcknowledgementBatch>;
+  /** These three return false, and change nothing, when the lease went to somebody else or the message is gone. */
+  markAcknowledged(claim: AcknowledgementClaim, now: Date): Promise<boolean>;
+  /** With an error an attempt was made; without one it is not counted. */
+  rescheduleAcknowledgement(
+    claim: AcknowledgementClaim,
+    dueAt: Date,
+    error: string | null,
+    now: Date,
+  ): Promise<boolean>;
+  failAcknowledgement(claim: AcknowledgementClaim, error: string, now: Date): Promise<boolean>;
+  /** When the next one becomes due or its lease ends; `null` when none is to be sent. */
+  nextAcknowledgementAt(): Promise<Date | null>;
+  /** Of the messages accepted since then. */
+  countAcknowledgements(since: Date): Promise<Readonly<Record<AcknowledgementState, number>>>;
   /**
    * Makes what a server that died had leased due at once. Only for a database with one server: with several, the leases
    * may be another's, and nothing happens.

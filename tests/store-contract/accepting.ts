@@ -43,6 +43,7 @@ export function acceptingSuite(newPlace: NewPlace): void {
       answeredAt: null,
       quarantineReason: null,
       footprint: null,
+      acknowledgement: null,
       version: expect.any(String),
     });
   });

@@ -352,7 +352,7 @@ export function operatorSuite(newPlace: NewPlace): void {
     expect(zoe).toMatchObject({
       ...{ name: "Zoë O'Neill 🌍", country: "", message: 'Line one\nline two; it\'s "quoted"', attempts: 1 },
       ...{ acceptedAt: new Date("2025-06-15T14:00:00Z"), lastError: "the mail server refused it (550)" },
-      ...{ answeredAt: null, quarantineReason: null },
+      ...{ answeredAt: null, quarantineReason: null, acknowledgement: null },
     });
     expect(await node.history(zoe?.reference ?? "")).toEqual([]);
     expect(await node.list({ search: "ÉMILE" })).toHaveLength(1);

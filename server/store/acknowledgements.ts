@@ -1,0 +1,280 @@
+import { randomUUID } from "node:crypto";
+import type { EventKind } from "../../contract/inbox.ts";
+import { HIT_COLUMNS, insertRows, keyedHash, type RowOf } from "./acceptance.ts";
+import {
+  type AcknowledgementRequest,
+  type Database,
+  type Dialect,
+  type Query,
+  toDate,
+  type Value,
+} from "./database.ts";
+import { FARTHEST_DUE_MS } from "./queue.ts";
+import type {
+  AcknowledgementBatch,
+  AcknowledgementClaim,
+  AcknowledgementRules,
+  AcknowledgementState,
+  SkipReason,
+  Store,
+} from "./store.ts";
+
+type AcknowledgementMethods =
+  | "claimAcknowledgements"
+  | "markAcknowledged"
+  | "rescheduleAcknowledgement"
+  | "failAcknowledgement"
+  | "nextAcknowledgementAt"
+  | "countAcknowledgements";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** An acknowledgement that comes later than this after its message is more confusing than none. */
+export const ACKNOWLEDGED_WITHIN_MS = DAY_MS;
+/** A server that dies again and again between sending and saving must not write to a stranger again and again. */
+const MAX_ATTEMPTS_OF_UNKNOWN_END = 3;
+/** Decided on at once: more than are ever sent at once, since a flood to one address is skipped. */
+const CANDIDATES = 100;
+/** Under this name every acknowledgement counts towards the limit of all; hashes are longer. */
+const ALL_HITS = "acknowledgements";
+
+// Due, and not leased: a due time or a lease farther off than any that is ever set dates from before the clock was set back.
+const IS_DUE = `(ack_due_at <= $1 OR ack_due_at > $2)
+  AND (ack_leased_until IS NULL OR ack_leased_until <= $1 OR ack_leased_until > $3)`;
+
+function dueValues(nowMs: number, leaseMs: number): number[] {
+  return [nowMs, nowMs + FARTHEST_DUE_MS, nowMs + 2 * leaseMs];
+}
+
+/** What the outbox does with acknowledgements. Nothing here changes the message itself. */
+export function acknowledgementMethods(database: Database): Pick<Store, AcknowledgementMethods> {
+  const { query, change } = database;
+
+  /** False when the lease went to somebody else, or the message is gone. Without an event the attempt leaves no trace. */
+  async function mark(
+    { id, token }: AcknowledgementClaim,
+    event: { kind: EventKind; at: Date; detail?: string } | null,
+    changes: string,
+    ...others: Value[]
+  ): Promise<boolean> {
+    const sql = `UPDATE messages SET ${changes}, ack_lease_token = NULL, ack_leased_until = NULL
+      WHERE id = $1 AND ack_lease_token = $2 AND ack_state = 'sending' RETURNING reference`;
+    const values = [Number(id), token, ...others];
+    const changed = event === null ? await query(sql, values) : await change(sql, values, event);
+    return changed.length === 1;
+  }
+
+  return {
+    async claimAcknowledgements(limit, leaseMs, rules, now) {
+      const nowMs = now.getTime();
+      // Asked first because it needs no transaction, and most of the time there is nothing to send.
+      const due = await query(`SELECT 1 FROM messages WHERE ${IS_DUE} LIMIT 1`, dueValues(nowMs, leaseMs));
+      if (due.length === 0) return { claims: [], skipped: [], failed: [] };
+      return database.claimAcknowledgements({ limit, leaseMs, rules, nowMs });
+    },
+
+    markAcknowledged(claim, now) {
+      const changes = "ack_state = 'sent', ack_changed_at = $3, ack_due_at = NULL, ack_reason = NULL";
+      return mark(claim, { kind: "acknowledged", at: now }, changes, now.getTime());
+    },
+
+    rescheduleAcknowledgement(claim, dueAt, error, now) {
+      if (error === null) return mark(claim, null, "ack_attempts = ack_attempts - 1, ack_due_at = $3", dueAt.getTime());
+      const event = { kind: "acknowledgement-deferred", at: now, detail: error } as const;
+      const changes = "ack_due_at = $3, ack_reason = $4, ack_changed_at = $5";
+      return mark(claim, event, changes, dueAt.getTime(), error, now.getTime());
+    },
+
+    failAcknowledgement(claim, error, now) {
+      const event = { kind: "acknowledgement-failed", at: now, detail: error } as const;
+      const changes = "ack_state = 'failed', ack_changed_at = $3, ack_due_at = NULL, ack_reason = $4";
+      return mark(claim, event, changes, now.getTime(), error);
+    },
+
+    async nextAcknowledgementAt() {
+      const [row] = await query<{ at: number | null }>(
+        "SELECT min(COALESCE(ack_leased_until, ack_due_at)) AS at FROM messages WHERE ack_due_at IS NOT NULL",
+      );
+      return toDate(row?.at);
+    },
+
+    async countAcknowledgements(since) {
+      const rows = await query<{ ack_state: AcknowledgementState; count: number }>(
+        `SELECT ack_state, count(*) AS count FROM messages WHERE ack_state IS NOT NULL AND accepted_at >= $1
+         GROUP BY ack_state`,
+        [since.getTime()],
+      );
+      const counts = { queued: 0, sending: 0, sent: 0, skipped: 0, failed: 0 };
+      for (const { ack_state, count } of rows) counts[ack_state] = count;
+      return counts;
+    },
+  };
+}
+
+export interface ClaimParts {
+  /** Runs within the transaction. No other transaction may claim acknowledgements until it ends. */
+  query: Query;
+  dialect: Dialect;
+  clientKey: Uint8Array;
+}
+
+interface Candidate {
+  id: number;
+  reference: string;
+  email: string;
+  accepted_at: number;
+  is_restricted: number;
+  ack_state: AcknowledgementState;
+  ack_attempts: number;
+  ack_lease_token: string | null;
+}
+
+const EVENT_COLUMNS = { reference: "TEXT", at: "BIGINT", kind: "TEXT", detail: "TEXT" } as const;
+const UNKNOWN_END = "the server stopped before it saved how the attempt ended, so this mail may come twice";
+const GIVEN_UP = "given up: the server stopped again and again before it saved how an attempt ended";
+
+/**
+ * Decides on due acknowledgements one after the other, within the present transaction: each is leased, skipped, or left
+ * for later once there are enough.
+ */
+export async function claimAcknowledgements(
+  { limit, leaseMs, rules, nowMs }: AcknowledgementRequest,
+  parts: ClaimParts,
+): Promise<AcknowledgementBatch> {
+  const { query, dialect } = parts;
+  const candidates = await query<Candidate>(
+    `SELECT id, reference, email, accepted_at, is_restricted, ack_state, ack_attempts, ack_lease_token FROM messages
+     WHERE ${IS_DUE} ORDER BY ack_due_at, id LIMIT ${CANDIDATES} ${dialect.lockRows}`,
+    dueValues(nowMs, leaseMs),
+  );
+  const counter = await readCounter(candidates, rules, nowMs, parts);
+  const token = randomUUID();
+  const batch: AcknowledgementBatch = { claims: [], skipped: [], failed: [] };
+  const events: RowOf<typeof EVENT_COLUMNS>[] = [];
+  const note = (reference: string, kind: EventKind, detail: string) =>
+    events.push({ reference, at: nowMs, kind, detail });
+
+  for (const candidate of candidates) {
+    if (batch.claims.length === limit) break;
+    const { id, reference, email, ack_attempts: attempts } = candidate;
+    const isEndUnknown = candidate.ack_lease_token !== null;
+    const reason = reasonToSkip(candidate, rules, counter, nowMs);
+    if (reason !== null) {
+      batch.skipped.push({ reference, reason });
+      note(reference, "acknowledgement-skipped", reason);
+    } else if (isEndUnknown && attempts >= MAX_ATTEMPTS_OF_UNKNOWN_END) {
+      batch.failed.push(reference);
+      note(reference, "acknowledgement-failed", GIVEN_UP);
+    } else {
+      if (candidate.ack_state === "queued") counter.add(email);
+      if (isEndUnknown) note(reference, "acknowledgement-deferred", UNKNOWN_END);
+      const acceptedAt = new Date(candidate.accepted_at);
+      batch.claims.push({ id: String(id), reference, email, acceptedAt, attempts: attempts + 1, token });
+    }
+  }
+
+  const set = async (changes: string, references: readonly string[], ...values: Value[]) => {
+    if (references.length === 0) return;
+    const isNamed = dialect.isIn("reference", "$1");
+    await query(`UPDATE messages SET ${changes} WHERE ${isNamed}`, [JSON.stringify(references), ...values]);
+  };
+  const leased = batch.claims.map(({ reference }) => reference);
+  const lease = "ack_state = 'sending', ack_attempts = ack_attempts + 1, ack_lease_token = $2, ack_leased_until = $3";
+  await set(`${lease}, ack_changed_at = $4`, leased, token, nowMs + leaseMs, nowMs);
+  const end =
+    "ack_changed_at = $2, ack_reason = $3, ack_due_at = NULL, ack_lease_token = NULL, ack_leased_until = NULL";
+  await set(`ack_state = 'failed', ${end}`, batch.failed, nowMs, GIVEN_UP);
+  for (const [reason, skipped] of Map.groupBy(batch.skipped, (one) => one.reason)) {
+    const references = skipped.map(({ reference }) => reference);
+    await set(`ack_state = 'skipped', ${end}`, references, nowMs, reason);
+  }
+  await insertRows("message_events", EVENT_COLUMNS, events, parts);
+  await insertRows("client_hits", HIT_COLUMNS, counter.newHits, parts);
+  return batch;
+}
+
+function reasonToSkip(
+  { email, accepted_at, is_restricted, ack_state }: Candidate,
+  rules: AcknowledgementRules,
+  counter: Counter,
+  nowMs: number,
+): SkipReason | null {
+  if (is_restricted === 1) return "restricted";
+  if (nowMs - accepted_at > ACKNOWLEDGED_WITHIN_MS) return "too-late";
+  const mailbox = mailboxOf(email);
+  if (rules.ownAddresses.some((own) => mailboxOf(own) === mailbox)) return "own-address";
+  if (!isReadByPerson(email)) return "not-a-person";
+  // Whatever was let through once has been counted.
+  if (ack_state !== "queued") return null;
+  if (counter.has(email)) return "address-limit";
+  return counter.isFull ? "hourly-limit" : null;
+}
+
+interface Counter {
+  has(email: string): boolean;
+  readonly isFull: boolean;
+  add(email: string): void;
+  readonly newHits: RowOf<typeof HIT_COLUMNS>[];
+}
+
+/**
+ * What was sent within the last day to the candidates' addresses, and within the last hour to all. Looks ahead as far as
+ * back, because another node's clock may be a little ahead.
+ */
+async function readCounter(
+  candidates: readonly Candidate[],
+  { perHour }: AcknowledgementRules,
+  nowMs: number,
+  { query, dialect, clientKey }: ClaimParts,
+): Promise<Counter> {
+  const secret = Buffer.from(clientKey).toString("hex");
+  const hashOf = (email: string) => keyedHash(secret, ["acknowledged", mailboxOf(email)]);
+  const window = (ms: number) => [nowMs - ms, nowMs + ms];
+  const hits = await query<{ client_hash: string }>(
+    `SELECT DISTINCT client_hash FROM client_hits WHERE ${dialect.isIn("client_hash", "$1")} AND at > $2 AND at < $3`,
+    [JSON.stringify(candidates.map(({ email }) => hashOf(email))), ...window(DAY_MS)],
+  );
+  const [lastHour] = await query<{ count: number }>(
+    "SELECT count(*) AS count FROM client_hits WHERE client_hash = $1 AND at > $2 AND at < $3",
+    [ALL_HITS, ...window(HOUR_MS)],
+  );
+  const known = new Set(hits.map(({ client_hash }) => client_hash));
+  const newHits: RowOf<typeof HIT_COLUMNS>[] = [];
+  let count = lastHour?.count ?? 0;
+  return {
+    has: (email) => known.has(hashOf(email)),
+    get isFull() {
+      return count >= perHour;
+    },
+    add(email) {
+      known.add(hashOf(email));
+      count += 1;
+      newHits.push({ client_hash: hashOf(email), at: nowMs }, { client_hash: ALL_HITS, at: nowMs });
+    },
+    newHits,
+  };
+}
+
+/**
+ * The same for all spellings that usually lead to one mailbox: case, dots and what follows a plus do not count. Where they
+ * do, two people share a limit, which costs one of them a mail; the other way round somebody would get many.
+ */
+export function mailboxOf(email: string): string {
+  const at = email.lastIndexOf("@");
+  const local = email.slice(0, at).toLowerCase().split("+", 1).join("").replaceAll(".", "");
+  const domain = email.slice(at + 1).toLowerCase();
+  return `${local}@${domain === "googlemail.com" ? "gmail.com" : domain}`;
+}
+
+/** A dot-atom at a name with a dot, whose last part is no number: what RFC 5321 lets any mail server take, and no more. */
+const PUBLIC_ADDRESS =
+  /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]([a-z\d-]*[a-z\d])?$/i;
+/** Programs, lists and desks that must not be written to automatically (RFC 3834, section 2). */
+const NOT_A_PERSON =
+  /^(mailer-daemon|postmaster|abuse|root|bounces?|no-?reply|do-?not-?reply|owner-.*|.*-(request|owner|bounces?))@/;
+
+export function isReadByPerson(email: string): boolean {
+  const [local = "", domain = ""] = email.toLowerCase().split("@");
+  const bare = `${local.split("+", 1).join("").replaceAll(/[._]/g, "-")}@${domain}`;
+  return PUBLIC_ADDRESS.test(email) && !NOT_A_PERSON.test(bare);
+}

@@ -1,0 +1,299 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openStore } from "../../server/store/open-store.ts";
+import type { AcknowledgementClaim, AcknowledgementRules, Store } from "../../server/store/store.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+import {
+  DAY_MS,
+  finish,
+  HOUR_MS,
+  later,
+  MINUTE_MS,
+  messageWith,
+  type NewPlace,
+  NOON,
+  store,
+  submissionOf,
+} from "./samples.ts";
+
+const RULES: AcknowledgementRules = { ownAddresses: ["team@example.test", "website@example.test"], perHour: 1000 };
+
+/** Stores a message from this address and delivers it, with an acknowledgement queued. */
+async function deliver(node: Store, email = "ada@example.com", now = NOON): Promise<string> {
+  const reference = await store(node, submissionOf(messageWith({ email })), now);
+  const [claim] = await node.claim(1, MINUTE_MS, now);
+  if (claim?.message.reference !== reference) throw new Error("Another message was claimed");
+  expect(await node.markDelivered(claim, now, true)).toBe(true);
+  return reference;
+}
+
+async function claim(node: Store, now = NOON, rules = RULES): Promise<AcknowledgementClaim[]> {
+  return (await node.claimAcknowledgements(10, MINUTE_MS, rules, now)).claims;
+}
+
+async function claimOne(node: Store, now = NOON): Promise<AcknowledgementClaim> {
+  const [first, ...others] = await claim(node, now);
+  if (!first || others.length > 0) throw new Error(`${others.length + (first ? 1 : 0)} were claimed`);
+  return first;
+}
+
+const kinds = async (node: Store, reference: string) => (await node.history(reference)).map(({ kind }) => kind);
+
+export function acknowledgingSuite(newPlace: NewPlace): void {
+  test("queues one with the delivery only when asked to, and leases it with what the mail needs", async () => {
+    const node = await (await newPlace()).open();
+    const silent = await store(node);
+    await finish(node, "delivered");
+    expect(await node.find(silent)).toMatchObject({ state: "delivered", acknowledgement: null });
+    expect(await node.nextAcknowledgementAt()).toBeNull();
+
+    const reference = await deliver(node, "Ada+1@example.com", later(1));
+    expect(await node.nextAcknowledgementAt()).toEqual(later(1));
+    const queued = { state: "queued", changedAt: later(1), reason: null };
+    expect((await node.find(reference))?.acknowledgement).toEqual(queued);
+    expect(await claim(node, NOON)).toEqual([]);
+    const mine = await claimOne(node, later(1));
+    const { id } = (await node.find(reference)) ?? {};
+    expect(mine).toEqual({
+      ...{ id, reference, email: "Ada+1@example.com", acceptedAt: later(1), attempts: 1, token: mine.token },
+    });
+    expect(await node.nextAcknowledgementAt()).toEqual(later(MINUTE_MS + 1));
+    expect(await claim(node, later(2))).toEqual([]);
+    expect(await node.markAcknowledged(mine, later(3))).toBe(true);
+    expect(await node.markAcknowledged(mine, later(3))).toBe(false);
+    expect(await node.find(reference)).toMatchObject({
+      ...{ state: "delivered", stateChangedAt: later(1), attempts: 1, lastError: null },
+      acknowledgement: { state: "sent", changedAt: later(3), reason: null },
+    });
+    expect(await kinds(node, reference)).toEqual(["delivered", "acknowledged"]);
+    expect(await node.nextAcknowledgementAt()).toBeNull();
+  });
+
+  test("never queues a second one for a message that is sent once more", async () => {
+    const node = await (await newPlace()).open();
+    const reference = await deliver(node);
+    await node.markAcknowledged(await claimOne(node), NOON);
+    await node.act("resend", { references: [reference] }, later(HOUR_MS));
+    const [again] = await node.claim(1, MINUTE_MS, later(HOUR_MS));
+    if (!again) throw new Error("Nothing was claimed");
+    await node.markDelivered(again, later(HOUR_MS), true);
+    expect(await claim(node, later(2 * DAY_MS))).toEqual([]);
+    expect(await kinds(node, reference)).toEqual(["delivered", "acknowledged", "resent", "delivered"]);
+  });
+
+  test("lets an address have one a day, in every spelling, and tells why the others had none", async () => {
+    const node = await (await newPlace()).open();
+    const first = await deliver(node, "ada@gmail.com");
+    await node.markAcknowledged(await claimOne(node), NOON);
+    const others = [];
+    for (const email of ["ADA@gmail.com", "ada+1@gmail.com", "a.d.a@googlemail.com"]) {
+      others.push(await deliver(node, email, later(1)));
+    }
+    const bob = await deliver(node, "bob@gmail.com", later(1));
+    const { claims, skipped } = await node.claimAcknowledgements(10, MINUTE_MS, RULES, later(DAY_MS - 1));
+    expect(claims.map(({ reference }) => reference)).toEqual([bob]);
+    expect(skipped).toEqual(others.map((reference) => ({ reference, reason: "address-limit" })));
+    for (const reference of others) {
+      expect((await node.find(reference))?.acknowledgement).toMatchObject({
+        ...{ state: "skipped", reason: "address-limit" },
+      });
+      expect((await node.history(reference)).at(-1)).toEqual({
+        ...{ at: later(DAY_MS - 1), kind: "acknowledgement-skipped", detail: "address-limit" },
+      });
+    }
+    const next = await deliver(node, "ada@gmail.com", later(DAY_MS));
+    expect((await claimOne(node, later(DAY_MS))).reference).toBe(next);
+    expect(await node.countAcknowledgements(NOON)).toEqual({ queued: 0, sending: 2, sent: 1, skipped: 3, failed: 0 });
+    expect(first).not.toBe(next);
+  });
+
+  test("sends no more an hour than the limit of all, and takes a retry for no new one", async () => {
+    const node = await (await newPlace()).open();
+    const rules = { ...RULES, perHour: 2 };
+    const references = [];
+    for (const name of ["a", "b", "c"]) references.push(await deliver(node, `${name}@example.com`));
+    const { claims, skipped } = await node.claimAcknowledgements(10, MINUTE_MS, rules, NOON);
+    expect(claims.map(({ reference }) => reference)).toEqual(references.slice(0, 2));
+    expect(skipped).toEqual([{ reference: references[2], reason: "hourly-limit" }]);
+    const [mine] = claims;
+    if (!mine) throw new Error("Nothing was claimed");
+    expect(await node.rescheduleAcknowledgement(mine, later(1), "451 later", NOON)).toBe(true);
+    expect((await claim(node, later(1), rules)).map(({ attempts }) => attempts)).toEqual([2]);
+    await deliver(node, "d@example.com", later(HOUR_MS));
+    const next = await node.claimAcknowledgements(10, 2 * HOUR_MS, rules, later(HOUR_MS));
+    expect(next.claims.map(({ email }) => email)).toContain("d@example.com");
+  });
+
+  test.each([
+    ["no-reply@example.com", "not-a-person"],
+    ["ada@localhost", "not-a-person"],
+    ["TEAM+x@example.test", "own-address"],
+  ] as const)("skips %s as %s", async (email, reason) => {
+    const node = await (await newPlace()).open();
+    const reference = await deliver(node, email);
+    expect(await node.claimAcknowledgements(10, MINUTE_MS, RULES, NOON)).toEqual({
+      ...{ claims: [], skipped: [{ reference, reason }], failed: [] },
+    });
+    expect(await node.find(reference)).toMatchObject({ state: "delivered", lastError: null });
+  });
+
+  test("sends none more than a day after the message, such as one that was released late", async () => {
+    const node = await (await newPlace()).open();
+    const reference = await store(node, submissionOf(messageWith(), { isTrapped: true }));
+    await node.act("release", { references: [reference] }, later(DAY_MS));
+    const [released] = await node.claim(1, MINUTE_MS, later(DAY_MS));
+    if (!released) throw new Error("Nothing was claimed");
+    await node.markDelivered(released, later(DAY_MS), true);
+    const { skipped } = await node.claimAcknowledgements(10, MINUTE_MS, RULES, later(DAY_MS + 1));
+    expect(skipped).toEqual([{ reference, reason: "too-late" }]);
+  });
+
+  test("sends none for a message that was restricted after its delivery, also between two attempts", async () => {
+    const node = await (await newPlace()).open();
+    const reference = await deliver(node);
+    const mine = await claimOne(node);
+    await node.rescheduleAcknowledgement(mine, later(1), "451 later", NOON);
+    await node.restrict("ada@example.com", true, NOON);
+    expect((await node.claimAcknowledgements(10, MINUTE_MS, RULES, later(1))).skipped).toEqual([
+      ...[{ reference, reason: "restricted" }],
+    ]);
+    await node.restrict("ada@example.com", false, NOON);
+    expect(await claim(node, later(2))).toEqual([]);
+  });
+
+  test("goes to the corrected address, and is gone with its message", async () => {
+    const node = await (await newPlace()).open();
+    await deliver(node);
+    await node.rectify("ada@example.com", { email: "countess@example.com" }, NOON);
+    const mine = await claimOne(node);
+    expect(mine.email).toBe("countess@example.com");
+    await node.erase("countess@example.com");
+    expect(await node.markAcknowledged(mine, NOON)).toBe(false);
+    expect(await node.rescheduleAcknowledgement(mine, NOON, "451", NOON)).toBe(false);
+    expect(await node.failAcknowledgement(mine, "550", NOON)).toBe(false);
+    expect(await node.nextAcknowledgementAt()).toBeNull();
+  });
+
+  test("keeps no address beyond the message, and what counts towards limits for a day", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    await deliver(node);
+    await claimOne(node);
+    await node.erase("ada@example.com");
+    const hits = JSON.stringify(await place.sql("SELECT * FROM client_hits"));
+    expect(hits).toContain("acknowledgements");
+    expect(hits).not.toMatch(/ada|example/);
+    await deliver(node, "ADA@example.com", later(1));
+    expect(await claim(node, later(1))).toEqual([]);
+    await node.purge({ deliveredMs: null, failedMs: null, quarantinedMs: null }, later(DAY_MS));
+    expect(await place.sql("SELECT * FROM client_hits")).toEqual([]);
+  });
+
+  test("reschedules, gives back, fails for good, and never touches the message or its version", async () => {
+    const node = await (await newPlace()).open();
+    const reference = await deliver(node);
+    const before = await node.find(reference);
+    const first = await claimOne(node);
+    expect(await node.rescheduleAcknowledgement(first, later(HOUR_MS), "451 later", later(1))).toBe(true);
+    expect((await node.find(reference))?.acknowledgement).toEqual({
+      ...{ state: "sending", changedAt: later(1), reason: "451 later" },
+    });
+    expect(await node.nextAcknowledgementAt()).toEqual(later(HOUR_MS));
+    const second = await claimOne(node, later(HOUR_MS));
+    expect(second.attempts).toBe(2);
+    expect(await node.rescheduleAcknowledgement(second, later(HOUR_MS), null, later(HOUR_MS))).toBe(true);
+    const third = await claimOne(node, later(HOUR_MS));
+    expect(third.attempts).toBe(2);
+    expect(await node.failAcknowledgement(third, "550 no such user", later(2 * HOUR_MS))).toBe(true);
+    const acknowledgement = { state: "failed", changedAt: later(2 * HOUR_MS), reason: "550 no such user" };
+    expect(await node.find(reference)).toEqual({ ...before, acknowledgement });
+    expect(await claim(node, later(3 * HOUR_MS))).toEqual([]);
+    expect(await kinds(node, reference)).toEqual([
+      ...["delivered", "acknowledgement-deferred", "acknowledgement-failed"],
+    ]);
+    const none = { queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null, quarantined: 0 };
+    expect(await node.queueDepth()).toMatchObject(none);
+    expect(await node.queueTrouble(later(9 * HOUR_MS))).toEqual({ pause: null, dueSince: null });
+  });
+
+  test("tells of an attempt whose end nobody knows, and gives up after three of them", async () => {
+    const node = await (await newPlace()).open();
+    const reference = await deliver(node);
+    const dead = await claimOne(node);
+    expect((await claimOne(node, later(MINUTE_MS))).attempts).toBe(2);
+    expect(await node.markAcknowledged(dead, later(MINUTE_MS))).toBe(false);
+    expect((await node.history(reference)).at(-1)).toMatchObject({
+      ...{ kind: "acknowledgement-deferred", detail: expect.stringContaining("may come twice") },
+    });
+    expect((await claimOne(node, later(2 * MINUTE_MS))).attempts).toBe(3);
+    expect(await node.claimAcknowledgements(10, MINUTE_MS, RULES, later(3 * MINUTE_MS))).toEqual({
+      ...{ claims: [], skipped: [], failed: [reference] },
+    });
+    expect((await node.find(reference))?.acknowledgement).toMatchObject({
+      ...{ state: "failed", reason: expect.stringContaining("given up") },
+    });
+  });
+
+  test("ends a dead server's leases, unless another server may hold them, and still knows of the attempt", async () => {
+    const place = await newPlace();
+    const [dead, node] = [await place.open(), await place.open()];
+    const reference = await deliver(dead);
+    await claimOne(dead);
+    await node.clearLeases();
+    const claims = await claim(node);
+    expect(claims).toHaveLength(place.isShared ? 0 : 1);
+    const seen = await kinds(node, reference);
+    expect(seen).toEqual(place.isShared ? ["delivered"] : ["delivered", "acknowledgement-deferred"]);
+  });
+
+  test("believes neither a lease nor a due time that a clock set back has left in the far future", async () => {
+    const node = await (await newPlace()).open();
+    await deliver(node);
+    const mine = await claimOne(node, later(5 * HOUR_MS));
+    const taken = await claimOne(node, later(1));
+    expect(taken.token).not.toBe(mine.token);
+    await node.rescheduleAcknowledgement(taken, later(9 * HOUR_MS), "451", later(1));
+    expect(await claim(node, later(2))).toHaveLength(1);
+  });
+
+  test("two nodes at once: 60 messages from 3 addresses get 3, and each is leased to one worker", async () => {
+    const place = await newPlace();
+    const nodes = [await place.open(), await place.open()] as const;
+    for (let count = 0; count < 60; count += 1) await deliver(nodes[0], `v.${count % 3}+${count}@example.com`);
+    const work = async (worker: number) => {
+      const batch = await nodes[worker % 2 === 0 ? 0 : 1].claimAcknowledgements(2, MINUTE_MS, RULES, NOON);
+      return batch.claims.map(({ email }) => email.slice(0, 3));
+    };
+    const claimed = (await Promise.all([0, 1, 2, 3].map(work))).flat();
+    for (;;) {
+      const { claims, skipped } = await nodes[0].claimAcknowledgements(2, MINUTE_MS, RULES, NOON);
+      claimed.push(...claims.map(({ email }) => email.slice(0, 3)));
+      if (claims.length + skipped.length === 0) break;
+    }
+    expect(claimed.sort()).toEqual(["v.0", "v.1", "v.2"]);
+    expect(await nodes[1].countAcknowledgements(NOON)).toMatchObject({ queued: 0, sending: 3, skipped: 57 });
+  });
+
+  test("two nodes at once send no more than the limit of all", async () => {
+    const place = await newPlace();
+    const nodes = [await place.open(), await place.open()] as const;
+    for (let count = 0; count < 12; count += 1) await deliver(nodes[0], `visitor${count}@example.com`);
+    const rules = { ...RULES, perHour: 5 };
+    const batches = await Promise.all(
+      [0, 1, 0, 1].map((node) => nodes[node === 0 ? 0 : 1].claimAcknowledgements(3, MINUTE_MS, rules, NOON)),
+    );
+    expect(batches.flatMap(({ claims }) => claims)).toHaveLength(5);
+  });
+
+  test("is in a backup, without its lease", async () => {
+    const node = await (await newPlace()).open();
+    const reference = await deliver(node);
+    await node.rescheduleAcknowledgement(await claimOne(node), later(1), "451 later", NOON);
+    const folder = await makeScratchFolder();
+    await node.backup(join(folder, "messages.db"));
+    const copy = await openStore({ dataDir: folder, databaseUrl: null });
+    onTestFinished(() => copy.close());
+    expect((await copy.find(reference))?.acknowledgement).toMatchObject({ state: "sending", reason: "451 later" });
+    expect((await claimOne(copy, later(1))).attempts).toBe(2);
+  });
+}
