@@ -61,6 +61,23 @@ export const site: SiteSettings = {
     { network: "LinkedIn", href: "/" },
   ],
 
+  /**
+   * With ACKNOWLEDGE=on, a sender gets this mail once the message is with the team. {brand} and {reference} are filled in;
+   * nothing of the sender's own words ever is.
+   */
+  acknowledgement: {
+    subject: "We have received your message ({reference})",
+    body: `Thank you for writing to {brand}.
+
+We have received your message. Its reference is {reference}.
+
+What happens next: somebody from our team reads it and replies to this address. To add something, reply to this e-mail and leave the reference in its subject.
+
+If you did not write to us, somebody has entered your address in our contact form. You need not do anything.
+
+This e-mail was sent automatically.`,
+  },
+
   /** `null` shows a visible placeholder, and the build lists it as to be done before launch. */
   policyFacts: {
     /** e.g. "8 November 2024" */
@@ -104,5 +121,6 @@ export interface SiteSettings {
   heroFilm: "own" | "off" | readonly FilmSource[];
   footerColumns: readonly { title: string; links: readonly Link[] }[];
   social: readonly { network: "Facebook" | "Twitter" | "Instagram" | "LinkedIn"; href: string }[];
+  acknowledgement: { subject: string; body: string };
   policyFacts: Readonly<Record<"lastUpdated" | "governingLaw" | "arbitrationBody", string | null>>;
 }

@@ -19,6 +19,13 @@ export interface SiteIdentity {
   contactEmail: string;
   /** The letters that every message reference starts with. */
   referencePrefix: string;
+  acknowledgement: AcknowledgementText;
+}
+
+/** The mail to a sender whose message has arrived. `{reference}` and `{brand}` are filled in. */
+export interface AcknowledgementText {
+  subject: string;
+  body: string;
 }
 
 export interface BuiltFile {
@@ -38,7 +45,7 @@ export interface BuiltFile {
 }
 
 /** Raised when the manifest changes: a server does not serve the build of another version. */
-export const MANIFEST_VERSION = 3;
+export const MANIFEST_VERSION = 4;
 export const MANIFEST_FILE = ".build.json";
 /** Coming Soon, for every path without a page, and the page for failures of the server. */
 export const NOT_FOUND_PAGE = "404.html";

@@ -68,11 +68,14 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
   const files = await Promise.all(outputs.map((output) => writeOutput(outDir, output)));
 
   const unset = unsetFacts(settings);
-  const { brand, contactEmail, referencePrefix } = site;
+  const { brand, contactEmail, referencePrefix, acknowledgement } = site;
+  if (!acknowledgement.body.includes("{reference}")) {
+    throw new Error("The acknowledgement's body in app/site.ts does not name the {reference}; add it.");
+  }
   const manifest: BuildManifest = {
     version: MANIFEST_VERSION,
     settings,
-    site: { brand, contactEmail, referencePrefix },
+    site: { brand, contactEmail, referencePrefix, acknowledgement },
     unset,
     electricity: electricityTable(),
     files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),

@@ -30,6 +30,8 @@ export interface Config {
   rateLimits: readonly Limit[];
   /** For all clients together; beyond it messages are quarantined. */
   hourlyLimit: number | null;
+  /** A sender is told by e-mail that the message was delivered. */
+  acknowledge: boolean;
   retention: Retention;
   logLevel: LogLevel;
   /** The address that serves the metrics: the loopback interface unless METRICS_PORT names another. */
@@ -73,6 +75,7 @@ export function parseConfig(env: Environment): Config {
   const mailTo = text("MAIL_TO");
   const mailFrom = text("MAIL_FROM");
   const hourlyLimit = text("HOURLY_LIMIT") ?? "1000";
+  const acknowledge = text("ACKNOWLEDGE") ?? "off";
   const logLevel = text("LOG_LEVEL") ?? "info";
   const alertUrl = text("ALERT_URL");
   const allowedOrigins = list("ALLOWED_ORIGINS");
@@ -118,6 +121,11 @@ export function parseConfig(env: Environment): Config {
       hourlyLimit === "off" || /^[1-9]\d{0,8}$/.test(hourlyLimit),
       hourlyLimit === "off" ? null : Number(hourlyLimit),
       "HOURLY_LIMIT is neither a number of messages nor off; e.g. HOURLY_LIMIT=1000",
+    ),
+    acknowledge: check(
+      acknowledge === "on" || acknowledge === "off",
+      acknowledge === "on",
+      "ACKNOWLEDGE is neither on nor off; e.g. ACKNOWLEDGE=on",
     ),
     retention: build.retention,
     logLevel: check(

@@ -8,6 +8,7 @@ export interface LogEvent {
   attempts?: number;
   dueAt?: Date;
   error?: string;
+  reason?: string;
   count?: number;
   troubles?: readonly string[];
 }

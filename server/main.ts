@@ -32,7 +32,11 @@ async function run(config: Config): Promise<void> {
   const identity = { brand, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
   const store = await openStore(config, { onThreadEnd: endWith });
-  const mailer = config.smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(config.smtpUrl);
+  const createMailer = () => (config.smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(config.smtpUrl));
+  const mailer = createMailer();
+  const acknowledgement = config.acknowledge
+    ? { mailer: createMailer(), text: site.manifest.site.acknowledgement, replyTo: contactEmail }
+    : null;
   const metrics = config.metricsPort === null ? null : await openMetrics(config.metricsHost, config.metricsPort, store);
   const meter = metrics?.meter;
   const readiness = createReadiness();
@@ -49,7 +53,9 @@ async function run(config: Config): Promise<void> {
   // Before all work: a second server on the same port must fail before it touches a message.
   await app.listen({ port: config.port, host: config.host });
   await store.clearLeases();
-  outbox = startOutbox({ store, mailer, identity, dataDir, meter, log, onPaused: () => alerts?.checkNow() });
+  outbox = startOutbox({
+    ...{ store, mailer, identity, acknowledgement, dataDir, meter, log, onPaused: () => alerts?.checkNow() },
+  });
   alerts = startAlerts({ store, outbox, brand, alertUrl, log });
   const purge = startPurge({ store, retention, dataDir, log });
 
@@ -73,7 +79,7 @@ async function run(config: Config): Promise<void> {
     const mailMs = Math.min(SHUTDOWN_MS / 2, endsAtMs - performance.now() - 1000);
     await Promise.all([outbox?.stop(mailMs), purge.stop(), alerts?.stop()]);
     await metrics?.close();
-    await mailer.close();
+    await Promise.all([mailer.close(), acknowledgement?.mailer.close()]);
     await store.close();
     process.exit(0);
   }

@@ -72,7 +72,13 @@ describe("the build", () => {
 
   test("is ready", async () => {
     const distDir = await makeScratchFolder();
-    const site = { brand: "Brighter Carbon", contactEmail: "hello@brighter-carbon.com", referencePrefix: "BC" };
+    const acknowledgement = { subject: "Received", body: "{reference}" };
+    const site = {
+      brand: "Brighter Carbon",
+      contactEmail: "hello@brighter-carbon.com",
+      referencePrefix: "BC",
+      acknowledgement,
+    };
     const manifest: BuildManifest = {
       ...{ version: MANIFEST_VERSION, settings, site, unset: [], electricity: electricityTable(), files: [] },
     };

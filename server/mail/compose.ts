@@ -19,6 +19,8 @@ export interface MailIdentity {
 
 export interface ComposedMail extends SendMailOptions {
   reference: string;
+  /** To the sender of the message, and not to the team. */
+  isAcknowledgement?: boolean;
 }
 
 /**
@@ -83,12 +85,12 @@ function literalMailbox({ name, address }: Mailbox): string {
 }
 
 /** An odd name with an odd address: nodemailer makes the address safe, and the name is in the subject and the text. */
-function withoutEncodedWord({ name, address }: Mailbox): Mailbox {
+export function withoutEncodedWord({ name, address }: Mailbox): Mailbox {
   return { name: hasEncodedWord(name) ? "" : name, address };
 }
 
 /** The same for every attempt, so that an e-mail sent twice can be recognised as one. */
-function messageId(message: StoredMessage, mailFrom: string): string {
+export function messageId(message: Pick<StoredMessage, "reference" | "id">, mailFrom: string): string {
   const local = `${message.reference}.${message.id}`.replaceAll(/[^A-Za-z0-9.-]/g, "-");
   const domain = domainToASCII(mailFrom.slice(mailFrom.lastIndexOf("@") + 1));
   return `<${local}@${domain || "localhost"}>`;

@@ -2,6 +2,7 @@ import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
+import type { ComposedMail } from "./compose.ts";
 import { MailError, type Mailer } from "./mailer.ts";
 
 /** Errors that stay until somebody fixes the folder. */
@@ -26,7 +27,7 @@ export function createEmlMailer(dataDir: string): Mailer {
         const { message } = await transport.sendMail(mail);
         if (!Buffer.isBuffer(message)) throw new Error("the e-mail was not built in memory");
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        await writeEml(folder, mail.reference, message);
+        await writeEml(folder, mail, message);
       } catch (error) {
         throw classifyFileError(error);
       }
@@ -71,7 +72,7 @@ async function listEmls(folder: string): Promise<{ name: string; reference: stri
     throw error;
   });
   return names.flatMap((name) => {
-    const reference = /^(.+)\.eml(\.unfinished)?$/.exec(name)?.[1] ?? "";
+    const reference = /^(.+?)(\.acknowledgement)?\.eml(\.unfinished)?$/.exec(name)?.[1] ?? "";
     return REFERENCE_PATTERN.test(reference) ? { name, reference } : [];
   });
 }
@@ -80,16 +81,19 @@ function emlFolder(dataDir: string): string {
   return join(dataDir, "outbox");
 }
 
-function emlPaths(folder: string, reference: string): { file: string; unfinished: string } {
+/** An acknowledgement's file is named after the reference of its message too, and so goes with it. */
+type EmlName = Pick<ComposedMail, "reference" | "isAcknowledgement">;
+
+function emlPaths(folder: string, { reference, isAcknowledgement }: EmlName): { file: string; unfinished: string } {
   if (!REFERENCE_PATTERN.test(reference)) throw new Error("not a reference, so not a file of the outbox");
-  const file = join(folder, `${reference}.eml`);
+  const file = join(folder, `${reference}${isAcknowledgement ? ".acknowledgement" : ""}.eml`);
   // A fixed name, so that it can be found and removed after a crash.
   return { file, unfinished: `${file}.unfinished` };
 }
 
 /** Resolves once the whole e-mail is on disk under its name; a crash leaves a complete file or none. */
-async function writeEml(folder: string, reference: string, content: Uint8Array): Promise<void> {
-  const { file, unfinished } = emlPaths(folder, reference);
+async function writeEml(folder: string, name: EmlName, content: Uint8Array): Promise<void> {
+  const { file, unfinished } = emlPaths(folder, name);
   const handle = await open(unfinished, "w", 0o600);
   try {
     await handle.writeFile(content);

@@ -1,3 +1,4 @@
+import { errorName } from "../log.ts";
 import type { ComposedMail } from "./compose.ts";
 
 /** Delivers e-mails: `smtp.ts` to a mail server, `eml.ts` to files. */
@@ -25,4 +26,9 @@ export class MailError extends Error {
     super(message);
     this.kind = kind;
   }
+}
+
+/** Whatever an attempt threw. An unexpected error is retried like any other; what was to be sent is kept. */
+export function toMailError(error: unknown): MailError {
+  return error instanceof MailError ? error : new MailError("temporary", `unexpected error (${errorName(error)})`);
 }

@@ -1,19 +1,23 @@
 import { errorName, type Log } from "../log.ts";
 import { composeMail, type MailIdentity } from "../mail/compose.ts";
-import { removeStrayEmls } from "../mail/eml.ts";
-import { MailError, type Mailer } from "../mail/mailer.ts";
-import { type Claim, type Store, StoreUnavailable } from "../store/store.ts";
+import { type MailError, type Mailer, toMailError } from "../mail/mailer.ts";
+import type { Claim, Store } from "../store/store.ts";
 import { type Clock, systemClock } from "../time.ts";
 import { type AttemptOutcome, type Meter, noMeter } from "../watch/meter.ts";
+import { type AcknowledgementOptions, type AcknowledgementStore, createAcknowledger } from "./acknowledgements.ts";
 import { createQueuePause, type QueuePause } from "./queue-pause.ts";
+import { createResultSaver, removeStrayFiles } from "./result-saver.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 
 export interface OutboxOptions {
   store: Pick<
     Store,
     "claim" | "markDelivered" | "reschedule" | "markFailed" | "unclaim" | "nextDueAt" | "existingReferences"
-  >;
+  > &
+    AcknowledgementStore;
   mailer: Mailer;
+  /** Senders are told that their message has arrived; `null`: they are not. */
+  acknowledgement?: AcknowledgementOptions | null;
   identity: MailIdentity;
   /** Where .eml files are. */
   dataDir: string;
@@ -51,7 +55,10 @@ export function startOutbox(options: OutboxOptions): Outbox {
   const { store, log, meter = noMeter, onPaused = () => {}, clock = systemClock, random = Math.random } = options;
   const { concurrency = 5, leaseMs = 5 * 60_000, pollIntervalMs = 30_000 } = options;
   const pause = createQueuePause(clock);
+  const { acknowledgement = null } = options;
   const delivery = createDelivery({ ...options, meter, onPaused, clock, random, pause, leaseMs });
+  const acknowledger =
+    acknowledgement && createAcknowledger({ ...options, ...acknowledgement, meter, clock, random, leaseMs, wake });
 
   const inFlight = new Set<Promise<void>>();
   let isStopped = false;
@@ -87,10 +94,12 @@ export function startOutbox(options: OutboxOptions): Outbox {
         if (isStopped) await delivery.unclaim(claim);
         else start(claim);
       }
+      // More may be due, and the team's mails come before those to senders.
       if (claims.length === room) return pollIntervalMs;
       const dueAt = await store.nextDueAt();
       const untilDueMs = dueAt ? dueAt.getTime() - clock.now().getTime() : pollIntervalMs;
-      return untilDueMs > 0 ? Math.min(untilDueMs, pollIntervalMs) : SHORTEST_WAIT_MS;
+      const waitMs = Math.min(untilDueMs, (await acknowledger?.startDue()) ?? pollIntervalMs);
+      return waitMs > 0 ? Math.min(waitMs, pollIntervalMs) : SHORTEST_WAIT_MS;
     } catch (error) {
       log.warn(
         { event: "store-unavailable", error: errorName(error) },
@@ -121,12 +130,14 @@ export function startOutbox(options: OutboxOptions): Outbox {
     cancelTimer();
     const deadline = Promise.withResolvers<void>();
     const cancelDeadline = clock.setTimer(deadline.resolve, deadlineMs);
-    await Promise.race([Promise.all([round, ...inFlight]), deadline.promise]);
+    await Promise.race([Promise.all([round, ...inFlight, acknowledger?.finish()]), deadline.promise]);
     cancelDeadline();
     delivery.stop();
-    if (inFlight.size > 0) {
+    acknowledger?.stop();
+    const count = inFlight.size + (acknowledger?.inFlight ?? 0);
+    if (count > 0) {
       log.warn(
-        { event: "stopped-early", count: inFlight.size },
+        { event: "stopped-early", count },
         "Stopped while e-mails were being sent; they are sent again at the next start, or by another server after their lease",
       );
     }
@@ -158,6 +169,7 @@ interface DeliveryOptions {
   random: () => number;
   pause: QueuePause;
   leaseMs: number;
+  acknowledgement?: AcknowledgementOptions | null;
 }
 
 interface Delivery {
@@ -171,14 +183,10 @@ interface Delivery {
   stop(): void;
 }
 
-const FIRST_SAVE_RETRY_MS = 1000;
-const LONGEST_SAVE_RETRY_MS = 30_000;
-
 function createDelivery(options: DeliveryOptions): Delivery {
-  const { store, mailer, identity, dataDir, log, meter, onPaused, clock, random, pause, leaseMs } = options;
-  const stopped = Promise.withResolvers<void>();
-  let isStopped = false;
-  let unsavedResults = 0;
+  const { store, mailer, identity, log, meter, onPaused, clock, random, pause, acknowledgement } = options;
+  const saver = createResultSaver(options);
+  const { save } = saver;
 
   async function attempt(claim: Claim): Promise<void> {
     const ticket = pause.ticket();
@@ -188,7 +196,7 @@ function createDelivery(options: DeliveryOptions): Delivery {
     const outcome = await saveResult(claim, failure);
     meter.attempted(outcome ?? "unmarked");
     // The message may have been erased while its file was written.
-    if (outcome === null) await removeStrayFiles(claim.message.reference);
+    if (outcome === null) await removeStrayFiles(claim.message.reference, options);
   }
 
   async function send({ message }: Claim): Promise<MailError | null> {
@@ -196,8 +204,7 @@ function createDelivery(options: DeliveryOptions): Delivery {
       await mailer.send(composeMail(message, identity));
       return null;
     } catch (error) {
-      // An unexpected error is retried like any other; the message is kept even when the attempts run out.
-      return error instanceof MailError ? error : new MailError("temporary", `unexpected error (${errorName(error)})`);
+      return toMailError(error);
     }
   }
 
@@ -226,7 +233,8 @@ function createDelivery(options: DeliveryOptions): Delivery {
   async function saveResult(claim: Claim, failure: MailError | null): Promise<AttemptOutcome | null> {
     const { reference, attempts } = claim.message;
     if (failure === null) {
-      if (!(await save(reference, () => store.markDelivered(claim, clock.now())))) return null;
+      const queuesAcknowledgement = Boolean(acknowledgement);
+      if (!(await save(reference, () => store.markDelivered(claim, clock.now(), queuesAcknowledgement)))) return null;
       log.info({ event: "delivered", reference, attempts }, "Delivered");
       return "delivered";
     }
@@ -247,78 +255,14 @@ function createDelivery(options: DeliveryOptions): Delivery {
     return "failed";
   }
 
-  /**
-   * Saves the result of an attempt, with retries while the store is unavailable: a sent e-mail must be marked before
-   * anybody may send it again. Returns false when the lease was lost or the store never answered; never rejects.
-   */
-  async function save(reference: string, write: () => Promise<boolean>): Promise<boolean> {
-    let hasLease: boolean | null;
-    try {
-      hasLease = await write();
-    } catch (error) {
-      log.warn(
-        { event: "mark-failed", reference, error: errorName(error) },
-        "The result of an attempt could not be saved; retrying",
-      );
-      unsavedResults += 1;
-      hasLease = await retrySaving(write);
-      unsavedResults -= 1;
-    }
-    if (hasLease === null) {
-      log.error(
-        { event: "mark-given-up", reference },
-        "The result of an attempt could not be saved; the e-mail may be sent again, with the same Message-ID",
-      );
-    } else if (!hasLease) {
-      log.warn(
-        { event: "lease-lost", reference },
-        "The result of an attempt was not saved: the message was erased, or its lease ended and another worker has it",
-      );
-    }
-    return hasLease === true;
-  }
-
-  /** Returns what `write` returned in the end; `null` when it never did. */
-  async function retrySaving(write: () => Promise<boolean>): Promise<boolean | null> {
-    const startedAtMs = clock.now().getTime();
-    for (let waitMs = FIRST_SAVE_RETRY_MS; !isStopped; waitMs = Math.min(waitMs * 2, LONGEST_SAVE_RETRY_MS)) {
-      const wait = Promise.withResolvers<void>();
-      const cancelTimer = clock.setTimer(wait.resolve, waitMs);
-      await Promise.race([wait.promise, stopped.promise]);
-      cancelTimer();
-      try {
-        return await write();
-      } catch (error) {
-        // An unavailable store comes back; any other error may be permanent and must not stop the queue for ever.
-        const isLeaseOver = clock.now().getTime() - startedAtMs > leaseMs;
-        if (!(error instanceof StoreUnavailable) && isLeaseOver) break;
-      }
-    }
-    return null;
-  }
-
-  async function removeStrayFiles(reference: string): Promise<void> {
-    try {
-      await removeStrayEmls(dataDir, store);
-    } catch (error) {
-      log.error(
-        { event: "not-forgotten", reference, error: errorName(error) },
-        "The .eml file of an erased message may be left in DATA_DIR/outbox; retrying within an hour",
-      );
-    }
-  }
-
   return {
     attempt,
     async unclaim(claim) {
       await save(claim.message.reference, () => store.unclaim(claim, clock.now(), null, clock.now()));
     },
     get hasUnsavedResults() {
-      return unsavedResults > 0;
+      return saver.hasUnsavedResults;
     },
-    stop() {
-      isStopped = true;
-      stopped.resolve();
-    },
+    stop: saver.stop,
   };
 }

@@ -23,12 +23,17 @@ export type RefusalReason = (typeof REFUSALS)[number];
 export const ATTEMPTS = ["delivered", "deferred", "failed", "held-back", "unmarked"] as const;
 export type AttemptOutcome = (typeof ATTEMPTS)[number];
 
+/** Of mails to senders. `skipped`: by a rule, without an attempt. */
+export const ACKNOWLEDGEMENTS = ["sent", "skipped", "deferred", "failed", "unmarked"] as const;
+export type AcknowledgementOutcome = (typeof ACKNOWLEDGEMENTS)[number];
+
 /** Counts what happens. It receives only these words and numbers, never a visitor's data. */
 export interface Meter {
   answered(route: Route, status: number, durationMs: number): void;
   accepted(outcome: AcceptanceOutcome): void;
   refused(reason: RefusalReason): void;
   attempted(outcome: AttemptOutcome): void;
+  acknowledged(outcome: AcknowledgementOutcome): void;
   queuePaused(isPaused: boolean): void;
 }
 
@@ -38,5 +43,6 @@ export const noMeter: Meter = {
   accepted() {},
   refused() {},
   attempted() {},
+  acknowledged() {},
   queuePaused() {},
 };

@@ -4,7 +4,7 @@ import { type AddressInfo, isIPv6 } from "node:net";
 import type { Registry } from "prom-client";
 import type { Store } from "../store/store.ts";
 import { withinMs } from "../time.ts";
-import { ACCEPTANCES, ATTEMPTS, type Meter, REFUSALS, ROUTES } from "./meter.ts";
+import { ACCEPTANCES, ACKNOWLEDGEMENTS, ATTEMPTS, type Meter, REFUSALS, ROUTES } from "./meter.ts";
 
 type PromClient = typeof import("prom-client");
 
@@ -103,6 +103,12 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
     labelNames: ["outcome"],
     registers,
   });
+  const acknowledgements = new Counter({
+    name: "site_acknowledgements_total",
+    help: "Acknowledgements that this node sent to senders, tried to send, or skipped by a rule",
+    labelNames: ["outcome"],
+    registers,
+  });
   const paused = new Gauge({
     name: "site_queue_paused",
     help: "1 while this node sends no e-mail because the mail server refuses everything",
@@ -114,6 +120,7 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
   for (const outcome of ACCEPTANCES) accepted.inc({ outcome }, 0);
   for (const reason of REFUSALS) refused.inc({ reason }, 0);
   for (const outcome of ATTEMPTS) attempts.inc({ outcome }, 0);
+  for (const outcome of ACKNOWLEDGEMENTS) acknowledgements.inc({ outcome }, 0);
 
   return {
     answered(route, status, durationMs) {
@@ -123,6 +130,7 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
     accepted: (outcome) => accepted.inc({ outcome }),
     refused: (reason) => refused.inc({ reason }),
     attempted: (outcome) => attempts.inc({ outcome }),
+    acknowledged: (outcome) => acknowledgements.inc({ outcome }),
     queuePaused: (isPaused) => paused.set(isPaused ? 1 : 0),
   };
 }

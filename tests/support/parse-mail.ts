@@ -3,6 +3,7 @@ export interface ParsedMail {
   /** In order, unfolded, still encoded. */
   headers: readonly (readonly [name: string, value: string])[];
   text: string;
+  /** Empty for a mail of plain text alone. */
   html: string;
   /** A header's text; throws unless there is exactly one such header. */
   header(name: string): string;
@@ -17,17 +18,25 @@ export function parseMail(raw: Buffer): ParsedMail {
     if (!only || others.length > 0) throw new Error(`${others.length + (only ? 1 : 0)} headers ${name}`);
     return only[1];
   };
+  const decoded = {
+    headers,
+    header: (name: string) => decodeWords(rawHeader(name)),
+    mailbox: (name: string) => parseMailbox(rawHeader(name)),
+  };
+  if (rawHeader("Content-Type").startsWith("text/plain")) {
+    // The last line end is the mail's, not the text's.
+    const entity = raw.toString("latin1").replace(/\r\n$/, "");
+    return { ...decoded, text: decodePart(entity, "text/plain; charset=utf-8"), html: "" };
+  }
   const boundary = /^multipart\/alternative;\s*boundary="([^"]+)"$/.exec(rawHeader("Content-Type"))?.[1];
   if (boundary === undefined) throw new Error("not multipart/alternative");
   const sections = `\r\n${body}`.split(`\r\n--${boundary}`);
   const [preamble, text, html, end] = sections;
   if (sections.length !== 4 || preamble !== "" || !end?.startsWith("--")) throw new Error("not exactly two parts");
   return {
-    headers,
+    ...decoded,
     text: decodePart(text ?? "", "text/plain; charset=utf-8"),
     html: decodePart(html ?? "", "text/html; charset=utf-8"),
-    header: (name) => decodeWords(rawHeader(name)),
-    mailbox: (name) => parseMailbox(rawHeader(name)),
   };
 }
 
