@@ -32,7 +32,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** An acknowledgement that comes later than this after its message is more confusing than none. */
 export const ACKNOWLEDGED_WITHIN_MS = DAY_MS;
 /** A server that dies again and again between sending and saving must not write to a stranger again and again. */
-const MAX_ATTEMPTS_OF_UNKNOWN_END = 3;
+const MAX_UNKNOWN_ENDS = 3;
 /** Decided on at once: more than are ever sent at once, since a flood to one address is skipped. */
 const CANDIDATES = 100;
 /** Under this name every acknowledgement counts towards the limit of all; hashes are longer. */
@@ -148,6 +148,7 @@ export async function claimAcknowledgements(
     dueValues(nowMs, leaseMs),
   );
   const counter = await readCounter(candidates, rules, nowMs, parts);
+  const unknownEnds = await readUnknownEnds(candidates, parts);
   const token = randomUUID();
   const batch: AcknowledgementBatch = { claims: [], skipped: [], failed: [] };
   const events: RowOf<typeof EVENT_COLUMNS>[] = [];
@@ -157,17 +158,17 @@ export async function claimAcknowledgements(
   for (const candidate of candidates) {
     if (batch.claims.length === limit) break;
     const { id, reference, email, ack_attempts: attempts } = candidate;
-    const isEndUnknown = candidate.ack_lease_token !== null;
+    const unknown = unknownEnds.get(reference) ?? 0;
     const reason = reasonToSkip(candidate, rules, counter, nowMs);
     if (reason !== null) {
       batch.skipped.push({ reference, reason });
       note(reference, "acknowledgement-skipped", reason);
-    } else if (isEndUnknown && attempts >= MAX_ATTEMPTS_OF_UNKNOWN_END) {
+    } else if (unknown >= MAX_UNKNOWN_ENDS) {
       batch.failed.push(reference);
       note(reference, "acknowledgement-failed", GIVEN_UP);
     } else {
       if (candidate.ack_state === "queued") counter.add(email);
-      if (isEndUnknown) note(reference, "acknowledgement-deferred", UNKNOWN_END);
+      if (unknown > 0) note(reference, "acknowledgement-deferred", UNKNOWN_END);
       const acceptedAt = new Date(candidate.accepted_at);
       batch.claims.push({ id: String(id), reference, email, acceptedAt, attempts: attempts + 1, token });
     }
@@ -191,6 +192,21 @@ export async function claimAcknowledgements(
   await insertRows("message_events", EVENT_COLUMNS, events, parts);
   await insertRows("client_hits", HIT_COLUMNS, counter.newHits, parts);
   return batch;
+}
+
+/** How many attempts at each ended nobody knows how, the last one included; none for those whose last end is known. */
+async function readUnknownEnds(
+  candidates: readonly Candidate[],
+  { query, dialect }: ClaimParts,
+): Promise<Map<string, number>> {
+  const references = candidates.flatMap((one) => (one.ack_lease_token === null ? [] : one.reference));
+  const noted = await query<{ reference: string }>(
+    `SELECT reference FROM message_events WHERE ${dialect.isIn("reference", "$1")} AND detail = $2`,
+    [JSON.stringify(references), UNKNOWN_END],
+  );
+  const counts = new Map(references.map((reference) => [reference, 1]));
+  for (const { reference } of noted) counts.set(reference, (counts.get(reference) ?? 0) + 1);
+  return counts;
 }
 
 function reasonToSkip(

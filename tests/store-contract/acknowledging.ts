@@ -218,14 +218,17 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
 
   test("tells of an attempt whose end nobody knows, and gives up after three of them", async () => {
     const node = await (await newPlace()).open();
-    const reference = await deliver(node);
+    const reference = await deliver(node, "ada@example.com", later(-3));
+    for (const ms of [-3, -2, -1]) {
+      await node.rescheduleAcknowledgement(await claimOne(node, later(ms)), later(ms + 1), "451 later", later(ms));
+    }
     const dead = await claimOne(node);
-    expect((await claimOne(node, later(MINUTE_MS))).attempts).toBe(2);
+    expect((await claimOne(node, later(MINUTE_MS))).attempts).toBe(5);
     expect(await node.markAcknowledged(dead, later(MINUTE_MS))).toBe(false);
     expect((await node.history(reference)).at(-1)).toMatchObject({
       ...{ kind: "acknowledgement-deferred", detail: expect.stringContaining("may come twice") },
     });
-    expect((await claimOne(node, later(2 * MINUTE_MS))).attempts).toBe(3);
+    expect((await claimOne(node, later(2 * MINUTE_MS))).attempts).toBe(6);
     expect(await node.claimAcknowledgements(10, MINUTE_MS, RULES, later(3 * MINUTE_MS))).toEqual({
       ...{ claims: [], skipped: [], failed: [reference] },
     });

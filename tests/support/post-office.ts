@@ -32,16 +32,16 @@ export interface PostOffice {
   clock: FakeClock;
   log: RecordingLog;
   /** Stores one message with a text of its own and returns its reference. */
-  accept(): Promise<string>;
+  accept(fields?: Partial<ContactMessage>): Promise<string>;
   message(reference: string): Promise<StoredMessage>;
   mailServer(options?: { port?: number; hasTls?: boolean }): Promise<MailServer>;
   smtpMailer(server: { port: number }, options?: { user?: string; query?: string; limits?: SmtpLimits }): Mailer;
   start(mailer: Mailer, options?: Partial<OutboxOptions>): Outbox;
 }
 
-export async function openPostOffice(startsAt?: string): Promise<PostOffice> {
+export async function openPostOffice(startsAt?: string, databaseUrl: string | null = null): Promise<PostOffice> {
   const dataDir = await makeScratchFolder();
-  const store = await openStore({ dataDir, databaseUrl: null });
+  const store = await openStore({ dataDir, databaseUrl });
   onTestFinished(() => store.close());
   const clock = createFakeClock(startsAt);
   const log = createRecordingLog();
@@ -55,10 +55,10 @@ export async function openPostOffice(startsAt?: string): Promise<PostOffice> {
     store,
     clock,
     log,
-    async accept() {
+    async accept(fields) {
       accepted += 1;
       const submission = { idempotencyKey: null, networks: [], isTrapped: false };
-      const message = { ...VISITOR, message: `${VISITOR.message} (${accepted})` };
+      const message = { ...VISITOR, message: `${VISITOR.message} (${accepted})`, ...fields };
       const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
       const acceptance = await store.accept({ ...submission, message }, rules, clock.now());
       if (acceptance.kind !== "stored") throw new Error(`not stored but ${acceptance.kind}`);
@@ -82,6 +82,7 @@ export async function openPostOffice(startsAt?: string): Promise<PostOffice> {
       const outbox = startOutbox({ store, mailer, identity: IDENTITY, dataDir, log, clock, ...options });
       onTestFinished(async () => {
         await mailer.close();
+        await options.acknowledgement?.mailer.close();
         await outbox.stop();
       });
       return outbox;
