@@ -16,13 +16,19 @@ import {
   formatTime,
   HOLD_REASON,
   isFitting,
+  SKIP_REASON,
   VisitorText,
 } from "./words.tsx";
 import { useWork } from "./work.tsx";
 
 const ACTIONS: readonly Action[] = ["retry", "release", "resend"];
 /** Events of these kinds come with an error. */
-const TROUBLE: readonly EventKind[] = ["deferred", "failed", "paused"];
+const TROUBLE: readonly EventKind[] = ["deferred", "failed", "paused", "acknowledgement-failed"];
+/** Details that are words of a fixed list. */
+const REASONS: Readonly<Partial<Record<EventKind, Readonly<Record<string, string>>>>> = {
+  quarantined: HOLD_REASON,
+  "acknowledgement-skipped": SKIP_REASON,
+};
 
 export function MessageScreen({ reference, listHref }: { reference: string; listHref: string }) {
   const { loaded, reload } = useLoaded(`message ${reference}`, (options) => api.find(reference, options));
@@ -188,11 +194,7 @@ function History({ message: { history } }: { message: MessageDetail }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: a history only grows at its end
         <li key={index} className={`event event-${TROUBLE.includes(kind) ? "trouble" : kind}`}>
           <p className="event-name">{EVENT_NAME[kind]}</p>
-          {detail !== null && (
-            <p className="event-detail">
-              {kind === "quarantined" && isHoldReason(detail) ? HOLD_REASON[detail] : asSentence(detail)}
-            </p>
-          )}
+          {detail !== null && <p className="event-detail">{REASONS[kind]?.[detail] ?? asSentence(detail)}</p>}
           <p className="event-time">
             <time dateTime={at}>{formatTime(at)}</time> ({relative(at, now)})
           </p>
@@ -206,8 +208,4 @@ function relative(at: string, now: Date): string {
   const age = ageOf(at, now);
   if (age === "now") return "just now";
   return /^\d+ (min|h|d)$/.test(age) ? `${age} ago` : age;
-}
-
-function isHoldReason(detail: string): detail is keyof typeof HOLD_REASON {
-  return Object.hasOwn(HOLD_REASON, detail);
 }

@@ -1,5 +1,5 @@
 import { isKnownCountry } from "../contract/contact-message.ts";
-import type { Action, EventKind, HoldReason, InboxState, MessageItem, Tab } from "../contract/inbox.ts";
+import type { Action, EventKind, HoldReason, InboxState, MessageItem, SkipReason, Tab } from "../contract/inbox.ts";
 import { HIDDEN_CHARACTER, visible } from "../contract/visible-text.ts";
 
 export const TAB_NAME: Readonly<Record<Tab, string>> = {
@@ -21,6 +21,15 @@ export const HOLD_REASON: Readonly<Record<HoldReason, string>> = {
   trap: "A field that no visitor sees was filled in, so a program probably sent it.",
   "network-limit": "Many messages came from the same network in a short time.",
   "hourly-limit": "More messages came in within an hour than HOURLY_LIMIT allows.",
+};
+
+export const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
+  restricted: "The message is restricted.",
+  "too-late": "The message was more than a day old by then.",
+  "own-address": "The address is one of the site's own.",
+  "not-a-person": "No person reads mail at this address, or it is on no public mail server.",
+  "address-limit": "The address had one less than a day before.",
+  "hourly-limit": "Too many acknowledgements went out within the hour.",
 };
 
 export const EVENT_NAME: Readonly<Record<EventKind, string>> = {

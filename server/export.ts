@@ -16,12 +16,22 @@ export function messageJson(message: StoredMessage) {
     lastError: message.lastError,
     answeredAt: message.answeredAt,
     quarantineReason: message.quarantineReason,
+    ...acknowledgementOf(message),
     name: message.name,
     email: message.email,
     phone: message.phone,
     country: message.country,
     message: message.message,
     ...(message.footprint && { footprint: message.footprint }),
+  };
+}
+
+/** The state and, after a colon, why it is so, such as `skipped: address-limit`; and when it was sent. */
+function acknowledgementOf({ acknowledgement }: StoredMessage) {
+  const { state, changedAt, reason } = acknowledgement ?? { state: null, changedAt: null, reason: null };
+  return {
+    acknowledgement: reason === null ? state : `${state}: ${reason}`,
+    acknowledgedAt: state === "sent" ? changedAt : null,
   };
 }
 
@@ -33,6 +43,7 @@ type Fact = Exclude<keyof MessageJson, "footprint">;
 const FACT_COLUMNS: readonly Fact[] = [
   ...(["reference", "state", "isRestricted", "acceptedAt", "stateChangedAt", "dueAt"] as const),
   ...(["attempts", "lastError", "answeredAt", "quarantineReason"] as const),
+  ...(["acknowledgement", "acknowledgedAt"] as const),
   ...(["name", "email", "phone", "country", "message"] as const),
 ];
 

@@ -17,7 +17,7 @@ import { widthOf } from "../server/cli/output.ts";
 import { parseConfig } from "../server/config.ts";
 import { openStore } from "../server/store/open-store.ts";
 import type { Store } from "../server/store/store.ts";
-import { estimateOf, finish, messageWith, store as send, submissionOf } from "./store-contract/samples.ts";
+import { estimateOf, finish, messageWith, NOON, store as send, submissionOf } from "./store-contract/samples.ts";
 import type { PostgresConnection } from "./support/postgres.ts";
 import { runCli } from "./support/run-cli.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
@@ -164,6 +164,33 @@ describe("on SQLite", () => {
         "",
       ].join("\n"),
     );
+  });
+
+  test("tells whether the sender was told, in show, export and stats", async () => {
+    const rules = { ownAddresses: [], perHour: 100 };
+    const deliver = async (email: string) => {
+      const reference = await send(store, submissionOf(messageWith({ email })));
+      const [claim] = await store.claim(1, 1000, NOON);
+      if (!claim) throw new Error("Nothing was claimed");
+      await store.markDelivered(claim, NOON, true);
+      const { claims } = await store.claimAcknowledgements(1, 1000, rules, NOON);
+      return { reference, claim: claims[0] };
+    };
+    const sent = await deliver("ada@example.com");
+    if (sent.claim) await store.markAcknowledged(sent.claim, NOON);
+    const skipped = await deliver("ADA+1@example.com");
+    const failed = await deliver("bob@example.com");
+    if (failed.claim) await store.failAcknowledgement(failed.claim, "550 mailbox refused", NOON);
+
+    const shown = async ({ reference }: { reference: string }) => (await cli("show", reference)).out;
+    expect(await shown(sent)).toMatch(/^Acknowledgement: {3}sent\nAcknowledged at: {3}2025-06-15T12:00:00\.000Z\n/m);
+    expect(await shown(skipped)).toMatch(/^Acknowledgement: {3}skipped: address-limit\nAcknowledged at: {3}-\n/m);
+    expect(await shown(failed)).toMatch(/^Acknowledgement: {3}failed: 550 mailbox refused\n/m);
+    expect(JSON.parse((await cli("privacy", "export", "bob@example.com")).out).messages).toMatchObject([
+      { acknowledgement: "failed: 550 mailbox refused", acknowledgedAt: null },
+    ]);
+    expect((await cli("export")).out).toMatch(/,acknowledgement,acknowledgedAt,.*\r\n/);
+    expect((await cli("stats")).out).toContain("\nAcknowledgements: 1 sent, 1 skipped, 1 failed, 0 waiting.\n\n");
   });
 
   test("retries what failed and releases what is held", async () => {

@@ -535,7 +535,11 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     await act("release", await item(reference));
     await finish(store, "failed", new Date());
     await cli("retry", reference);
-    await finish(store, "delivered", new Date());
+    const [claim] = await store.claim(1, 1000, new Date());
+    if (!claim) throw new Error("Nothing was claimed");
+    await store.markDelivered(claim, new Date(), true);
+    const rules = { ownAddresses: [claim.message.email], perHour: 100 };
+    await store.claimAcknowledgements(1, 1000, rules, new Date());
     const { history, state } = await get<MessageDetail>(`messages/${reference}`);
     expect(state).toBe("delivered");
     expect(history.map(({ kind, detail }) => [kind, detail])).toEqual([
@@ -545,6 +549,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       ["failed", "550 no such user"],
       ["retried", null],
       ["delivered", null],
+      ["acknowledgement-skipped", "own-address"],
     ]);
     await expect(get("messages/BC-NONE-00")).rejects.toThrow(/404.+not-found/);
   });

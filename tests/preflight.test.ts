@@ -12,6 +12,7 @@ import { parseBuildSettings } from "../contract/build-settings.ts";
 import { electricityTable } from "../prerender/electricity.ts";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
 import {
+  checkAcknowledgement,
   checkBuild,
   checkDatabase,
   checkDisk,
@@ -20,7 +21,9 @@ import {
   checkSite,
   checkSmtp,
   judgeSpace,
+  runChecks,
 } from "../server/cli/preflight-checks.ts";
+import { parseConfig } from "../server/config.ts";
 import { loadSite } from "../server/http/site-files.ts";
 import { SCHEMA_VERSION } from "../server/store/migrations.ts";
 import { openStore } from "../server/store/open-store.ts";
@@ -233,6 +236,54 @@ describe("the sender's domain", () => {
       { state: "warn", detail: "could not look up company.com: no answer from DNS" },
       { state: "warn", detail: "could not look up _dmarc.company.com: no answer from DNS" },
     ]);
+  });
+});
+
+describe("acknowledgements", () => {
+  const on = { acknowledge: true, smtpUrl: "smtp://mail.company.com" };
+  const dmarc = (policy: string) => ({ name: "DMARC record", state: "ok" as const, detail: policy, remedy: "" });
+  const found = (policy: string) => checkAcknowledgement(on, "company.com", [dmarc(policy)]);
+
+  test("are explained where they are on: what SPF, DKIM and DMARC do to mails without an envelope sender", () => {
+    const [finding, ...others] = found("_dmarc.company.com: v=DMARC1; p=none");
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({
+      name: "ACKNOWLEDGE",
+      state: "warn",
+      remedy: expect.stringMatching(/DKIM.*dkim=pass/),
+    });
+    expect(finding?.detail).toMatch(
+      /no envelope sender, so SPF .*DKIM.* company\.com: unsigned ones may land in spam$/,
+    );
+  });
+
+  test.each(["v=DMARC1; p=reject", "v=DMARC1;p=quarantine; rua=mailto:x@company.com", "v=DMARC1; p=none; sp=reject"])(
+    "unsigned are refused where the record says so: %s",
+    (policy) => {
+      expect(found(`_dmarc.company.com: ${policy}`)[0]?.detail).toContain("tells other mail servers to refuse");
+    },
+  );
+
+  test("reach nobody without a mail server, and are not mentioned where they are off", () => {
+    const files = checkAcknowledgement({ ...on, smtpUrl: null }, "company.com", []);
+    expect(files).toMatchObject([{ state: "warn", remedy: "set SMTP_URL" }]);
+    expect(checkAcknowledgement({ ...on, acknowledge: false }, "company.com", [])).toEqual([]);
+    expect(checkAcknowledgement(on, "example.com", [])).toEqual([]);
+  });
+
+  test("are among the checks that the command runs", async () => {
+    const resolver = new Resolver({ timeout: 200, tries: 1 });
+    resolver.setServers([await startDnsServer({ "_dmarc.company.com": ["v=DMARC1; p=reject"] })]);
+    const nowhere = await findFreePort();
+    const env = { MAIL_FROM: "website@company.com", SMTP_URL: `smtp://127.0.0.1:${nowhere}` };
+    const site = { SITE_URL: `http://127.0.0.1:${nowhere}`, DATA_DIR: await makeScratchFolder() };
+    const details = async (acknowledge: string) => {
+      const readConfig = () => parseConfig({ ...env, ...site, ACKNOWLEDGE: acknowledge });
+      const findings = await runChecks({ readConfig, distDir: "dist", now: new Date(), resolver });
+      return findings.flatMap(({ name, detail }) => (name === "ACKNOWLEDGE" ? detail : []));
+    };
+    expect(await details("on")).toEqual([expect.stringMatching(/company\.com.*tells other mail servers to refuse/)]);
+    expect(await details("off")).toEqual([]);
   });
 });
 

@@ -243,7 +243,13 @@ const stats = defineCommand({
     const oldest = oldestQueuedAt ? ` (oldest: ${ageOf(oldestQueuedAt, now)})` : "";
     out(`Waiting to be delivered: ${queued}${oldest}. Failed: ${failed}.\n`);
     const hint = ` (${newlyQuarantined} not yet reported in an alert). To list them, run: ${PROGRAM} list --state quarantined`;
-    out(`In quarantine: ${quarantined}${quarantined > 0 ? hint : "."}\n\n`);
+    out(`In quarantine: ${quarantined}${quarantined > 0 ? hint : "."}\n`);
+    const { sent, skipped, failed: notSent, ...pending } = await store.countAcknowledgements(new Date(0));
+    const waiting = pending.queued + pending.sending;
+    if (sent + skipped + notSent + waiting > 0) {
+      out(`Acknowledgements: ${sent} sent, ${skipped} skipped, ${notSent} failed, ${waiting} waiting.\n`);
+    }
+    out("\n");
     const total = counts.reduce((sum, { count }) => sum + count, 0);
     if (total === 0) return out(`No messages in the last ${plural(days, "day")}.\n`);
     const perDay = sumBy(counts, ({ day }) => day);

@@ -61,7 +61,7 @@ export async function runChecks({
     checkDatabase(config),
     checkSmtp(config.smtpUrl),
     site ? checkMailboxes({ mailTo, mailFrom }) : [],
-    site ? checkSenderDomain(domainOf(mailFrom), resolver) : [],
+    site ? checkSender(config, domainOf(mailFrom), resolver) : [],
     checkSite(config.build, homePage),
   ]);
   return groups.flat();
@@ -237,6 +237,35 @@ export function checkMailboxes({ mailTo, mailFrom }: { mailTo: string; mailFrom:
       ? fail(name, `${address} is a placeholder`, `set ${name}, e.g. ${name}=team@your-company.com`)
       : ok(name, address),
   );
+}
+
+async function checkSender(config: Config, domain: string, resolver: Pick<Resolver, "resolveTxt">): Promise<Finding[]> {
+  const records = await checkSenderDomain(domain, resolver);
+  return [...records, ...checkAcknowledgement(config, domain, records)];
+}
+
+/** What mail to strangers asks of the sender's domain. Whether mails are signed cannot be seen from here. */
+export function checkAcknowledgement(
+  { acknowledge, smtpUrl }: Pick<Config, "acknowledge" | "smtpUrl">,
+  domain: string,
+  records: readonly Finding[],
+): Finding[] {
+  if (!acknowledge || isReservedDomain(domain)) return [];
+  const name = "ACKNOWLEDGE";
+  if (smtpUrl === null) {
+    return [warn(name, "on, but without a mail server senders get nothing: their mails become files", "set SMTP_URL")];
+  }
+  const isStrict = records.some(({ detail }) => /v=DMARC1\b.*\bs?p\s*=\s*(quarantine|reject)/i.test(detail));
+  const consequence = isStrict
+    ? "the DMARC record tells other mail servers to refuse unsigned ones or to treat them as spam"
+    : "unsigned ones may land in spam";
+  return [
+    warn(
+      name,
+      `senders anywhere get mails from ${domain}. They have no envelope sender, so SPF speaks for the mail server's own name, and only a DKIM signature proves that they are from ${domain}: ${consequence}`,
+      `let the mail provider sign with DKIM as ${domain}, send a message with an address elsewhere, and look for dkim=pass in the headers of the mail that comes back`,
+    ),
+  ];
 }
 
 /** Whether other mail servers can verify that mails from this domain are ours: its SPF and DMARC records. */

@@ -286,6 +286,15 @@ for (const database of ["SQLite", "PostgreSQL"] as const) {
       await button(page.getByRole("dialog"), "Delete 1 message").click();
       await expect(page).toHaveURL(`${inbox.origin}/`);
       await expect(rows(page)).toHaveCount(3);
+
+      await inbox.store.act("retry", { references: [failed] }, new Date());
+      const [claim] = await inbox.store.claim(1, 60_000, new Date());
+      if (!claim) throw new Error("Nothing was claimed");
+      await inbox.store.markDelivered(claim, new Date(), true);
+      const rules = { ownAddresses: [claim.message.email], perHour: 100 };
+      await inbox.store.claimAcknowledgements(1, 60_000, rules, new Date());
+      await page.goto(`${inbox.origin}/messages/${claim.message.reference}`);
+      await expect(history.last()).toContainText(/^Its sender gets no acknowledgement.*one of the site's own/);
     });
 
     test("a message shows its estimate, which changes with the country and can be removed", async ({ page, inbox }) => {
