@@ -149,6 +149,7 @@ it("1,000 messages in the name of one victim, in many spellings: one mail", asyn
   start();
   await log.seen("delivered", 1000);
   while (log.count("acknowledgement-skipped") < 999) await clock.advance(1000);
+  await log.seen("acknowledged");
   expect(team.mails).toHaveLength(1000);
   expect(strangers.mails).toHaveLength(1);
   expect(await store.countAcknowledgements(new Date(0))).toEqual({
@@ -411,6 +412,19 @@ describe("who gets none", () => {
     expect((await message(reference)).acknowledgement).toBeNull();
     expect(await kindsOf(reference)).toEqual(["delivered"]);
     expect(await store.nextAcknowledgementAt()).toBeNull();
+
+    const other = await openTwoServers();
+    const otherReference = await other.accept();
+    other.start();
+    await other.log.seen("acknowledged");
+    const bytes = (mail: ReceivedMail | undefined, own: string) => [
+      ...[mail?.sender, mail?.recipients],
+      mail?.raw
+        .toString("latin1")
+        .replaceAll(own, "REFERENCE")
+        .replaceAll(/--_NmP-[\w-]+/g, "BOUNDARY"),
+    ];
+    expect(bytes(other.team.mails[0], otherReference)).toEqual(bytes(team.mails[0], reference));
   });
 });
 

@@ -23,7 +23,11 @@ test("counts requests, messages and deliveries by outcome, and names nobody", as
   const mailServer = await startMailServer();
   onTestFinished(() => mailServer.close());
   mailServer.behave({ kind: "refuse", at: "recipient", code: 550, times: 1 });
-  const { url, metrics } = await start({ SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, RATE_LIMIT: "4/1d" });
+  const { url, metrics } = await start({
+    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
+    RATE_LIMIT: "4/1d",
+    ACKNOWLEDGE: "on",
+  });
   const send = (body: string, headers = {}) =>
     fetch(`${url}/send-email`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
   const visitor = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Words" };
@@ -42,7 +46,10 @@ test("counts requests, messages and deliveries by outcome, and names nobody", as
 
   const delivered = async () => (await scrape(metrics)).value('site_deliveries_total{outcome="delivered"}');
   await expect.poll(delivered, { timeout: 10_000 }).toBe(1);
+  const told = async () => (await scrape(metrics)).value('site_acknowledgements_total{outcome="sent"}');
+  await expect.poll(told, { timeout: 10_000 }).toBe(1);
   const { text, value } = await scrape(metrics);
+  expect(value('site_acknowledgements_total{outcome="failed"}')).toBe(0);
   expect({
     refusedForGood: value('site_deliveries_total{outcome="failed"}'),
     queued: value('site_messages_accepted_total{outcome="queued"}'),

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startServer } from "../scripts/run-server.ts";
+import { openStore } from "../server/store/open-store.ts";
+import { acknowledgementIdsOf, messageIdsOf } from "./support/invariant.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
-import { parseMail } from "./support/parse-mail.ts";
 import type { PostgresConnection } from "./support/postgres.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
@@ -15,12 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => postgres.stop());
 
-test(`two servers on one PostgreSQL: ${MESSAGES} messages, ${MESSAGES} mails`, async () => {
+test(`two servers on one PostgreSQL: ${MESSAGES} messages, ${MESSAGES} mails, and one to their only sender`, async () => {
   const mailServer = await startMailServer();
   const env = {
     DATABASE_URL: await postgres.createDatabase(),
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     LOG_LEVEL: "error",
+    ACKNOWLEDGE: "on",
   };
   const nodes = await Promise.all([startServer(env), startServer(env)]);
   const references = new Set<string | null>();
@@ -33,9 +35,15 @@ test(`two servers on one PostgreSQL: ${MESSAGES} messages, ${MESSAGES} mails`, a
   expect(references.size).toBe(MESSAGES);
   expect(references).not.toContain(null);
 
-  await expect.poll(() => mailServer.mails.length, { timeout: 60_000, interval: 100 }).toBeGreaterThanOrEqual(MESSAGES);
+  const soon = { timeout: 60_000, interval: 100 };
+  await expect.poll(() => mailServer.mails.length, soon).toBeGreaterThanOrEqual(MESSAGES);
+  const store = await openStore({ dataDir: "", databaseUrl: env.DATABASE_URL });
+  const told = { queued: 0, sending: 0, sent: 1, skipped: MESSAGES - 1, failed: 0 };
+  await expect.poll(() => store.countAcknowledgements(new Date(0)), soon).toEqual(told);
+  await store.close();
   for (const node of nodes) expect(await node.stop()).toBe(0);
-  const ids = mailServer.mails.map(({ raw }) => parseMail(raw).header("Message-ID"));
+  const ids = messageIdsOf(mailServer.mails);
+  expect(acknowledgementIdsOf(mailServer.mails)).toHaveLength(1);
   expect(ids).toHaveLength(MESSAGES);
   expect(new Set(ids).size).toBe(MESSAGES);
   await mailServer.close();

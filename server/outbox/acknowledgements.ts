@@ -70,23 +70,28 @@ export function createAcknowledger(options: AcknowledgerOptions): Acknowledger {
   async function startDue(): Promise<number | null> {
     if (isFinishing || saver.hasUnsavedResults) return null;
     if (pause.state === "waiting") return pause.remainingMs;
-    const room = (pause.state === "probing" ? 1 : CONCURRENCY) - inFlight.size;
+    let room = (pause.state === "probing" ? 1 : CONCURRENCY) - inFlight.size;
     if (room <= 0) return null;
     try {
-      const { claims, skipped, failed } = await store.claimAcknowledgements(room, leaseMs, rules, clock.now());
-      for (const { reference, reason } of skipped) {
-        meter.acknowledged("skipped");
-        log.info({ event: "acknowledgement-skipped", reference, reason }, "The sender gets no acknowledgement");
+      // Again for as long as some are skipped: behind a flood to one address there may be others.
+      while (room > 0) {
+        const { claims, skipped, failed } = await store.claimAcknowledgements(room, leaseMs, rules, clock.now());
+        room -= claims.length;
+        for (const { reference, reason } of skipped) {
+          meter.acknowledged("skipped");
+          log.info({ event: "acknowledgement-skipped", reference, reason }, "The sender gets no acknowledgement");
+        }
+        for (const reference of failed) {
+          meter.acknowledged("failed");
+          log.warn({ event: "acknowledgement-failed", reference }, "Given up: nobody knows whether it was sent");
+        }
+        for (const claim of claims) {
+          if (isFinishing) await unclaim(claim);
+          else start(claim);
+        }
+        if (isFinishing || skipped.length + failed.length === 0) break;
       }
-      for (const reference of failed) {
-        meter.acknowledged("failed");
-        log.warn({ event: "acknowledgement-failed", reference }, "Given up: nobody knows whether it was sent");
-      }
-      for (const claim of claims) {
-        if (isFinishing) await unclaim(claim);
-        else start(claim);
-      }
-      if (claims.length === room) return null;
+      if (room === 0) return null;
       const dueAt = await store.nextAcknowledgementAt();
       return dueAt && dueAt.getTime() - clock.now().getTime();
     } catch (error) {

@@ -43,16 +43,26 @@ export function findViolations({ acknowledged, stored, messageIds }: Evidence, m
   return violations;
 }
 
+/** Of the mails to the team. */
 export function messageIdsOf(mails: readonly ReceivedMail[]): string[] {
+  return idsOfMails(mails.filter(({ sender }) => sender !== ""));
+}
+
+/** Of the mails to senders, which have no envelope sender. */
+export function acknowledgementIdsOf(mails: readonly ReceivedMail[]): string[] {
+  return idsOfMails(mails.filter(({ sender }) => sender === ""));
+}
+
+function idsOfMails(mails: readonly ReceivedMail[]): string[] {
   return mails.map(({ raw }) => parseMail(raw).header("Message-ID"));
 }
 
 /** `<BC-7K3Q-9M.17@example.com>` is of BC-7K3Q-9M. */
-function referenceOf(messageId: string): string {
+export function referenceOf(messageId: string): string {
   return /^<([^.]+)\./.exec(messageId)?.[1] ?? messageId;
 }
 
-function countEach(values: readonly string[]): Map<string, number> {
+export function countEach(values: readonly string[]): Map<string, number> {
   const times = new Map<string, number>();
   for (const value of values) times.set(value, (times.get(value) ?? 0) + 1);
   return times;

@@ -11,8 +11,11 @@ export interface Answer {
 
 interface Letter {
   key: string;
+  email: string;
   message: string;
 }
+
+const EMAIL = "load@example.com";
 
 /** Visitors who remember what they sent, and send what was not acknowledged again under its first key. */
 export interface Visitors {
@@ -28,7 +31,8 @@ export interface Visitors {
   postAgain(url: string): Promise<number>;
 }
 
-export function createVisitors(): Visitors {
+/** @param emailOf the address of each visitor; of all the same unless given */
+export function createVisitors(emailOf: (count: number) => string = () => EMAIL): Visitors {
   const acknowledged: string[] = [];
   const answers: Answer[] = [];
   let unsettled: Letter[] = [];
@@ -43,7 +47,7 @@ export function createVisitors(): Visitors {
   }
   const sendNew = (url: string) => {
     count += 1;
-    return send(url, { key: randomUUID(), message: `message ${count}` });
+    return send(url, { key: randomUUID(), email: emailOf(count), message: `message ${count}` });
   };
 
   return {
@@ -70,15 +74,15 @@ export function createVisitors(): Visitors {
 
 /** Gives the reference, or null when the answer was no success; rejects when there was no answer. */
 export async function postMessage(url: string, message: string): Promise<string | null> {
-  return (await post(url, { key: randomUUID(), message })).reference;
+  return (await post(url, { key: randomUUID(), email: EMAIL, message })).reference;
 }
 
-async function post(url: string, { key, message }: Letter): Promise<Answer> {
+async function post(url: string, { key, email, message }: Letter): Promise<Answer> {
   const startMs = performance.now();
   const response = await fetch(`${url}/send-email`, {
     method: "POST",
     headers: { "content-type": "application/json", "idempotency-key": key },
-    body: JSON.stringify({ name: "Load", email: "load@example.com", phone: "1", country: "", message }),
+    body: JSON.stringify({ name: "Load", email, phone: "1", country: "", message }),
     signal: AbortSignal.timeout(30_000),
   });
   const body = (await response.json()) as { success: boolean; reference?: string };

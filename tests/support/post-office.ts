@@ -45,9 +45,11 @@ export async function openPostOffice(startsAt?: string, databaseUrl: string | nu
   onTestFinished(() => store.close());
   const clock = createFakeClock(startsAt);
   const log = createRecordingLog();
-  onTestFinished(() =>
-    expect(JSON.stringify(log.lines)).not.toMatch(/@|Ada|Lovelace|credits|7946|the old one|secret/i),
-  );
+  onTestFinished(() => {
+    // A reference may spell a word by chance.
+    const logged = JSON.stringify(log.lines).replaceAll(/"reference":"BC-\w{4}-\w\w"/g, "");
+    expect(logged).not.toMatch(/@|Ada|Lovelace|credits|7946|the old one|secret/i);
+  });
   let accepted = 0;
 
   return {

@@ -31,11 +31,18 @@ export interface Scene {
   expectNothingLost(server: RunningServer, maxTimesMailed?: number): Promise<void>;
 }
 
-export async function openScene(options: { dataDir?: string; databaseUrl?: string } = {}): Promise<Scene> {
+interface SceneOptions {
+  dataDir?: string;
+  databaseUrl?: string;
+  /** The address of each visitor; of all the same unless given. */
+  emailOf?: (count: number) => string;
+}
+
+export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   const dataDir = options.dataDir ?? (await makeScratchFolder());
   const mailServer = await startMailServer();
   onTestFinished(() => mailServer.close());
-  const visitors = createVisitors();
+  const visitors = createVisitors(options.emailOf);
   const store = await openStore({ dataDir, databaseUrl: options.databaseUrl ?? null });
   onTestFinished(() => store.close());
   const soon = { timeout: SOON_MS, interval: 50 };
