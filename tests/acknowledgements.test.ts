@@ -157,6 +157,19 @@ it("1,000 messages in the name of one victim, in many spellings: one mail", asyn
   });
 }, 60_000);
 
+it("a flood to one address keeps nobody else waiting", async () => {
+  const { accept, store, clock, log, start } = await openTwoServers();
+  await Promise.all(Array.from({ length: 350 }, () => accept({ email: "victim@example.org" })));
+  await accept({ email: "bob@example.org" });
+  for (const claim of await store.claim(400, MINUTE_MS, clock.now())) {
+    await store.markDelivered(claim, clock.now(), true);
+  }
+  start();
+  // The clock stands still.
+  await log.seen("acknowledged", 2);
+  expect(log.count("acknowledgement-skipped")).toBe(349);
+});
+
 describe("a mail server that is hard on mails to strangers", () => {
   it("is tried for a day and no longer", async () => {
     const { accept, clock, log, strangers, start, acknowledgementOf } = await openTwoServers();
@@ -336,7 +349,17 @@ describe("a store that is away", () => {
     outbox.wake();
     await log.seen("delivered", 2);
     expect(team.mails).toHaveLength(2);
-    while (clock.now().getTime() < Date.parse("2026-01-05T11:01:00Z")) await clock.advance(10_000);
+    const advanceTo = async (time: string) => {
+      while (clock.now().getTime() < Date.parse(time)) {
+        await clock.advance(10_000);
+        // The worker that retries to save has timers too, so the clock does not wait for the other one.
+        await store.nextDueAt();
+      }
+    };
+    // Its lease ends meanwhile, and the other sender waits.
+    await advanceTo("2026-01-05T10:59:00Z");
+    expect(strangers.mails).toHaveLength(1);
+    await advanceTo("2026-01-05T11:01:00Z");
     await log.seen("acknowledged", 2);
     expect(strangers.mails).toHaveLength(2);
   });
@@ -453,6 +476,33 @@ describe("stopping", () => {
     expect(mailer.mails).toHaveLength(2);
     const states = await Promise.all(references.map(acknowledgementOf));
     expect(states.map((acknowledgement) => acknowledgement?.state)).toEqual(["sent", "sent", "queued"]);
+  });
+
+  it("gives back what it had claimed but not started", async () => {
+    const { accept, store, start, acknowledgementOf } = await openTwoServers();
+    const reference = await accept();
+    const claimed = Promise.withResolvers<void>();
+    const mayGoOn = Promise.withResolvers<void>();
+    const slow = withStore(store, {
+      async claimAcknowledgements(...args) {
+        const batch = await store.claimAcknowledgements(...args);
+        if (batch.claims.length > 0) {
+          claimed.resolve();
+          await mayGoOn.promise;
+        }
+        return batch;
+      },
+    });
+    const mailer = createManualMailer();
+    const outbox = start({ store: slow }, mailer);
+    await claimed.promise;
+    const stopping = outbox.stop();
+    mayGoOn.resolve();
+    await stopping;
+    expect(mailer.mails).toHaveLength(0);
+    expect(await acknowledgementOf(reference)).toMatchObject({ state: "sending", reason: null });
+    start({}, mailer);
+    await mailer.received(1);
   });
 
   it("does not wait longer than its deadline", async () => {
