@@ -74,6 +74,7 @@ test("every page is read with its title, description, labels and social card, an
   );
   expect(texts.get("contact form")).toContain("text: Enter your name.");
   expect(texts.get("settings")).toContain("contactTagline: Carbon Offsetting for a Brighter Future");
+  expect(texts.get("settings")).toContain("acknowledgement.body: Thank you for writing to {brand}.");
   expect(texts.get("settings")?.join()).not.toContain("/privacy");
   expect(texts.get("mail to the team")?.join()).toContain(
     "A visitor wrote through the contact form of Brighter Carbon.",
