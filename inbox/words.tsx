@@ -48,10 +48,10 @@ export const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   corrected: "Corrected by an operator",
   restricted: "Restricted: kept, but not used",
   unrestricted: "Restriction lifted",
-  acknowledged: "Acknowledged to its sender by e-mail",
-  "acknowledgement-deferred": "The acknowledgement to its sender could not be sent; tried again later",
-  "acknowledgement-failed": "The acknowledgement to its sender failed for good",
-  "acknowledgement-skipped": "Its sender gets no acknowledgement",
+  acknowledged: "Acknowledgement sent",
+  "acknowledgement-deferred": "Acknowledgement not sent yet; tried again later",
+  "acknowledgement-failed": "Acknowledgement failed for good",
+  "acknowledgement-skipped": "No acknowledgement sent",
 };
 
 interface ActionWords {
