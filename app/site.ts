@@ -121,6 +121,6 @@ export interface SiteSettings {
   heroFilm: "own" | "off" | readonly FilmSource[];
   footerColumns: readonly { title: string; links: readonly Link[] }[];
   social: readonly { network: "Facebook" | "Twitter" | "Instagram" | "LinkedIn"; href: string }[];
-  acknowledgement: { subject: string; body: string };
+  acknowledgement: { subject: string; body: `${string}{reference}${string}` };
   policyFacts: Readonly<Record<"lastUpdated" | "governingLaw" | "arbitrationBody", string | null>>;
 }

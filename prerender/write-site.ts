@@ -69,9 +69,6 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
 
   const unset = unsetFacts(settings);
   const { brand, contactEmail, referencePrefix, acknowledgement } = site;
-  if (!acknowledgement.body.includes("{reference}")) {
-    throw new Error("The acknowledgement's body in app/site.ts does not name the {reference}; add it.");
-  }
   const manifest: BuildManifest = {
     version: MANIFEST_VERSION,
     settings,
