@@ -4,6 +4,7 @@ import { MARK_COLOUR } from "./components/mark.tsx";
 import displayFont from "./media/display.woff2?url";
 import type { PageFetch, PageScript, RenderContext, Screen } from "./screen.ts";
 import { site } from "./site.ts";
+import { structuredData } from "./structured-data.ts";
 import siteStyles from "./styles/site.css?inline";
 
 /** Browsers prerender a page of this site while the pointer rests on its link, unless they save data. */
@@ -45,7 +46,7 @@ function inlineCode(script: PageScript): string {
 
 /** The picture that a shared link to the page shows. */
 export function socialCardPath(canonicalPath: string): string {
-  return `/assets/social${canonicalPath.replace(/\/$/, "/home")}.jpg`;
+  return `/assets/social${canonicalPath.replace(/\/$/, "/index")}.jpg`;
 }
 
 interface DocumentProps {
@@ -73,6 +74,9 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         <link rel="preload" href={displayFont} as="font" type="font/woff2" crossOrigin="anonymous" />
         <style>{parts.style}</style>
         {canonicalPath !== null && <SharingTags screen={screen} siteUrl={settings.siteUrl} path={canonicalPath} />}
+        {canonicalPath !== null && screen.isIndexed && (
+          <script type="application/ld+json">{structuredData(screen, canonicalPath, settings)}</script>
+        )}
         <link rel="icon" href={ICON.ico} sizes="32x32" />
         <link rel="icon" href={ICON.svg} type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/favicon.png" />

@@ -1,11 +1,11 @@
 declare module "*.mdx" {
   import type { MDXContent } from "mdx/types.js";
-  import type { PolicySection } from "./screens/policy.tsx";
+  import type { Section } from "./components/contents.tsx";
 
   const Text: MDXContent;
   export default Text;
   /** Added by prerender/mdx-sections.ts. */
-  export const sections: readonly PolicySection[];
+  export const sections: readonly Section[];
 }
 
 declare module "*.md" {
@@ -13,4 +13,11 @@ declare module "*.md" {
 
   const Text: MDXContent;
   export default Text;
+}
+
+/** The pages of `app/pages/`, as prerender/site-plugin.ts finds them. */
+declare module "virtual:pages" {
+  import type { WrittenPage } from "./screens/page.tsx";
+
+  export const pages: readonly WrittenPage[];
 }

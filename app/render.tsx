@@ -4,10 +4,10 @@ import { prerenderToNodeStream } from "react-dom/static";
 import { FormAlert } from "./contact/form-alert.tsx";
 import type { FormState } from "./contact/form-state.ts";
 import { Document, type PageParts, pageParts, socialCardPath } from "./document.tsx";
-import { COMING_SOON, FAILURE, ROUTES } from "./routes.ts";
+import { COMING_SOON, FAILURE, ROUTES, SPECIFIED_PATHS } from "./routes.ts";
 import type { PageFetch, RenderContext, Screen } from "./screen.ts";
 
-export { ROUTES };
+export { ROUTES, SPECIFIED_PATHS };
 
 /** A page with all that the build needs to know about it, so that nothing is searched for in its HTML. */
 export interface RenderedPage {
@@ -15,6 +15,8 @@ export interface RenderedPage {
   name: string;
   /** The paths that show it; none for Coming Soon and the failure page. */
   paths: readonly string[];
+  /** The file that it was written in; `null` for a screen of `app/screens/`. */
+  file: string | null;
   html: string;
   /** The page for visitors who save data, where it differs. */
   saveDataHtml: string | null;
@@ -72,6 +74,7 @@ async function renderPage(screen: Screen, paths: readonly string[], context: Ren
   return {
     name,
     paths,
+    file: screen.written?.file ?? null,
     html,
     saveDataHtml: saveDataHtml === html ? null : saveDataHtml,
     inlineStyles,

@@ -1,3 +1,4 @@
+import { pages } from "virtual:pages";
 import { CARBON_PATH } from "./components/page-footprint.tsx";
 import { FOOTPRINT_PATH } from "./contact/footprint-part.tsx";
 import type { Screen } from "./screen.ts";
@@ -6,6 +7,7 @@ import { contact } from "./screens/contact.tsx";
 import { failure } from "./screens/error.tsx";
 import { carbon, footprint } from "./screens/explanations.tsx";
 import { home } from "./screens/home.tsx";
+import { pageScreen } from "./screens/page.tsx";
 import { delivery, privacy, refunds, terms } from "./screens/policy.tsx";
 
 export interface Route {
@@ -14,8 +16,8 @@ export interface Route {
   screen: Screen;
 }
 
-/** Every path that has a screen of its own. Matching is exact; any other path shows Coming Soon. */
-export const ROUTES: readonly Route[] = [
+/** The paths that the specification gives to a screen. No file of `app/pages/` may take one. */
+const SPECIFIED: readonly Route[] = [
   { paths: ["/"], screen: home },
   { paths: ["/contact", "/contact-us"], screen: contact },
   { paths: ["/privacy", "/privacy-policy"], screen: privacy },
@@ -25,6 +27,13 @@ export const ROUTES: readonly Route[] = [
   // They explain figures: that in the footer, and those of the estimate on the contact page.
   { paths: [CARBON_PATH], screen: carbon },
   { paths: [FOOTPRINT_PATH], screen: footprint },
+];
+export const SPECIFIED_PATHS: readonly string[] = SPECIFIED.flatMap(({ paths }) => paths);
+
+/** Every path that has a screen of its own. Matching is exact; any other path shows Coming Soon. */
+export const ROUTES: readonly Route[] = [
+  ...SPECIFIED,
+  ...pages.map((page): Route => ({ paths: [page.path], screen: pageScreen(page, pages) })),
 ];
 
 export const COMING_SOON: Screen = comingSoon;

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import type { Footprint } from "./components/page-footprint.tsx";
+import type { Link } from "./site.ts";
 
 /** One screen of the site: the metadata of its page, what it needs, and what it shows between header and footer. */
 export interface Screen {
@@ -11,6 +12,8 @@ export interface Screen {
   description: string;
   /** Shown by search engines and listed in the sitemap. */
   isIndexed: boolean;
+  /** The file that somebody wrote it in, and the pages above it, from the home page down; for pages from files. */
+  written?: { file: string; parents: readonly Link[] };
   /** The header lies over the screen's own picture instead of above it. */
   isHeaderOverlaid?: boolean;
   /** Styles that only this screen needs. */

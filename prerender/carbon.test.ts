@@ -102,6 +102,7 @@ async function renderFigures({ footprintOf }: RenderContext, fetches: readonly P
   const page = (name: string): RenderedPage => ({
     name,
     paths: [],
+    file: null,
     html: `${footprintOf(name)?.grams.toFixed(3)} ${footprintOf(name)?.gramsWithoutFilm.toFixed(3)}`,
     saveDataHtml: null,
     inlineStyles: [],

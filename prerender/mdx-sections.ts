@@ -1,5 +1,5 @@
 /** The part of Markdown's syntax tree that is used here. */
-interface Node {
+export interface Node {
   type: string;
   depth?: number;
   value?: string;
@@ -18,7 +18,7 @@ export function mdxSections() {
       .map((heading, index) => {
         const words = textOf(heading);
         const title = `${index + 1}. ${words}`;
-        const id = words.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+        const id = headingId(words);
         heading.children = [{ type: "text", value: `${index + 1}. ` }, ...(heading.children ?? [])];
         heading.data = { hProperties: { id } };
         return { id, title };
@@ -27,7 +27,15 @@ export function mdxSections() {
   };
 }
 
-function textOf(node: Node): string {
+/** What a link to the heading names: `#your-own-data`. */
+export function headingId(words: string): string {
+  return words
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+    .replaceAll(/^-|-$/g, "");
+}
+
+export function textOf(node: Node): string {
   return node.value ?? (node.children ?? []).map(textOf).join("");
 }
 

@@ -1,4 +1,7 @@
-import { readFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join, parse } from "node:path";
 import fontverter from "fontverter";
 import * as harfbuzz from "harfbuzzjs";
 import sharp from "sharp";
@@ -49,7 +52,60 @@ function icoOf(png: Buffer, size: number): Buffer {
   return Buffer.concat([header, png]);
 }
 
-const CARD = { widthPx: 1200, heightPx: 630, marginPx: 80, titlePx: 92, titleWidthPx: 680, maxBytes: 60_000 };
+/** A picture of a page in the sizes that browsers choose from, the largest last. */
+export interface ResizedPicture {
+  /** Of the largest. */
+  width: number;
+  height: number;
+  sources: readonly { file: string; width: number }[];
+}
+
+/** A column of text is 40rem wide at most; the larger one is for screens with finer pixels. */
+const PICTURE_WIDTHS_PX = [480, 960];
+const PICTURE_QUALITY = 75;
+const RESIZED_DIR = "node_modules/.cache/pictures";
+
+/**
+ * Makes WebP files of a picture, without what a camera wrote into it, such as the place. They are kept, because that takes
+ * most of the time of a small build.
+ */
+export async function resizePicture(file: string): Promise<ResizedPicture> {
+  const content = await readFile(file);
+  const { format, autoOrient } = await sharp(content).metadata();
+  // A drawing has no pixels of its own, and is sharp at twice its size.
+  const availablePx = format === "svg" ? 2 * autoOrient.width : autoOrient.width;
+  const largestPx = Math.min(availablePx, Math.max(...PICTURE_WIDTHS_PX));
+  const widths = [...PICTURE_WIDTHS_PX.filter((width) => width < largestPx), largestPx];
+  const hash = createHash("sha256").update(`${PICTURE_QUALITY} `).update(content).digest("hex").slice(0, 16);
+  const name = parse(file)
+    .name.toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-");
+  const dir = join(RESIZED_DIR, hash);
+  await mkdir(dir, { recursive: true });
+  const sources = await Promise.all(
+    widths.map(async (width) => {
+      const source = { file: join(dir, `${name}-${width}.webp`), width };
+      if (!existsSync(source.file)) {
+        const resized = await sharp(content, { density: format === "svg" ? 144 : 72 })
+          .autoOrient()
+          .resize({ width })
+          .webp({ quality: PICTURE_QUALITY, effort: 6 })
+          .toBuffer();
+        // Renamed when it is whole: another build may look for it at the same time.
+        const draft = `${source.file}.${process.pid}`;
+        await writeFile(draft, resized);
+        await rename(draft, source.file);
+      }
+      return source;
+    }),
+  );
+  const shownPx = format === "svg" ? Math.min(autoOrient.width, largestPx) : largestPx;
+  return { width: shownPx, height: Math.round((shownPx * autoOrient.height) / autoOrient.width), sources };
+}
+
+const CARD = { widthPx: 1200, heightPx: 630, marginPx: 80, titleWidthPx: 680, titleHeightPx: 300, maxBytes: 60_000 };
+/** The first of these is used with which the title fits. */
+const CARD_TITLES_PX = [92, 72, 56, 44];
 
 /**
  * Prepares the font once, and returns a function that draws the picture that a shared link shows: the film's first
@@ -61,8 +117,8 @@ export async function socialCardDrawer(): Promise<(headline: string) => Promise<
 }
 
 async function drawSocialCard(headline: string, outline: TextOutliner): Promise<Buffer> {
-  const { widthPx: width, heightPx: height, marginPx: margin, titlePx } = CARD;
-  const lines = wrap(headline, (text) => outline(text, titlePx));
+  const { widthPx: width, heightPx: height, marginPx: margin } = CARD;
+  const { titlePx, lines } = fitTitle(headline, outline);
   const firstBaseline = height - margin - 64 - (lines.length - 1) * titlePx;
   const title = lines.map(({ path }, index) => place(path, margin, firstBaseline + index * titlePx, "#fff")).join("");
   const brand = place(outline(site.brand, 40).path, margin + 76, 122, "#fff");
@@ -71,15 +127,27 @@ async function drawSocialCard(headline: string, outline: TextOutliner): Promise<
     <defs><linearGradient id="scrim"><stop offset=".1" stop-color="#06201c" stop-opacity=".82"/><stop offset=".75" stop-color="#06201c" stop-opacity="0"/></linearGradient></defs>
     <path d="M0 0h${width}v${height}H0z" fill="url(#scrim)"/>
     <g transform="translate(${margin} 76) scale(1.875)">${markShapes("#fff")}</g>${brand}${title}${tagline}</svg>`;
-  const card = await sharp("app/media/poster.jpg")
+  const picture = await sharp("app/media/poster.jpg")
     .resize(width, height, { fit: "cover" })
     .composite([{ input: Buffer.from(svg) }])
-    .jpeg({ quality: 80, mozjpeg: true })
+    .png({ compressionLevel: 0 })
     .toBuffer();
-  if (card.length > CARD.maxBytes) {
-    throw new Error(`The social card of "${headline}" is ${card.length} bytes; lower its quality.`);
+  // Many small letters take more bytes than few large ones.
+  for (const quality of [80, 70, 60, 50]) {
+    const card = await sharp(picture).jpeg({ quality, mozjpeg: true }).toBuffer();
+    if (card.length <= CARD.maxBytes) return card;
   }
-  return card;
+  throw new Error(`The social card of "${headline}" is larger than ${CARD.maxBytes} bytes; shorten that title.`);
+}
+
+function fitTitle(headline: string, outline: TextOutliner): { titlePx: number; lines: Outline[] } {
+  const fits = CARD_TITLES_PX.map((titlePx) => ({ titlePx, lines: wrap(headline, (text) => outline(text, titlePx)) }));
+  const fit = fits.find(
+    ({ titlePx, lines }) =>
+      lines.length * titlePx <= CARD.titleHeightPx && lines.every(({ widthPx }) => widthPx <= CARD.titleWidthPx),
+  );
+  if (!fit) throw new Error(`The social card has no room for "${headline}"; shorten that title, or its longest word.`);
+  return fit;
 }
 
 function wrap(text: string, measure: (line: string) => Outline): Outline[] {
@@ -110,13 +178,20 @@ const FONT_UNITS = 1000;
 async function textOutliner(fontFile: string, weight: number): Promise<TextOutliner> {
   const sfnt = await fontverter.convert(await readFile(fontFile), "sfnt");
   const bytes = new Uint8Array(sfnt).buffer;
-  const font = new harfbuzz.Font(new harfbuzz.Face(new harfbuzz.Blob(bytes), 0));
+  const face = new harfbuzz.Face(new harfbuzz.Blob(bytes), 0);
+  const letters = new Set(face.collectUnicodes());
+  const isDrawn = (letter: string) => letters.has(letter.codePointAt(0) ?? 0);
+  const font = new harfbuzz.Font(face);
   font.setScale(FONT_UNITS, FONT_UNITS);
   font.setVariations([new harfbuzz.Variation("wght", weight)]);
 
+  /** The font has no more letters than headings usually need. Of others their plain form is drawn: CO₂ as CO2. */
+  const drawable = (text: string) =>
+    [...text].flatMap((letter) => (isDrawn(letter) ? letter : [...letter.normalize("NFKD")].filter(isDrawn))).join("");
+
   return (text, sizePx) => {
     const buffer = new harfbuzz.Buffer();
-    buffer.addText(text);
+    buffer.addText(drawable(text));
     buffer.guessSegmentProperties();
     harfbuzz.shape(font, buffer);
     const scale = sizePx / FONT_UNITS;

@@ -1,27 +1,51 @@
 import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isRunnableDevEnvironment, type Plugin, type ViteBuilder, type ViteDevServer } from "vite";
+import mdx from "@mdx-js/rollup";
+import { isRunnableDevEnvironment, type Plugin, type PluginOption, type ViteBuilder, type ViteDevServer } from "vite";
 import type { PageScript, RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint-factors.ts";
 import { electricityFile } from "./electricity.ts";
+import { mdxSections } from "./mdx-sections.ts";
+import { findPathProblems, type PageFiles, readPageFiles } from "./page-files.ts";
 import { technicalFiles } from "./technical-files.ts";
-import { writeSite } from "./write-site.ts";
+import { problemsError, writeSite } from "./write-site.ts";
 
 type Renderer = typeof import("../app/render.tsx");
 
 const SCRIPTS = { film: "app/film.ts", contact: "app/client.tsx" } as const;
-const OUT = "dist";
-/** Where the renderer itself is built to; removed when the build is done. */
-const RENDERER_OUT = "dist/.renderer";
+/** The module that lists the pages of the folder. */
+const PAGES_MODULE = "virtual:pages";
+const PAGES_MODULE_ID = `\0${PAGES_MODULE}`;
+
+interface SiteFolders {
+  /** Of the `.mdx` files that are pages. */
+  pagesDir?: string;
+  outDir?: string;
+}
 
 /**
  * Turns the React components of `app/` into static pages: at build time into `dist/`, and in development on every
  * request. Nothing outside this folder knows how pages are rendered.
  */
-export function site(): Plugin {
+export function site({ pagesDir = "app/pages", outDir = "dist" }: SiteFolders = {}): PluginOption[] {
+  return [
+    // Only the policies have numbered sections.
+    { enforce: "pre", ...mdx({ remarkPlugins: [mdxSections], include: "app/policies/*.mdx" }) },
+    { enforce: "pre", ...mdx({ include: "**/*.md" }) },
+    sitePlugin(resolve(pagesDir), outDir),
+  ];
+}
+
+function sitePlugin(pagesDir: string, outDir: string): Plugin {
   let settings: BuildSettings;
+  /** Read again after a change. */
+  let pageFiles: Promise<PageFiles> | undefined;
+  const readPages = () => {
+    pageFiles ??= readPageFiles(pagesDir);
+    return pageFiles;
+  };
   return {
     name: "site",
 
@@ -38,11 +62,11 @@ export function site(): Plugin {
         build: { target: ["chrome117", "safari17", "firefox125"], assetsInlineLimit: 0, modulePreload: false },
         environments: {
           client: {
-            build: { outDir: OUT, emptyOutDir: true, manifest: ".scripts.json", rolldownOptions: { input: SCRIPTS } },
+            build: { outDir, emptyOutDir: true, manifest: ".scripts.json", rolldownOptions: { input: SCRIPTS } },
           },
           ssr: {
             build: {
-              outDir: RENDERER_OUT,
+              outDir: rendererDirOf(outDir),
               ssr: true,
               emitAssets: true,
               cssMinify: "lightningcss",
@@ -51,38 +75,75 @@ export function site(): Plugin {
             },
           },
         },
-        builder: { buildApp: (builder) => buildSite(builder, settings) },
+        builder: {
+          buildApp: async (builder) => buildSite(builder, { settings, outDir, pageFiles: await readPages() }),
+        },
       };
     },
 
+    resolveId: (id) => (id === PAGES_MODULE ? PAGES_MODULE_ID : undefined),
+
+    async load(id) {
+      if (id !== PAGES_MODULE_ID && !(id.startsWith(pagesDir + sep) && id.endsWith(".mdx"))) return;
+      const { pages } = await readPages();
+      if (id === PAGES_MODULE_ID) return listPages(pages.map(({ file }) => file));
+      return pages.find(({ file }) => file === id)?.code;
+    },
+
     configureServer(server) {
-      return () => serveDev(server, renderContext(settings, devScripts()));
+      server.watcher.add(pagesDir);
+      return () => serveDev(server, renderContext(settings, devScripts()), readPages);
     },
 
     // Pages have no script that could replace a part of them, so they reload when a file changes that they are made of.
-    hotUpdate({ modules, server }) {
-      const isOfPages = this.environment.name === "ssr" && modules.length > 0;
-      if (isOfPages) server.environments.client.hot.send({ type: "full-reload" });
+    hotUpdate({ file, modules, server }) {
+      if (this.environment.name !== "ssr") return;
+      const isInPagesDir = resolve(file).startsWith(pagesDir + sep);
+      if (isInPagesDir) {
+        pageFiles = undefined;
+        this.environment.moduleGraph.invalidateAll();
+      }
+      if (isInPagesDir || modules.length > 0) server.environments.client.hot.send({ type: "full-reload" });
     },
   };
 }
 
-async function buildSite(builder: ViteBuilder, settings: BuildSettings): Promise<void> {
+function listPages(files: readonly string[]): string {
+  const imports = files.map(
+    (file, index) => `import Text${index}, { page as page${index} } from ${JSON.stringify(file)};`,
+  );
+  const pages = files.map((_, index) => `{ ...page${index}, Text: Text${index} }`);
+  return `${imports.join("\n")}\nexport const pages = [${pages}];\n`;
+}
+
+/** Where the renderer itself is built to; removed when the build is done. */
+function rendererDirOf(outDir: string): string {
+  return join(outDir, ".renderer");
+}
+
+interface Build {
+  settings: BuildSettings;
+  outDir: string;
+  pageFiles: PageFiles;
+}
+
+async function buildSite(builder: ViteBuilder, { settings, outDir, pageFiles }: Build): Promise<void> {
   const { client, ssr } = builder.environments;
   if (!client || !ssr) throw new Error("Vite has no client or no ssr environment.");
   await builder.build(client);
   await builder.build(ssr);
 
-  const renderer: Renderer = await import(pathToFileURL(join(RENDERER_OUT, "render.js")).href);
-  const context = renderContext(settings, await builtScripts());
-  const unset = await writeSite({ renderer, context, outDir: OUT, rendererDir: RENDERER_OUT });
-  await rm(RENDERER_OUT, { recursive: true });
+  const rendererDir = rendererDirOf(outDir);
+  const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
+  const context = renderContext(settings, await builtScripts(outDir));
+  const unset = await writeSite({ renderer, context, pageFiles, outDir, rendererDir });
+  await rm(rendererDir, { recursive: true });
   if (unset.length > 0) console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
   if (areFactorsDue(new Date())) console.log(`Newer factors of the footprint estimate are due; ${FACTORS_REMEDY}`);
 }
 
 /** Renders the page again on every request. */
-function serveDev(server: ViteDevServer, context: RenderContext): void {
+function serveDev(server: ViteDevServer, context: RenderContext, readPages: () => Promise<PageFiles>): void {
   const { ssr } = server.environments;
   if (!ssr || !isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
   // Drawn once: icons are slow to draw.
@@ -96,7 +157,10 @@ function serveDev(server: ViteDevServer, context: RenderContext): void {
         response.end(file.content);
         return;
       }
-      const { renderPath } = await ssr.runner.import<Renderer>("/app/render.tsx");
+      const { renderPath, SPECIFIED_PATHS } = await ssr.runner.import<Renderer>("/app/render.tsx");
+      const { paths, problems } = await readPages();
+      const refused = [...problems, ...findPathProblems(paths, SPECIFIED_PATHS)];
+      if (refused.length > 0) throw problemsError(refused);
       const html = await renderPath(path, context);
       response.setHeader("content-type", "text/html; charset=utf-8");
       response.end(await server.transformIndexHtml(path, html));
@@ -107,8 +171,8 @@ function serveDev(server: ViteDevServer, context: RenderContext): void {
 }
 
 /** The film's script is small enough to be written into its page; the contact form's is a file of its own. */
-async function builtScripts(): Promise<RenderContext["scripts"]> {
-  const manifestFile = join(OUT, ".scripts.json");
+async function builtScripts(outDir: string): Promise<RenderContext["scripts"]> {
+  const manifestFile = join(outDir, ".scripts.json");
   const manifest = JSON.parse(await readFile(manifestFile, "utf8")) as Record<string, { file: string }>;
   await rm(manifestFile);
   const fileOf = (source: string) => {
@@ -116,7 +180,7 @@ async function builtScripts(): Promise<RenderContext["scripts"]> {
     if (!file) throw new Error(`The build wrote no script for ${source}.`);
     return file;
   };
-  const filmFile = join(OUT, fileOf(SCRIPTS.film));
+  const filmFile = join(outDir, fileOf(SCRIPTS.film));
   const film: PageScript = { code: (await readFile(filmFile, "utf8")).trim() };
   await rm(filmFile);
   return { film, contact: { url: `/${fileOf(SCRIPTS.contact)}` } };

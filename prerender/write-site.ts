@@ -20,19 +20,22 @@ import { checkSiteClaims } from "./claims/site-claims.ts";
 import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
 import { electricityTable } from "./electricity.ts";
+import { findBrokenLinks } from "./links.ts";
+import { findPathProblems, type PageFiles, type Problem } from "./page-files.ts";
 import { socialCardDrawer } from "./pictures.ts";
 import { type SiteFile, technicalFiles } from "./technical-files.ts";
 
 interface SiteBuild {
   renderer: typeof import("../app/render.tsx");
   context: RenderContext;
+  pageFiles: PageFiles;
   outDir: string;
   /** Where Vite left the assets that the pages import. */
   rendererDir: string;
 }
 
 /** Writes every file of the site and the manifest that describes them; returns the policy facts that are unset. */
-export async function writeSite({ renderer, context, outDir, rendererDir }: SiteBuild): Promise<string[]> {
+export async function writeSite({ renderer, context, pageFiles, outDir, rendererDir }: SiteBuild): Promise<string[]> {
   const { settings } = context;
   const indexedPaths = renderer.ROUTES.flatMap(({ screen, paths }) => (screen.isIndexed ? paths[0] : []));
   const fixed = [
@@ -41,6 +44,19 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
     ...(await emittedFiles(rendererDir, "media")),
     ...(await technicalFiles(settings, indexedPaths)),
   ];
+  const { pages: compiled, paths, problems } = pageFiles;
+  const targets = {
+    siteUrl: settings.siteUrl,
+    filePaths: [...fixed.map(({ file }) => `/${file}`), "/carbon.json", "/carbon.txt"],
+    refused: paths.filter(({ path }) => !compiled.some((page) => page.path === path)),
+  };
+  const refused = [
+    ...problems,
+    ...findPathProblems(paths, renderer.SPECIFIED_PATHS),
+    ...(await findBrokenLinks(await renderer.renderSite(context), targets)),
+  ];
+  if (refused.length > 0) throw problemsError(refused);
+
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
   const rendered = await renderWeighed(renderer.renderSite, context, (url) => contents.get(url));
   const { pages, comingSoon, failure, carbon } = rendered;
@@ -80,6 +96,14 @@ export async function writeSite({ renderer, context, outDir, rendererDir }: Site
   await write(outDir, MANIFEST_FILE, JSON.stringify(manifest, null, 1));
   await write(outDir, HEADERS_FILE, headersFile(manifest));
   return unset;
+}
+
+/** Lists every problem at once. Without a stack, because it is no fault of the program. */
+export function problemsError(problems: readonly Problem[]): Error {
+  const lines = problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
+  const error = new Error(`The pages cannot be built:\n${lines.join("\n")}`);
+  error.stack = error.message;
+  return error;
 }
 
 /** What Vite itself wrote into a folder, with a hash in each name. */

@@ -119,12 +119,13 @@ test.each(SCREENS)("the social card of $name is a 1200 x 630 picture of at most 
 });
 
 test("no page has a style attribute or a style sheet, and only two have a script", () => {
-  // Rules for preparing pages ahead are data, though the element that holds them is called a script.
-  const withoutRules = (html: string) => html.replace(/<script type="speculationrules">[^<]*<\/script>/, "");
+  // Rules for preparing pages ahead and what search engines read are data, though their element is called a script.
+  const withoutData = (html: string) =>
+    html.replaceAll(/<script type="(speculationrules|application\/ld\+json)">[^<]*<\/script>/g, "");
   const withScript: string[] = [];
   for (const { kind, file, url: path } of manifest.files) {
     if (kind !== "page") continue;
-    const html = withoutRules(readFileSync(`dist/${file}`, "utf8"));
+    const html = withoutData(readFileSync(`dist/${file}`, "utf8"));
     expect(html).not.toMatch(/<[^>]+\sstyle=/);
     expect(html).not.toContain('rel="stylesheet"');
     if (html.includes("<script")) withScript.push(path);

@@ -1,4 +1,5 @@
 import type { MDXContent } from "mdx/types.js";
+import { Contents, MARK_SECTION_IN_VIEW, type Section } from "../components/contents.tsx";
 import Delivery, { sections as deliverySections } from "../policies/delivery.mdx";
 import { Fact, POLICY_COMPONENTS, SettingsContext } from "../policies/facts.tsx";
 import Privacy, { sections as privacySections } from "../policies/privacy.mdx";
@@ -8,16 +9,6 @@ import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/policy.css?inline";
 
-/** Marks the section in view, where browsers support it. Not in policy.css: Lightning CSS does not know it yet. */
-const MARK_SECTION_IN_VIEW =
-  "@layer screen{.contents ol{scroll-target-group:auto}.contents a:target-current{color:var(--ink);font-weight:600;text-decoration-color:var(--amber)}}";
-
-/** One heading of a policy's text, as the build reads it from the MDX. */
-export interface PolicySection {
-  id: string;
-  title: string;
-}
-
 interface Policy {
   heading: string;
   /** Shown on printed copies. */
@@ -25,7 +16,7 @@ interface Policy {
   /** Instead of the operator's date. */
   lastUpdated?: string;
   description: string;
-  sections: readonly PolicySection[];
+  sections: readonly Section[];
   Text: MDXContent;
 }
 
@@ -86,16 +77,7 @@ function PolicyPage({ heading, path, lastUpdated, sections, Text }: Policy) {
         {site.legalName}, <Fact name="websiteUrl" />
         {path}, last updated on {lastUpdated ?? <Fact name="lastUpdated" />}
       </p>
-      <nav className="contents" aria-labelledby="contents-title">
-        <h2 id="contents-title">On this page</h2>
-        <ol>
-          {sections.map((section) => (
-            <li key={section.id}>
-              <a href={`#${section.id}`}>{section.title}</a>
-            </li>
-          ))}
-        </ol>
-      </nav>
+      <Contents sections={sections} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a pane that scrolls must be reachable by keyboard */}
       <section className="pane" aria-label={`${heading}, full text`} tabIndex={0}>
         <Text components={POLICY_COMPONENTS} />

@@ -9,6 +9,7 @@ import type { RenderedSite } from "../../app/render.tsx";
 import type { RenderContext } from "../../app/screen.ts";
 import { parseBuildSettings } from "../../contract/build-settings.ts";
 import config from "../../vite.config.ts";
+import { readPageFiles } from "../page-files.ts";
 import { writeSite } from "../write-site.ts";
 import { checkClaims, hasErrors, reportText } from "./check.ts";
 import { checkSiteClaims, siteTexts } from "./site-claims.ts";
@@ -97,7 +98,8 @@ test("a changed word on the home page stops the build, before anything is writte
     renderSite: async (context) =>
       withHomeChanged(await renderer.renderSite(context), "Credits do not make you", "Credits make you"),
   };
-  const build = writeSite({ renderer: changed, context: CONTEXT, outDir: folder, rendererDir: folder });
+  const pageFiles = await readPageFiles("app/pages");
+  const build = writeSite({ renderer: changed, context: CONTEXT, pageFiles, outDir: folder, rendererDir: folder });
   await expect(build).rejects.toThrow(
     /^error in \/ \(text\): Credits make you or a product carbon neutral: they pay .*rule 1, neutral claim: .*found 1 error and 0 warnings\.\ndocs\/claims\.md says what to do\.$/s,
   );

@@ -1,0 +1,56 @@
+import type { BuildSettings } from "../contract/build-settings.ts";
+import type { Screen } from "./screen.ts";
+import { site } from "./site.ts";
+
+/**
+ * What search engines read about the company and the page, as JSON-LD: only what the settings and the page itself say.
+ * It has no `<`, so that nothing in it can end the element that it is written into.
+ */
+export function structuredData(
+  { title, description, headline, written }: Screen,
+  path: string,
+  { siteUrl }: BuildSettings,
+): string {
+  const organizationId = `${siteUrl}/#organization`;
+  const url = siteUrl + path;
+  // A profile elsewhere; the links that the settings have by default lead to the home page.
+  const profiles = site.social.map(({ href }) => href).filter((href) => /^https?:/.test(href));
+  const organization = {
+    "@type": "Organization",
+    "@id": organizationId,
+    name: site.brand,
+    legalName: site.legalName,
+    url: `${siteUrl}/`,
+    logo: `${siteUrl}/favicon-512.png`,
+    email: site.contactEmail,
+    contactPoint: {
+      "@type": "ContactPoint",
+      contactType: "customer support",
+      email: site.contactEmail,
+      url: `${siteUrl}/contact`,
+    },
+    ...(profiles.length > 0 && { sameAs: profiles }),
+  };
+  const ofPage = written && [
+    {
+      "@type": "WebPage",
+      "@id": url,
+      url,
+      name: title,
+      description,
+      inLanguage: "en-GB",
+      publisher: { "@id": organizationId },
+    },
+    {
+      "@type": "BreadcrumbList",
+      itemListElement: [...written.parents, { label: headline, href: path }].map(({ label, href }, index) => ({
+        "@type": "ListItem",
+        position: index + 1,
+        name: label,
+        item: siteUrl + href,
+      })),
+    },
+  ];
+  const graph = [organization, ...(ofPage ?? [])];
+  return JSON.stringify({ "@context": "https://schema.org", "@graph": graph }).replaceAll("<", "\\u003c");
+}

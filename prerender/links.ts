@@ -1,0 +1,112 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { RenderedPage, RenderedSite } from "../app/render.tsx";
+import { type SiteSettings, site } from "../app/site.ts";
+import type { FilePath, Problem } from "./page-files.ts";
+
+export interface LinkTargets {
+  siteUrl: string;
+  /** The paths of files that are no pages, such as `/robots.txt`. */
+  filePaths: readonly string[];
+  /** Pages that were refused for another reason: a link to one is not a problem of its own. */
+  refused: readonly FilePath[];
+}
+
+/**
+ * Follows every link within the site, on every page, to its page and the place on it. Links to other sites are not
+ * followed: whether they work is not in our hands, and a build needs no network.
+ */
+export async function findBrokenLinks(rendered: RenderedSite, targets: LinkTargets): Promise<Problem[]> {
+  const pages = [...rendered.pages, rendered.comingSoon, rendered.failure];
+  const judge = linkJudge(rendered, targets);
+  const problems = new Map<string, Problem>();
+  for (const page of pages) {
+    for (const href of new Set(linksOf(page.html))) {
+      const message = judge(page, href);
+      if (message === null) continue;
+      for (const { file, line } of await findInSources(href, page)) {
+        problems.set(`${file}:${line} ${href}`, { file, line, message });
+      }
+    }
+  }
+  return [...problems.values()];
+}
+
+/** Says what is wrong with a link and how to correct it; `null` if nothing is. */
+function linkJudge({ pages, comingSoon }: RenderedSite, { siteUrl, filePaths, refused }: LinkTargets) {
+  const byPath = new Map(pages.flatMap((page) => page.paths.map((path) => [path, page] as const)));
+  // Pages that the site's own navigation announces: they show Coming Soon until somebody writes them.
+  const announced = new Set(hrefsOf(site).map(pathOf));
+  const others = new Set([...filePaths, ...refused.map(({ path }) => path)]);
+
+  return (page: RenderedPage, href: string): string | null => {
+    if (/^(https?:\/\/|mailto:|tel:)/i.test(href) && !href.startsWith(`${siteUrl}/`)) return null;
+    const own = href.startsWith(`${siteUrl}/`) ? href.slice(siteUrl.length) : href;
+    if (!/^(\/(?!\/)|#)/.test(own)) {
+      return `The link "${href}" leads to different places on different pages. Write it from the start, as /contact`;
+    }
+    const path = own.startsWith("#") ? null : pathOf(own);
+    if (path !== null && others.has(path)) return null;
+    const target = path === null ? page : (byPath.get(path) ?? (announced.has(path) ? comingSoon : undefined));
+    if (!target) {
+      return `The link "${href}" leads to no page of the site. Correct it, or write the page as app/pages${path}.mdx`;
+    }
+    const place = decode(own.split("#")[1] ?? "");
+    // These two are the browser's own: the top of the page, and words to look for.
+    if (place === "" || place === "top" || place.startsWith(":~:")) return null;
+    const places = [...target.html.matchAll(/\sid="([^"]+)"/g)].map(([, id = ""]) => id);
+    if (places.includes(place)) return null;
+    const headings = [...target.html.matchAll(/<h[2-6] id="([^"]+)"/g)].map(([, id]) => `#${id}`);
+    return `The link "${href}" leads to a place that ${path ?? "the page"} does not have. Its headings are: ${headings.join(" ")}`;
+  };
+}
+
+/** Every `href` in the settings, however deep. */
+function hrefsOf(value: SiteSettings | object): string[] {
+  return Object.entries(value).flatMap(([key, inner]) =>
+    typeof inner === "object" && inner !== null ? hrefsOf(inner) : key === "href" ? [String(inner)] : [],
+  );
+}
+
+function pathOf(href: string): string {
+  const [path = ""] = href.split(/[?#]/);
+  return decode(path).replace(/(?!^)\/+$/, "");
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** React writes `&` in an attribute as `&amp;`. */
+function linksOf(html: string): string[] {
+  return [...html.matchAll(/<a\s[^>]*?href="([^"]*)"/g)].map(([, href = ""]) => href.replaceAll("&amp;", "&"));
+}
+
+/** Where the link is written: in the page's own file, else in the sources of all pages. */
+async function findInSources(href: string, { name, file }: RenderedPage): Promise<{ file: string; line: number }[]> {
+  const own = file === null ? [] : await linesWith(href, [file]);
+  if (own.length > 0) return own;
+  const found = await linesWith(href, await sourceFiles());
+  return found.length > 0 ? found : [{ file: file ?? `page ${name}`, line: 1 }];
+}
+
+async function sourceFiles(): Promise<string[]> {
+  const names = await readdir("app", { recursive: true });
+  const sources = names.filter((name) => /\.(tsx?|mdx)$/.test(name) && !/\.test\.|^pages\b/.test(name));
+  return [...sources.map((name) => join("app", name)), "docs/carbon.md"];
+}
+
+async function linesWith(href: string, files: readonly string[]): Promise<{ file: string; line: number }[]> {
+  const written = new RegExp(`(^|[\\s"'(<\`])(${RegExp.escape(href)}|${RegExp.escape(decode(href))})($|[\\s"')>\`])`);
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const lines = (await readFile(file, "utf8")).split("\n");
+      return lines.flatMap((text, index) => (written.test(text) ? { file, line: index + 1 } : []));
+    }),
+  );
+  return found.flat();
+}

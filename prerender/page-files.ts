@@ -1,0 +1,406 @@
+import { readdir, readFile } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { compile } from "@mdx-js/mdx";
+import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
+import { gfmTable } from "micromark-extension-gfm-table";
+import { headingId, type Node, textOf } from "./mdx-sections.ts";
+import { type ResizedPicture, resizePicture } from "./pictures.ts";
+
+/** Why the build refuses a file, and what to do about it. */
+export interface Problem {
+  file: string;
+  line: number;
+  message: string;
+}
+
+/** A page that somebody wrote as a file: `app/pages/articles/first.mdx` is `/articles/first`. */
+export interface PageFile {
+  file: string;
+  path: string;
+  title: string;
+  description: string;
+  /** A JavaScript module: its default export is the text, `page` describes it as app/screens/page.tsx reads it. */
+  code: string;
+}
+
+export interface PageFiles {
+  /** Those without a problem in their text; their paths are not checked yet. */
+  pages: readonly PageFile[];
+  /** The paths of all files, also of those with a problem. */
+  paths: readonly FilePath[];
+  problems: readonly Problem[];
+}
+
+export interface FilePath {
+  file: string;
+  path: string;
+}
+
+/** Reads and compiles every page in the folder and below it. A folder that does not exist has no pages. */
+export async function readPageFiles(dir: string): Promise<PageFiles> {
+  const names = await readdir(dir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const files = names.toSorted();
+  const problems: Problem[] = files
+    .filter((name) => /\.(md|markdown)$/i.test(name) && !/^readme\.md$/i.test(basename(name)))
+    .map((name) => ({
+      file: shown(join(dir, name)),
+      line: 1,
+      message: `Pages end in .mdx. Rename the file to ${basename(name).replace(/\.\w+$/, ".mdx")}.`,
+    }));
+  const paths = files
+    .filter((name) => name.endsWith(".mdx"))
+    .map((name) => ({ file: join(dir, name), path: pathOf(name) }))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const pages: PageFile[] = [];
+  for (const { file, path } of paths) {
+    const report = (line: number, message: string) => problems.push({ file: shown(file), line, message });
+    const found = problems.length;
+    const page = await compilePage({ dir, file, path, text: await readFile(file, "utf8"), report });
+    if (page && problems.length === found) pages.push(page);
+  }
+  return { pages, paths: paths.map(({ file, path }) => ({ file: shown(file), path })), problems };
+}
+
+/** `articles/first.mdx` is `/articles/first`, `articles/index.mdx` is `/articles`. */
+function pathOf(name: string): string {
+  const path = name
+    .split(sep)
+    .join("/")
+    .replace(/\.mdx$/, "");
+  return `/${path.replace(/(^|\/)index$/, "")}`;
+}
+
+/** As messages show it: from the folder that the build runs in. */
+function shown(file: string): string {
+  return relative("", file);
+}
+
+/** What programs ask for: the API, the files that the build writes, and what static hosts keep for themselves. */
+const TECHNICAL_PATH =
+  /^\/(assets|media|\.well-known)(\/|$)|^\/favicon\.|^\/(send-email|healthz|readyz|404|500|robots\.txt|sitemap\.xml|carbon\.txt|carbon\.json|countries\.json|site\.webmanifest)$/;
+const PLAIN_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+/** Checks the files' paths against each other, and against the paths that the site has already. */
+export function findPathProblems(files: readonly FilePath[], specifiedPaths: readonly string[]): Problem[] {
+  const specified = new Map(specifiedPaths.map((path) => [path.toLowerCase(), path]));
+  return files.flatMap(({ file, path }, index) => {
+    const lowerPath = path.toLowerCase();
+    const messages: string[] = [];
+    const taken = specified.get(lowerPath);
+    if (taken === path) messages.push(`${path} is a page of the site already. Give the file another name.`);
+    else if (taken)
+      messages.push(`${path} differs from ${taken}, a page of the site, by case only. Give it another name.`);
+    if (TECHNICAL_PATH.test(lowerPath)) messages.push(`${path} is needed for technical files. Give it another name.`);
+
+    const awkward = path.split("/").find((name) => name !== "" && !PLAIN_NAME.test(name));
+    if (awkward !== undefined) {
+      const plain = headingId(awkward.normalize("NFKD").replaceAll(/\p{M}/gu, "")).replaceAll(/[^a-z0-9-]/g, "");
+      messages.push(
+        `"${awkward}" makes an awkward address. Rename it${plain && ` to ${plain}`}: small letters a to z, digits and single hyphens.`,
+      );
+    }
+    const other = files.slice(0, index).find((one) => one.path.toLowerCase() === lowerPath);
+    if (other?.path === path) messages.push(`It makes the page ${path}, as ${other.file} does. Remove one of them.`);
+    else if (other)
+      messages.push(`${path} differs from ${other.path} (${other.file}) by case only. Rename one of them.`);
+    return messages.map((message) => ({ file, line: 1, message }));
+  });
+}
+
+interface PageText {
+  dir: string;
+  file: string;
+  path: string;
+  text: string;
+  report: Report;
+}
+
+type Report = (line: number, message: string) => void;
+
+async function compilePage({ dir, file, path, text, report }: PageText): Promise<PageFile | null> {
+  const { title, description, body } = parseFrontMatter(text, report);
+  const sections: { id: string; title: string }[] = [];
+  const pictures: PictureUse[] = [];
+  let code: string;
+  try {
+    const remarkPlugins = [tables, () => readText({ title, sections, pictures, report })];
+    // Cells are aligned by a class: the site's policy refuses style attributes.
+    code = String(await compile({ value: body, path: file }, { remarkPlugins, tableCellAlignToStyle: false }));
+  } catch (error) {
+    report(...explainSyntaxError(error));
+    return null;
+  }
+  const resized = await Promise.all(pictures.map((picture) => preparePicture(dir, file, picture, report)));
+  const page = { file: shown(file), path, title, description, sections };
+  return {
+    file,
+    path,
+    title,
+    description,
+    code:
+      code +
+      exportPage(
+        page,
+        resized.filter((one) => one !== null),
+      ),
+  };
+}
+
+/** The module's part that MDX does not write. A picture's URL is only known to Vite, so it is imported. */
+function exportPage(page: object, pictures: readonly ResizedPicture[]): string {
+  const imports: string[] = [];
+  const described = pictures.map(({ width, height, sources }) => {
+    const urls = sources.map((source) => {
+      imports.push(`import _picture${imports.length} from ${JSON.stringify(`${resolve(source.file)}?url`)};`);
+      return `{ url: _picture${imports.length - 1}, width: ${source.width} }`;
+    });
+    return `{ width: ${width}, height: ${height}, sources: [${urls}] }`;
+  });
+  return `\n${imports.join("\n")}\nexport const page = { ...${JSON.stringify(page)}, pictures: [${described}] };\n`;
+}
+
+/** Long enough for any search result; a title must also fit the social card. */
+const MAX_LENGTH = { title: 120, description: 300 } as const;
+const EXAMPLE = "---, title: About us, description: Who we are., ---, each on a line of its own";
+
+/** `body` is the text with the front matter's lines left empty, so that line numbers stay true. */
+function parseFrontMatter(source: string, report: Report): { title: string; description: string; body: string } {
+  const lines = source.replace(/^\uFEFF/, "").split(/\r?\n/);
+  const end =
+    lines[0]?.trimEnd() === "---" ? lines.findIndex((line, index) => index > 0 && line.trimEnd() === "---") : 0;
+  if (end <= 0) {
+    report(
+      1,
+      `It has no title and description${end === 0 ? "" : " that end with ---"}. Start the file with: ${EXAMPLE}.`,
+    );
+    return { title: "", description: "", body: lines.join("\n") };
+  }
+  const values = new Map<string, string>();
+  for (const [index, line] of lines.slice(1, end).entries()) {
+    const number = index + 2;
+    if (line.trim() === "" || line.startsWith("#")) continue;
+    const [, key = "", rest = ""] = /^(\w+):(?:\s+(.*))?$/.exec(line.trimEnd()) ?? [];
+    const value = (/^(["'])(.*)\1$/.exec(rest.trim())?.[2] ?? rest).trim();
+    if (key !== "title" && key !== "description") {
+      report(
+        number,
+        `"${line.trim()}" is neither the title nor the description. Write each on one line, as title: About us`,
+      );
+    } else if (values.has(key)) report(number, `The ${key} is given twice. Remove one.`);
+    else if (value === "" || /^[|>][+-]?$/.test(value))
+      report(number, `The ${key} is empty. Write it on the same line.`);
+    else if (value.length > MAX_LENGTH[key]) {
+      report(number, `The ${key} has ${value.length} characters. Shorten it to ${MAX_LENGTH[key]} at most.`);
+    }
+    values.set(key, values.get(key) ?? value);
+  }
+  for (const key of ["title", "description"] as const) {
+    if (!values.has(key)) report(1, `It has no ${key}. Add a line "${key}: …" between the two lines of ---.`);
+  }
+  const body = [...Array<string>(end + 1).fill(""), ...lines.slice(end + 1)].join("\n");
+  return { title: values.get("title") ?? "", description: values.get("description") ?? "", body };
+}
+
+function explainSyntaxError(error: unknown): [line: number, message: string] {
+  if (!(error instanceof Error) || !("reason" in error)) throw error;
+  const { line = 1 } = error as { line?: number };
+  const reason = String(error.reason).replace(/\.$/, "");
+  return [line ?? 1, `${reason}. "<" and "{" start code: write \\< and \\{ to show them, and close every <element>.`];
+}
+
+/** Teaches Markdown its tables. The processor's data is where such extensions are registered. */
+function tables(this: { data(): object }): void {
+  const data = this.data() as Record<"micromarkExtensions" | "fromMarkdownExtensions", unknown[] | undefined>;
+  data.micromarkExtensions = [...(data.micromarkExtensions ?? []), gfmTable()];
+  data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), gfmTableFromMarkdown()];
+}
+
+/** A node of MDX's syntax tree, with what is read of it here. */
+interface MdxNode extends Node {
+  children?: MdxNode[];
+  position?: { start: { line: number } };
+  url?: string;
+  alt?: string | null;
+  title?: string | null;
+  identifier?: string;
+  name?: string | null;
+  attributes?: { type: string; name?: string; value?: unknown }[];
+}
+
+interface PictureUse {
+  /** As the text names it. */
+  source: string;
+  line: number;
+}
+
+interface TextParts {
+  title: string;
+  sections: { id: string; title: string }[];
+  pictures: PictureUse[];
+  report: Report;
+}
+
+/** HTML elements for what Markdown has no sign for, and the one component that app/screens/page.tsx has for pages. */
+const ELEMENTS =
+  "a abbr b br cite dd details dl dt em figcaption figure i img kbd mark q s small span strong sub summary sup time ContactEmail".split(
+    " ",
+  );
+
+/**
+ * A remark plugin. A page is text, so that everybody can write one and all of it can be checked before it is rendered:
+ * code and what the site's policy would refuse are reported. Headings get ids, pictures their number.
+ */
+function readText({ title, sections, pictures, report }: TextParts) {
+  return (root: MdxNode): void => {
+    const definitions = new Map(
+      nodesOf(root).flatMap(({ type, identifier, url = "" }) =>
+        type === "definition" && identifier ? [[identifier, url] as const] : [],
+      ),
+    );
+    const ids = new Set(["main", "menu", "contents-title"]);
+    let heading = { depth: 1, words: title };
+
+    const visit = (node: MdxNode): void => {
+      const line = node.position?.start.line ?? 1;
+      if (node.type.startsWith("mdxJsx")) checkElement(node, line, report);
+      if (node.name === "img" || node.type === "imageReference") becomeImage(node, definitions);
+
+      if (node.type === "mdxjsEsm") report(line, "import and export are code, and a page is text. Remove them.");
+      else if (/^mdx(Flow|Text)Expression$/.test(node.type) && !/^\s*(\/\*.*\*\/)?\s*$/s.test(node.value ?? "")) {
+        report(line, `"{" starts code. To show the sign itself, write \\{`);
+      } else if (node.type === "heading") {
+        const { depth = 2 } = node;
+        const words = textOf(node);
+        if (depth === 1) report(line, "The title is the page's first heading. Start this one with ## instead of #.");
+        else if (depth > heading.depth + 1)
+          report(line, `The heading skips a level. Start it with ${"#".repeat(heading.depth + 1)}.`);
+        const id = uniqueId(headingId(words) || "section", ids);
+        node.data = { hProperties: { id } };
+        if (!nodesOf(node).some(isLink)) node.children = [linkTo(`#${id}`, node.children ?? [])];
+        if (depth === 2) sections.push({ id, title: words });
+        heading = { depth, words };
+      } else if (node.type === "table") {
+        node.data = { hProperties: { title: heading.words } };
+      } else if (node.type === "link" && !nodesOf(node).some((one) => one.value?.trim() || one.alt)) {
+        report(line, `The link to ${node.url} has no text. Write it in the brackets: [text](${node.url})`);
+      } else if (node.type === "image") {
+        if (!node.alt?.trim() && !isDecorative(node)) {
+          report(line, `The picture ${node.url} has no alt text. Say what it shows: ![A turbine at dawn](${node.url})`);
+        }
+        pictures.push({ source: node.url ?? "", line });
+        node.url = String(pictures.length - 1);
+      }
+      node.children?.forEach(visit);
+      if (node.children) node.children = node.children.map(unwrapPicture);
+    };
+    visit(root);
+  };
+}
+
+function isLink({ type, name }: MdxNode): boolean {
+  return type === "link" || type === "linkReference" || name === "a" || name === "ContactEmail";
+}
+
+/** A heading links to itself, so that a reader can share that place. */
+function linkTo(url: string, children: MdxNode[]): MdxNode {
+  return { type: "link", url, children, data: { hProperties: { className: "anchor" } } };
+}
+
+function nodesOf(node: MdxNode): MdxNode[] {
+  return [node, ...(node.children ?? []).flatMap(nodesOf)];
+}
+
+function checkElement({ name, attributes = [] }: MdxNode, line: number, report: Report): void {
+  if (!ELEMENTS.includes(name ?? "")) {
+    const known = ELEMENTS.join(", ");
+    report(
+      line,
+      `<${name ?? ""}> is not for pages. Use Markdown, or one of: ${known}. To show the sign itself, write \\<`,
+    );
+  }
+  for (const attribute of attributes) {
+    if (attribute.type !== "mdxJsxAttribute" || (typeof attribute.value === "object" && attribute.value !== null)) {
+      report(line, `An attribute of <${name}> is code. Write its value in quotes, as in href="/contact".`);
+    } else if (/^(style|on\w+)$/i.test(attribute.name ?? "")) {
+      report(
+        line,
+        `The site's security policy refuses "${attribute.name}". Remove it; the site's styles give the look.`,
+      );
+    }
+  }
+}
+
+const DECORATIVE = { isDecorative: true };
+
+/** `<img>` and `![text][name]` are then treated as `![text](file)` is. Only `<img alt="">` says that a picture is decorative. */
+function becomeImage(node: MdxNode, definitions: ReadonlyMap<string, string>): void {
+  const attribute = (wanted: string) => {
+    const value = node.attributes?.find(({ name }) => name === wanted)?.value;
+    return typeof value === "string" ? value : undefined;
+  };
+  if (node.type === "imageReference") node.url = definitions.get(node.identifier ?? "") ?? "";
+  else {
+    node.url = attribute("src") ?? "";
+    node.title = attribute("title") ?? null;
+    const alt = attribute("alt");
+    node.alt = alt ?? null;
+    if (alt === "") node.data = DECORATIVE;
+    delete node.name;
+    delete node.attributes;
+  }
+  node.type = "image";
+  node.children = [];
+}
+
+function isDecorative(node: MdxNode): boolean {
+  return node.data === DECORATIVE;
+}
+
+/** A picture in a paragraph of its own needs no paragraph. One among words has no caption. */
+function unwrapPicture(node: MdxNode): MdxNode {
+  if (node.type !== "paragraph") return node;
+  const [only, ...others] = node.children ?? [];
+  if (only?.type === "image" && others.length === 0) return only;
+  for (const child of node.children ?? []) if (child.type === "image") child.title = null;
+  return node;
+}
+
+function uniqueId(wanted: string, taken: Set<string>): string {
+  let id = wanted;
+  for (let count = 2; taken.has(id); count += 1) id = `${wanted}-${count}`;
+  taken.add(id);
+  return id;
+}
+
+const PICTURE_NAME = /\.(avif|gif|jpe?g|png|svg|webp)$/i;
+
+async function preparePicture(
+  dir: string,
+  pageFile: string,
+  { source, line }: PictureUse,
+  report: Report,
+): Promise<ResizedPicture | null> {
+  const refuse = (message: string) => {
+    report(line, message);
+    return null;
+  };
+  if (/^([a-z]+:|\/\/)/i.test(source)) {
+    return refuse(`${source} is on another site, and this one fetches nothing from there. Save it beside the page.`);
+  }
+  const name = decodeURI(source);
+  const file = name.startsWith("/") ? join(dir, name) : join(dirname(pageFile), name);
+  if (!PICTURE_NAME.test(name)) return refuse(`"${name}" is no picture. Use AVIF, GIF, JPEG, PNG, SVG or WebP.`);
+  if (relative(dir, file).startsWith(".."))
+    return refuse(`The picture ${name} is not in ${shown(dir)}. Move it there.`);
+  try {
+    return await resizePicture(file);
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    return isMissing
+      ? refuse(`There is no picture ${shown(file)}. Save it there, or correct its name.`)
+      : refuse(`${shown(file)} cannot be read as a picture. Save it again, as PNG or JPEG.`);
+  }
+}
