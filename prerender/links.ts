@@ -42,6 +42,9 @@ function linkJudge({ pages, comingSoon }: RenderedSite, { siteUrl, filePaths, re
   return (page: RenderedPage, href: string): string | null => {
     if (/^(https?:\/\/|mailto:|tel:)/i.test(href) && !href.startsWith(`${siteUrl}/`)) return null;
     const own = href.startsWith(`${siteUrl}/`) ? href.slice(siteUrl.length) : href;
+    if (/^[a-z][\w+.-]*:/i.test(own)) {
+      return `The link "${href}" is of a kind that pages do not use. Start it with https:, mailto:, tel: or /`;
+    }
     if (!/^(\/(?!\/)|#)/.test(own)) {
       return `The link "${href}" leads to different places on different pages. Write it from the start, as /contact`;
     }
@@ -56,8 +59,10 @@ function linkJudge({ pages, comingSoon }: RenderedSite, { siteUrl, filePaths, re
     if (place === "" || place === "top" || place.startsWith(":~:")) return null;
     const places = [...target.html.matchAll(/\sid="([^"]+)"/g)].map(([, id = ""]) => id);
     if (places.includes(place)) return null;
-    const headings = [...target.html.matchAll(/<h[2-6] id="([^"]+)"/g)].map(([, id]) => `#${id}`);
-    return `The link "${href}" leads to a place that ${path ?? "the page"} does not have. Its headings are: ${headings.join(" ")}`;
+    const [main = ""] = /<main[\s\S]*<\/main>/.exec(target.html) ?? [];
+    const headings = [...main.matchAll(/<h[2-6] id="(?!contents-title)([^"]+)"/g)].map(([, id]) => `#${id}`);
+    const choice = headings.length > 0 ? `Its headings are: ${headings.join(" ")}` : "It has no headings to link to.";
+    return `The link "${href}" leads to a place that ${path ?? "the page"} does not have. ${choice}`;
   };
 }
 
@@ -101,7 +106,9 @@ async function sourceFiles(): Promise<string[]> {
 }
 
 async function linesWith(href: string, files: readonly string[]): Promise<{ file: string; line: number }[]> {
-  const written = new RegExp(`(^|[\\s"'(<\`])(${RegExp.escape(href)}|${RegExp.escape(decode(href))})($|[\\s"')>\`])`);
+  // A path is found wherever it is quoted; a plain word only where it is a link for sure.
+  const before = /^[/#]|:/.test(href) ? `["'\`(<]|\\]:\\s+` : `href[=:]\\s*["'\`]|\\]\\(<?|\\]:\\s+`;
+  const written = new RegExp(`(${before})(${RegExp.escape(href)}|${RegExp.escape(decode(href))})($|[\\s"')>\`])`);
   const found = await Promise.all(
     files.map(async (file) => {
       const lines = (await readFile(file, "utf8")).split("\n");

@@ -53,7 +53,7 @@ export async function readPageFiles(dir: string): Promise<PageFiles> {
   const paths = files
     .filter((name) => name.endsWith(".mdx"))
     .map((name) => ({ file: join(dir, name), path: pathOf(name) }))
-    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    .toSorted((a, b) => a.path.localeCompare(b.path, "en"));
   const pages: PageFile[] = [];
   for (const { file, path } of paths) {
     const report = (line: number, message: string) => problems.push({ file: shown(file), line, message });

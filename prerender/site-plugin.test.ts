@@ -1,12 +1,15 @@
 import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { createServer, isRunnableDevEnvironment, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { RenderContext } from "../app/screen.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import config from "../vite.config.ts";
 import { drawIcons } from "./pictures.ts";
+import { site } from "./site-plugin.ts";
 
 vi.mock("./pictures.ts", { spy: true });
 
@@ -59,13 +62,54 @@ test("the privacy policy promises the periods of the RETENTION it is built with"
 
 test("the development server draws the icons when it starts, and none on a request", async () => {
   vi.mocked(drawIcons).mockClear();
-  const http = createHttpServer(server.middlewares).listen(0, "127.0.0.1");
-  onTestFinished(() => void http.close());
-  await once(http, "listening");
-  const { port } = http.address() as AddressInfo;
+  const origin = await listen(server);
   for (const path of ["/favicon.ico", "/favicon-192.png", "/favicon.ico"]) {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    const response = await fetch(origin + path);
     expect((await response.bytes()).length).toBeGreaterThan(500);
   }
   expect(drawIcons).not.toHaveBeenCalled();
+});
+
+async function listen({ middlewares }: ViteDevServer): Promise<string> {
+  const http = createHttpServer(middlewares).listen(0, "127.0.0.1");
+  onTestFinished(() => void http.close());
+  await once(http, "listening");
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+}
+
+test("the development server shows a new, a changed and a deleted page at once, and what is wrong with one", async () => {
+  // In the project, but not where Vite would not watch it.
+  await mkdir("data", { recursive: true });
+  const pagesDir = await mkdtemp("data/pages-");
+  const ofPages = await createServer({
+    ...config,
+    plugins: [site({ pagesDir })],
+    configFile: false,
+    logLevel: "silent",
+    server: { middlewareMode: true, ws: false, watch: { ignored: /\/(app|dist|docs|server|tests)\// } },
+  });
+  onTestFinished(async () => {
+    await ofPages.close();
+    await rm(pagesDir, { recursive: true, force: true });
+  });
+  const reload = vi.spyOn(ofPages.environments.client.hot, "send");
+  const origin = await listen(ofPages);
+  const shown = () => expect.poll(async () => (await fetch(`${origin}/news/today`)).text(), { timeout: 10_000 });
+  const write = (title: string) =>
+    writeFile(join(pagesDir, "news/today.mdx"), `---\ntitle: ${title}\ndescription: A page.\n---\n\nText`);
+  await shown().toContain("<h1>Coming Soon</h1>");
+  expect(reload).not.toHaveBeenCalled();
+
+  await mkdir(join(pagesDir, "news"));
+  await write("First words");
+  await shown().toContain("<h1>First words</h1>");
+  expect(reload).toHaveBeenLastCalledWith({ type: "full-reload" });
+  await write("Other words");
+  await shown().toContain("<h1>Other words</h1>");
+  await write("");
+  await shown().toContain("news/today.mdx:2: The title is empty.");
+  await write("Last words");
+  await shown().toContain("<h1>Last words</h1>");
+  await rm(join(pagesDir, "news/today.mdx"));
+  await shown().toContain("<h1>Coming Soon</h1>");
 });

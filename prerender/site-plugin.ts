@@ -8,7 +8,7 @@ import { type BuildSettings, parseBuildSettings } from "../contract/build-settin
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint-factors.ts";
 import { electricityFile } from "./electricity.ts";
 import { mdxSections } from "./mdx-sections.ts";
-import { findPathProblems, type PageFiles, readPageFiles } from "./page-files.ts";
+import { findPathProblems, type PageFiles, type Problem, readPageFiles } from "./page-files.ts";
 import { technicalFiles } from "./technical-files.ts";
 import { problemsError, writeSite } from "./write-site.ts";
 
@@ -160,14 +160,20 @@ function serveDev(server: ViteDevServer, context: RenderContext, readPages: () =
       const { renderPath, SPECIFIED_PATHS } = await ssr.runner.import<Renderer>("/app/render.tsx");
       const { paths, problems } = await readPages();
       const refused = [...problems, ...findPathProblems(paths, SPECIFIED_PATHS)];
-      if (refused.length > 0) throw problemsError(refused);
-      const html = await renderPath(path, context);
+      response.statusCode = refused.length > 0 ? 500 : 200;
+      const html = refused.length > 0 ? problemsPage(refused) : await renderPath(path, context);
       response.setHeader("content-type", "text/html; charset=utf-8");
       response.end(await server.transformIndexHtml(path, html));
     } catch (error) {
       next(error);
     }
   });
+}
+
+/** Shown until they are solved, and then replaced by the page, as Vite reloads it. */
+function problemsPage(problems: readonly Problem[]): string {
+  const text = problemsError(problems).message.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  return `<!doctype html><html lang="en-GB"><title>Problems</title><body><pre style="white-space: pre-wrap">${text}</pre>`;
 }
 
 /** The film's script is small enough to be written into its page; the contact form's is a file of its own. */

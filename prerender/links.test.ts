@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { RenderedPage } from "../app/render.tsx";
+import { findBrokenLinks } from "./links.ts";
+
+function page(name: string, html: string): RenderedPage {
+  return {
+    name,
+    paths: name.startsWith("/") ? [name] : [],
+    file: null,
+    html,
+    saveDataHtml: null,
+    inlineStyles: [],
+    inlineScripts: [],
+    fetches: [],
+    socialCard: null,
+  };
+}
+
+/** Problems of a home page with these links, beside `/contact`, which has a place called `form`. */
+function problemsOf(html: string, comingSoon = "") {
+  const pages = [page("/", html), page("/contact", '<main><h2 id="form">Form</h2></main>')];
+  return findBrokenLinks(
+    {
+      pages,
+      comingSoon: page("coming-soon", `<main id="main">${comingSoon}</main>`),
+      failure: page("error", ""),
+      formAlerts: "",
+    },
+    { siteUrl: "https://www.example.com", filePaths: ["/robots.txt"], refused: [{ file: "a.mdx", path: "/refused" }] },
+  );
+}
+
+test.each([
+  "/contact",
+  "/contact/?a=1&amp;b=2#form",
+  "https://www.example.com/contact#form",
+  "https://elsewhere.example/contact#no",
+  "http://elsewhere.example",
+  "mailto:a@example.org",
+  "tel:+441234",
+  "/robots.txt",
+  "/refused#anything",
+  "#",
+  "#top",
+  "/contact#:~:text=words",
+  // Announced by the footer, and not written yet.
+  "/careers",
+  "/careers#main",
+])("accepts a link to %s", async (href) => {
+  expect(await problemsOf(`<a class="x" href="${href}">x</a>`)).toEqual([]);
+});
+
+test.each([
+  ["/nowhere", "leads to no page of the site. Correct it, or write the page as app/pages/nowhere.mdx"],
+  ["/Contact", "leads to no page of the site."],
+  ["/contact#from", "leads to a place that /contact does not have. Its headings are: #form"],
+  ["/careers#jobs", "leads to a place that /careers does not have. It has no headings to link to."],
+  ["#form", "leads to a place that the page does not have."],
+  ["contact", "leads to different places on different pages. Write it from the start, as /contact"],
+  ["../contact", "leads to different places on different pages."],
+  ["//elsewhere.example/", "leads to different places on different pages."],
+  ["ftp://elsewhere.example/", "is of a kind that pages do not use."],
+  ["https://www.example.com/nowhere", "leads to no page of the site."],
+])("refuses a link to %s", async (href, expected) => {
+  expect(await problemsOf(`<a href="${href}">x</a>`)).toEqual([
+    { file: "page /", line: 1, message: expect.stringContaining(`The link "${href}" ${expected}`) },
+  ]);
+});
+
+test("looks at Coming Soon too, and names a link that many pages share once, with the line it is written in", async () => {
+  const link = '<a href="/assets/carbon">How we count</a>';
+  const [problem, ...others] = await problemsOf(link, link);
+  expect(others).toEqual([]);
+  expect(problem).toMatchObject({ file: "app/components/page-footprint.tsx" });
+  const lines = readFileSync("app/components/page-footprint.tsx", "utf8").split("\n");
+  expect(lines[(problem?.line ?? 0) - 1]).toContain('"/assets/carbon"');
+});

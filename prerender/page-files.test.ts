@@ -1,0 +1,177 @@
+import { cp, mkdir, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { expect, test } from "vitest";
+import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
+import { findPathProblems, type PageFiles, readPageFiles } from "./page-files.ts";
+
+const FRONT_MATTER = "---\ntitle: A page\ndescription: What it is about.\n---\n";
+
+/** Files by their names in the folder of pages. */
+async function read(files: Readonly<Record<string, string>>): Promise<PageFiles & { lines: string[] }> {
+  const dir = await makeScratchFolder();
+  await cp("tests/fixtures/pages/pictures", join(dir, "pictures"), { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, name)), { recursive: true });
+    await writeFile(join(dir, name), text);
+  }
+  const found = await readPageFiles(dir);
+  const lines = found.problems.map(({ file, line, message }) => `${relative(dir, file)}:${line}: ${message}`);
+  return { ...found, lines };
+}
+
+/** What is wrong with a page whose text starts on line 5. */
+async function problemsOf(text: string): Promise<string[]> {
+  return (await read({ "a.mdx": FRONT_MATTER + text })).lines;
+}
+
+test("a file's place is its path, in folders too", async () => {
+  const { pages, lines } = await read({
+    "about.mdx": FRONT_MATTER,
+    "articles/index.mdx": FRONT_MATTER,
+    "articles/2026/first-steps.mdx": FRONT_MATTER,
+    "README.md": "Not a page.",
+  });
+  expect(lines).toEqual([]);
+  expect(pages.map(({ path }) => path)).toEqual(["/about", "/articles", "/articles/2026/first-steps"]);
+});
+
+test("a folder that does not exist has no pages", async () => {
+  expect(await readPageFiles("no/such/folder")).toEqual({ pages: [], paths: [], problems: [] });
+});
+
+test("title and description may be quoted, and lines may end as Windows ends them", async () => {
+  const { pages, lines } = await read({
+    "a.mdx":
+      "\uFEFF---\r\n# A comment\r\ntitle: 'What: \"credits\"'\r\n\r\ndescription:   Plain: words  \r\n---\r\n\r\nText\r\n",
+  });
+  expect(lines).toEqual([]);
+  expect(pages).toMatchObject([{ title: 'What: "credits"', description: "Plain: words" }]);
+});
+
+test.each([
+  ["Text only", ["1: It has no title and description. Start the file with: ---"]],
+  ["---\ntitle: A\n", ["1: It has no title and description that end with ---. Start the file with: ---"]],
+  ["---\ntitle: A\n---\n", ['1: It has no description. Add a line "description: …"']],
+  ["---\ndescription: A\n---\n", ['1: It has no title. Add a line "title: …"']],
+  ["---\ntitle:\ndescription: ''\n---\n", ["2: The title is empty.", "3: The description is empty."]],
+  ["---\ntitle: A\ndescription: >\n  More\n---\n", ["3: The description is empty.", '4: "More" is neither']],
+  ["---\ntitle: A\ntitle: B\ndescription: C\n---\n", ["3: The title is given twice."]],
+  [
+    "---\ntitel: A\n---\n",
+    ['2: "titel: A" is neither the title nor', "1: It has no title.", "1: It has no description."],
+  ],
+  [`---\ntitle: ${"a".repeat(121)}\ndescription: B\n---\n`, ["2: The title has 121 characters. Shorten it to 120"]],
+])("refuses the front matter %j", async (text, expected) => {
+  const { lines, pages, paths } = await read({ "a.mdx": text });
+  expect(lines).toEqual(expected.map((start) => expect.stringContaining(`a.mdx:${start}`)));
+  expect(pages).toEqual([]);
+  expect(paths).toMatchObject([{ path: "/a" }]);
+});
+
+test.each([
+  ["![](pictures/small.png)", "5: The picture pictures/small.png has no alt text. Say what it shows:"],
+  ["\n![ ][x]\n\n[x]: pictures/small.png", "6: The picture pictures/small.png has no alt text."],
+  ['Text <img src="pictures/small.png" />', "5: The picture pictures/small.png has no alt text."],
+  ['<img src="pictures/small.png" alt />', "5: The picture pictures/small.png has no alt text."],
+  ["![A dot](pictures/none.png)", "5: There is no picture "],
+  ["![A dot](../small.png)", "5: The picture ../small.png is not in "],
+  ["![A dot](https://example.org/a.png)", "5: https://example.org/a.png is on another site"],
+  ["![A dot](pictures/small.pdf)", '5: "pictures/small.pdf" is no picture.'],
+  ["# Again a title", "5: The title is the page's first heading. Start this one with ##"],
+  ["## One\n\n#### Two", "7: The heading skips a level. Start it with ###."],
+  ["Text\n\n[](/contact)", "7: The link to /contact has no text."],
+  ["Text {1 + 1}", '5: "{" starts code. To show the sign itself, write \\{'],
+  ["Text\n\n{\n  process.exit()\n}", '7: "{" starts code.'],
+  ["import fs from 'node:fs'", "5: import and export are code"],
+  ["<script>alert(1)</script>", "5: <script> is not for pages."],
+  ["Text <Chart />", "5: <Chart> is not for pages. Use Markdown, or one of: a, abbr,"],
+  ['<span style="color: red">Text</span>', '5: The site\'s security policy refuses "style".'],
+  ["<span style={{ color: 'red' }}>Text</span>", "5: An attribute of <span> is code."],
+  ['<b onclick="alert(1)">Text</b>', '5: The site\'s security policy refuses "onclick".'],
+  ["<a {...all}>Text</a>", "5: An attribute of <a> is code."],
+  ["\nLess <br> more", "6: "],
+  ["Less <5 more", "5: Unexpected character `5` (U+0035) before name"],
+  ["\n\nA {brace", "7: "],
+  ["<!-- A comment -->", "5: Unexpected character `!`"],
+])("refuses the text %j", async (text, expected) => {
+  const lines = await problemsOf(text);
+  expect(lines).toEqual([expect.stringContaining(`a.mdx:${expected}`)]);
+});
+
+test("says after each error of MDX how to show its signs", async () => {
+  const [line] = await problemsOf("Less <5 more");
+  expect(line).toMatch(/\. "<" and "{" start code: write \\< and \\{ to show them, and close every <element>\.$/);
+});
+
+test("finds every problem of every file at once", async () => {
+  const { lines } = await read({
+    "a.mdx": `${FRONT_MATTER}# One\n\n![](pictures/small.png)\n`,
+    "b.mdx": "---\ntitle: B\n---\n\n{",
+    "c.md": "Not MDX",
+    "d.mdx": FRONT_MATTER,
+  });
+  expect(lines).toEqual([
+    "c.md:1: Pages end in .mdx. Rename the file to c.mdx.",
+    expect.stringMatching(/^a\.mdx:5: /),
+    expect.stringMatching(/^a\.mdx:7: /),
+    expect.stringMatching(/^b\.mdx:1: It has no description/),
+    expect.stringMatching(/^b\.mdx:5: /),
+  ]);
+});
+
+test("a picture that is not readable as one is refused", async () => {
+  const { lines } = await read({ "a.mdx": `${FRONT_MATTER}![A dot](dot.png)`, "dot.png": "not a picture" });
+  expect(lines).toEqual([expect.stringMatching(/^a\.mdx:5: .*dot\.png cannot be read as a picture\./)]);
+});
+
+const SPECIFIED = ["/", "/contact", "/contact-us", "/delivery", "/Delivery", "/assets/carbon"];
+
+/** Problems of the paths that files of these names make. */
+async function pathProblemsOf(...names: string[]): Promise<string[]> {
+  const { paths } = await read(Object.fromEntries(names.map((name) => [name, FRONT_MATTER])));
+  const folder = paths[0] ? dirname(paths[0].file) : "";
+  return findPathProblems(paths, SPECIFIED).map(
+    ({ file, line, message }) => `${relative(folder, file)}:${line}: ${message}`,
+  );
+}
+
+test.each([
+  [["contact.mdx"], ["/contact is a page of the site already."]],
+  [["contact-us/index.mdx"], ["/contact-us is a page of the site already."]],
+  [["index.mdx"], ["/ is a page of the site already."]],
+  [
+    ["Contact.mdx"],
+    ["/Contact differs from /contact, a page of the site, by case only.", '"Contact" makes an awkward'],
+  ],
+  [["media.mdx"], ["/media is needed for technical files."]],
+  [["assets/team.mdx"], ["/assets/team is needed for technical files."]],
+  [["assets/carbon.mdx"], ["/assets/carbon is a page of the site already.", "/assets/carbon is needed for technical"]],
+  [["send-email.mdx"], ["/send-email is needed for technical files."]],
+  [["healthz.mdx"], ["/healthz is needed for technical files."]],
+  [["404.mdx"], ["/404 is needed for technical files."]],
+  [["robots.txt.mdx"], ["/robots.txt is needed for technical files.", '"robots.txt" makes an awkward address.']],
+  [["About Us.mdx"], ['"About Us" makes an awkward address. Rename it to about-us: small letters']],
+  [["Über_uns.mdx"], ['"Über_uns" makes an awkward address. Rename it to uber-uns: small letters']],
+  [["news--old.mdx"], ['"news--old" makes an awkward address. Rename it to news-old: small letters']],
+  [
+    ["About.mdx", "about.mdx"],
+    ['"About" makes an awkward', "/About differs from /about (", "by case only. Rename one"],
+  ],
+])("refuses the paths of %j", async (names, expected) => {
+  const problems = (await pathProblemsOf(...names)).join("\n");
+  for (const part of expected) expect(problems).toContain(part);
+});
+
+test("refuses two files for one path, and names the other one", async () => {
+  const [problem, ...others] = await pathProblemsOf("about.mdx", "about/index.mdx");
+  expect(others).toEqual([]);
+  expect(problem).toMatch(
+    /^about\/index\.mdx:1: It makes the page \/about, as \S+\/about\.mdx does\. Remove one of them\.$/,
+  );
+});
+
+test("accepts paths that only resemble those of the site", async () => {
+  expect(
+    await pathProblemsOf("contact/team.mdx", "assets-we-own.mdx", "media-kit.mdx", "home.mdx", "2026.mdx"),
+  ).toEqual([]);
+});

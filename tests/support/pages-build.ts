@@ -1,0 +1,38 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+/** The pages to build the site with, and where to. */
+export interface PagesBuild {
+  pagesDir: string;
+  outDir: string;
+}
+
+/** A copy of the fixture's pages, and an empty folder. Within the project, from where both find their packages. */
+export function makePagesBuild(): PagesBuild & { remove(): void } {
+  const parent = "node_modules/.cache/tests";
+  mkdirSync(parent, { recursive: true });
+  const folder = mkdtempSync(`${parent}/pages-`);
+  const pagesDir = join(folder, "pages");
+  cpSync("tests/fixtures/pages", pagesDir, { recursive: true });
+  return { pagesDir, outDir: join(folder, "dist"), remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Builds the site as `npm run build` does, with the pages of another folder. Returns everything it printed. */
+export function buildPages({ pagesDir, outDir }: PagesBuild): { status: number | null; output: string } {
+  const command = ["build", "--logLevel", "warn", "--config", "tests/fixtures/pages.vite.config.ts"];
+  const { status, stdout, stderr } = spawnSync("vite", command, {
+    encoding: "utf8",
+    // vitest says "test" here, which would put React's development build into the pages.
+    env: {
+      ...process.env,
+      NODE_ENV: "production",
+      NO_COLOR: "1",
+      PATH: `node_modules/.bin:${process.env.PATH}`,
+      PAGES_DIR: pagesDir,
+      OUT_DIR: outDir,
+    },
+    timeout: 60_000,
+  });
+  return { status, output: stdout + stderr };
+}

@@ -1,0 +1,204 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BuildManifest } from "../contract/build-manifest.ts";
+import { contentsOf, elementsOf, metaOf, textOf, textsOf } from "./support/html.ts";
+import { buildPages, makePagesBuild } from "./support/pages-build.ts";
+
+const SITE = "http://localhost:3000";
+const { pagesDir, outDir, remove } = makePagesBuild();
+afterAll(remove);
+
+const fileOf = (name: string) => readFileSync(join(outDir, name));
+const htmlOf = (path: string) => String(fileOf(`${path}/index.html`));
+const manifest = () => JSON.parse(String(fileOf(".build.json"))) as BuildManifest;
+const dataOf = (html: string) => {
+  const [json] = contentsOf(html, 'script type="application/ld\\+json"');
+  return json === undefined ? undefined : (JSON.parse(json) as { "@graph": Record<string, unknown>[] })["@graph"];
+};
+
+beforeAll(() => {
+  const { status, output } = buildPages({ pagesDir, outDir });
+  expect(status, output).toBe(0);
+});
+
+test("a file is a page with header, footer, title, canonical link and card, and a line in the sitemap", async () => {
+  const html = htmlOf("/about");
+  expect(textsOf(html, "title")).toEqual(['About "us" & our <work> | Brighter Carbon']);
+  expect(textsOf(html, "h1")).toEqual(['About "us" & our <work>']);
+  expect(metaOf(html, "description")).toBe("Who we are, what we sell, and how to reach us.");
+  expect(metaOf(html, "robots")).toBeUndefined();
+  expect(elementsOf(html, "link").find(({ rel }) => rel === "canonical")?.href).toBe(`${SITE}/about`);
+  expect([elementsOf(html, "header").length, elementsOf(html, "footer").length]).toEqual([1, 1]);
+  const sitemap = textsOf(String(fileOf("sitemap.xml")), "loc");
+  expect(sitemap.slice(-3)).toEqual([`${SITE}/about`, `${SITE}/articles`, `${SITE}/articles/first`]);
+
+  for (const path of ["/about", "/articles/first"]) {
+    const { pathname } = new URL(metaOf(htmlOf(path), "og:image") ?? "");
+    const card = fileOf(pathname);
+    expect(await sharp(card).metadata()).toMatchObject({ width: 1200, height: 630, format: "jpeg" });
+    expect(card.length).toBeLessThanOrEqual(60_000);
+  }
+});
+
+test("the page has what Markdown says, and contents once it has four sections", () => {
+  const html = contentsOf(htmlOf("/about"), "main")[0] ?? "";
+  const contents = contentsOf(html, 'nav class="contents"')[0] ?? "";
+  expect(elementsOf(contents, "a").map(({ href }) => href)).toEqual([
+    "#what-we-do",
+    "#numbers",
+    "#questions",
+    "#numbers-2",
+  ]);
+  expect(htmlOf("/articles/first")).not.toContain('class="contents"');
+  expect(html).toContain('<h2 id="numbers"><a href="#numbers" class="anchor">Numbers</a></h2>');
+  expect(html).toContain('<td class="align-right">1,200</td>');
+  expect(elementsOf(html, "div").find(({ role }) => role === "group")).toMatchObject({
+    "aria-label": "Table: Numbers",
+    tabindex: "0",
+  });
+  for (const element of ["blockquote", "ol", "ul", "code", "pre", "details", "dl", "sub", "hr", "figcaption"]) {
+    expect(html).toMatch(new RegExp(`<${element}\\b`));
+  }
+  expect(html).not.toMatch(/\sstyle=/);
+});
+
+test("pictures have two sizes, room kept for them, and none of what a camera wrote into them", async () => {
+  const [panels, dot] = elementsOf(htmlOf("/about"), "img");
+  expect(panels).toMatchObject({ alt: "Rows of solar panels on a hill", width: "960", height: "540", loading: "lazy" });
+  expect(panels?.srcSet).toMatch(/^\/assets\/panels-480-[\w-]+\.webp 480w, \/assets\/panels-960-[\w-]+\.webp 960w$/);
+  expect(dot).toMatchObject({ alt: "", width: "24", height: "24" });
+  const [turbine] = elementsOf(htmlOf("/articles/first"), "img");
+  expect(turbine).toMatchObject({ width: "600", height: "800" });
+  const { width, height, format, exif, orientation } = await sharp(fileOf(turbine?.src ?? "")).metadata();
+  expect({ width, height, format, exif, orientation }).toEqual({ width: 600, height: 800, format: "webp" });
+  expect(manifest().files.find(({ url }) => url === turbine?.src)).toMatchObject({ cache: "immutable" });
+});
+
+test("a page counts its pictures, says so in its footer, and stays below the limit of the others", () => {
+  const { pages } = JSON.parse(String(fileOf("carbon.json"))) as {
+    pages: { page: string; bytes: number; grams: number; rating: string }[];
+  };
+  const about = pages.find(({ page }) => page === "/about");
+  expect(about?.rating).toBe("A+");
+  const largest = elementsOf(htmlOf("/about"), "img").map(({ src = "" }) => fileOf(src).length);
+  expect(about?.bytes).toBeGreaterThan(
+    fileOf("about/index.html.br").length + largest.reduce((sum, size) => sum + size),
+  );
+  expect(textOf(contentsOf(htmlOf("/about"), "footer")[0] ?? "")).toContain(
+    `${about?.grams.toFixed(3)} g CO2e per view`,
+  );
+});
+
+test("the page runs under the strict policy, with no script", () => {
+  const { policy, cache } = manifest().files.find(({ url }) => url === "/about") ?? {};
+  expect(cache).toBe("revalidate");
+  expect(policy).toMatch(
+    /^default-src 'none'; script-src 'self' 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src 'self';/,
+  );
+  const types = elementsOf(htmlOf("/about"), "script").map(({ type }) => type);
+  expect(types).toEqual(["application/ld+json", "speculationrules"]);
+});
+
+test("search engines learn who this is on every page that they list, and nothing that the settings do not say", () => {
+  const organization = {
+    "@type": "Organization",
+    "@id": `${SITE}/#organization`,
+    name: "Brighter Carbon",
+    legalName: "Brighter Carbon Private Limited",
+    url: `${SITE}/`,
+    logo: `${SITE}/favicon-512.png`,
+    email: "hello@brightercarbon.example",
+    contactPoint: {
+      "@type": "ContactPoint",
+      contactType: "customer support",
+      email: "hello@brightercarbon.example",
+      url: `${SITE}/contact`,
+    },
+  };
+  for (const { file, kind } of manifest().files) {
+    if (kind !== "page") continue;
+    const html = String(fileOf(file));
+    const isListed = metaOf(html, "robots") === undefined;
+    expect(dataOf(html)?.[0], file).toEqual(isListed ? organization : undefined);
+  }
+  expect(dataOf(htmlOf("/contact"))).toHaveLength(1);
+});
+
+test("search engines learn where a page from a file belongs, and no title can end the data", () => {
+  const [, page, breadcrumbs] = dataOf(htmlOf("/articles/first")) ?? [];
+  const title = "What CO₂ credits are, and what they are not: an introduction for people in a hurry";
+  expect(page).toMatchObject({
+    "@type": "WebPage",
+    url: `${SITE}/articles/first`,
+    name: `${title} | Brighter Carbon`,
+    description: "A short article.",
+  });
+  expect(breadcrumbs).toEqual({
+    "@type": "BreadcrumbList",
+    itemListElement: [
+      { "@type": "ListItem", position: 1, name: "Home", item: `${SITE}/` },
+      { "@type": "ListItem", position: 2, name: "Articles", item: `${SITE}/articles` },
+      { "@type": "ListItem", position: 3, name: title, item: `${SITE}/articles/first` },
+    ],
+  });
+  expect(contentsOf(htmlOf("/about"), 'script type="application/ld\\+json"')[0]).toContain("\\u003cwork>");
+  const trail = contentsOf(htmlOf("/articles/first"), 'nav class="breadcrumb"')[0] ?? "";
+  expect(elementsOf(trail, "a").map(({ href }) => href)).toEqual(["/", "/articles"]);
+});
+
+test("every problem is refused at once with file, line and remedy; without its file a page is Coming Soon again", {
+  timeout: 60_000,
+}, async () => {
+  const write = async (name: string, text: string) => {
+    await mkdir(join(pagesDir, name, ".."), { recursive: true });
+    await writeFile(join(pagesDir, name), `---\ntitle: ${name}\ndescription: A page.\n---\n\n${text}\n`);
+  };
+  await write("privacy-policy.mdx", "Text");
+  await write("about/index.mdx", "Text");
+  await write("broken.mdx", "Text <br> text");
+  await write("links.mdx", "[a](/abuot), [b](/articles/first#no-such-place),\n[c](#nowhere), [d](team.mdx)");
+  await write(
+    "more.mdx",
+    `[a](/privacy#cooky) [b](${SITE}/nowhere)\n[c](ftp://example.org/) <a href="/lost?x=1#y">d</a>`,
+  );
+  await write(
+    "fine.mdx",
+    "[a](/broken#x) [b](/login) [c](/contact?a=1#main) [d](/robots.txt) [e](#top) [f](mailto:a@example.org)",
+  );
+  const { status, output } = buildPages({ pagesDir, outDir });
+  expect(status).toBe(1);
+  const lines = output.split("\n").filter((line) => /\.mdx:\d+: /.test(line));
+  const expected = [
+    "broken.mdx:6: Expected a closing tag for `<br>`",
+    "about/index.mdx:1: It makes the page /about, as ",
+    "privacy-policy.mdx:1: /privacy-policy is a page of the site already. Give the file another name.",
+    'links.mdx:6: The link "/abuot" leads to no page of the site. Correct it, or write the page as app/pages/abuot.mdx',
+    'links.mdx:6: The link "/articles/first#no-such-place" leads to a place that /articles/first does not have. Its headings are: #a-first-section #a-second-section',
+    'links.mdx:7: The link "#nowhere" leads to a place that the page does not have. It has no headings to link to.',
+    'links.mdx:7: The link "team.mdx" leads to different places on different pages. Write it from the start, as /contact',
+    'more.mdx:6: The link "/privacy#cooky" leads to a place that /privacy does not have.',
+    `more.mdx:6: The link "${SITE}/nowhere" leads to no page of the site.`,
+    'more.mdx:7: The link "ftp://example.org/" is of a kind that pages do not use.',
+    'more.mdx:7: The link "/lost?x=1#y" leads to no page of the site.',
+  ];
+  for (const part of expected)
+    expect(
+      lines.filter((line) => line.includes(part)),
+      part,
+    ).toHaveLength(1);
+  expect(lines, output).toHaveLength(expected.length);
+  // The writer's mistake, not the program's.
+  expect(output).not.toMatch(/^\s+at /m);
+
+  await rm(pagesDir, { recursive: true });
+  await mkdir(pagesDir);
+  expect(buildPages({ pagesDir, outDir })).toMatchObject({ status: 0 });
+  expect(existsSync(join(outDir, "about"))).toBe(false);
+  expect(manifest().files.map(({ url }) => url)).not.toContain("/about");
+  expect(manifest().files.map(({ file }) => file)).toEqual(
+    (JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest).files.map(({ file }) => file),
+  );
+});
