@@ -102,7 +102,7 @@ async function findInSources(href: string, { name, file }: RenderedPage): Promis
 async function sourceFiles(): Promise<string[]> {
   const names = await readdir("app", { recursive: true });
   const sources = names.filter((name) => /\.(tsx?|mdx)$/.test(name) && !/\.test\.|^pages\b/.test(name));
-  return [...sources.map((name) => join("app", name)), "docs/carbon.md"];
+  return [...sources.map((name) => join("app", name)), "docs/carbon.md", "docs/footprint.md"];
 }
 
 async function linesWith(href: string, files: readonly string[]): Promise<{ file: string; line: number }[]> {

@@ -1,10 +1,9 @@
-import AxeBuilder from "@axe-core/playwright";
-import { expect, type Page } from "@playwright/test";
+import { expect } from "@playwright/test";
+import { expectNoViolations } from "../support/axe.ts";
 import { fillForm, openForm } from "../support/contact.ts";
 import { SCREENS } from "../support/screens.ts";
 import { test } from "../support/site.ts";
 
-const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 /** Stands for any request that made the server fail. */
 const FAILURE_PATH = "/made-to-fail";
 const ALL_SCREENS = [
@@ -14,7 +13,6 @@ const ALL_SCREENS = [
   "/assets/footprint",
   FAILURE_PATH,
 ];
-const COLOR_SCHEMES = ["light", "dark"] as const;
 
 const INVALID = { name: "Enter your name.", message: "Enter your message." };
 const FORM_STATES = [
@@ -22,27 +20,6 @@ const FORM_STATES = [
   ["broken", "An error occurred while sending your message.", { body: "not JSON" }],
   ["sent", "Message sent successfully!", { json: { success: true, reference: "BC-TEST-00" } }],
 ] as const;
-
-/** In both color schemes, at the present width. */
-async function expectNoViolations(page: Page): Promise<void> {
-  for (const colorScheme of COLOR_SCHEMES) {
-    await page.emulateMedia({ colorScheme });
-    await settle(page);
-    // No page has frames, for which alone the other mode would open a page of its own each time.
-    const { violations } = await new AxeBuilder({ page }).withTags(TAGS).setLegacyMode().analyze();
-    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(", ")}`);
-    expect(found, colorScheme).toEqual([]);
-  }
-}
-
-/** Resolves once every transition has ended: a color on its way would be measured as neither of the two. */
-async function settle(page: Page): Promise<void> {
-  await page.evaluate(async () => {
-    await new Promise(requestAnimationFrame);
-    const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
-    await Promise.allSettled(transitions.map(({ finished }) => finished));
-  });
-}
 
 for (const path of ALL_SCREENS) {
   test(`axe finds nothing on ${path}, and it does not scroll sideways: light and dark, narrow and wide`, async ({

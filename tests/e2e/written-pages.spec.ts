@@ -1,0 +1,109 @@
+import { expect } from "@playwright/test";
+import { loadSite } from "../../server/http/site-files.ts";
+import { type AppUnderTest, openApp } from "../support/app.ts";
+import { expectNoViolations } from "../support/axe.ts";
+import { buildPages, makePagesBuild } from "../support/pages-build.ts";
+import { listen } from "../support/raw-http.ts";
+import { test as base } from "../support/site.ts";
+import { collectViolations } from "../support/violations.ts";
+
+/** A site with the pages of tests/fixtures/pages. */
+const test = base.extend<object, { origin: string }>({
+  origin: [
+    async ({ browserName: _ }, use) => {
+      const build = makePagesBuild();
+      let app: AppUnderTest | undefined;
+      try {
+        const { status, output } = buildPages(build);
+        expect(status, output).toBe(0);
+        app = await openApp({}, {}, { site: loadSite(build.outDir) });
+        await use(`http://127.0.0.1:${await listen(app)}`);
+      } finally {
+        await app?.close();
+        build.remove();
+      }
+    },
+    { scope: "worker", timeout: 90_000 },
+  ],
+  baseURL: ({ origin }, use) => use(origin),
+});
+
+test("a page from a file is read on any screen and on paper, and breaks nothing of its policy", async ({ page }) => {
+  const violations = await collectViolations(page);
+  await page.addInitScript(() => {
+    const shifts: number[] = [];
+    Object.assign(window, { shifts });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value);
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  const table = page.getByRole("group", { name: "Table: Numbers" });
+
+  await test.step("the footer leads to it", async () => {
+    await page.goto("/");
+    await page.getByRole("contentinfo").getByRole("link", { name: "About us" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText('About "us" & our <work>');
+    await page.getByRole("contentinfo").getByRole("link", { name: "Careers" }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Coming Soon");
+  });
+
+  // First, since a browser that has a larger picture already takes that.
+  await test.step("pictures are loaded on the way, fill the column, and move nothing", async () => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.goto("/articles/first", { waitUntil: "networkidle" });
+    const picture = page.getByRole("img", { name: "A turbine" });
+    await picture.scrollIntoViewIfNeeded();
+    await expect.poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(0);
+    expect(await picture.evaluate((img: HTMLImageElement) => img.currentSrc)).toMatch(/turbine-480-/);
+    const box = await picture.boundingBox();
+    expect(Math.round(((box?.height ?? 0) / (box?.width ?? 1)) * 300)).toBe(400);
+    const shifts = await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts);
+    expect(shifts.reduce((sum, value) => sum + value, 0)).toBeLessThan(0.005);
+  });
+
+  await test.step("axe finds nothing and nothing scrolls sideways, light and dark, narrow and wide", async () => {
+    for (const path of ["/about", "/articles", "/articles/first"]) {
+      for (const width of [320, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.goto(path);
+        await expectNoViolations(page);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(width);
+      }
+    }
+  });
+
+  await test.step("a wide table scrolls within its box, by keyboard too", async () => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.goto("/about");
+    await table.focus();
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => table.evaluate(({ scrollLeft }) => scrollLeft)).toBeGreaterThan(0);
+  });
+
+  await test.step("the contents stay in view on a wide screen, and lead to their sections", async () => {
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await page.goto("/about");
+    const contents = page.getByRole("navigation", { name: "On this page" });
+    await contents.getByRole("link", { name: "Questions" }).click();
+    await expect(page).toHaveURL(/\/about#questions$/);
+    await expect(page.getByRole("heading", { name: "Questions", exact: true })).toBeInViewport();
+    await expect(contents).toBeInViewport();
+    await expect(page.getByRole("heading", { name: "Questions" }).getByRole("link")).toHaveAttribute(
+      "href",
+      "#questions",
+    );
+  });
+
+  await test.step("it prints on white, without navigation, and in full", async () => {
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await page.setViewportSize({ width: 718, height: 1000 });
+    for (const role of ["banner", "contentinfo"] as const) await expect(page.getByRole(role)).toBeHidden();
+    await expect(page.locator(".contents")).toBeHidden();
+    await expect(page.getByText("Brighter Carbon Private Limited, http://localhost:3000/about")).toBeVisible();
+    await expect(page.getByText("A day.")).toBeVisible();
+    expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBeLessThanOrEqual(0);
+    await expect(page.locator("body")).toHaveCSS("background-color", "rgba(0, 0, 0, 0)");
+    await expect(page.locator("body")).toHaveCSS("color", "rgb(0, 0, 0)");
+  });
+  expect(violations).toEqual([]);
+});
