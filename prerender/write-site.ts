@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
+import { inspect } from "node:util";
 import { CARBON_PATH } from "../app/components/page-footprint.tsx";
 import { unsetFacts } from "../app/policies/facts.tsx";
 import type { RenderedPage } from "../app/render.tsx";
@@ -98,12 +99,11 @@ export async function writeSite({ renderer, context, pageFiles, outDir, renderer
   return unset;
 }
 
-/** Lists every problem at once. Without a stack, because it is no fault of the program. */
+/** Lists every problem at once. Vite prints it without a stack, because it is no fault of the program. */
 export function problemsError(problems: readonly Problem[]): Error {
   const lines = problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
   const error = new Error(`The pages cannot be built:\n${lines.join("\n")}`);
-  error.stack = error.message;
-  return error;
+  return Object.assign(error, { [inspect.custom]: () => error.message });
 }
 
 /** What Vite itself wrote into a folder, with a hash in each name. */
