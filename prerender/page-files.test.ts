@@ -1,4 +1,4 @@
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
@@ -33,6 +33,14 @@ test("a file's place is its path, in folders too", async () => {
   });
   expect(lines).toEqual([]);
   expect(pages.map(({ path }) => path)).toEqual(["/about", "/articles", "/articles/2026/first-steps"]);
+});
+
+test("the example of docs/writing.md is a page", async () => {
+  const guide = await readFile("docs/writing.md", "utf8");
+  const [, example = ""] = /```mdx\n(\s+---\n.*?)```/s.exec(guide) ?? [];
+  const { pages, lines } = await read({ "about.mdx": example.replaceAll(/^ {3}/gm, "") });
+  expect(lines).toEqual([]);
+  expect(pages).toMatchObject([{ path: "/about", title: "About us" }]);
 });
 
 test("a folder that does not exist has no pages", async () => {

@@ -5,7 +5,7 @@ import type { BuildManifest } from "../contract/build-manifest.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { elementsOf, metaOf, textOf, textsOf } from "./support/html.ts";
 import { listen } from "./support/raw-http.ts";
-import { PATHS_WITHOUT_PAGE, SCREENS } from "./support/screens.ts";
+import { COMING_SOON_PATH, PATHS_WITHOUT_PAGE, SCREENS, WRITTEN_PATHS } from "./support/screens.ts";
 import { startStaticHost } from "./support/static-host.ts";
 
 const SITE = "http://localhost:3000";
@@ -141,7 +141,9 @@ test("the files that programs ask for are there", async () => {
   };
   expect((await get("/robots.txt")).text).toContain(`Sitemap: ${SITE}/sitemap.xml`);
   const sitemap = (await get("/sitemap.xml")).text;
-  expect(textsOf(sitemap, "loc")).toEqual(SCREENS.map(({ paths }) => SITE + paths[0]));
+  expect(textsOf(sitemap, "loc")).toEqual(
+    [...SCREENS.map(({ paths }) => paths[0]), ...WRITTEN_PATHS].map((path) => SITE + path),
+  );
   expect((await get("/.well-known/security.txt")).text).toMatch(/Contact: mailto:.+\nExpires: 20\d\d-/);
   const webManifest = JSON.parse((await get("/site.webmanifest")).text) as { icons: { src: string }[] };
   expect(webManifest.icons.length).toBeGreaterThan(0);
@@ -157,8 +159,8 @@ test("every page says in its footer what a view emits, and leads to how that is 
   const { pages } = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
     pages: { page: string; grams: number }[];
   };
-  for (const path of ["/", "/contact", "/privacy", "/about"]) {
-    const grams = pages.find(({ page }) => page === (path === "/about" ? "coming-soon" : path))?.grams ?? 0;
+  for (const path of ["/", "/contact", "/privacy", COMING_SOON_PATH]) {
+    const grams = pages.find(({ page }) => page === (path === COMING_SOON_PATH ? "coming-soon" : path))?.grams ?? 0;
     const footer = /<footer[\s\S]*<\/footer>/.exec((await open(path)).html)?.[0] ?? "";
     expect(textOf(footer)).toContain(`This page: ${grams.toFixed(3)} g CO2e per view`);
     const [, explanation = ""] = /<a href="([^"]+)">How we count<\/a>/.exec(footer) ?? [];
@@ -183,6 +185,6 @@ describe("a plain static host", () => {
   });
 
   test("shows Coming Soon for any other path", async () => {
-    expect((await open("/about", host.url)).headings).toEqual(["Coming Soon"]);
+    expect((await open(COMING_SOON_PATH, host.url)).headings).toEqual(["Coming Soon"]);
   });
 });

@@ -77,7 +77,7 @@ async function stateToldOf(page: import("@playwright/test").Page): Promise<unkno
 test("Coming Soon stands between header and footer, says all its words and leads to the contact page", async ({
   page,
 }) => {
-  await page.goto("/about");
+  await page.goto("/no-such-page");
   await expect(page.getByRole("banner")).toBeVisible();
   await expect(page.getByRole("contentinfo")).toBeVisible();
   await expect(page.getByText("Something amazing is on the way! Stay tuned.", { exact: true })).toBeVisible();

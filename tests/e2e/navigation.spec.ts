@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect } from "@playwright/test";
 import { openRawBrowser, type RawBrowser } from "../support/raw-browser.ts";
-import { SCREENS } from "../support/screens.ts";
+import { COMING_SOON_PATH, SCREENS } from "../support/screens.ts";
 import { test } from "../support/site.ts";
 
-const PAGES: readonly string[] = [...SCREENS.map(({ paths }) => paths[0]), "/about"];
+const PAGES: readonly string[] = [...SCREENS.map(({ paths }) => paths[0]), COMING_SOON_PATH];
 
 // One after the other, so that all use one browser.
 test.describe.configure({ mode: "default" });
@@ -74,7 +74,7 @@ test("a first view receives the bytes that the footer's figure was computed from
     await browser.open(`${site.url}/robots.txt`);
     await expect.poll(() => browser.evaluate("document.readyState + location.pathname")).toBe("complete/robots.txt");
     await browser.open(site.url + path);
-    const counted = pages.find(({ page }) => page === (path === "/about" ? "coming-soon" : path))?.bytes ?? 0;
+    const counted = pages.find(({ page }) => page === (path === COMING_SOON_PATH ? "coming-soon" : path))?.bytes ?? 0;
     const total = () => browser.received().reduce((sum, { bytes }) => sum + bytes, 0);
     await expect.poll(total, { message: path }).toBeGreaterThan(counted * 0.96);
     expect(total(), path).toBeLessThan(counted * 1.02);

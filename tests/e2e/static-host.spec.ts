@@ -1,6 +1,6 @@
 import { expect, test } from "@playwright/test";
 import { startServer } from "../../scripts/run-server.ts";
-import { SCREENS } from "../support/screens.ts";
+import { COMING_SOON_PATH, SCREENS } from "../support/screens.ts";
 import { collectTrouble } from "../support/site.ts";
 import { type StaticHost, startStaticHost } from "../support/static-host.ts";
 import { collectViolations } from "../support/violations.ts";
@@ -22,7 +22,7 @@ test("a plain static host's pages break nothing of their policy, and its contact
   }
   expect(violations).toEqual([]);
   expect(trouble).toEqual([]);
-  await page.goto(`${host.url}/about`);
+  await page.goto(`${host.url}${COMING_SOON_PATH}`);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Coming Soon");
 });
 
@@ -39,7 +39,7 @@ test("a page on a static host may send a message to an API on another origin, if
         return { success, footprint };
       }, `${api.url}/send-email`);
     // This page has no policy of its own, so that nothing but the API's headers can be in the way.
-    await page.goto(`${host.url}/about`);
+    await page.goto(`${host.url}${COMING_SOON_PATH}`);
     expect(await send()).toEqual({ success: true, footprint: { totalKg: 128 } });
     await page.evaluate((action) => {
       const form = Object.assign(document.createElement("form"), { action, method: "post" });
@@ -54,8 +54,8 @@ test("a page on a static host may send a message to an API on another origin, if
     await page.waitForURL(/\/contact\/?\?reference=BC-\w{4}-\w{2}&footprint=1\.28#message-sent$/);
     expect(new URL(page.url()).origin).toBe(host.url);
     await expect(page.getByText("Message sent successfully!", { exact: true }).filter({ visible: true })).toBeVisible();
-    await page.goto(`${host.url}/about`);
-    await page.goto(`${host.url.replace("127.0.0.1", "localhost")}/about`);
+    await page.goto(`${host.url}${COMING_SOON_PATH}`);
+    await page.goto(`${host.url.replace("127.0.0.1", "localhost")}${COMING_SOON_PATH}`);
     await expect(send()).rejects.toThrow("Failed to fetch");
   } finally {
     await api.stop();

@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+
 /** The specification's table of paths, written down again so that the product is held against it. */
 export const SCREENS = [
   { name: "home", heading: "Accelerate your path to net zero", paths: ["/"] },
@@ -16,6 +18,16 @@ export const SCREENS = [
   },
 ] as const;
 
+/** The paths of the pages that the company wrote in `app/pages/`; the repository contains none. */
+export const WRITTEN_PATHS = readdirSync("app/pages", { recursive: true })
+  .map(String)
+  .filter((name) => name.endsWith(".mdx"))
+  .map((name) => `/${name.replace(/(\/index)?\.mdx$/, "")}`)
+  .toSorted((a, b) => a.localeCompare(b, "en"));
+
+/** No page will ever be written there. */
+export const COMING_SOON_PATH = "/no-such-page";
+
 /** Linked from the footer or the header, without a page of their own. */
 export const PATHS_WITHOUT_PAGE = [
   "/about",
@@ -25,4 +37,4 @@ export const PATHS_WITHOUT_PAGE = [
   "/support",
   "/open-account",
   "/login",
-];
+].filter((path) => !WRITTEN_PATHS.includes(path));
