@@ -64,6 +64,8 @@ export interface ResizedPicture {
 const PICTURE_WIDTHS_PX = [480, 960];
 const PICTURE_QUALITY = 75;
 const RESIZED_DIR = "node_modules/.cache/pictures";
+/** Counted up when `resizePicture` changes, so that it makes the kept files again. */
+const RESIZED_VERSION = 1;
 
 /**
  * Makes WebP files of a picture, without what a camera wrote into it, such as the place. They are kept, because that takes
@@ -76,7 +78,11 @@ export async function resizePicture(file: string): Promise<ResizedPicture> {
   const availablePx = format === "svg" ? 2 * autoOrient.width : autoOrient.width;
   const largestPx = Math.min(availablePx, Math.max(...PICTURE_WIDTHS_PX));
   const widths = [...PICTURE_WIDTHS_PX.filter((width) => width < largestPx), largestPx];
-  const hash = createHash("sha256").update(`${PICTURE_QUALITY} `).update(content).digest("hex").slice(0, 16);
+  const hash = createHash("sha256")
+    .update(`${RESIZED_VERSION} ${PICTURE_QUALITY} `)
+    .update(content)
+    .digest("hex")
+    .slice(0, 16);
   const name = parse(file)
     .name.toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-");
