@@ -390,7 +390,7 @@ async function preparePicture(
   if (/^([a-z]+:|\/\/)/i.test(source)) {
     return refuse(`${source} is on another site, and this one fetches nothing from there. Save it beside the page.`);
   }
-  const name = decodeURI(source);
+  const name = source.replaceAll("%20", " ");
   const file = name.startsWith("/") ? join(dir, name) : join(dirname(pageFile), name);
   if (!PICTURE_NAME.test(name)) return refuse(`"${name}" is no picture. Use AVIF, GIF, JPEG, PNG, SVG or WebP.`);
   if (relative(dir, file).startsWith(".."))
