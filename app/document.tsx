@@ -40,8 +40,9 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
 
 function inlineCode(script: PageScript): string {
   if ("code" in script) return script.code;
-  // Imported only after the page has loaded and painted: until then it works as plain HTML.
-  return `{const f=()=>requestAnimationFrame(()=>requestAnimationFrame(()=>(self.requestIdleCallback||setTimeout)(()=>import(${JSON.stringify(script.url)}))));document.prerendering?document.addEventListener("prerenderingchange",f):addEventListener("load",f)}`;
+  // Loaded only after the page has loaded and painted: until then it works as plain HTML. By an element, because Firefox
+  // reports an `import()` that ends with its page as an error.
+  return `{const f=()=>requestAnimationFrame(()=>requestAnimationFrame(()=>(self.requestIdleCallback||setTimeout)(()=>{const s=document.createElement("script");s.type="module";s.src=${JSON.stringify(script.url)};document.head.append(s)})));document.prerendering?document.addEventListener("prerenderingchange",f):addEventListener("load",f)}`;
 }
 
 /** The picture that a shared link to the page shows. */

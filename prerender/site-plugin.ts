@@ -59,7 +59,7 @@ function sitePlugin(pagesDir: string, outDir: string): Plugin {
           : "assets/[name]-[hash][extname]";
       return {
         appType: "custom",
-        build: { target: ["chrome117", "safari17", "firefox125"], assetsInlineLimit: 0, modulePreload: false },
+        build: { target: ["chrome117", "safari17", "ios17", "firefox125"], assetsInlineLimit: 0, modulePreload: false },
         environments: {
           client: {
             build: { outDir, emptyOutDir: true, manifest: ".scripts.json", rolldownOptions: { input: SCRIPTS } },

@@ -1,7 +1,7 @@
-import { type FormEvent as SubmitEvent, useEffect, useReducer, useRef } from "react";
+import { type MouseEvent, type FormEvent as SubmitEvent, useEffect, useReducer, useRef } from "react";
 import { type ContactField, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
-import { useCountries } from "./countries.ts";
+import { rememberCountry, restoreCountry, useCountries } from "./countries.ts";
 import { Select, TextArea, TextField } from "./field.tsx";
 import { type FootprintHandle, FootprintPart } from "./footprint-part.tsx";
 import { FormAlert } from "./form-alert.tsx";
@@ -29,21 +29,22 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   const footprint = useRef<FootprintHandle>(null);
   // The estimate is read from the fields, which are uncontrolled: another number makes it be read again.
   const [, countEdit] = useReducer((count: number) => count + 1, 0);
-  const isSending = useRef(false);
-  const isOutcomeNew = useRef(false);
+  // From the press until its outcome is shown. A ref, because a second press may come before React has rendered the first.
+  const isSubmitting = useRef(false);
   const lastSent = useRef({ body: "", key: "" });
   const countries = useCountries(countriesUrl);
   const errors = fieldErrors(state);
 
   // Shows a new outcome once it is rendered. Only a new one, so that nothing moves while the visitor corrects a field.
   useEffect(() => {
-    if (!isOutcomeNew.current || state.phase === "sending") return;
-    isOutcomeNew.current = false;
+    if (!isSubmitting.current || state.phase === "sending") return;
     if (state.phase === "sent") {
       form.current?.reset();
+      rememberCountry("");
       footprint.current?.close();
       countEdit();
     }
+    isSubmitting.current = false;
     // Not only within the form's element: the estimate's fields belong to the form, but stand beside it.
     const controls = [...(form.current?.elements ?? [])].filter((control) => control instanceof HTMLElement);
     const firstInvalid = controls.find((control) => control.hasAttribute("aria-invalid"));
@@ -53,11 +54,16 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     } else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
   }, [state]);
 
+  useEffect(() => {
+    if (!form.current || countries.length === 0) return;
+    restoreCountry(form.current);
+    countEdit();
+  }, [countries]);
+
   async function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    // A ref, because a second press may come before React has rendered the first.
-    if (isSending.current) return;
-    isOutcomeNew.current = true;
+    if (isSubmitting.current) return;
+    isSubmitting.current = true;
     const typed = [...new FormData(event.currentTarget)].filter(([name]) => !name.startsWith(FIELD_PREFIX));
     const fields = Object.fromEntries(typed);
     const parsed = parseContactMessage(fields);
@@ -65,7 +71,6 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     const problems = { ...estimate?.errors, ...(!parsed.ok && parsed.fields) };
     if (Object.keys(problems).length > 0) return dispatch({ type: "invalid", fields: problems });
 
-    isSending.current = true;
     dispatch({ type: "sending" });
     try {
       const body = JSON.stringify({ ...fields, ...estimate?.fields });
@@ -76,8 +81,6 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     } catch (error) {
       console.error("Sending the message failed.", error);
       dispatch({ type: "broke" });
-    } finally {
-      isSending.current = false;
     }
   }
 
@@ -119,7 +122,11 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
             spellCheck={false}
           />
           <TextField {...field("phone", "Phone Number")} type="tel" autoComplete="tel" inputMode="tel" />
-          <Select {...field("country", "Country")} autoComplete="country">
+          <Select
+            {...field("country", "Country")}
+            autoComplete="country"
+            onChange={(event) => rememberCountry(event.target.value)}
+          >
             <option value="">Select a country</option>
             {countries.map(({ code, name }) => (
               <option key={code} value={code}>
@@ -132,12 +139,22 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
             <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
             <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
           </div>
-          <button type="submit" className="button button-primary form-submit" aria-disabled={state.phase === "sending"}>
+          <FormAlert state={state} />
+          <button
+            type="submit"
+            className="button button-primary form-submit"
+            aria-disabled={state.phase === "sending"}
+            onClick={ignoreSecondOfDoubleClick}
+          >
             {state.phase === "sending" ? "Sending…" : "Submit"}
           </button>
-          <FormAlert state={state} />
         </form>
       </section>
     </>
   );
+}
+
+/** The first one may have emptied the form already; the browser would then ask for a name below the success. */
+function ignoreSecondOfDoubleClick(event: MouseEvent): void {
+  if (event.detail > 1) event.preventDefault();
 }

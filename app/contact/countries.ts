@@ -1,5 +1,7 @@
 import { startTransition, useEffect, useState } from "react";
 
+const RETRY_MS = 1000;
+
 export interface Country {
   code: string;
   name: string;
@@ -11,12 +13,18 @@ export function useCountries(url: string): readonly Country[] {
   useEffect(() => {
     const controller = new AbortController();
     loadCountries(url, controller.signal)
+      // Leaving the page ends the request too, and Firefox tells this page so. A page that is gone has no second try.
+      .catch(() => wait(RETRY_MS).then(() => loadCountries(url, controller.signal)))
       // Rendering 250 options at once would block a slow phone.
       .then((list) => startTransition(() => setCountries(list)))
       .catch((error: unknown) => controller.signal.aborted || console.error("The country list did not load.", error));
     return () => controller.abort();
   }, [url]);
   return countries;
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 async function loadCountries(url: string, signal: AbortSignal): Promise<Country[]> {
@@ -33,4 +41,24 @@ export function readCountries(list: unknown): Country[] {
     .map((item) => ({ code: item?.cca2, name: item?.name?.common }))
     .filter((item): item is Country => typeof item.code === "string" && typeof item.name === "string")
     .sort((a, b) => compare(a.name, b.name));
+}
+
+/**
+ * After a reload or on the way back, browsers restore what was typed before the list of countries has loaded, so they
+ * cannot restore the country. The page's entry in the history keeps it, which lives as long as what they restore.
+ */
+export function rememberCountry(code: string): void {
+  history.replaceState({ country: code }, "");
+}
+
+/** Only together with a text that the browser restored, and never in place of another choice. */
+export function restoreCountry(form: HTMLFormElement): void {
+  const select = form.elements.namedItem("country");
+  const { country } = Object(history.state) as { country?: unknown };
+  const hasText = [...form.elements].some(
+    (field) => "defaultValue" in field && "value" in field && field.value !== field.defaultValue,
+  );
+  if (select instanceof HTMLSelectElement && select.value === "" && typeof country === "string" && hasText) {
+    select.value = country;
+  }
 }
