@@ -12,5 +12,12 @@ export function ButtonLink({ link, look }: { link: Link; look: ButtonLook }) {
 }
 
 export function ContactEmail() {
-  return <a href={`mailto:${site.contactEmail}`}>{site.contactEmail}</a>;
+  const [user, domain] = site.contactEmail.split("@");
+  return (
+    <a href={`mailto:${site.contactEmail}`}>
+      {`${user}@`}
+      <wbr />
+      {domain}
+    </a>
+  );
 }
