@@ -23,56 +23,76 @@ function storage(memory: Memory): Storage {
   return memory === "always" ? localStorage : sessionStorage;
 }
 
+/**
+ * What the film does, which is not always what it was asked to do: a browser may refuse to start it (low power mode), or
+ * have no decoder for it. `starting` lasts from a request to play until one of the others.
+ */
+type FilmState = "absent" | "starting" | "playing" | "stopped" | "broken";
+
 const video = document.querySelector<HTMLVideoElement>("#film");
+const sources = document.querySelector<HTMLTemplateElement>("#film-sources");
 const toggle = document.querySelector<HTMLButtonElement>("#film-toggle");
 const lowCarbon = document.querySelector<HTMLButtonElement>("#low-carbon");
-if (video && toggle && lowCarbon) control(video, toggle, lowCarbon);
+if (video && sources && toggle && lowCarbon) control(video, sources, toggle, lowCarbon);
 
-function control(video: HTMLVideoElement, toggle: HTMLButtonElement, lowCarbon: HTMLButtonElement) {
+function control(
+  video: HTMLVideoElement,
+  sources: HTMLTemplateElement,
+  toggle: HTMLButtonElement,
+  lowCarbon: HTMLButtonElement,
+) {
   const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
+  const forcedColours = matchMedia("(forced-colors: active)");
   const saveData = "connection" in navigator && (navigator.connection as { saveData?: boolean }).saveData;
-  const sources = video.querySelectorAll<HTMLSourceElement>("source");
   const label = toggle.querySelector("span");
   const grams = document.querySelector<HTMLElement>("#page-grams");
   const gramsWithFilm = grams?.textContent ?? "";
   const stored = recall("session", "film");
   let isWanted = stored === null ? !lessMotion.matches && !saveData : stored === "on";
   let isLowCarbon = recall("always", "low-carbon") === "on";
+  let state: FilmState = "absent";
 
-  /** What the buttons say; the film itself follows once the page has loaded. */
-  const show = () => {
-    toggle.hidden = isLowCarbon;
-    toggle.dataset.film = isWanted ? "on" : "off";
-    if (label) label.textContent = isWanted ? "Pause film" : "Play film";
+  const become = (next: FilmState) => {
+    state = next;
+    const isOn = state === "starting" || state === "playing";
+    toggle.dataset.film = isOn ? "on" : "off";
+    if (label) label.textContent = isOn ? "Pause film" : "Play film";
+    // While the film starts, the button stays as it is: hidden on arrival, and in its place after a press.
+    if (state !== "starting") toggle.hidden = state === "absent" || state === "broken";
     lowCarbon.ariaPressed = String(isLowCarbon);
-    if (grams) grams.textContent = isLowCarbon ? (grams.dataset.withoutFilm ?? "") : gramsWithFilm;
+    if (grams) grams.textContent = state === "absent" ? (grams.dataset.withoutFilm ?? "") : gramsWithFilm;
   };
 
   const apply = () => {
-    show();
-    if (isLowCarbon) return unload();
-    if (!isWanted || document.hidden) return video.pause();
-    load();
-    // Browsers may refuse to start it (low power mode); the picture stays, and so does the button.
-    video.play().catch(() => {});
-  };
-
-  const load = () => {
-    if (sources[0]?.src) return;
-    for (const source of sources) source.src = source.dataset.src ?? "";
-    video.load();
+    // With forced colours nothing of the film would be seen.
+    if (isLowCarbon || forcedColours.matches) return unload();
+    if (!isWanted || document.hidden) {
+      video.pause();
+      return become("stopped");
+    }
+    if (!video.firstElementChild) video.append(sources.content.cloneNode(true));
+    become("starting");
+    video.play().catch(() => state === "starting" && video.paused && become("stopped"));
   };
 
   /** Also stops a download that is in progress. */
   const unload = () => {
     video.classList.remove("is-playing");
-    for (const source of sources) source.removeAttribute("src");
+    video.replaceChildren();
     if (video.currentSrc) video.load();
+    become("absent");
   };
 
-  video.addEventListener("playing", () => video.classList.add("is-playing"));
+  video.addEventListener("playing", () => {
+    video.classList.add("is-playing");
+    become("playing");
+  });
+  video.addEventListener("pause", () => state === "playing" && become("stopped"));
+  // A source reports to itself, not to the film. After the last one there is none left to try.
+  const fail = ({ target }: Event) => (target === video || target === video.lastElementChild) && become("broken");
+  video.addEventListener("error", fail, true);
   toggle.addEventListener("click", () => {
-    isWanted = !isWanted;
+    isWanted = state === "stopped";
     remember("session", "film", isWanted ? "on" : "off");
     apply();
   });
@@ -85,9 +105,11 @@ function control(video: HTMLVideoElement, toggle: HTMLButtonElement, lowCarbon: 
     isWanted = isWanted && !lessMotion.matches;
     apply();
   });
+  forcedColours.addEventListener("change", apply);
   document.addEventListener("visibilitychange", apply);
   lowCarbon.hidden = false;
-  show();
+  if (isLowCarbon) become("absent");
+  else become(isWanted ? "starting" : "stopped");
   // A prerendered page counts as hidden, so its film waits for the visitor too.
   addEventListener("load", apply);
 }

@@ -24,7 +24,7 @@ const NAMED_BY: readonly [PageFetch["kind"], RegExp][] = [
   ["script", /import\("([^"]+)"\)/],
   ["data", /<link rel="manifest" href="([^"]+)"/],
   ["data", /data-countries-url="([^"]+)"/],
-  ["film", /<source data-src="([^"]+)"/],
+  ["film", /<template id="film-sources"><source src="([^"]+)"/],
 ];
 
 function weighBuilt(path: string) {

@@ -12,6 +12,9 @@ const OWN_FILM: readonly FilmSource[] = [
   { url: filmH264, type: "video/mp4" },
 ];
 
+/** What the film's script asks the browser itself. */
+const NOSCRIPT_MEDIA = "(prefers-reduced-motion: no-preference) and (forced-colors: none)";
+
 interface HeroFilmProps {
   film: SiteSettings["heroFilm"];
   isSavingData: boolean;
@@ -19,7 +22,8 @@ interface HeroFilmProps {
 
 /**
  * The still picture paints first. The film's script adds the sources once the page has loaded, unless the visitor
- * chose less motion, less data or less carbon. Without script the browser plays the film itself, and a checkbox hides
+ * chose less motion, less data or less carbon. Until then they are in a template: Firefox warns of sources without
+ * `src`. Without script the browser plays the film itself, and a checkbox hides
  * it; a visitor who saves data gets neither.
  */
 export function HeroFilm({ film, isSavingData }: HeroFilmProps) {
@@ -33,16 +37,17 @@ export function HeroFilm({ film, isSavingData }: HeroFilmProps) {
       </picture>
       {sources && (
         <>
-          <video id="film" muted loop autoPlay playsInline tabIndex={-1} aria-hidden="true">
+          <video id="film" muted loop autoPlay playsInline tabIndex={-1} aria-hidden="true" />
+          <template id="film-sources">
             {sources.map(({ url, type }) => (
-              <source key={url} data-src={url} type={type} />
+              <source key={url} src={url} type={type} />
             ))}
-          </video>
+          </template>
           {!isSavingData && (
             <noscript>
               <video muted loop autoPlay playsInline tabIndex={-1} aria-hidden="true">
                 {sources.map(({ url, type }) => (
-                  <source key={url} src={url} type={type} media="(prefers-reduced-motion: no-preference)" />
+                  <source key={url} src={url} type={type} media={NOSCRIPT_MEDIA} />
                 ))}
               </video>
               <label className="film-controls film-toggle">
