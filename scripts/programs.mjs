@@ -1,5 +1,6 @@
 // The programs besides Node that tests and tools run, and where to find them. Plain JavaScript, because set-up runs it
 // before Node 24 is installed.
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
@@ -12,11 +13,37 @@ export const TEST_PROGRAMS = {
   mount: "mount",
   nginx: "nginx-light",
   openssl: "openssl",
+  pdftotext: "poppler-utils",
   prlimit: "util-linux",
   promtool: "prometheus",
   strace: "strace",
   "systemd-analyze": "systemd",
 };
+
+/** The Debian packages with which tests run WebKit: the engine, a way to drive it, a display, and decoders for the film. */
+const WEBKIT_PACKAGES = [
+  "gir1.2-webkit2-4.1",
+  "python3-gi-cairo",
+  "xvfb",
+  "gstreamer1.0-plugins-good",
+  "gstreamer1.0-plugins-bad",
+  "gstreamer1.0-libav",
+];
+
+/** Debian's own Python, because only that one has GTK. */
+export const DEBIAN_PYTHON = "/usr/bin/python3";
+
+/** The engines that `npm test` runs besides Chromium. */
+export const TEST_ENGINES = {
+  firefox: { isInstalled: () => findFirefox() !== undefined, packages: ["firefox-esr"] },
+  webkit: { isInstalled: hasWebKit, packages: WEBKIT_PACKAGES },
+};
+
+function hasWebKit() {
+  if (!isInstalled("Xvfb") || !existsSync(DEBIAN_PYTHON)) return false;
+  const code = "import gi; gi.require_version('WebKit2', '4.1'); gi.require_foreign('cairo')";
+  return spawnSync(DEBIAN_PYTHON, ["-c", code]).status === 0;
+}
 
 /** @param {string} name */
 export function isInstalled(name) {
@@ -35,6 +62,13 @@ const CHROMIUM_PATHS = [
 /** The path of an installed Chromium or Chrome, or undefined: then Playwright's own is used. */
 export function findChromium() {
   return [process.env.CHROMIUM_PATH, ...CHROMIUM_PATHS].find((path) => path && existsSync(path));
+}
+
+const FIREFOX_PATHS = ["/usr/bin/firefox-esr", "/usr/bin/firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"];
+
+/** The path of an installed Firefox, or undefined. */
+export function findFirefox() {
+  return [process.env.FIREFOX_PATH, ...FIREFOX_PATHS].find((path) => path && existsSync(path));
 }
 
 /** Allows the browser to run as root, and no network traffic except for the pages it opens. */

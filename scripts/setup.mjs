@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findChromium, isInstalled, TEST_PROGRAMS } from "./programs.mjs";
+import { findChromium, isInstalled, TEST_ENGINES, TEST_PROGRAMS } from "./programs.mjs";
 
 const NODE_VERSION = "24.21.0";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -54,19 +54,26 @@ function installBrowser() {
 }
 
 function installTestPrograms() {
-  const findMissing = () => Object.entries(TEST_PROGRAMS).filter(([name]) => !isInstalled(name));
+  const findMissing = () => [
+    ...Object.entries(TEST_PROGRAMS)
+      .filter(([name]) => !isInstalled(name))
+      .map(([name, debianPackage]) => ({ name, packages: [debianPackage] })),
+    ...Object.entries(TEST_ENGINES)
+      .filter(([, engine]) => !engine.isInstalled())
+      .map(([name, { packages }]) => ({ name, packages })),
+  ];
   let missing = findMissing();
   if (missing.length > 0 && canUseApt()) {
-    say(`Installing ${missing.map(([name]) => name).join(", ")} for the tests (apt-get) ...`);
+    say(`Installing ${missing.map(({ name }) => name).join(", ")} for the tests (apt-get) ...`);
     withoutStartingServices(() => {
       aptGet("update");
       // One by one: a package that this Debian does not have must not keep the others from being installed.
-      for (const [, debianPackage] of missing) aptGet("install", "--no-install-recommends", debianPackage);
+      for (const { packages } of missing) aptGet("install", "--no-install-recommends", ...packages);
     });
     missing = findMissing();
   }
   if (missing.length === 0) return;
-  const names = missing.map(([name, debianPackage]) => `${name} (Debian package ${debianPackage})`);
+  const names = missing.map(({ name, packages }) => `${name} (Debian: ${packages.join(" ")})`);
   const outcome = process.env.CI ? "will fail, because CI is set" : "will be skipped";
   say(`Not installed: ${names.join(", ")}. Tests that need them ${outcome}.`);
 }

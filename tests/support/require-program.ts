@@ -1,6 +1,6 @@
-import { isInstalled, TEST_PROGRAMS } from "../../scripts/programs.mjs";
+import { isInstalled, TEST_ENGINES, TEST_PROGRAMS } from "../../scripts/programs.mjs";
 
-/** Vitest's `skip` of a test's context, which ends the test. */
+/** A runner's own way to skip a test, which ends it. */
 export type Skip = (reason: string) => never;
 
 export type Program = keyof typeof TEST_PROGRAMS;
@@ -10,6 +10,12 @@ export function requirePrograms(skip: Skip, ...names: readonly Program[]): void 
   const absent = names.find((name) => !isInstalled(name));
   if (absent !== undefined)
     missing(skip, `${absent} is not installed; install the Debian package ${TEST_PROGRAMS[absent]}`);
+}
+
+/** The same for a browser engine. */
+export function requireEngine(skip: Skip, name: keyof typeof TEST_ENGINES): void {
+  const { isInstalled, packages } = TEST_ENGINES[name];
+  if (!isInstalled()) missing(skip, `${name} is not installed; install the Debian packages ${packages.join(" ")}`);
 }
 
 /** Ends the test because something is missing: as a failure where CI is set, so that nothing stays untested; else as skipped. */
