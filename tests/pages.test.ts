@@ -239,6 +239,10 @@ test("a page fetched ahead of a visit is refused to those who save data, and giv
   expect(refused.headers["cache-control"]).toBe("no-store");
 });
 
+test("text keeps its size on a phone in landscape orientation, which iOS knows only by its own name", async () => {
+  expect((await get("/contact")).body).toContain("-webkit-text-size-adjust:");
+});
+
 test("who saves data gets the home page without the film that would play without script", async () => {
   const [usual, light] = await Promise.all([get("/"), get("/", { "save-data": "on" })]);
   expect(usual.body).toContain("<noscript><video");

@@ -134,7 +134,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
               </option>
             ))}
           </Select>
-          <TextArea {...field("message", "Message")} rows={6} />
+          <TextArea {...field("message", "Message")} rows={4} />
           <div className="trap" aria-hidden="true">
             <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
             <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />

@@ -286,11 +286,14 @@ async function watchFilm(page: EnginePage, gate: Gate): Promise<void> {
   expect(await page.evaluate(() => document.querySelector("#film-toggle")?.textContent)).toBe("Play film");
   await page.click("#film-toggle");
   await page.until(() => document.querySelector<HTMLVideoElement>("#film")?.paused === false);
+  await page.click("#film-toggle");
+  await page.until(() => document.querySelector<HTMLVideoElement>("#film")?.paused);
 
   // Without a decoder there is nothing to control. Sources of another type stand for one that is missing.
   gate.changePage = (html) => html.replaceAll(/type="video\/mp4[^"]*"/g, 'type="video/unknown"');
   await page.open("/");
-  await page.until(() => document.querySelector("#film")?.children.length === 2);
+  await page.until(() => document.querySelector("#film-toggle")?.textContent === "Play film");
+  await page.click("#film-toggle");
   await page.until(() => document.querySelector<HTMLElement>("#film-toggle")?.hidden);
   gate.changePage = null;
 }
