@@ -99,6 +99,11 @@ async function launch(modes: Modes): Promise<Driver> {
   // A new tab has the focus; in the first one the address bar has it.
   const { context } = await send<{ context: string }>("browsingContext.create", { type: "tab" });
   await send("session.subscribe", { events: ["log.entryAdded", "network.responseCompleted", "network.fetchError"] });
+  // Firefox writes of these to its own console only.
+  await send("script.addPreloadScript", {
+    functionDeclaration: `() => addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) =>
+      console.error("refused by the policy:", effectiveDirective, blockedURI))`,
+  });
   const perform = (type: string, actions: object[]) =>
     send("input.performActions", { context, actions: [{ type, id: type, actions }] });
   return {
