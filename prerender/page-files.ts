@@ -212,7 +212,7 @@ function explainSyntaxError(error: unknown): [line: number, message: string] {
 }
 
 /** Teaches Markdown its tables. The processor's data is where such extensions are registered. */
-function tables(this: { data(): object }): void {
+export function tables(this: { data(): object }): void {
   const data = this.data() as Record<"micromarkExtensions" | "fromMarkdownExtensions", unknown[] | undefined>;
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), gfmTable()];
   data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), gfmTableFromMarkdown()];

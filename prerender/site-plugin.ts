@@ -8,7 +8,7 @@ import { type BuildSettings, parseBuildSettings } from "../contract/build-settin
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint-factors.ts";
 import { electricityFile } from "./electricity.ts";
 import { mdxSections } from "./mdx-sections.ts";
-import { findPathProblems, type PageFiles, type Problem, readPageFiles } from "./page-files.ts";
+import { findPathProblems, type PageFiles, type Problem, readPageFiles, tables } from "./page-files.ts";
 import { technicalFiles } from "./technical-files.ts";
 import { problemsError, writeSite } from "./write-site.ts";
 
@@ -33,7 +33,7 @@ export function site({ pagesDir = "app/pages", outDir = "dist" }: SiteFolders = 
   return [
     // Only the policies have numbered sections.
     { enforce: "pre", ...mdx({ remarkPlugins: [mdxSections], include: "app/policies/*.mdx" }) },
-    { enforce: "pre", ...mdx({ include: "**/*.md" }) },
+    { enforce: "pre", ...mdx({ remarkPlugins: [tables], include: "docs/*.md" }) },
     sitePlugin(resolve(pagesDir), outDir),
   ];
 }

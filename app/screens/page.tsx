@@ -92,7 +92,7 @@ function Breadcrumb({ links }: { links: readonly Link[] }) {
 }
 
 /** How the signs of Markdown are shown. Styles are chosen by element, so that only these need a component. */
-const TEXT_COMPONENTS = {
+export const TEXT_COMPONENTS = {
   ContactEmail,
   table: Table,
   th: ({ align, ...props }: ComponentProps<"th">) => <th {...(align && { className: `align-${align}` })} {...props} />,
