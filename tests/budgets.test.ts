@@ -21,7 +21,7 @@ const NAMED_BY: readonly [PageFetch["kind"], RegExp][] = [
   ["font", /<link rel="preload" href="([^"]+)" as="font"/],
   ["picture", /<link rel="icon" href="([^"]+)" type="image\/svg\+xml"/],
   ["picture", /<picture><source type="image\/avif" srcset="([^"]+)"/i],
-  ["script", /import\("([^"]+)"\)/],
+  ["script", /\.src="([^"]+)";document\.head/],
   ["data", /<link rel="manifest" href="([^"]+)"/],
   ["data", /data-countries-url="([^"]+)"/],
   ["film", /<template id="film-sources"><source src="([^"]+)"/],
