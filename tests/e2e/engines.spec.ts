@@ -21,6 +21,9 @@ const FORM_SCRIPT = /\/assets\/contact-.*\.js$/;
 const COUNTRIES = /\/countries\.json$/;
 const skip = (reason: string) => test.skip(true, reason) as never;
 
+// Long journeys, on machines that may be busy.
+test.describe.configure({ timeout: 180_000 });
+
 for (const engine of [CHROMIUM, FIREFOX, WEBKIT]) {
   test.describe(engine.name, () => {
     test.beforeEach(() => {
@@ -50,7 +53,7 @@ for (const engine of [CHROMIUM, FIREFOX, WEBKIT]) {
     test("every screen at three widths, menu, film, print, and what older browsers make of it", async ({ site }) => {
       await visit(site.url, {}, async (page, gate) => {
         for (const path of PATHS) {
-          await page.open(path);
+          await openWhole(page, path);
           for (const width of [320, 375, 1280]) {
             await page.driver.resize(width, 800);
             await expectNoSidewaysScroll(page, `${path} at ${width}`);
@@ -110,7 +113,7 @@ for (const engine of [CHROMIUM, FIREFOX, WEBKIT]) {
       await visit(site.url, modes, async (page, gate) => {
         await page.driver.resize(320, 640);
         for (const path of PATHS) {
-          await page.open(path);
+          await openWhole(page, path);
           expect(await movingParts(page), path).toEqual([]);
           expect(await lightnessOf(page, "backgroundColor"), path).toBeLessThan(0.3);
           expect(await lightnessOf(page, "color"), path).toBeGreaterThan(0.8);
@@ -134,7 +137,7 @@ for (const engine of [CHROMIUM, FIREFOX, WEBKIT]) {
         for (const width of [375, 320]) {
           await page.driver.resize(width, 667);
           for (const path of PATHS) {
-            await page.open(path);
+            await openWhole(page, path);
             expect(await page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe("32px");
             await expectNoSidewaysScroll(page, `${path} at ${width}`);
             await expectInView(page, ".menu-toggle");
@@ -189,6 +192,15 @@ for (const engine of [CHROMIUM, FIREFOX, WEBKIT]) {
 
 const isMenuOpen = () => document.querySelector("#menu")?.matches(":popover-open");
 const isMenuClosed = () => !document.querySelector("#menu")?.matches(":popover-open");
+
+/** Opens a page, and on the contact page the estimate too. */
+async function openWhole(page: EnginePage, path: string): Promise<void> {
+  await page.open(path);
+  if (path !== "/contact") return;
+  await countriesLoaded(page);
+  await page.evaluate(() => document.querySelector(".footprint")?.setAttribute("open", ""));
+  await page.until(() => document.querySelector(".footprint-empty"));
+}
 
 async function expectNoSidewaysScroll(page: EnginePage, where: string): Promise<void> {
   const [content, window] = await page.evaluate(() => {

@@ -64,6 +64,8 @@ async function launch(modes: Modes): Promise<Driver> {
     env: { ...process.env, HOME: profile, MOZ_CRASHREPORTER_DISABLE: "1" },
     stdio: ["ignore", "ignore", "pipe"],
   });
+  const endWithTests = () => child.kill();
+  process.once("exit", endWithTests);
   const address = await new Promise<string>((resolve, reject) => {
     let output = "";
     child.stderr.on("data", (chunk) => {
@@ -159,6 +161,7 @@ async function launch(modes: Modes): Promise<Driver> {
       await send("browser.close").catch(() => child.kill("SIGKILL"));
       socket.close();
       if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      process.off("exit", endWithTests);
       await rm(profile, { recursive: true, force: true, maxRetries: 5 });
     },
   };

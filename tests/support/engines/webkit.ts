@@ -74,8 +74,9 @@ async function launch(modes: Modes): Promise<Driver> {
   };
 }
 
+/** It ends by itself when its last window is closed, as the view does when these tests end in any way. */
 async function startDisplay(): Promise<{ name: string; stop(): Promise<void> }> {
-  const server = spawn("Xvfb", ["-displayfd", "3", "-screen", "0", "2000x1400x24", "-nolisten", "tcp"], {
+  const server = spawn("Xvfb", ["-displayfd", "3", "-screen", "0", "2000x1400x24", "-nolisten", "tcp", "-terminate"], {
     stdio: ["ignore", "ignore", "ignore", "pipe"],
   });
   const [number] = await once(server.stdio[3] as NodeJS.ReadableStream, "data");
