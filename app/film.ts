@@ -72,7 +72,12 @@ function control(
     }
     if (!video.firstElementChild) video.append(sources.content.cloneNode(true));
     become("starting");
-    video.play().catch(() => state === "starting" && video.paused && become("stopped"));
+    video.play().catch(() => {
+      if (state !== "starting" || !video.paused) return;
+      // Else the browser would start it as soon as a button is pressed, and the press on Play would stop it again.
+      video.autoplay = false;
+      become("stopped");
+    });
   };
 
   /** Also stops a download that is in progress. */

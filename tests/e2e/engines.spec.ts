@@ -490,6 +490,8 @@ async function pressTwice(page: EnginePage, gate: Gate): Promise<void> {
 }
 
 async function seeSuccess(page: EnginePage): Promise<void> {
+  await page.open("/contact");
+  await countriesLoaded(page);
   await fill(page, "With a reference");
   await page.click(".form-submit");
   await page.until(() => document.querySelector<HTMLTextAreaElement>("#message")?.value === "");
@@ -516,6 +518,8 @@ async function startBlockedFilm(page: EnginePage): Promise<void> {
     const toggle = document.querySelector<HTMLElement>("#film-toggle");
     return toggle?.hidden === false && toggle.textContent === "Play film";
   });
+  // Else it would start as soon as the pointer is pressed, and the click would stop it again.
+  expect(await page.evaluate(() => document.querySelector<HTMLVideoElement>("#film")?.autoplay)).toBe(false);
   await page.click("#film-toggle");
   await page.until(() => (document.querySelector<HTMLVideoElement>("#film.is-playing")?.currentTime ?? 0) > 0);
   expect(await page.evaluate(() => document.querySelector("#film-toggle")?.textContent)).toBe("Pause film");
