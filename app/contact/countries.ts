@@ -12,9 +12,7 @@ export function useCountries(url: string): readonly Country[] {
   const [countries, setCountries] = useState<readonly Country[]>([]);
   useEffect(() => {
     const controller = new AbortController();
-    loadCountries(url, controller.signal)
-      // Leaving the page ends the request too, and Firefox tells this page so. A page that is gone has no second try.
-      .catch(() => wait(RETRY_MS).then(() => loadCountries(url, controller.signal)))
+    tryTwice(() => loadCountries(url, controller.signal))
       // Rendering 250 options at once would block a slow phone.
       .then((list) => startTransition(() => setCountries(list)))
       .catch((error: unknown) => controller.signal.aborted || console.error("The country list did not load.", error));
@@ -23,8 +21,14 @@ export function useCountries(url: string): readonly Country[] {
   return countries;
 }
 
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+/** Leaving the page ends its requests, and Firefox tells the page so. A page that is gone has no second try. */
+export async function tryTwice<Result>(load: () => Promise<Result>): Promise<Result> {
+  try {
+    return await load();
+  } catch {
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    return load();
+  }
 }
 
 async function loadCountries(url: string, signal: AbortSignal): Promise<Country[]> {

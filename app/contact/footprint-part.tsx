@@ -1,5 +1,6 @@
 import { type ReactNode, type Ref, type RefObject, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { CHOICES, DISTANCES, FIELD_PREFIX, type FootprintErrors } from "../../contract/footprint-fields.ts";
+import { tryTwice } from "./countries.ts";
 import { controlProps, Frame } from "./field.tsx";
 import type { CarUnit, Estimator } from "./footprint-estimate.tsx";
 
@@ -91,8 +92,12 @@ export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdi
     if (loaded || estimator === "loading") return;
     setEstimator("loading");
     try {
-      const { loadEstimator } = await import("./footprint-estimate.tsx");
-      setEstimator(await loadEstimator(electricityUrl));
+      setEstimator(
+        await tryTwice(async () => {
+          const { loadEstimator } = await import("./footprint-estimate.tsx");
+          return loadEstimator(electricityUrl);
+        }),
+      );
     } catch (error) {
       console.error("The footprint estimate did not load.", error);
       setEstimator("failed");
