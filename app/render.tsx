@@ -47,7 +47,7 @@ export async function renderSite(context: RenderContext): Promise<RenderedSite> 
 
 function renderFormAlerts(): string {
   const states: FormState[] = [
-    { phase: "sent", reference: "0", total: "0" },
+    { phase: "sent", reference: "0", totalKg: 0 },
     { phase: "failed", error: "", fields: {} },
     { phase: "broken" },
   ];

@@ -42,3 +42,32 @@ export type FootprintField = AmountField | keyof Distances | keyof Choices;
 export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`, string>>;
 
 export const FIELD_PREFIX = "footprint.";
+
+export function optionLabel(option: string): string {
+  return option === "premium" ? "premium economy" : option;
+}
+
+/** Two significant figures: "4.2 t", "440 kg". More would promise what an estimate cannot keep. */
+export function formatMass(kg: number): string {
+  const rounded = Number(kg.toPrecision(2));
+  if (rounded > 0 && rounded < 0.1) return "less than 0.1 kg";
+  if (rounded < 1000) return `${formatAmount(rounded)} kg`;
+  const tonnes = rounded / 1000;
+  return `${tonnes.toLocaleString("en-GB", { minimumFractionDigits: tonnes < 10 ? 1 : 0 })} t`;
+}
+
+/** "about 4.2 t", "less than 0.1 kg". */
+export function formatAbout(kg: number): string {
+  const mass = formatMass(kg);
+  return mass.startsWith("less") ? mass : `about ${mass}`;
+}
+
+/** "about 4.2 t CO2e a year". */
+export function formatTotal(totalKg: number): string {
+  return `${formatAbout(totalKg)} CO2e a year`;
+}
+
+/** An amount as it was understood. */
+export function formatAmount(amount: number): string {
+  return amount.toLocaleString("en-GB", { maximumFractionDigits: 10 });
+}

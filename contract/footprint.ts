@@ -25,10 +25,14 @@ import {
   type FootprintErrors,
   type FootprintField,
   type FootprintInputs,
+  formatAmount,
+  optionLabel,
 } from "./footprint-fields.ts";
 
 const MAX_AMOUNT = 1e10;
 const MAX_DISTANCE_KM = 20_000;
+/** Of a number as text. */
+const MAX_LENGTH = 100;
 /** Of fields that do not exist, only so many are named, and none with a longer name: the sender chooses both. */
 const MAX_UNKNOWN_FIELDS = 5;
 const MAX_UNKNOWN_LENGTH = 40;
@@ -126,7 +130,8 @@ const UNIT_NAMES: Readonly<Record<string, string>> = {
  */
 export function parseAmount(text: string, unit: string): number | null {
   const unitName = new RegExp(`\\s*(?:${UNIT_NAMES[unit] ?? "(?!)"})\\.?$`, "i");
-  const trimmed = text.trim().slice(0, 100).replace(unitName, "");
+  if (text.length > MAX_LENGTH) return null;
+  const trimmed = text.trim().replace(unitName, "");
   const compact = trimmed.replaceAll(/(?<=\d)[\s'’](?=\d)/gu, "");
   if (/^[+-]?\d+(?:\.\d+)?e[+-]?\d+$/i.test(compact)) return Number(compact);
   const [, sign, digits] = /^([+-]?)([\d.,]*\d[\d.,]*)$/.exec(compact.replace(/^−/, "-")) ?? [];
@@ -305,26 +310,6 @@ export function largestSaving(
   return largest.kg > 0 ? largest : null;
 }
 
-/** Two significant figures: "4.2 t", "440 kg". More would promise what an estimate cannot keep. */
-export function formatMass(kg: number): string {
-  const rounded = Number(kg.toPrecision(2));
-  if (rounded > 0 && rounded < 0.1) return "less than 0.1 kg";
-  if (rounded < 1000) return `${formatAmount(rounded)} kg`;
-  const tonnes = rounded / 1000;
-  return `${tonnes.toLocaleString("en-GB", { minimumFractionDigits: tonnes < 10 ? 1 : 0 })} t`;
-}
-
-/** "about 4.2 t CO2e a year". */
-export function formatTotal(totalKg: number): string {
-  const mass = formatMass(totalKg);
-  return `${mass.startsWith("less") ? "" : "about "}${mass} CO2e a year`;
-}
-
-/** An amount as it was understood, with all its digits. */
-export function formatAmount(amount: number): string {
-  return amount.toLocaleString("en-GB", { maximumFractionDigits: 10 });
-}
-
 /** What was entered, line by line: "Car" and "10,000 km, petrol". */
 export function describeInputs({ inputs, lines }: FootprintEstimate): { label: string; value: string; kg: number }[] {
   return lines.map(({ field, kg }) => {
@@ -348,7 +333,8 @@ export function estimateNotes({ lines, factorSet }: FootprintEstimate): string[]
 function detailsOf(field: AmountField, inputs: FootprintInputs): string {
   if (field === "carKm") return `, ${inputs.carFuel}`;
   if (field === "shortFlights")
-    return ` of ${formatAmount(inputs.shortFlightKm)} km each way, ${inputs.shortFlightClass}`;
-  if (field === "longFlights") return ` of ${formatAmount(inputs.longFlightKm)} km each way, ${inputs.longFlightClass}`;
+    return ` of ${formatAmount(inputs.shortFlightKm)} km each way, ${optionLabel(inputs.shortFlightClass)}`;
+  if (field === "longFlights")
+    return ` of ${formatAmount(inputs.longFlightKm)} km each way, ${optionLabel(inputs.longFlightClass)}`;
   return "";
 }

@@ -14,6 +14,8 @@ export type SendEmailAnswer =
 export const ALERT_ID = {
   sent: "message-sent",
   failed: "message-failed",
+  /** Failed as well, because of an amount of the estimate: browsers check the other fields themselves. */
+  unreadable: "message-unreadable",
   /** Failed as well, but only for now. */
   limited: "message-limited",
   broken: "message-error",

@@ -1,11 +1,5 @@
-import {
-  categoriesOf,
-  describeInputs,
-  estimateNotes,
-  type FootprintEstimate,
-  formatMass,
-  formatTotal,
-} from "../contract/footprint.ts";
+import { categoriesOf, describeInputs, estimateNotes, type FootprintEstimate } from "../contract/footprint.ts";
+import { formatMass, formatTotal } from "../contract/footprint-fields.ts";
 import { asSentence } from "./words.tsx";
 
 /** What the sender of a message estimated: the total, what makes it up, and what was entered. */

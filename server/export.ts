@@ -43,12 +43,12 @@ type Fact = Exclude<keyof MessageJson, "footprint">;
 const FACT_COLUMNS: readonly Fact[] = [
   ...(["reference", "state", "isRestricted", "acceptedAt", "stateChangedAt", "dueAt"] as const),
   ...(["attempts", "lastError", "answeredAt", "quarantineReason"] as const),
-  ...(["acknowledgement", "acknowledgedAt"] as const),
   ...(["name", "email", "phone", "country", "message"] as const),
 ];
 
 /** New ones come last, so that programs that count columns go on working. */
-const CSV_COLUMNS = [...FACT_COLUMNS, "footprintKg", "footprintInputs", "footprintFactors"];
+const LATER_COLUMNS = ["acknowledgement", "acknowledgedAt"] as const;
+const CSV_COLUMNS = [...FACT_COLUMNS, "footprintKg", "footprintInputs", "footprintFactors", ...LATER_COLUMNS];
 
 function footprintCells({ footprint }: MessageJson): string[] {
   return footprint ? [String(footprint.totalKg), inputsText(footprint.inputs), footprint.factorSet] : ["", "", ""];
@@ -78,7 +78,8 @@ export function csvPart(
 ): string {
   const rows = messages.map((message) => {
     const json = messageJson(message);
-    const cells = [...FACT_COLUMNS.map((column) => cellText(json[column])), ...footprintCells(json)];
+    const textOf = (column: Fact) => cellText(json[column]);
+    const cells = [...FACT_COLUMNS.map(textOf), ...footprintCells(json), ...LATER_COLUMNS.map(textOf)];
     return cells.map(show ?? String);
   });
   return (isFirst && !show ? BYTE_ORDER_MARK : "") + toCsv(isFirst ? [CSV_COLUMNS, ...rows] : rows);

@@ -100,7 +100,7 @@ export async function readPerson(email: string, store: Store): Promise<PersonRec
   return { messages, version: createHash("sha256").update(versions.join("\n")).digest("base64url") };
 }
 
-/** `no-estimate`: only an estimate was to be corrected, and no message has one. */
+/** `no-estimate`: an estimate was to be corrected, and no message has one; nothing was changed. */
 export type PersonResult =
   | { outcome: "done"; messages: number; files: number }
   | { outcome: "changed" | "gone" }

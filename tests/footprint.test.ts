@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { describeInputs, formatTotal } from "../contract/footprint.ts";
+import { describeInputs } from "../contract/footprint.ts";
+import { formatTotal } from "../contract/footprint-fields.ts";
 import { startServer } from "../scripts/run-server.ts";
 import { estimateOf } from "./store-contract/samples.ts";
 import { startMailServer } from "./support/mail-server.ts";
@@ -83,8 +84,8 @@ test.each(["SQLite", "PostgreSQL"])(
     const rows = (await cli("export", "--csv")).trimEnd().split("\r\n");
     const cells = `${ESTIMATE.totalKg},${inputs} longFlightKm=6500 carFuel=hybrid`;
     expect(rows.filter((row) => row.includes(`,${cells} `))).toHaveLength(2);
-    expect(rows.filter((row) => row.endsWith(`,"${ESTIMATE.factorSet}"`))).toHaveLength(2);
-    expect(rows.filter((row) => row.endsWith(",without,,,"))).toHaveLength(1);
+    expect(rows.filter((row) => row.endsWith(`,"${ESTIMATE.factorSet}",,`))).toHaveLength(2);
+    expect(rows.filter((row) => row.endsWith(",without,,,,,"))).toHaveLength(1);
     const exported = JSON.parse(await cli("privacy", "export", VISITOR.email)) as {
       messages: { footprint: unknown }[];
     };

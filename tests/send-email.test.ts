@@ -332,7 +332,7 @@ describe("a form without script", () => {
 
   test("is sent back to the failure alert when a field is wrong", async () => {
     expect((await form({ ...BODY, email: "x" })).headers.location).toBe("/contact#message-failed");
-    expect((await form({ ...BODY, "footprint.carKm": "far" })).headers.location).toBe("/contact#message-failed");
+    expect((await form({ ...BODY, "footprint.carKm": "far" })).headers.location).toBe("/contact#message-unreadable");
   });
 
   const EMPTY_FOOTPRINT = { "footprint.electricityKwh": "", "footprint.carKm": "", "footprint.carFuel": "petrol" };

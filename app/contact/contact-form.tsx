@@ -75,9 +75,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     try {
       const body = JSON.stringify({ ...fields, ...estimate?.fields });
       const answer = await sendMessage(apiBase, body, keyFor(body));
-      const totalKg = answer.success ? answer.footprint?.totalKg : undefined;
-      const total = totalKg === undefined ? "" : (footprint.current?.formatTotal(totalKg) ?? "");
-      dispatch({ type: "answered", answer, total });
+      dispatch({ type: "answered", answer });
     } catch (error) {
       console.error("Sending the message failed.", error);
       dispatch({ type: "broke" });
@@ -96,7 +94,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   }
 
   const field = (name: ContactField, label: string) => ({ name, label, error: errors[name] });
-  const part = { form, formId: FORM_ID, electricityUrl, errors, onEdit: edit };
+  const part = { form, formId: FORM_ID, electricityUrl, errors, onEdit: edit, onBlur: countEdit };
   return (
     <>
       <FootprintPart ref={footprint} {...part} />

@@ -5,9 +5,6 @@ import {
   estimateFootprint,
   type FootprintEstimate,
   factorOf,
-  formatAmount,
-  formatMass,
-  formatTotal,
   largestSaving,
   parseAmount,
   parseFootprint,
@@ -18,6 +15,10 @@ import {
   FIELD_PREFIX,
   type FootprintErrors,
   type FootprintInputs,
+  formatAbout,
+  formatAmount,
+  formatMass,
+  formatTotal,
 } from "../../contract/footprint-fields.ts";
 
 export type CarUnit = "km" | "miles";
@@ -40,7 +41,6 @@ export interface Reading {
 
 export interface Estimator {
   read(form: HTMLFormElement, carUnit: CarUnit): Reading;
-  formatTotal(totalKg: number): string;
   Result(props: ResultProps): ReactNode;
 }
 
@@ -50,7 +50,6 @@ export async function loadEstimator(electricityUrl: string): Promise<Estimator> 
   const electricity = (await response.json()) as ElectricityTable;
   return {
     read: (form, carUnit) => read(form, carUnit, electricity),
-    formatTotal,
     Result,
   };
 }
@@ -66,7 +65,8 @@ function read(form: HTMLFormElement, carUnit: CarUnit, electricity: ElectricityT
     const isMiles = field === "carKm" && carUnit === "miles";
     const unit = isMiles ? "miles" : unitOf(field);
     const amount = unit === null ? null : parseAmount(text, unit);
-    footprint[field] = isMiles && amount !== null ? amount * KM_PER_MILE : text;
+    // A text that is no number of miles stays one, also where it is a number of km.
+    footprint[field] = isMiles ? (amount === null ? `${text} miles` : amount * KM_PER_MILE) : text;
     if (amount !== null && (isMiles || !/^\d+$/.test(text.trim()))) {
       const inKm = isMiles ? ` (${formatAmount(Math.round(amount * KM_PER_MILE))} km)` : "";
       hints[name] = `Read as ${formatAmount(amount)} ${unit}${inKm}`;
@@ -78,10 +78,19 @@ function read(form: HTMLFormElement, carUnit: CarUnit, electricity: ElectricityT
   const estimate = inputs && estimateFootprint(inputs, country, electricity);
   return {
     ...{ hints, country, countryName, estimate, electricity },
-    errors: parsed.ok ? {} : parsed.fields,
+    errors: parsed.ok ? {} : carUnit === "km" ? parsed.fields : inMiles(parsed.fields),
     total: estimate ? formatTotal(estimate.totalKg) : "",
     fields: inputs ? { footprint: inputs } : {},
   };
+}
+
+/** The sentences speak of the unit that is sent. */
+function inMiles(errors: FootprintErrors): FootprintErrors {
+  const key = `${FIELD_PREFIX}carKm` as const;
+  const sentence = errors[key];
+  if (sentence === undefined) return errors;
+  const isTooLarge = sentence.endsWith("or less.");
+  return { ...errors, [key]: isTooLarge ? "Enter a smaller number of miles." : sentence.replace(" km", " miles") };
 }
 
 function unitOf(field: string): string | null {
@@ -91,10 +100,9 @@ function unitOf(field: string): string | null {
 
 interface ResultProps {
   reading: Reading;
-  onRemove(): void;
 }
 
-function Result({ reading, onRemove }: ResultProps) {
+function Result({ reading }: ResultProps) {
   const { estimate, country, total, errors, electricity } = reading;
   if (!estimate) {
     return (
@@ -128,13 +136,10 @@ function Result({ reading, onRemove }: ResultProps) {
         {saving && (
           <p>
             What would save most: <b>{saving.change.charAt(0).toLowerCase() + saving.change.slice(1)}</b>,{" "}
-            <span className="nowrap">about {formatMass(saving.kg)}</span> a year.
+            <span className="nowrap">{formatAbout(saving.kg)}</span> a year.
           </p>
         )}
         <Sources reading={reading} estimate={estimate} />
-        <button type="button" className="button button-outline footprint-remove" onClick={onRemove}>
-          Remove the estimate
-        </button>
       </div>
     </>
   );

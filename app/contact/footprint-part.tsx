@@ -1,5 +1,12 @@
 import { type ReactNode, type Ref, type RefObject, useEffect, useImperativeHandle, useRef, useState } from "react";
-import { CHOICES, DISTANCES, FIELD_PREFIX, type FootprintErrors } from "../../contract/footprint-fields.ts";
+import {
+  AMOUNTS,
+  CHOICES,
+  DISTANCES,
+  FIELD_PREFIX,
+  type FootprintErrors,
+  optionLabel,
+} from "../../contract/footprint-fields.ts";
 import { tryTwice } from "./countries.ts";
 import { controlProps, Frame } from "./field.tsx";
 import type { CarUnit, Estimator } from "./footprint-estimate.tsx";
@@ -62,7 +69,6 @@ const GROUPS: readonly { legend: string; note?: string; controls: readonly Contr
 export interface FootprintHandle {
   /** `fields` is what goes into the body: nothing, the inputs as numbers, or the text where no figures are loaded. */
   read(): { fields: object; errors: FootprintErrors };
-  formatTotal(totalKg: number): string;
   open(): void;
   close(): void;
 }
@@ -74,16 +80,20 @@ interface FootprintPartProps {
   electricityUrl: string;
   errors: FootprintErrors;
   onEdit(field: string): void;
+  /** Nothing was changed, but what is shown depends on where the focus is. */
+  onBlur(): void;
 }
 
 /**
  * The optional estimate: plain inputs of the contact form, in a place of their own. What it computes with is loaded when
  * it is opened. Without script the server computes it.
  */
-export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdit }: FootprintPartProps) {
+export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdit, onBlur }: FootprintPartProps) {
   const details = useRef<HTMLDetailsElement>(null);
   const [estimator, setEstimator] = useState<Estimator | "loading" | "failed" | null>(null);
-  const [carUnit, setCarUnit] = useState<CarUnit>("km");
+  // Uncontrolled like the other fields, so that the browser restores it with the distance.
+  const isInMiles = useRef<HTMLInputElement>(null);
+  const carUnit: CarUnit = isInMiles.current?.checked ? "miles" : "km";
   const loaded = typeof estimator === "object" ? estimator : null;
   const reading = loaded && form.current ? loaded.read(form.current, carUnit) : null;
   const announced = useLater(reading?.total ?? "");
@@ -112,10 +122,7 @@ export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdi
       details.current.open = true;
       details.current.scrollIntoView();
     };
-    const hasAmounts = [...(details.current?.querySelectorAll("input") ?? [])].some(
-      ({ value, defaultValue }) => value !== defaultValue,
-    );
-    if (hasAmounts && details.current) details.current.open = true;
+    if (form.current && hasAmounts(form.current) && details.current) details.current.open = true;
     openIfAsked();
     if (details.current?.open) load();
     addEventListener("hashchange", openIfAsked);
@@ -124,18 +131,18 @@ export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdi
 
   useImperativeHandle(ref, () => ({
     read: () => reading ?? { fields: form.current ? textsOf(form.current) : {}, errors: {} },
-    formatTotal: (totalKg) => loaded?.formatTotal(totalKg) ?? "",
     open: () => details.current?.setAttribute("open", ""),
     close: () => details.current?.removeAttribute("open"),
   }));
 
   function remove() {
-    for (const control of details.current?.querySelectorAll<HTMLInputElement>("input, select") ?? []) {
-      control.value = control.defaultValue ?? "";
-      for (const option of control.querySelectorAll("option")) option.selected = option.defaultSelected;
+    for (const control of details.current?.querySelectorAll<HTMLInputElement | HTMLSelectElement>("input, select") ??
+      []) {
+      if (control instanceof HTMLSelectElement) control.selectedIndex = 0;
+      else if (control.type === "checkbox") control.checked = false;
+      else control.value = control.defaultValue;
       onEdit(control.name);
     }
-    setCarUnit("km");
     details.current?.removeAttribute("open");
     details.current?.querySelector("summary")?.focus();
   }
@@ -153,7 +160,7 @@ export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdi
           <select {...controlProps(name, error)} form={formId}>
             {CHOICES[field as keyof typeof CHOICES].options.map((option) => (
               <option key={option} value={option}>
-                {option === "premium" ? "Premium economy" : option.charAt(0).toUpperCase() + option.slice(1)}
+                {capitalised(optionLabel(option))}
               </option>
             ))}
           </select>
@@ -176,7 +183,7 @@ export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdi
       className="footprint"
       onToggle={() => details.current?.open && load()}
       onInput={({ target }) => onEdit((target as EventTarget as HTMLInputElement).name)}
-      onBlur={({ target }) => onEdit((target as EventTarget as HTMLInputElement).name)}
+      onBlur={onBlur}
     >
       <summary>
         <h2>Estimate your footprint</h2>
@@ -193,26 +200,26 @@ export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdi
               {legend} {note && <span className="footprint-note">{note}</span>}
             </legend>
             {controls.map(control)}
-            {legend === "Car" && loaded && (
-              <label className="footprint-unit">
-                <input
-                  type="checkbox"
-                  checked={carUnit === "miles"}
-                  onChange={({ target }) => setCarUnit(target.checked ? "miles" : "km")}
-                />{" "}
-                Distance in miles
+            {legend === "Car" && (
+              <label className="footprint-unit" hidden={!loaded}>
+                <input ref={isInMiles} type="checkbox" id="distance-in-miles" form={formId} /> Distance in miles
               </label>
             )}
           </fieldset>
         ))}
         {loaded && reading ? (
-          <loaded.Result reading={reading} onRemove={remove} />
+          <loaded.Result reading={reading} />
         ) : (
           <p className="footprint-empty">
             {estimator === "failed"
               ? "The estimate cannot be shown just now. Send your message all the same: we compute it from what you entered."
               : "Your estimate is shown after you have sent the message."}
           </p>
+        )}
+        {form.current && hasAmounts(form.current) && (
+          <button type="button" className="button button-outline footprint-remove" onClick={remove}>
+            Remove the estimate
+          </button>
         )}
         <p className="footprint-limits">
           This is an estimate, not a certificate. It leaves out food, goods and services, the supply chain, waste,
@@ -228,10 +235,20 @@ export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdi
   );
 }
 
+function hasAmounts(form: HTMLFormElement): boolean {
+  const data = new FormData(form);
+  return Object.keys(AMOUNTS).some((field) => String(data.get(FIELD_PREFIX + field) ?? "").trim() !== "");
+}
+
 /** What was typed, for a server that computes with it. */
 function textsOf(form: HTMLFormElement): object {
+  if (!hasAmounts(form)) return {};
   const texts = [...new FormData(form)].filter(([name]) => name.startsWith(FIELD_PREFIX));
   return { footprint: Object.fromEntries(texts.map(([name, text]) => [name.slice(FIELD_PREFIX.length), text])) };
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** The text once it has not changed for a while. */

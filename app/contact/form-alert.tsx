@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { formatTotal } from "../../contract/footprint-fields.ts";
 import { ALERT_ID, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
 import { type FormState, START } from "./form-state.ts";
 
@@ -20,7 +21,7 @@ export function FormAlert({ state }: { state: FormState }) {
             {state.reference !== "" && (
               <>
                 Your reference is <b>{state.reference}</b>. We will answer by e-mail.
-                {state.total !== "" && ` Your estimate went with it: ${state.total}.`}
+                {state.totalKg !== null && ` Your estimate went with it: ${formatTotal(state.totalKg)}.`}
               </>
             )}
           </Alert>
@@ -53,6 +54,11 @@ function AlertsWithoutScript() {
       </div>
       <div className="alert-target" id={ALERT_ID.failed} role="alert" tabIndex={-1}>
         <Alert outcome="failed">{goBack}</Alert>
+      </div>
+      <div className="alert-target" id={ALERT_ID.unreadable} role="alert" tabIndex={-1}>
+        <Alert outcome="failed">
+          An amount of your estimate could not be read. {goBack} Enter numbers such as 1,500 or 12.5.
+        </Alert>
       </div>
       <div className="alert-target" id={ALERT_ID.limited} role="alert" tabIndex={-1}>
         <Alert outcome="failed">You have sent several messages already. Please try again later.</Alert>

@@ -8,13 +8,13 @@ test("starts idle, without errors", () => {
 });
 
 test("a success ends in sent with its reference", () => {
-  const state = nextState(sending, { type: "answered", answer: { success: true, reference: "BC-7K3Q-9M" }, total: "" });
-  expect(state).toEqual({ phase: "sent", reference: "BC-7K3Q-9M", total: "" });
+  const state = nextState(sending, { type: "answered", answer: { success: true, reference: "BC-7K3Q-9M" } });
+  expect(state).toEqual({ phase: "sent", reference: "BC-7K3Q-9M", totalKg: null });
 });
 
 test("an answer without success ends in failed with the fields it names", () => {
   const answer = { success: false as const, error: "No.", fields: { name: "Enter your name." } };
-  expect(nextState(sending, { type: "answered", answer, total: "" })).toEqual({
+  expect(nextState(sending, { type: "answered", answer })).toEqual({
     phase: "failed",
     error: "No.",
     fields: { name: "Enter your name." },
@@ -40,6 +40,6 @@ test("editing a field takes away its error and no other", () => {
 });
 
 test("editing a field without an error changes nothing", () => {
-  const states: FormState[] = [START, sending, { phase: "sent", reference: "", total: "" }, { phase: "broken" }];
+  const states: FormState[] = [START, sending, { phase: "sent", reference: "", totalKg: null }, { phase: "broken" }];
   for (const state of states) expect(nextState(state, { type: "edited", field: "name" })).toBe(state);
 });

@@ -7,15 +7,14 @@ import type { AnswerErrors, SendEmailAnswer } from "../../contract/send-email-an
 export type FormState =
   | { phase: "idle"; fields: AnswerErrors }
   | { phase: "sending" }
-  | { phase: "sent"; reference: string; total: string }
+  | { phase: "sent"; reference: string; totalKg: number | null }
   | { phase: "failed"; error: string; fields: AnswerErrors }
   | { phase: "broken" };
 
 export type FormEvent =
   | { type: "invalid"; fields: AnswerErrors }
   | { type: "sending" }
-  /** `total`: the estimate that was sent along, in words; empty without one. */
-  | { type: "answered"; answer: SendEmailAnswer; total: string }
+  | { type: "answered"; answer: SendEmailAnswer }
   | { type: "broke" }
   | { type: "edited"; field: string };
 
@@ -29,7 +28,7 @@ export function nextState(state: FormState, event: FormEvent): FormState {
       return { phase: "sending" };
     case "answered":
       return event.answer.success
-        ? { phase: "sent", reference: event.answer.reference, total: event.total }
+        ? { phase: "sent", reference: event.answer.reference, totalKg: event.answer.footprint?.totalKg ?? null }
         : { phase: "failed", error: event.answer.error, fields: event.answer.fields ?? {} };
     case "broke":
       return { phase: "broken" };

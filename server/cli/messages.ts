@@ -1,11 +1,6 @@
 import { resolve } from "node:path";
-import {
-  describeInputs,
-  estimateNotes,
-  type FootprintEstimate,
-  formatMass,
-  formatTotal,
-} from "../../contract/footprint.ts";
+import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
+import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
 import type { Action } from "../../contract/inbox.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { cellText, csvPart, jsonPart, type MessageJson, messageJson, visibleJson } from "../export.ts";

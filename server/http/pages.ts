@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { FAILURE_PAGE, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
-import { formatTotal } from "../../contract/footprint.ts";
+import { formatTotal } from "../../contract/footprint-fields.ts";
 import {
   FOOTPRINT_PARAMETER,
   FOOTPRINT_PATTERN,

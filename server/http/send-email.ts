@@ -12,6 +12,7 @@ import {
 import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
 import {
   ALERT_ID,
+  type AnswerErrors,
   FOOTPRINT_PARAMETER,
   REFERENCE_PARAMETER,
   type SendEmailAnswer,
@@ -214,7 +215,7 @@ function answer(request: FastifyRequest, reply: FastifyReply, status: number, bo
   reply.header("cache-control", "no-store");
   if (!request.headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE)) return reply.code(status).send(body);
   const query = body.success ? `?${resultQuery(body)}` : "";
-  const alert = body.success ? ALERT_ID.sent : alertFor(status);
+  const alert = body.success ? ALERT_ID.sent : alertFor(status, body.fields);
   // Another site's page needs its origin in the redirect; ours must not have one, since a proxy may hide it from us.
   const base = String(reply.getHeader("access-control-allow-origin") ?? "");
   return reply.code(303).header("location", `${base}/contact${query}#${alert}`).send();
@@ -230,8 +231,9 @@ function plainDecimal(number: number): string {
   return String(number).includes("e") ? number.toFixed(20) : String(number);
 }
 
-function alertFor(status: number): string {
+function alertFor(status: number, fields: AnswerErrors = {}): string {
   if (status === 429) return ALERT_ID.limited;
+  if (Object.keys(fields).some((name) => name.startsWith(FIELD_PREFIX))) return ALERT_ID.unreadable;
   return status >= 500 ? ALERT_ID.broken : ALERT_ID.failed;
 }
 

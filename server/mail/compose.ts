@@ -1,13 +1,8 @@
 import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
-import {
-  describeInputs,
-  estimateNotes,
-  type FootprintEstimate,
-  formatMass,
-  formatTotal,
-} from "../../contract/footprint.ts";
+import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
+import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
 import type { StoredMessage } from "../store/store.ts";
 
 /** Sender and recipient of the site's e-mails. */

@@ -16,6 +16,14 @@ async function openPart(page: Page): Promise<void> {
   await expect(part(page).getByText("Your estimate appears here as you type.")).toBeVisible();
 }
 
+test("a message without an estimate has the five fields and nothing of the estimate", async ({ page }) => {
+  await openForm(page);
+  await fillForm(page, { ...VISITOR, message: "No estimate" });
+  const request = page.waitForRequest("**/send-email");
+  await page.getByRole("button", { name: "Submit" }).click();
+  expect(Object.keys((await request).postDataJSON()).sort()).toEqual([...Object.keys(VISITOR), "topic_code"].sort());
+});
+
 test("the home page's button leads to the open part; until somebody opens it, nothing of it is fetched", async ({
   page,
 }) => {
@@ -86,6 +94,10 @@ test("while somebody types: total, bars, the largest saving, the country's figur
     await page.getByLabel("Distance in miles").check();
     await expect(part(page)).toContainText("Read as 10,000 miles (16,093 km)");
     await expect(part(page).locator(".footprint-bars li", { hasText: "Car" })).toContainText("3.3 t");
+    await amount(page, "carKm").fill("far");
+    await amount(page, "carKm").blur();
+    await expect(amount(page, "carKm")).toHaveAccessibleDescription("Enter a number of miles, such as 1,500 or 12.5.");
+    await amount(page, "carKm").fill("10,000");
     await page.getByLabel("Distance in miles").uncheck();
   });
 
@@ -109,6 +121,7 @@ test("while somebody types: total, bars, the largest saving, the country's figur
     await part(page).getByRole("button", { name: "Remove the estimate" }).click();
     await expect(part(page)).not.toHaveAttribute("open");
     await expect(part(page).locator("summary").first()).toBeFocused();
+    await expect(amount(page, "longFlightClass")).toHaveValue("economy");
     await fillForm(page);
     const request = page.waitForRequest("**/send-email");
     await page.getByRole("button", { name: "Submit" }).click();
@@ -156,8 +169,9 @@ test.describe("what cannot be used", () => {
       }),
     );
     await page.getByRole("button", { name: "Submit" }).click();
-    await expect(amount(page, "carKm")).toHaveAccessibleDescription("Too far.");
     await expect(amount(page, "carKm")).toBeFocused();
+    await amount(page, "carKm").blur();
+    await expect(amount(page, "carKm")).toHaveAccessibleDescription("Too far.");
     await expect(amount(page, "gasKwh")).toHaveValue("9000");
     await expect(page.getByLabel("Message", { exact: true })).toHaveValue(VISITOR.message);
   });
@@ -176,6 +190,7 @@ test.describe("when its figures do not load", () => {
     const answer = page.waitForResponse("**/send-email");
     await page.getByRole("button", { name: "Submit" }).click();
     expect(await (await answer).json()).toMatchObject({ success: true, footprint: { totalKg: 212.52 } });
+    await expect(page.getByRole("status").filter({ visible: true })).toContainText("about 210 kg CO2e a year");
   });
 });
 
@@ -195,10 +210,13 @@ test("by keyboard alone: open, enter, choose, read, send; what was typed survive
   }
   await page.keyboard.press("e");
   await expect(amount(page, "carFuel")).toHaveValue("electric");
+  await amount(page, "carKm").fill("10000");
+  await page.getByLabel("Distance in miles").check();
+  await expect(total(page)).toHaveText("about 2.5 t CO2e a year");
   await page.goto("/privacy");
   await page.goBack();
   await expect(part(page)).toHaveAttribute("open");
-  await expect(total(page)).toHaveText("about 950 kg CO2e a year");
+  await expect(total(page)).toHaveText("about 2.5 t CO2e a year");
 });
 
 test("axe finds nothing, and nothing scrolls sideways: open, filled in and with an error; narrow and wide, light and dark", async ({

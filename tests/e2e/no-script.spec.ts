@@ -40,3 +40,14 @@ test("a reference that is none is not written into the page", async ({ page }) =
   await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
   await expect(page.getByText("evil")).toHaveCount(0);
 });
+
+test("an amount that cannot be read is named, and going back finds it", async ({ page }) => {
+  await page.goto("/contact#footprint");
+  await fillForm(page, { ...VISITOR, country: "" });
+  await page.locator('[id="footprint.carKm"]').fill("far");
+  await page.getByRole("button", { name: "Submit" }).click();
+  const alert = page.getByRole("alert").filter({ visible: true });
+  await expect(alert).toContainText("An amount of your estimate could not be read.");
+  await page.goBack();
+  await expect(page.locator('[id="footprint.carKm"]')).toHaveValue("far");
+});
