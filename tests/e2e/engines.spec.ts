@@ -16,8 +16,14 @@ import { requireEngine, requirePrograms } from "../support/require-program.ts";
 import { SCREENS } from "../support/screens.ts";
 import { test } from "../support/site.ts";
 
-const PATHS: readonly string[] = [...SCREENS.map(({ paths }) => paths[0]), "/about", "/assets/carbon"];
+const PATHS: readonly string[] = [
+  ...SCREENS.map(({ paths }) => paths[0]),
+  "/about",
+  "/assets/carbon",
+  "/assets/footprint",
+];
 const FORM_SCRIPT = /\/assets\/contact-.*\.js$/;
+const ELECTRICITY = /\/assets\/electricity-.*\.json$/;
 const COUNTRIES = /\/countries\.json$/;
 const skip = (reason: string) => test.skip(true, reason) as never;
 
@@ -199,7 +205,7 @@ async function openWhole(page: EnginePage, path: string): Promise<void> {
   if (path !== "/contact") return;
   await countriesLoaded(page);
   await page.evaluate(() => document.querySelector(".footprint")?.setAttribute("open", ""));
-  await page.until(() => document.querySelector(".footprint-empty"));
+  await page.until(() => document.querySelector(".footprint-empty")?.textContent?.includes("as you type"));
 }
 
 async function expectNoSidewaysScroll(page: EnginePage, where: string): Promise<void> {
@@ -437,12 +443,15 @@ async function leaveAndComeBack(page: EnginePage, gate: Gate, engineName: string
   const letCountriesGo = gate.hold(COUNTRIES);
   await leaveEarly(page, gate, COUNTRIES);
   letCountriesGo();
+  const letFiguresGo = gate.hold(ELECTRICITY);
+  await leaveEarly(page, gate, ELECTRICITY, "/contact#footprint");
+  letFiguresGo();
 }
 
 /** Leaves the contact page while it waits for a file, which is no error. */
-async function leaveEarly(page: EnginePage, gate: Gate, file: RegExp): Promise<void> {
+async function leaveEarly(page: EnginePage, gate: Gate, file: RegExp, path = "/contact"): Promise<void> {
   gate.requests.length = 0;
-  await page.open("/contact");
+  await page.open(path);
   await expect.poll(() => gate.requests.some((request) => file.test(request))).toBe(true);
   await page.open("/terms");
 }
