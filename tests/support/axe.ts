@@ -2,11 +2,13 @@ import AxeBuilder from "@axe-core/playwright";
 import { expect, type Page } from "@playwright/test";
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-const COLOR_SCHEMES = ["light", "dark"] as const;
 
-/** axe finds nothing, in both color schemes, at the present width. */
-export async function expectNoViolations(page: Page): Promise<void> {
-  for (const colorScheme of COLOR_SCHEMES) {
+/** axe finds nothing at the present width, in both color schemes or those given. */
+export async function expectNoViolations(
+  page: Page,
+  colorSchemes: readonly ("light" | "dark")[] = ["light", "dark"],
+): Promise<void> {
+  for (const colorScheme of colorSchemes) {
     await page.emulateMedia({ colorScheme });
     await settle(page);
     // No page has frames, for which alone the other mode would open a page of its own each time.
