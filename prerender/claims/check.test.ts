@@ -5,8 +5,10 @@ import { type ClaimException, parseExceptions } from "./exceptions.ts";
 import { RULES } from "./rules.ts";
 import { blocksOfHtml, hashOf, sentencesOf } from "./sentences.ts";
 
+const OUR_NAMES = ["Brighter Carbon"];
+
 function rulesFoundIn(html: string): number[] {
-  const found = sentencesOf(blocksOfHtml(`<p>${html}</p>`)).flatMap((sentence) => rulesBrokenBy(sentence));
+  const found = sentencesOf(blocksOfHtml(`<p>${html}</p>`)).flatMap((sentence) => rulesBrokenBy(sentence, OUR_NAMES));
   return [...new Set(found.map(({ number }) => number))].toSorted();
 }
 
@@ -54,11 +56,11 @@ function print(title: string, entries: readonly CorpusEntry[], scores: ReadonlyM
   );
 }
 
-// The rules were changed until these passed, so only sentences known to be hard may fail: two of a hundred. The figures
-// for the other list are those of its first run, on wording that no rule was made for; below them, a change made the
-// check worse for texts that nobody has written yet.
+// The rules were changed until all of these but one claim passed, so any other failure is new. The figures for the other
+// list are those of its first run, on wording that no rule was made for; below them, a change made the check worse for
+// texts that nobody has written yet.
 test.each([
-  ["the rules were changed with these", KNOWN, 0.98, 0.98],
+  ["the rules were changed with these", KNOWN, 1, 0.99],
   ["no rule was changed with these", UNSEEN, 0.84, 0.95],
 ] as const)("corpus, %s", (title, entries, leastPrecision, leastRecall) => {
   const scores = scoresOf(entries);
@@ -93,6 +95,7 @@ describe("what is no claim", () => {
     "The European Union wants to be climate neutral by 2050.",
     "If your product is carbon neutral, show how.",
     "Whether you are climate neutral is for others to say.",
+    "Make no misleading claim, for example that a product is carbon neutral.",
   ])("%s", (sentence) => expect(rulesFoundIn(sentence)).toEqual([]));
 });
 
@@ -110,6 +113,11 @@ describe("what only looks like none", () => {
     "We are “carbon neutral”.",
     "We promise that every flight is carbon neutral.",
     "You can tell your customers that you are climate neutral.",
+    "No one else makes you carbon neutral.",
+    "The world knows that Brighter Carbon is climate neutral.",
+    "In 30 countries this parcel is carbon neutral.",
+    "Standard carbon neutral delivery is included.",
+    "The law says much, and the parcel is carbon neutral.",
   ])("%s", (sentence) => expect(rulesFoundIn(sentence)).toEqual([1]));
 });
 
@@ -126,7 +134,7 @@ describe("exceptions", () => {
     until: "2026-11-15",
     ...change,
   });
-  const check = (html: string, ...exceptions: ClaimException[]) => checkClaims(texts(html), exceptions, NOW);
+  const check = (html: string, ...exceptions: ClaimException[]) => checkClaims(texts(html), exceptions, NOW, OUR_NAMES);
 
   test("without one the claim is an error", () => {
     expect(hasErrors(check(CLAIM))).toBe(true);
@@ -187,7 +195,7 @@ describe("the report", () => {
       blocks: blocksOfHtml('<footer>We are carbon neutral.</footer><img alt="We are carbon neutral."/>'),
     },
   ];
-  const report = reportText(checkClaims(texts, [], new Date()));
+  const report = reportText(checkClaims(texts, [], new Date(), OUR_NAMES));
 
   test("names page, sentence, rule, reason and a better wording, errors first, the same sentence once", () => {
     const [first, rule, better, hash, second] = report.split("\n");

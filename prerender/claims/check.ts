@@ -34,6 +34,8 @@ export function checkClaims(
   texts: readonly CheckedText[],
   exceptions: readonly ClaimException[],
   now: Date,
+  /** How the texts name us. A sentence about one of these is about us. */
+  ourNames: readonly string[],
 ): ClaimsReport {
   const found = new Map<string, Finding & { places: string[] }>();
   let sentenceCount = 0;
@@ -41,7 +43,7 @@ export function checkClaims(
     for (const sentence of sentencesOf(blocks)) {
       sentenceCount += 1;
       const hash = hashOf(sentence.text);
-      for (const rule of rulesBrokenBy(sentence)) {
+      for (const rule of rulesBrokenBy(sentence, ourNames)) {
         const key = `${rule.number} ${hash}`;
         const place = `${name} (${sentence.block.part})`;
         const known = found.get(key);
@@ -72,15 +74,14 @@ export function checkClaims(
 }
 
 /** At most one finding of each rule. */
-export function rulesBrokenBy(sentence: Sentence): Rule[] {
-  const broken = RULES.filter((rule) => isBroken(rule, sentence));
+export function rulesBrokenBy(sentence: Sentence, ourNames: readonly string[]): Rule[] {
+  const broken = RULES.filter((rule) => isBroken(rule, sentence, ourNames));
   const hidden = new Set(broken.flatMap(({ hides }) => hides));
   return broken.filter(({ number }) => !hidden.has(number));
 }
 
-function isBroken(rule: Rule, { unquoted, text, context }: Sentence): boolean {
+function isBroken(rule: Rule, { unquoted, text, context }: Sentence, ourNames: readonly string[]): boolean {
   const { cleared } = rule;
-  if (rule.isAboutUs && isAboutOthers(unquoted)) return false;
   const isClear =
     cleared?.by?.test(cleared.within === "block" ? context.text : text) ||
     context.links.some(
@@ -94,7 +95,8 @@ function isBroken(rule: Rule, { unquoted, text, context }: Sentence): boolean {
       const term = match.groups?.term ?? match[0];
       const start = match.index + match[0].lastIndexOf(term);
       if (rule.notAfter?.test(clauseOf(unquoted, start))) return false;
-      return isAsserted({ sentence: unquoted, start, end: start + term.length });
+      const phrase = { sentence: unquoted, start, end: start + term.length };
+      return isAsserted(phrase) && !(rule.isAboutUs && isAboutOthers(phrase, ourNames));
     }),
   );
 }

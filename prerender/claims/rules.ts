@@ -27,7 +27,7 @@ export interface Rule {
 
 /** What follows "net zero" or "carbon neutral" when those only name a subject. */
 const TOPIC =
-  "(?![\\s-]*(?:claims?|targets?|goals?|plans?|planning|strateg(?:y|ies)|standards?|guides?|guidance|paths?|pathways?|journeys?|roadmaps?|transition|commitments?|pledges?|statements?|wording|economy|world|society|future|labels?|badges?|seals?|certificat\\w+|calculators?|programmes?|explained)\\b)";
+  "(?![\\s-]*(?:claims?|targets?|goals?|plans?|planning|strateg(?:y|ies)|standards?|guides?|guidance|paths?|pathways?|journeys?|roadmaps?|transition|commitments?|pledges?|promises?|ambitions?|statements?|wording|economy|world|society|future|labels?|badges?|seals?|certificat\\w+|calculators?|programmes?|explained)\\b)";
 const NEUTRAL_ADJECTIVE =
   "(?:(?:carbon|climate|co2e?|ghg)[\\s-]*(?:neutral(?!i)|positive|negative|compensated)|emissions?[\\s-](?:neutral(?!i)|compensated))";
 const NET_ZERO = `(?:(?:climate[\\s-])?net[\\s-]?zero)${TOPIC}`;
@@ -42,7 +42,7 @@ const BETWEEN =
 /** Words between "make" and what something is made: whom or what. */
 const OBJECT =
   "(?: (?!(?:path|way|road|route|journey|goals?|targets?|towards?|to|about|what|how|why|whether|if|called|described|before|as|against|than)\\b)[\\w'%,-]+)";
-const PRODUCT =
+export const PRODUCT =
   "(?:products?|services?|goods|deliver(?:y|ies)|shipping|shipments?|parcels?|packag\\w+|hosting|websites?|servers?|flights?|travel|trips?|journeys|holidays?|events?|compan(?:y|ies)|business(?:es)?|firms?|brands?|shops?|orders?|offices?|homes?|households?|living|lifestyles?|coffee|food|clothes|clothing|fuels?|energy|power|electricity|gas|cars?|gifts?|subscriptions?|hotels?|rides?|printing|teams?|you)";
 /** Words of the subject, for words and figures that are also used elsewhere. */
 const SUBJECT =
@@ -57,6 +57,14 @@ const OFFSET_VERB =
   "(?<!\\b(?:carbon|certified|verified|an?|the|your|our|each|every|per) )\\b(?:offset(?:s(?! (?:in|are|is|from|come|have|represent|and|or|do|does)\\b)|ting)?|neutrali[sz](?:e|es|ed|ing)|compensat(?:e|es|ed|ing)(?: for)?|cancel(?:s|led|ling)?(?: out)?|balanc(?:e|es|ed|ing)(?: out)?|makes? up for|making up for|counterbalanc(?:e|es|ed|ing)|eras(?:e|es|ed|ing)|negat(?:e|es|ed|ing)|undo(?:es)?|wip(?:e|es|ed|ing) out)\\b";
 const EMISSIONS =
   "\\b(?:emissions?|footprint|carbon|co2e?|tonnes?|tons?|greenhouse gas(?:es)?|impact|flights?|holidays?|trips?|commute|travel|driving|miles|kilomet(?:re|er)s?|pollution|fossil fuels?)\\b";
+/** Not "energy credits": those are certificates. */
+const CREDITS = "\\b(?:offsets?|offsetting|(?<!\\b(?:energy|power|electricity)(?: attribute)? )credits?)\\b";
+/** What offsets cannot do to the emissions of those who buy them. */
+const REDUCE =
+  "\\b(?:reduc(?:e|es|ed|ing)|lower(?:s|ed|ing)?|cut(?:s|ting)?|shr(?:ink|inks|ank|inking)|decreas(?:e|es|ed|ing)|lessen(?:s|ed|ing)?|slash(?:es|ed|ing)?|halv(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|eliminat(?:e|es|ed|ing)|eras(?:e|es|ed|ing)|neutrali[sz](?:e|es|ed|ing)|negat(?:e|es|ed|ing)|undo(?:es)?|cancel(?:s|led|ling)?(?: out)?|wip(?:e|es|ed|ing) out)\\b";
+/** Emissions of those who buy, or of what is sold: reductions elsewhere are what credits are for. */
+const BUYERS_EMISSIONS = `(?: [\\w-]+){0,2}? (?:(?:your|our)(?: [\\w'-]+){0,3}? (?:footprint|emissions|impact)|(?:footprint|emissions|impact) of (?:your|our|this|every|each)|(?:this|every|each|an?) ${PRODUCT}'s (?:[\\w-]+ )?(?:footprint|emissions|impact))\\b`;
+const ZERO_CARBON = "(?:zero[\\s-](?:carbon|co2|emissions?)|(?:carbon|co2|emissions?)[\\s-]free)";
 const YEAR = "(?:the year )?20\\d\\d";
 const WILL = "(?:\\b(?:will|shall|going to)\\b|'ll\\b)";
 const INTENT =
@@ -78,7 +86,7 @@ export const RULES: readonly Rule[] = [
     name: "neutral claim",
     level: "error",
     lookedFor:
-      "a product, us or you said to be, become or be made carbon or climate neutral, net zero, compensated or positive",
+      "a product, us or you said to be, become or be made carbon or climate neutral, net zero, compensated or positive; offsets said to reduce your emissions",
     reason:
       "Reductions elsewhere do not change a product, and the EU forbids saying so (Directive 2005/29/EC, Annex I, 4c); said of a company it misleads in the same way.",
     better: "Say what happens: “Our credits pay for reductions elsewhere. Your own emissions stay what they are.”",
@@ -105,6 +113,26 @@ export const RULES: readonly Rule[] = [
         "\\b(?:offset\\w*|credits?)\\b",
         "\\b(?:reduced|lower|smaller|limited) (?:(?:climate|carbon|environmental) (?:impact|footprint|effect)|footprint)\\b",
       ),
+      pattern(
+        `${CREDITS}(?: (?!(?:and|or|that|which|who|from|for|pays?|funds?|others|you|we|after|before|once|when|while|where|first|then|only)\\b)[\\w'-]+){0,3}? (?<term>${REDUCE})${BUYERS_EMISSIONS}`,
+      ),
+      pattern(
+        `(?<term>${REDUCE})${BUYERS_EMISSIONS}(?: (?!(?:and|or|before|then)\\b)[\\w'%-]+){0,4}? (?:with|by|through|using|via|thanks to)(?: (?!(?:and|or|before|then)\\b)[\\w'-]+){0,3}? ${CREDITS}`,
+      ),
+      pattern(
+        `\\b(?:have|has|had|having|with|causes?|produces?)${BETWEEN}{0,3} (?<term>(?:net[\\s-]?)?zero(?: [\\w-]+)? emissions?)\\b(?! (?:calculat|data|figure|report|estimate|target|goal|plan|vehicle|car|van|zone))`,
+      ),
+      // Electricity and electric cars may be free of emissions without any offset.
+      pattern(
+        `(?<term>${ZERO_CARBON})[\\s-]+(?!(?:energy|power|electricity|gas|fuels?|cars?)\\b)(?:[\\w-]+ )?${PRODUCT}\\b`,
+      ),
+      patternWith("\\b(?:offset\\w*|credits?)\\b", `${BE}${BETWEEN}{0,5} ${ZERO_CARBON}\\b`),
+      pattern(
+        "\\bwithout (?:(?:a|any|leaving) )*(?:(?:climate|carbon|environmental) )?(?:footprint|climate impact)\\b(?! (?:calculat|data|figure|report|estimate))",
+      ),
+      pattern(
+        `\\b(?!(?:teams?|you|compan\\w+|business\\w*|firms?|brands?|shops?)\\b)${PRODUCT} (?:is|are|was|were|gets?|has been|have been|comes?)(?: \\w+)? (?<term>compensated|neutrali[sz]ed)\\b`,
+      ),
     ],
     notAfter: new RegExp(`${PATH}|^(?!.*\\b(?:you|your)\\b).*(?:${WILL}|${INTENT}|\\bby ${YEAR})`, "i"),
     isAboutUs: true,
@@ -122,6 +150,10 @@ export const RULES: readonly Rule[] = [
         "India's first carbon neutral hotel",
         "Carbon neutral parcels across Europe",
         "With our credits your coffee has no climate impact.",
+        "Our credits shrink the footprint of your office.",
+        "Cut your emissions with our offsets.",
+        "The parcel is compensated.",
+        "The UK's cheapest zero-carbon hosting",
       ],
       notFound: [
         "We are not yet carbon neutral.",
@@ -132,6 +164,10 @@ export const RULES: readonly Rule[] = [
         "Is your shop carbon neutral?",
         "He wrote: “We are carbon neutral.”",
         "No product, service or person becomes climate neutral by paying.",
+        "Cut your emissions before you pay for credits.",
+        "Buy credits after you cut your emissions.",
+        "Our credits reduce emissions in Kenya.",
+        "The country wants to be carbon neutral.",
       ],
     },
   },
@@ -205,7 +241,10 @@ export const RULES: readonly Rule[] = [
       pattern(
         "\\b(?:our|a|the|this) labels? (?:on|for) (?:your|the|every) (?:products?|packag\\w+|shop|website|parcels?)\\b",
       ),
-      pattern("\\b(?:seals?|badges?|quality marks?)\\b(?! (?:the|it|your|an?) )"),
+      // "The seal of the contract" is no label, "the seal of the Climate Alliance" is one.
+      pattern(
+        `\\b(?:seals?|badges?|quality marks?)\\b(?! (?:the|it|your|an?) )(?! of (?:the|an?|your|our|this) (?!.*${SUBJECT}))`,
+      ),
     ],
     cleared: { within: "block", by: SCHEME },
     isAboutUs: false,
@@ -215,6 +254,7 @@ export const RULES: readonly Rule[] = [
         "Get certified as a net-zero company.",
         "A green label for your shop.",
         "Wear our badge.",
+        "The seal of the Climate Alliance",
         "Our label on your packaging",
       ],
       notFound: [
@@ -223,6 +263,7 @@ export const RULES: readonly Rule[] = [
         "We issue no seal.",
         "Choose a label for your energy account.",
         "Seal the envelope.",
+        "The seal of a letter",
       ],
     },
   },
@@ -230,7 +271,8 @@ export const RULES: readonly Rule[] = [
     number: 4,
     name: "promise without a plan",
     level: "error",
-    lookedFor: "a promise to be net zero or neutral later (“by 2030”, “will be”) without a link to the plan",
+    lookedFor:
+      "a promise to be net zero or neutral later (“by 2030”, “will be”, “our 2030 promise”) without a link to the plan",
     reason:
       "A claim about future performance needs a public, detailed and realistic plan that others verify (Directive 2005/29/EC, Article 6(2)(d)).",
     better: "Link the plan in the same paragraph, or say only what is done now.",
@@ -245,6 +287,10 @@ export const RULES: readonly Rule[] = [
         `${WILL}(?: \\w+){0,2}? (?:be|become|reach|achieve|hit|go|get to|have reached|make)\\b.{0,40}?(?<term>${NEUTRAL}|${NEUTRALITY})`,
       ),
       pattern(`(?<=\\b(?:we|our|us|group|company)\\b.*)${INTENT}.{0,60}?(?<term>${NEUTRAL}|${NEUTRALITY})`),
+      pattern(
+        `\\bour (?:[\\w-]+ )?20\\d\\d (?:${NEUTRAL_ADJECTIVE}|net[\\s-]?zero|${NEUTRALITY})[\\s-](?:promises?|pledges?|commitments?|targets?|goals?|ambitions?)\\b`,
+      ),
+      pattern(`(?<term>${NEUTRAL}|${NEUTRALITY}) 20\\d\\d\\b(?! (?:scenarios?|pathways?|reports?|studies|study)\\b)`),
     ],
     cleared: { within: "block", link: /\b(?:plan|roadmap|pathway|strategy|targets?)\b/i },
     isAboutUs: true,
@@ -254,6 +300,8 @@ export const RULES: readonly Rule[] = [
         "We will be carbon neutral soon.",
         "Net zero by 2035",
         "Our ambition is net zero.",
+        "Our 2035 climate neutral pledge",
+        "Climate neutral 2035",
         "We will be net zero by 2040: <a href='#'>our plan</a>.",
       ],
       notFound: [
@@ -279,7 +327,7 @@ export const RULES: readonly Rule[] = [
         "(?<!carbon )\\boffset(?:s|ting)? (?:your|our|their|its|my|every|each|all|everything|any|the|what|it|one)\\b",
       ),
       pattern(
-        "(?:\\b(?:is|are|was|were|been|be|gets?|fully|completely|automatically|100 ?%)|'re|'s) (?:\\w+ )?(?:offset|neutralised|neutralized|compensated|balanced out|cancelled out)\\b",
+        "(?:\\b(?:is|are|was|were|been|be|gets?|fully|completely|automatically|100 ?%)|'re|'s) (?:\\w+ )?(?:offset|neutralised|neutralized|compensated(?! for (?:\\w+ing|(?:the|their|your|any) (?:time|work|loss|damage))\\b)|balanced out|cancelled out)\\b",
       ),
       pattern(
         "\\b(?:remov|eliminat|eras|undo|wip)(?:e|es|ing)?(?: out| away)? (?:your|our|their|its|the) (?:[\\w-]+ ){0,2}footprint\\b",
@@ -324,7 +372,8 @@ export const RULES: readonly Rule[] = [
         `${NUMBER}(?: [a-z]+)?(?: (?:a|of))? ?${MASS}(?: of)?(?: [\\w-]+){0,2}? (?:co2(?:e|-?eq)?|carbon|greenhouse gas(?:es)?|emissions?)\\b`,
       ),
       pattern(`\\bco2(?:e|-?eq)?\\b[^.;]{0,40}?${NUMBER} ?${MASS}`),
-      patternWith(SUBJECT, "\\d[\\d.,]* ?(?:%|per ?cent\\b)"),
+      // "100% carbon neutral" is no figure that a source could prove.
+      patternWith(SUBJECT, `\\d[\\d.,]* ?(?:%|per ?cent\\b)(?! ${NEUTRAL_ADJECTIVE}| ${NET_ZERO})`),
     ],
     cleared: {
       within: "block",
@@ -343,6 +392,7 @@ export const RULES: readonly Rule[] = [
       notFound: [
         "One credit stands for one tonne of CO2e.",
         "We answer 95% of messages within a day.",
+        "Our parcels are 100% carbon neutral.",
         "Our site caused 3 kg CO2e, <a href='/report'>as our report shows</a>.",
       ],
     },
@@ -351,7 +401,7 @@ export const RULES: readonly Rule[] = [
     number: 7,
     name: "certificate said to offset",
     level: "error",
-    lookedFor: "an energy certificate said to offset tonnes or emissions",
+    lookedFor: "an energy certificate said to offset, reduce or equal tonnes or emissions",
     reason: "A certificate says where a megawatt-hour came from. It is no tonne that was reduced, so it offsets none.",
     better: "Keep them apart: “Certificates cover the electricity you use; credits pay for reductions elsewhere.”",
     patterns: [
@@ -361,14 +411,23 @@ export const RULES: readonly Rule[] = [
       pattern(
         `(?<term>${OFFSET_VERB})(?: (?!(?:carbon|offset) credits?)[\\w',-]+){0,8}? (?:with|by|through|using|via)(?: [\\w'-]+){0,5}? ${CERTIFICATE}`,
       ),
+      // Certificates do lower what is reported for scope 2.
+      pattern(
+        `${CERTIFICATE}(?: (?!(?:and|or|while|credits?|carbon|that|which|from)\\b)[\\w'-]+){0,4}? (?<term>${REDUCE}|\\b(?:equals?|is equal to|stands? for|represents?|is worth|saves?|avoids?)\\b)(?: [\\w'-]+){0,6}? (?:footprint|emissions?|carbon|co2e?|tonnes?|tons?)\\b(?!.*\\bscope 2\\b)`,
+      ),
     ],
     isAboutUs: false,
     hides: [5],
     examples: {
-      found: ["Our energy certificates offset your emissions.", "Cancel out your flights with RECs."],
+      found: [
+        "Our energy certificates offset your emissions.",
+        "Cancel out your flights with RECs.",
+        "Power certificates cut your footprint.",
+      ],
       notFound: [
         "Energy certificates do not offset emissions.",
         "Carbon offsetting and renewable energy credits",
+        "RECs lower the emissions that you report in scope 2.",
         "Buy energy certificates for your electricity and carbon credits for the rest.",
       ],
     },

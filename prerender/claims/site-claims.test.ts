@@ -86,7 +86,13 @@ test("a claim that only visitors who save data see is found", async () => {
   const [home, ...others] = rendered.pages;
   if (!home) throw new Error("There is no home page.");
   const pages = [{ ...home, saveDataHtml: "<p>We are carbon neutral.</p>" }, ...others];
-  expect(hasErrors(checkClaims(siteTexts({ ...rendered, pages }), [], new Date()))).toBe(true);
+  expect(hasErrors(checkClaims(siteTexts({ ...rendered, pages }), [], new Date(), []))).toBe(true);
+});
+
+test("a sentence about the brand is about us", async () => {
+  const claim = "The world knows that Brighter Carbon is climate neutral.";
+  const report = await checkSiteClaims({ ...rendered, formAlerts: `<p>${claim}</p>` });
+  expect(report.findings.map(({ sentence }) => sentence)).toEqual([claim]);
 });
 
 test("a changed word on the home page stops the build, before anything is written", async () => {
@@ -108,7 +114,7 @@ test("a changed word on the home page stops the build, before anything is writte
 
 test("a warning does not stop it", () => {
   const changed = withHomeChanged(rendered, "renewable power projects", "clean power projects");
-  const report = checkClaims(siteTexts(changed), [], new Date());
+  const report = checkClaims(siteTexts(changed), [], new Date(), []);
   expect(report.findings.map(({ rule }) => rule.number)).toEqual([2]);
   expect(hasErrors(report)).toBe(false);
 });

@@ -13,12 +13,13 @@ import { parseExceptions } from "./exceptions.ts";
 import { type Block, blocksOfHtml, blocksOfText } from "./sentences.ts";
 
 const EXCEPTIONS_FILE = "app/claims-exceptions.json";
+const OUR_NAMES = [site.brand, site.legalName];
 
 /** Checks everything that the site and its mails say. Rejects if the file of exceptions is invalid. */
 export async function checkSiteClaims(rendered: RenderedSite): Promise<ClaimsReport> {
   const { exceptions, problems } = parseExceptions(await readFile(EXCEPTIONS_FILE, "utf8"));
   if (problems.length > 0) throw new Error(`${EXCEPTIONS_FILE} is invalid:\n  ${problems.join("\n  ")}`);
-  return checkClaims(siteTexts(rendered), exceptions, new Date());
+  return checkClaims(siteTexts(rendered), exceptions, new Date(), OUR_NAMES);
 }
 
 export function siteTexts({ pages, comingSoon, failure, formAlerts }: RenderedSite): CheckedText[] {
