@@ -64,7 +64,10 @@ const GOAL_OF_OTHERS = new RegExp(
 );
 const VERB_OF_OTHERS =
   /\b(?:must|may|might|could|would|should|shall|(?:want|aim|plan|pledge|promise|commit|need|ask|require|set|say|call|claim|reach|achieve|target|intend|hope|expect|ban|fine|advertise|buy|use)(?:s|es|d|ed|ned|ted)?|said|bought)\b/i;
-const PRODUCT_AS_SUBJECT = new RegExp(`\\b${PRODUCT} (?:is|are|was|were|becomes?|stays?|remains?)\\b`, "i");
+const PRODUCT_AS_SUBJECT = new RegExp(
+  `(?<!\\b(?:its|their) )\\b${PRODUCT} (?:is|are|was|were|becomes?|stays?|remains?)\\b`,
+  "i",
+);
 
 const HARD_BREAK = /[;:—–]\s|\s-\s|(?<!anything )\bbut\b|\bhowever\b|,\syet\b|\.\s/gi;
 const SOFT_BREAK = /,\s(?!for example|for instance|such as)|\band\b|\bbecause\b|\bsince\b|\bso that\b|\bwhile\b/gi;

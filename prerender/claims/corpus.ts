@@ -263,6 +263,7 @@ export const KNOWN: readonly CorpusEntry[] = [
   ["We are not 100% carbon neutral."],
   ["Net zero by 2050 is the goal of the Paris Agreement."],
   ["By 2050 the world must be net zero."],
+  ["The regulator asked a seller why its parcels were carbon neutral."],
   ["The vans will be replaced by zero-emission cars."],
   ["Zero-carbon electricity comes from wind and sun."],
   ["Your driver is compensated for waiting."],

@@ -377,7 +377,8 @@ export const RULES: readonly Rule[] = [
     ],
     cleared: {
       within: "block",
-      by: /\b(?:according to|sources?:|based on|(?:measured|counted|calculated|computed|estimated|reported|verified|published) (?:by|with|under|in)|IPCC|IEA|Ember|DEFRA|DESNZ|EPA|GHG Protocol|Sustainable Web Design)\b|\bcredits?\b[^.]{0,40}\b(?:stands? for|represents?|equals?|is|are)\b[^.]{0,20}\b(?:one|1|a) (?:metric )?(?:tonne|ton|t)\b/i,
+      // "Your estimate" is what readers computed themselves, where the sources are.
+      by: /\b(?:your estimate (?:is|was|went)|according to|sources?:|based on|(?:measured|counted|calculated|computed|estimated|reported|verified|published) (?:by|with|under|in)|IPCC|IEA|Ember|DEFRA|DESNZ|EPA|GHG Protocol|Sustainable Web Design)\b|\bcredits?\b[^.]{0,40}\b(?:stands? for|represents?|equals?|is|are)\b[^.]{0,20}\b(?:one|1|a) (?:metric )?(?:tonne|ton|t)\b/i,
       link: /^https?:|\b(?:reports?|sources?|data|methods?|methodology|stud(?:y|ies)|figures?|evidence|calculat\w+|inventory|measure\w*|count\w*)\b|^\W*\d+\W*$/i,
     },
     isAboutUs: false,
@@ -393,6 +394,7 @@ export const RULES: readonly Rule[] = [
         "One credit stands for one tonne of CO2e.",
         "We answer 95% of messages within a day.",
         "Our parcels are 100% carbon neutral.",
+        "Your estimate is about 900 kg CO2e a year.",
         "Our site caused 3 kg CO2e, <a href='/report'>as our report shows</a>.",
       ],
     },

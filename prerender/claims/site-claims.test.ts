@@ -68,7 +68,7 @@ test("every page is read with its title, description, labels and social card, an
   expect(texts.get("coming-soon")).toContain("text: Something amazing is on the way! Stay tuned.");
   expect(texts.get("error")).toContain("text: 500 Internal Server Error");
   expect(texts.get("contact form")).toContain(
-    "text: Your reference is 0. We will answer by e-mail. Your estimate went with it: 0.",
+    "text: Your reference is 0. We will answer by e-mail. Your estimate went with it: about 0 kg CO2e a year.",
   );
   expect(texts.get("contact form")).toContain(
     "text: Nothing you typed is lost. Please check your connection and press Submit again.",
