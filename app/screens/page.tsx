@@ -116,7 +116,10 @@ interface PictureProps {
   caption: string | undefined;
 }
 
-/** Its place is kept free until it is loaded, so that nothing moves. */
+/**
+ * Its place is kept free until it is loaded, so that nothing moves. It is not loaded lazily: WebKit prints a page without
+ * the pictures that were not in view before.
+ */
 function Picture({ picture, alt = "", caption }: PictureProps) {
   if (!picture) return null;
   const image = (
@@ -126,7 +129,6 @@ function Picture({ picture, alt = "", caption }: PictureProps) {
       width={picture.width}
       height={picture.height}
       alt={alt}
-      loading="lazy"
       decoding="async"
     />
   );
