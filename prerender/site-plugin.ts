@@ -1,4 +1,6 @@
-import { readFile, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile, rename, rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import mdx from "@mdx-js/rollup";
@@ -39,6 +41,7 @@ export function site({ pagesDir = "app/pages", outDir = "dist" }: SiteFolders = 
 }
 
 function sitePlugin(pagesDir: string, outDir: string): Plugin {
+  const draftDir = draftDirOf(outDir);
   let settings: BuildSettings;
   /** Read again after a change. */
   let pageFiles: Promise<PageFiles> | undefined;
@@ -49,7 +52,7 @@ function sitePlugin(pagesDir: string, outDir: string): Plugin {
   return {
     name: "site",
 
-    config() {
+    config({ server }) {
       const parsed = parseBuildSettings(process.env);
       if (parsed.problems.length > 0) stop(parsed.problems);
       settings = parsed.settings;
@@ -59,14 +62,24 @@ function sitePlugin(pagesDir: string, outDir: string): Plugin {
           : "assets/[name]-[hash][extname]";
       return {
         appType: "custom",
+        // Of these folders Vite itself ignores `dist/` only. `null` means that nothing is watched.
+        ...(server?.watch !== null && {
+          server: { watch: { ignored: [`${resolve(draftDir)}/**`, `${resolve(previousDirOf(outDir))}/**`] } },
+        }),
         build: { target: ["chrome117", "safari17", "ios17", "firefox125"], assetsInlineLimit: 0, modulePreload: false },
         environments: {
           client: {
-            build: { outDir, emptyOutDir: true, manifest: ".scripts.json", rolldownOptions: { input: SCRIPTS } },
+            build: {
+              outDir: draftDir,
+              emptyOutDir: true,
+              manifest: ".scripts.json",
+              rolldownOptions: { input: SCRIPTS },
+            },
           },
           ssr: {
             build: {
-              outDir: rendererDirOf(outDir),
+              // A new name, because a process may build twice, and Node would not load the same path again.
+              outDir: join(draftDir, `.renderer-${randomUUID()}`),
               ssr: true,
               emitAssets: true,
               cssMinify: "lightningcss",
@@ -76,7 +89,10 @@ function sitePlugin(pagesDir: string, outDir: string): Plugin {
           },
         },
         builder: {
-          buildApp: async (builder) => buildSite(builder, { settings, outDir, pageFiles: await readPages() }),
+          buildApp: (builder) =>
+            replaceWhenBuilt(outDir, async () =>
+              buildSite(builder, { settings, outDir: draftDir, pageFiles: await readPages() }),
+            ),
         },
       };
     },
@@ -116,9 +132,31 @@ function listPages(files: readonly string[]): string {
   return `${imports.join("\n")}\nexport const pages = [${pages}];\n`;
 }
 
-/** Where the renderer itself is built to; removed when the build is done. */
-function rendererDirOf(outDir: string): string {
-  return join(outDir, ".renderer");
+/** Beside the site, so that it can be renamed. */
+function draftDirOf(outDir: string): string {
+  return `${outDir}.new`;
+}
+
+function previousDirOf(outDir: string): string {
+  return `${outDir}.old`;
+}
+
+/** The site in `outDir` stays as it is until the next one is complete, so that a refused build removes nothing. */
+async function replaceWhenBuilt(outDir: string, buildDraft: () => Promise<void>): Promise<void> {
+  const draftDir = draftDirOf(outDir);
+  const previousDir = previousDirOf(outDir);
+  const remove = (dir: string) => rm(dir, { recursive: true, force: true });
+  // A build that was killed between the two last steps left the site under this name.
+  if (existsSync(previousDir) && !existsSync(outDir)) await rename(previousDir, outDir);
+  await remove(previousDir);
+  try {
+    await buildDraft();
+    if (existsSync(outDir)) await rename(outDir, previousDir);
+    await rename(draftDir, outDir);
+  } finally {
+    await remove(draftDir);
+  }
+  await remove(previousDir);
 }
 
 interface Build {
@@ -133,7 +171,8 @@ async function buildSite(builder: ViteBuilder, { settings, outDir, pageFiles }: 
   await builder.build(client);
   await builder.build(ssr);
 
-  const rendererDir = rendererDirOf(outDir);
+  // The renderer itself; not a part of the site.
+  const rendererDir = resolve(ssr.config.build.outDir);
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
   const context = renderContext(settings, await builtScripts(outDir));
   const unset = await writeSite({ renderer, context, pageFiles, outDir, rendererDir });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BuildManifest } from "../contract/build-manifest.ts";
@@ -174,8 +174,13 @@ test("every problem is refused at once with file, line and remedy; without its f
     "fine.mdx",
     "[a](/broken#x) [b](/login) [c](/contact?a=1#main) [d](/robots.txt) [e](#top) [f](mailto:a@example.org)",
   );
+  const builtBefore = readdirSync(outDir, { recursive: true }).toSorted();
   const { status, output } = buildPages({ pagesDir, outDir });
   expect(status).toBe(1);
+  // The last good site stays, with nothing beside it.
+  expect(readdirSync(outDir, { recursive: true }).toSorted()).toEqual(builtBefore);
+  expect(htmlOf("/about")).toContain("What we do");
+  expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "pages"]);
   const lines = output.split("\n").filter((line) => /\.mdx:\d+: /.test(line));
   const expected = [
     "broken.mdx:6: Expected a closing tag for `<br>`",
@@ -201,8 +206,12 @@ test("every problem is refused at once with file, line and remedy; without its f
 
   await rm(pagesDir, { recursive: true });
   await mkdir(pagesDir);
+  // As a build leaves it that was killed between its last two steps.
+  await rename(outDir, `${outDir}.old`);
+  await mkdir(`${outDir}.new/leftover`, { recursive: true });
   expect(buildPages({ pagesDir, outDir })).toMatchObject({ status: 0 });
-  const ofPages = /about|articles|panels|turbine/;
+  expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "pages"]);
+  const ofPages = /about|articles|panels|turbine|leftover/;
   expect(manifest().files.filter(({ file }) => ofPages.test(file))).toEqual([]);
   expect(readdirSync(outDir, { recursive: true }).filter((name) => ofPages.test(String(name)))).toEqual([]);
   expect(textsOf(String(fileOf("404.html")), "h1")).toEqual(["Coming Soon"]);
