@@ -1,4 +1,5 @@
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
@@ -54,6 +55,27 @@ test("title and description may be quoted, and lines may end as Windows ends the
   });
   expect(lines).toEqual([]);
   expect(pages).toMatchObject([{ title: 'What: "credits"', description: "Plain: words" }]);
+});
+
+test("within quotes a quote is written as in YAML", async () => {
+  const { pages } = await read({
+    "a.mdx": '---\ntitle: \'It\'\'s "here"\'\ndescription: "A \\"page\\" that\'s it"\n---\n',
+    "b.mdx": "---\ntitle: It''s\ndescription: A \\\"page\\\"\n---\n",
+  });
+  expect(pages).toMatchObject([
+    { title: `It's "here"`, description: `A "page" that's it` },
+    { title: "It''s", description: 'A \\"page\\"' },
+  ]);
+});
+
+test("a new picture may be twice on a page", async () => {
+  const { pages, lines } = await read({
+    "new.svg": `<svg xmlns="http://www.w3.org/2000/svg" width="600" height="600"><title>${randomUUID()}</title></svg>`,
+    "a.mdx": `${FRONT_MATTER}${"\n![A square](new.svg)\n".repeat(4)}`,
+  });
+  const [resized = ""] = /\S+(?=\/new-480\.webp)/.exec(pages[0]?.code.replaceAll('"', " ") ?? "") ?? [];
+  if (resized !== "") await rm(resized, { recursive: true });
+  expect(lines).toEqual([]);
 });
 
 test.each([
@@ -116,10 +138,13 @@ test("finds every problem of every file at once", async () => {
     "a.mdx": `${FRONT_MATTER}# One\n\n![](pictures/small.png)\n`,
     "b.mdx": "---\ntitle: B\n---\n\n{",
     "c.md": "Not MDX",
+    "careers.MDX": FRONT_MATTER,
     "d.mdx": FRONT_MATTER,
+    "ReadMe.md": "Not a page.",
   });
   expect(lines).toEqual([
     "c.md:1: Pages end in .mdx. Rename the file to c.mdx.",
+    "careers.MDX:1: Pages end in .mdx. Rename the file to careers.mdx.",
     expect.stringMatching(/^a\.mdx:5: /),
     expect.stringMatching(/^a\.mdx:7: /),
     expect.stringMatching(/^b\.mdx:1: It has no description/),

@@ -44,7 +44,9 @@ export async function readPageFiles(dir: string): Promise<PageFiles> {
   });
   const files = names.toSorted();
   const problems: Problem[] = files
-    .filter((name) => /\.(md|markdown)$/i.test(name) && !/^readme\.md$/i.test(basename(name)))
+    .filter(
+      (name) => /\.(mdx?|markdown)$/i.test(name) && !name.endsWith(".mdx") && !/^readme\.md$/i.test(basename(name)),
+    )
     .map((name) => ({
       file: shown(join(dir, name)),
       line: 1,
@@ -183,7 +185,7 @@ function parseFrontMatter(source: string, report: Report): { title: string; desc
     const number = index + 2;
     if (line.trim() === "" || line.startsWith("#")) continue;
     const [, key = "", rest = ""] = /^(\w+):(?:\s+(.*))?$/.exec(line.trimEnd()) ?? [];
-    const value = (/^(["'])(.*)\1$/.exec(rest.trim())?.[2] ?? rest).trim();
+    const value = unquoted(rest.trim()).trim();
     if (key !== "title" && key !== "description") {
       report(
         number,
@@ -202,6 +204,13 @@ function parseFrontMatter(source: string, report: Report): { title: string; desc
   }
   const body = [...Array<string>(end + 1).fill(""), ...lines.slice(end + 1)].join("\n");
   return { title: values.get("title") ?? "", description: values.get("description") ?? "", body };
+}
+
+/** As YAML has it: within quotes, `''` is one single quote and `\"` a double one. */
+function unquoted(value: string): string {
+  const [, quote, text = ""] = /^(["'])(.*)\1$/.exec(value) ?? [];
+  if (quote === "'") return text.replaceAll("''", "'");
+  return quote === '"' ? text.replaceAll(/\\(["\\])/g, "$1") : value;
 }
 
 function explainSyntaxError(error: unknown): [line: number, message: string] {
@@ -395,12 +404,19 @@ async function preparePicture(
   if (!PICTURE_NAME.test(name)) return refuse(`"${name}" is no picture. Use AVIF, GIF, JPEG, PNG, SVG or WebP.`);
   if (relative(dir, file).startsWith(".."))
     return refuse(`The picture ${name} is not in ${shown(dir)}. Move it there.`);
+  const refuseContent = () => refuse(`${shown(file)} cannot be read as a picture. Save it again, as PNG or JPEG.`);
+  let content: Buffer;
   try {
-    return await resizePicture(file);
+    content = await readFile(file);
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    return isMissing
-      ? refuse(`There is no picture ${shown(file)}. Save it there, or correct its name.`)
-      : refuse(`${shown(file)} cannot be read as a picture. Save it again, as PNG or JPEG.`);
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") return refuseContent();
+    return refuse(`There is no picture ${shown(file)}. Save it there, or correct its name.`);
+  }
+  try {
+    return await resizePicture(file, content);
+  } catch (error) {
+    // A full disk, for example, which is no fault of the picture.
+    if (error instanceof Error && "syscall" in error) throw error;
+    return refuseContent();
   }
 }

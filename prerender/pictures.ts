@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join, parse } from "node:path";
@@ -71,8 +71,7 @@ const RESIZED_VERSION = 1;
  * Makes WebP files of a picture, without what a camera wrote into it, such as the place. They are kept, because that takes
  * most of the time of a small build.
  */
-export async function resizePicture(file: string): Promise<ResizedPicture> {
-  const content = await readFile(file);
+export async function resizePicture(file: string, content: Buffer): Promise<ResizedPicture> {
   const { format, autoOrient } = await sharp(content).metadata();
   // A drawing has no pixels of its own, and is sharp at twice its size.
   const availablePx = format === "svg" ? 2 * autoOrient.width : autoOrient.width;
@@ -97,8 +96,8 @@ export async function resizePicture(file: string): Promise<ResizedPicture> {
           .resize({ width })
           .webp({ quality: PICTURE_QUALITY, effort: 6 })
           .toBuffer();
-        // Renamed when it is whole: another build may look for it at the same time.
-        const draft = `${source.file}.${process.pid}`;
+        // Renamed when it is whole: another build, or another place of the page, may need it at the same time.
+        const draft = `${source.file}.${randomUUID()}`;
         await writeFile(draft, resized);
         await rename(draft, source.file);
       }
