@@ -52,7 +52,9 @@ function sitePlugin(pagesDir: string, outDir: string): Plugin {
   return {
     name: "site",
 
-    config({ server }) {
+    config({ server }, { mode }) {
+      // For scripts/dev.ts, when a page of the folder is refused.
+      if (mode === "without-pages") pageFiles = Promise.resolve({ pages: [], paths: [], problems: [] });
       const parsed = parseBuildSettings(process.env);
       if (parsed.problems.length > 0) stop(parsed.problems);
       settings = parsed.settings;

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
 import { createBuilder, createServer as createVite } from "vite";
 import { MANIFEST_FILE } from "../contract/build-manifest.ts";
 import { type Config, ConfigError, parseConfig } from "../server/config.ts";
@@ -31,11 +32,14 @@ try {
 }
 
 // The server process needs some build to start with; the pages a developer sees are Vite's.
-if (!existsSync(`dist/${MANIFEST_FILE}`)) await (await createBuilder({ logLevel: "warn" })).buildApp();
+if (!existsSync(`dist/${MANIFEST_FILE}`)) await buildSome();
+const address = `localhost:${(http.address() as AddressInfo).port}`;
 const api = spawn(process.execPath, ["--watch", "--watch-preserve-output", "server/main.ts"], {
   env: { RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...process.env, HOST: "127.0.0.1", PORT: String(apiPort) },
-  stdio: "inherit",
+  stdio: ["inherit", "pipe", "inherit"],
 });
+// It knows its own address only, and nobody should open that one.
+createInterface(api.stdout).on("line", (line) => console.log(line.replace(`localhost:${apiPort}`, address)));
 let isStopping = false;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
@@ -46,7 +50,20 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 }
 api.once("exit", () => (isStopping ? process.exit(0) : exit("The server process behind this one has ended.")));
 process.once("exit", () => api.kill());
-console.log(`Development server on http://localhost:${(http.address() as AddressInfo).port}, with hot reload`);
+console.log(`Development server on http://${address}, with hot reload`);
+
+/** A page that is refused is no reason not to start: this is where its author corrects it. */
+async function buildSome(): Promise<void> {
+  try {
+    await (await createBuilder({ logLevel: "warn" })).buildApp();
+  } catch (error) {
+    console.error(error);
+    // A mode of prerender/site-plugin.ts.
+    const builder = await createBuilder({ mode: "without-pages", logLevel: "warn" });
+    await builder.buildApp().catch(() => exit("The site cannot be built without the pages of app/pages either."));
+    console.log("dist/ is built without the pages of app/pages; npm run build adds them when they are corrected.");
+  }
+}
 
 function readConfig(): Config {
   try {

@@ -1,17 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, utimes } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
+import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { findFreePort } from "../scripts/run-server.ts";
+import { makeScratchFolder } from "./support/scratch-folder.ts";
 
 /** Runs `npm run dev` as a terminal does: in a process group of its own. */
-async function startDev(port: number): Promise<{ process: ChildProcess; output(): string }> {
+async function startDev(port: number, cwd = resolve()): Promise<{ process: ChildProcess; output(): string }> {
   // In the project, as by default, where Vite would watch it.
-  await mkdir("data", { recursive: true });
-  const dataDir = await mkdtemp("data/dev-");
+  await mkdir(join(cwd, "data"), { recursive: true });
+  const dataDir = await mkdtemp(join(cwd, "data/dev-"));
   const env = { PATH: process.env.PATH, PORT: String(port), DATA_DIR: dataDir };
-  const dev = spawn(process.execPath, ["scripts/dev.ts"], { env, detached: true });
+  const dev = spawn(process.execPath, ["scripts/dev.ts"], { cwd, env, detached: true });
   let output = "";
   for (const stream of [dev.stdout, dev.stderr]) stream.on("data", (chunk) => (output += chunk));
   onTestFinished(async () => {
@@ -77,6 +79,7 @@ test("takes all messages of a developer, reloads pages only when their sources c
   await expect.poll(reloads, { timeout: 10_000 }).toBeGreaterThan(0);
   expect(reloads()).toBe(1);
 
+  expect(dev.output()).toContain(`Brighter Carbon is on ${origin} - messages go to`);
   process.kill(-(dev.process.pid ?? Number.NaN), "SIGINT");
   // Its output is closed once the last of its processes has ended.
   expect(await once(dev.process, "close")).toEqual([0, null]);
@@ -92,4 +95,26 @@ test("ends with one clear line and leaves no process when its port is taken", as
   expect(dev.output()).toBe(
     `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm run dev\n`,
   );
+});
+
+test("starts without a build although a page is refused, and shows what is wrong with it", {
+  timeout: 90_000,
+}, async () => {
+  const copy = await makeScratchFolder();
+  for (const name of ["app", "contract", "docs", "prerender", "scripts", "server", "package.json", "vite.config.ts"]) {
+    await cp(name, join(copy, name), { recursive: true });
+  }
+  await symlink(resolve("node_modules"), join(copy, "node_modules"));
+  await writeFile(join(copy, "app/pages/faulty.mdx"), "No title");
+  const port = await findFreePort();
+  const dev = await startDev(port, copy);
+  const origin = `http://localhost:${port}`;
+  await expect.poll(dev.output, { timeout: 60_000 }).toContain(`Brighter Carbon is on ${origin}`);
+
+  const problem = "app/pages/faulty.mdx:1: It has no title and description.";
+  expect(dev.output()).toContain(problem);
+  expect(dev.output()).not.toMatch(/^ +at /m);
+  const response = await fetch(`${origin}/contact`);
+  expect([response.status, await response.text()]).toEqual([500, expect.stringContaining(problem)]);
+  expect(await post(origin, "Hello")).toBe(200);
 });
