@@ -66,6 +66,7 @@ function control(
   const apply = () => {
     // With forced colours nothing of the film would be seen.
     if (isLowCarbon || forcedColours.matches) return unload();
+    if (state === "broken") return;
     if (!isWanted || document.hidden) {
       video.pause();
       return become("stopped");

@@ -43,6 +43,27 @@ test.describe("with reduced motion", () => {
   });
 });
 
+test.describe("when the film cannot be loaded", () => {
+  test.use({ expectedTrouble: /\/media\/|ERR_FAILED/ });
+
+  test("it has no button, also after the visitor was in another tab", async ({ page }) => {
+    await page.route("**/media/**", (route) => route.abort());
+    await page.goto("/");
+    const toggle = page.locator("#film-toggle");
+    // Broken: every source has failed.
+    await expect(toggle).toHaveAttribute("data-film", "off");
+    await expect(toggle).toBeHidden();
+    for (const isHidden of [true, false]) {
+      await page.evaluate((hidden) => {
+        Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, isHidden);
+      await expect(toggle).toHaveAttribute("data-film", "off");
+      await expect(toggle).toBeHidden();
+    }
+  });
+});
+
 test("the film is not downloaded under Save-Data", async ({ page }) => {
   await page.addInitScript(() => {
     Object.defineProperty(Navigator.prototype, "connection", { get: () => ({ saveData: true }) });
