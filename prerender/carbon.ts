@@ -3,6 +3,7 @@ import type { Footprint } from "../app/components/page-footprint.tsx";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
 import type { PageFetch, RenderContext } from "../app/screen.ts";
 import { brotliSize, isCompressible } from "./compress.ts";
+import { problemsError } from "./page-files.ts";
 
 /** A file that a browser receives on a first visit, with its bytes as they travel. */
 export interface FetchedFile {
@@ -38,11 +39,21 @@ export async function renderWeighed(
   readBuiltFile: ReadBuiltFile,
 ): Promise<RenderedSite & { carbon: readonly PageCarbon[] }> {
   const { pages, comingSoon, failure } = await renderSite({ ...context, footprintOf: () => PLACEHOLDER });
-  const carbon = await Promise.all(
-    [...pages, comingSoon, failure].map(async (page) => carbonOf(page.name, await weighPage(page, readBuiltFile))),
+  const weighed = await Promise.all(
+    [...pages, comingSoon, failure].map(async (page) => ({
+      file: page.file ?? `page ${page.name}`,
+      carbon: carbonOf(page.name, await weighPage(page, readBuiltFile)),
+    })),
   );
-  const tooHeavy = pagesTooHeavy(carbon);
-  if (tooHeavy.length > 0) throw new Error(`${tooHeavy.join("\n")}\nMake them lighter; docs/carbon.md says why.`);
+  const tooHeavy = weighed.flatMap(({ file, carbon }) =>
+    pagesTooHeavy([carbon]).map((problem) => ({
+      file,
+      line: 1,
+      message: `${problem} Make it lighter; docs/carbon.md says why.`,
+    })),
+  );
+  if (tooHeavy.length > 0) throw problemsError(tooHeavy);
+  const carbon = weighed.map((one) => one.carbon);
   const footprints = new Map(carbon.map((one) => [one.page, one]));
   return { ...(await renderSite({ ...context, footprintOf: (page) => footprints.get(page) ?? null })), carbon };
 }

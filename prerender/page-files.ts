@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { inspect } from "node:util";
 import { compile } from "@mdx-js/mdx";
 import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
@@ -11,6 +12,17 @@ export interface Problem {
   file: string;
   line: number;
   message: string;
+}
+
+/** Lists every problem at once. */
+export function problemsError(problems: readonly Problem[]): Error {
+  const lines = problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
+  return refusal(`The pages cannot be built:\n${lines.join("\n")}`);
+}
+
+/** Ends the build. Vite prints it without a stack, because it is no fault of the program. */
+export function refusal(message: string): Error {
+  return Object.assign(new Error(message), { [inspect.custom]: () => message });
 }
 
 /** A page that somebody wrote as a file: `app/pages/articles/first.mdx` is `/articles/first`. */

@@ -112,6 +112,9 @@ const CARD = { widthPx: 1200, heightPx: 630, marginPx: 80, titleWidthPx: 680, ti
 /** The first of these is used with which the title fits. */
 const CARD_TITLES_PX = [92, 72, 56, 44];
 
+/** A title with which no social card can be drawn. */
+export class TitleRefused extends Error {}
+
 /**
  * Prepares the font once, and returns a function that draws the picture that a shared link shows: the film's first
  * frame, the brand, and the page's headline.
@@ -142,7 +145,7 @@ async function drawSocialCard(headline: string, outline: TextOutliner): Promise<
     const card = await sharp(picture).jpeg({ quality, mozjpeg: true }).toBuffer();
     if (card.length <= CARD.maxBytes) return card;
   }
-  throw new Error(`The social card of "${headline}" is larger than ${CARD.maxBytes} bytes; shorten that title.`);
+  throw new TitleRefused(`The social card of "${headline}" is larger than ${CARD.maxBytes} bytes; shorten that title.`);
 }
 
 function fitTitle(headline: string, outline: TextOutliner): { titlePx: number; lines: Outline[] } {
@@ -151,7 +154,9 @@ function fitTitle(headline: string, outline: TextOutliner): { titlePx: number; l
     ({ titlePx, lines }) =>
       lines.length * titlePx <= CARD.titleHeightPx && lines.every(({ widthPx }) => widthPx <= CARD.titleWidthPx),
   );
-  if (!fit) throw new Error(`The social card has no room for "${headline}"; shorten that title, or its longest word.`);
+  if (!fit) {
+    throw new TitleRefused(`The social card has no room for "${headline}"; shorten that title, or its longest word.`);
+  }
   return fit;
 }
 

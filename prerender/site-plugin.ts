@@ -10,9 +10,9 @@ import { type BuildSettings, parseBuildSettings } from "../contract/build-settin
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint-factors.ts";
 import { electricityFile } from "./electricity.ts";
 import { mdxSections } from "./mdx-sections.ts";
-import { findPathProblems, type PageFiles, type Problem, readPageFiles, tables } from "./page-files.ts";
+import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles, tables } from "./page-files.ts";
 import { technicalFiles } from "./technical-files.ts";
-import { problemsError, writeSite } from "./write-site.ts";
+import { writeSite } from "./write-site.ts";
 
 type Renderer = typeof import("../app/render.tsx");
 

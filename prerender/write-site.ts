@@ -1,6 +1,5 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
-import { inspect } from "node:util";
 import { CARBON_PATH } from "../app/components/page-footprint.tsx";
 import { unsetFacts } from "../app/policies/facts.tsx";
 import type { RenderedPage } from "../app/render.tsx";
@@ -22,8 +21,8 @@ import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
 import { electricityTable } from "./electricity.ts";
 import { findBrokenLinks } from "./links.ts";
-import { findPathProblems, type PageFiles, type Problem } from "./page-files.ts";
-import { socialCardDrawer } from "./pictures.ts";
+import { findPathProblems, type PageFiles, type Problem, problemsError, refusal } from "./page-files.ts";
+import { socialCardDrawer, TitleRefused } from "./pictures.ts";
 import { type SiteFile, technicalFiles } from "./technical-files.ts";
 
 interface SiteBuild {
@@ -62,7 +61,7 @@ export async function writeSite({ renderer, context, pageFiles, outDir, renderer
   const rendered = await renderWeighed(renderer.renderSite, context, (url) => contents.get(url));
   const { pages, comingSoon, failure, carbon } = rendered;
   const claims = await checkSiteClaims(rendered);
-  if (hasErrors(claims)) throw new Error(`${reportText(claims)}\ndocs/claims.md says what to do.`);
+  if (hasErrors(claims)) throw refusal(`${reportText(claims)}\ndocs/claims.md says what to do.`);
   console.log(reportText(claims));
 
   // The settings may name another film than the project's own, or none.
@@ -99,13 +98,6 @@ export async function writeSite({ renderer, context, pageFiles, outDir, renderer
   return unset;
 }
 
-/** Lists every problem at once. Vite prints it without a stack, because it is no fault of the program. */
-export function problemsError(problems: readonly Problem[]): Error {
-  const lines = problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
-  const error = new Error(`The pages cannot be built:\n${lines.join("\n")}`);
-  return Object.assign(error, { [inspect.custom]: () => error.message });
-}
-
 /** What Vite itself wrote into a folder, with a hash in each name. */
 async function emittedFiles(dir: string, folder: "assets" | "media"): Promise<SiteFile[]> {
   const names = await readdir(join(dir, folder));
@@ -116,8 +108,20 @@ async function emittedFiles(dir: string, folder: "assets" | "media"): Promise<Si
 
 async function socialCards(pages: readonly RenderedPage[]): Promise<SiteFile[]> {
   const draw = await socialCardDrawer();
-  const cards = pages.flatMap(({ socialCard }) => socialCard ?? []);
-  return Promise.all(cards.map(async ({ path, headline }) => ({ file: path.slice(1), content: await draw(headline) })));
+  const problems: Problem[] = [];
+  const drawn = pages.map(async ({ socialCard, file, name }): Promise<SiteFile[]> => {
+    if (!socialCard) return [];
+    try {
+      return [{ file: socialCard.path.slice(1), content: await draw(socialCard.headline) }];
+    } catch (error) {
+      if (!(error instanceof TitleRefused)) throw error;
+      problems.push({ file: file ?? `page ${name}`, line: 1, message: error.message });
+      return [];
+    }
+  });
+  const cards = await Promise.all(drawn);
+  if (problems.length > 0) throw problemsError(problems);
+  return cards.flat();
 }
 
 /** A folder with an index: every static host serves that at the folder's path. */

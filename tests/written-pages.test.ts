@@ -156,7 +156,7 @@ test("search engines learn where a page from a file belongs, and no title can en
 });
 
 test("every problem is refused at once with file, line and remedy; without its file a page is Coming Soon again", {
-  timeout: 60_000,
+  timeout: 90_000,
 }, async () => {
   const write = async (name: string, text: string) => {
     await mkdir(join(pagesDir, name, ".."), { recursive: true });
@@ -203,6 +203,13 @@ test("every problem is refused at once with file, line and remedy; without its f
   expect(lines, output).toHaveLength(expected.length);
   // Nothing but that: it is no fault of the program.
   expect(output.trim().split("\n")).toEqual(["error during build:", "The pages cannot be built:", ...lines]);
+
+  await rm(pagesDir, { recursive: true });
+  await write(`${"long".repeat(12)}.mdx`, "Text");
+  expect(buildPages({ pagesDir, outDir }).output.trim().split("\n").slice(-2)).toEqual([
+    "The pages cannot be built:",
+    expect.stringMatching(/long\.mdx:1: The social card has no room for "(long)+\.mdx"; shorten that title/),
+  ]);
 
   await rm(pagesDir, { recursive: true });
   await mkdir(pagesDir);
