@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import type { RenderedPage } from "../app/render.tsx";
 import { findBrokenLinks } from "./links.ts";
 
-function page(name: string, html: string): RenderedPage {
+function page(name: string, html: string, file: string | null = null): RenderedPage {
   return {
     name,
     paths: name.startsWith("/") ? [name] : [],
-    file: null,
+    file,
     html,
     saveDataHtml: null,
     inlineStyles: [],
@@ -19,7 +19,11 @@ function page(name: string, html: string): RenderedPage {
 
 /** Problems of a home page with these links, beside `/contact`, which has a place called `form`. */
 function problemsOf(html: string, comingSoon = "") {
-  const pages = [page("/", html), page("/contact", '<main><h2 id="form">Form</h2></main>')];
+  const pages = [
+    page("/", html),
+    page("/contact", '<main><h2 id="form">Form</h2></main>'),
+    page("/contact", "<main>Refused, because it is a page already.</main>", "contact.mdx"),
+  ];
   return findBrokenLinks(
     {
       pages,
@@ -27,7 +31,11 @@ function problemsOf(html: string, comingSoon = "") {
       failure: page("error", ""),
       formAlerts: "",
     },
-    { siteUrl: "https://www.example.com", filePaths: ["/robots.txt"], refused: [{ file: "a.mdx", path: "/refused" }] },
+    {
+      siteUrl: "https://www.example.com",
+      filePaths: ["/robots.txt"],
+      refused: ["/refused", "/contact"].map((path) => ({ file: `${path.slice(1)}.mdx`, path })),
+    },
   );
 }
 
@@ -53,7 +61,12 @@ test.each([
 
 test.each([
   ["/nowhere", "leads to no page of the site. Correct it, or write the page as app/pages/nowhere.mdx"],
-  ["/Contact", "leads to no page of the site."],
+  ["/Contact", "leads to no page of the site. Capital letters matter: write /contact"],
+  ["/ROBOTS.txt", "leads to no page of the site. Capital letters matter: write /robots.txt"],
+  ["/Careers", "leads to no page of the site. Capital letters matter: write /careers"],
+  ["/assets/film", "leads to no page of the site. Correct it."],
+  ["/no_where", "leads to no page of the site. Correct it."],
+  ["/articles/index", "leads to no page of the site. Correct it."],
   ["/contact#from", "leads to a place that /contact does not have. Its headings are: #form"],
   ["/careers#jobs", "leads to a place that /careers does not have. It has no headings to link to."],
   ["#form", "leads to a place that the page does not have."],

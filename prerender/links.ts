@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
 import { type SiteSettings, site } from "../app/site.ts";
-import type { FilePath, Problem } from "./page-files.ts";
+import { type FilePath, findPathProblems, type Problem } from "./page-files.ts";
 
 export interface LinkTargets {
   siteUrl: string;
@@ -34,10 +34,22 @@ export async function findBrokenLinks(rendered: RenderedSite, targets: LinkTarge
 
 /** Says what is wrong with a link and how to correct it; `null` if nothing is. */
 function linkJudge({ pages, comingSoon }: RenderedSite, { siteUrl, filePaths, refused }: LinkTargets) {
-  const byPath = new Map(pages.flatMap((page) => page.paths.map((path) => [path, page] as const)));
+  const pathsOf = (some: readonly RenderedPage[]) =>
+    new Map(some.flatMap((page) => page.paths.map((path) => [path, page] as const)));
+  const ownPages = pathsOf(pages.filter(({ file }) => file === null));
+  const written = pathsOf(pages.filter(({ file }) => file !== null));
   // Pages that the site's own navigation announces: they show Coming Soon until somebody writes them.
   const announced = new Set(hrefsOf(site).map(pathOf));
   const others = new Set([...filePaths, ...refused.map(({ path }) => path)]);
+  const known = [...ownPages.keys(), ...written.keys(), ...announced, ...filePaths];
+
+  /** What to do about a link to no page. */
+  const remedyFor = (path: string): string => {
+    const meant = known.find((one) => one.toLowerCase() === path.toLowerCase());
+    if (meant !== undefined) return `Capital letters matter: write ${meant}`;
+    const isFree = findPathProblems([{ file: "", path }], [...ownPages.keys()]).length === 0 && !/\/index$/.test(path);
+    return isFree ? `Correct it, or write the page as app/pages${path}.mdx` : "Correct it.";
+  };
 
   return (page: RenderedPage, href: string): string | null => {
     if (/^(https?:\/\/|mailto:|tel:)/i.test(href) && !href.startsWith(`${siteUrl}/`)) return null;
@@ -49,11 +61,13 @@ function linkJudge({ pages, comingSoon }: RenderedSite, { siteUrl, filePaths, re
       return `The link "${href}" leads to different places on different pages. Write it from the start, as /contact`;
     }
     const path = own.startsWith("#") ? null : pathOf(own);
-    if (path !== null && others.has(path)) return null;
-    const target = path === null ? page : (byPath.get(path) ?? (announced.has(path) ? comingSoon : undefined));
-    if (!target) {
-      return `The link "${href}" leads to no page of the site. Correct it, or write the page as app/pages${path}.mdx`;
-    }
+    // A file that is refused because its path is taken does not hide the page that has it.
+    if (path !== null && !ownPages.has(path) && others.has(path)) return null;
+    const target =
+      path === null
+        ? page
+        : (ownPages.get(path) ?? written.get(path) ?? (announced.has(path) ? comingSoon : undefined));
+    if (!target) return `The link "${href}" leads to no page of the site. ${remedyFor(path ?? "")}`;
     const place = decode(own.split("#")[1] ?? "");
     // These two are the browser's own: the top of the page, and words to look for.
     if (place === "" || place === "top" || place.startsWith(":~:")) return null;

@@ -21,7 +21,7 @@ import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
 import { electricityTable } from "./electricity.ts";
 import { findBrokenLinks } from "./links.ts";
-import { findPathProblems, type PageFiles, type Problem, problemsError, refusal } from "./page-files.ts";
+import { type FilePath, findPathProblems, type PageFiles, type Problem, problemsError, refusal } from "./page-files.ts";
 import { socialCardDrawer, TitleRefused } from "./pictures.ts";
 import { type SiteFile, technicalFiles } from "./technical-files.ts";
 
@@ -45,14 +45,17 @@ export async function writeSite({ renderer, context, pageFiles, outDir, renderer
     ...(await technicalFiles(settings, indexedPaths)),
   ];
   const { pages: compiled, paths, problems } = pageFiles;
+  const pathProblems = findPathProblems(paths, renderer.SPECIFIED_PATHS);
+  const isRefused = ({ file, path }: FilePath) =>
+    !compiled.some((page) => page.path === path) || pathProblems.some((problem) => problem.file === file);
   const targets = {
     siteUrl: settings.siteUrl,
     filePaths: [...fixed.map(({ file }) => `/${file}`), "/carbon.json", "/carbon.txt"],
-    refused: paths.filter(({ path }) => !compiled.some((page) => page.path === path)),
+    refused: paths.filter(isRefused),
   };
   const refused = [
     ...problems,
-    ...findPathProblems(paths, renderer.SPECIFIED_PATHS),
+    ...pathProblems,
     ...(await findBrokenLinks(await renderer.renderSite(context), targets)),
   ];
   if (refused.length > 0) throw problemsError(refused);

@@ -163,6 +163,8 @@ test("every problem is refused at once with file, line and remedy; without its f
     await writeFile(join(pagesDir, name), `---\ntitle: ${name}\ndescription: A page.\n---\n\n${text}\n`);
   };
   await write("privacy-policy.mdx", "Text");
+  // Links to the places of the page that the site has already stay right.
+  await write("contact.mdx", "Text");
   await write("about/index.mdx", "Text");
   await write("broken.mdx", "Text <br> text");
   await write("links.mdx", "[a](/abuot), [b](/articles/first#no-such-place),\n[c](#nowhere), [d](team.mdx)");
@@ -185,6 +187,7 @@ test("every problem is refused at once with file, line and remedy; without its f
   const expected = [
     "broken.mdx:6: Expected a closing tag for `<br>`",
     "about/index.mdx:1: It makes the page /about, as ",
+    "contact.mdx:1: /contact is a page of the site already. Give the file another name.",
     "privacy-policy.mdx:1: /privacy-policy is a page of the site already. Give the file another name.",
     'links.mdx:6: The link "/abuot" leads to no page of the site. Correct it, or write the page as app/pages/abuot.mdx',
     'links.mdx:6: The link "/articles/first#no-such-place" leads to a place that /articles/first does not have. Its headings are: #a-first-section #a-second-section',
