@@ -39,9 +39,22 @@ export const TEST_ENGINES = {
   webkit: { isInstalled: hasWebKit, packages: WEBKIT_PACKAGES },
 };
 
+/** What reads and decodes the film, each from another package of decoders. */
+const FILM_DECODERS = ["qtdemux", "h264parse", "avdec_h264"];
+
 function hasWebKit() {
   if (!isInstalled("Xvfb") || !existsSync(DEBIAN_PYTHON)) return false;
-  const code = "import gi; gi.require_version('WebKit2', '4.1'); gi.require_foreign('cairo')";
+  // GStreamer is asked through its C library, because the packages do not include its own for Python.
+  const code = `
+import ctypes, gi
+gi.require_version('WebKit2', '4.1')
+gi.require_foreign('cairo')
+gst = ctypes.CDLL('libgstreamer-1.0.so.0')
+gst.gst_init(None, None)
+gst.gst_element_factory_find.restype = ctypes.c_void_p
+for name in ${JSON.stringify(FILM_DECODERS)}:
+    assert gst.gst_element_factory_find(name.encode()), name
+`;
   return spawnSync(DEBIAN_PYTHON, ["-c", code]).status === 0;
 }
 

@@ -54,8 +54,13 @@ async function launch(modes: Modes): Promise<Driver> {
   }
   const picture = async (command: string) => Buffer.from(await send(command), "base64");
 
+  const version = await ready.promise.catch(async (error: unknown) => {
+    child.kill();
+    await display.stop();
+    throw error;
+  });
   return {
-    version: await ready.promise,
+    version,
     open: async (url) => void (await send("open", url)),
     reload: async () => void (await send("reload")),
     back: async () => void (await send("back")),
