@@ -15,8 +15,15 @@ const apiPort = await findFreePort();
 // An object, because for a string Vite replaces the Host header, which the server compares with the Origin.
 const target = { target: `http://127.0.0.1:${apiPort}` };
 
-const http = createServer((request, response) => vite.middlewares(request, response));
-const vite = await createVite({
+// Listens before anything else starts, so that a port that is taken ends it at once.
+const http = createServer(async (request, response) => (await vite).middlewares(request, response));
+try {
+  http.listen(config.port, config.host);
+  await once(http, "listening");
+} catch (error) {
+  exit(explain(error));
+}
+const vite = createVite({
   server: {
     middlewareMode: true,
     hmr: { server: http },
@@ -24,12 +31,7 @@ const vite = await createVite({
     watch: { ignored: (path: string) => `${path}/`.startsWith(`${config.dataDir}/`) },
   },
 });
-try {
-  http.listen(config.port, config.host);
-  await once(http, "listening");
-} catch (error) {
-  exit(explain(error));
-}
+await vite;
 
 // The server process needs some build to start with; the pages a developer sees are Vite's.
 if (!existsSync(`dist/${MANIFEST_FILE}`)) await buildSome();
