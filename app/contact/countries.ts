@@ -60,7 +60,10 @@ export function restoreCountry(form: HTMLFormElement): void {
   const select = form.elements.namedItem("country");
   const { country } = Object(history.state) as { country?: unknown };
   const hasText = [...form.elements].some(
-    (field) => "defaultValue" in field && "value" in field && field.value !== field.defaultValue,
+    (field) =>
+      (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) &&
+      field.type !== "checkbox" &&
+      field.value !== field.defaultValue,
   );
   if (select instanceof HTMLSelectElement && select.value === "" && typeof country === "string" && hasText) {
     select.value = country;

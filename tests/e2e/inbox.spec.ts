@@ -595,34 +595,39 @@ test("shows hostile names and words as text", async ({ page, inbox }) => {
   }
 });
 
-test("everything can be done by keyboard alone", async ({ page, inbox }) => {
-  const { failed, waiting } = await putSamples(inbox.store);
-  await page.goto(inbox.address);
-  await expect(rows(page)).toHaveCount(4);
-  await page.keyboard.press("Tab");
-  await expect(page.getByRole("link", { name: "Skip to content" })).toBeFocused();
-  await page.keyboard.press("Enter");
+test.describe("by keyboard", () => {
+  // It may be loaded once more before the page has left it.
+  test.use({ expectedTrouble: /404/ });
 
-  await tabTo(page, row(page, waiting).getByRole("checkbox"));
-  await page.keyboard.press("Space");
-  await tabTo(page, button(page, "Mark answered"));
-  await page.keyboard.press("Enter");
-  await expect(notice(page)).toContainText("1 message marked as answered.");
-  await expect(page.getByLabel(/^Select all/)).toBeFocused();
+  test("everything can be done by keyboard alone", async ({ page, inbox }) => {
+    const { failed, waiting } = await putSamples(inbox.store);
+    await page.goto(inbox.address);
+    await expect(rows(page)).toHaveCount(4);
+    await page.keyboard.press("Tab");
+    await expect(page.getByRole("link", { name: "Skip to content" })).toBeFocused();
+    await page.keyboard.press("Enter");
 
-  await tabTo(page, page.locator(`#message-${failed}`));
-  await page.keyboard.press("Enter");
-  await expect(page.getByRole("heading", { level: 1 })).toBeFocused();
-  await tabTo(page, button(page, "Delete"));
-  await page.keyboard.press("Enter");
-  await expect(page.getByRole("dialog")).toBeVisible();
-  await page.keyboard.press("Escape");
-  await expect(page.getByRole("dialog")).toBeHidden();
-  await expect(button(page, "Delete")).toBeFocused();
-  await page.keyboard.press("Enter");
-  await tabTo(page, button(page.getByRole("dialog"), "Delete 1 message"));
-  await page.keyboard.press("Enter");
-  await expect(rows(page)).toHaveCount(3);
+    await tabTo(page, row(page, waiting).getByRole("checkbox"));
+    await page.keyboard.press("Space");
+    await tabTo(page, button(page, "Mark answered"));
+    await page.keyboard.press("Enter");
+    await expect(notice(page)).toContainText("1 message marked as answered.");
+    await expect(page.getByLabel(/^Select all/)).toBeFocused();
+
+    await tabTo(page, page.locator(`#message-${failed}`));
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("heading", { level: 1 })).toBeFocused();
+    await tabTo(page, button(page, "Delete"));
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("dialog")).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("dialog")).toBeHidden();
+    await expect(button(page, "Delete")).toBeFocused();
+    await page.keyboard.press("Enter");
+    await tabTo(page, button(page.getByRole("dialog"), "Delete 1 message"));
+    await page.keyboard.press("Enter");
+    await expect(rows(page)).toHaveCount(3);
+  });
 });
 
 async function tabTo(page: Page, target: Locator): Promise<void> {
