@@ -118,6 +118,8 @@ export const HOTEL: Readonly<Record<string, Factor>> = {
   VN: hotel("29_600_4054_13_1", 38.5),
 };
 
+export const HOTEL_COUNTRIES = Object.keys(HOTEL).length;
+
 /** For a country without a figure of its own: the mean of those that have one, each counted once. */
 export const HOTEL_ELSEWHERE: Factor = averageOf(Object.values(HOTEL));
 

@@ -275,12 +275,12 @@ describe("the words", () => {
   });
 
   test.each([
-    [{ longFlights: 3, longFlightClass: "business" }, "Economy class on the long flights"],
-    [{ longFlights: 3 }, "One long return flight fewer"],
-    [{ carKm: 10_000 }, "Driving the same distance in an electric car"],
-    [{ carKm: 10_000, carFuel: "electric" }, "Driving a tenth less"],
-    [{ taxiKm: 100 }, "The bus instead of the taxi"],
-    [{ gasKwh: 9000, electricityKwh: 10 }, "A tenth less heating"],
+    [{ longFlights: 3, longFlightClass: "business" }, "economy class on the long flights"],
+    [{ longFlights: 3 }, "one long return flight fewer"],
+    [{ carKm: 10_000 }, "driving the same distance in an electric car"],
+    [{ carKm: 10_000, carFuel: "electric" }, "driving a tenth less"],
+    [{ taxiKm: 100 }, "the bus instead of the taxi"],
+    [{ gasKwh: 9000, electricityKwh: 10 }, "a tenth less heating"],
   ])("the largest saving of %j", (footprint, change) => {
     const estimate = estimateFootprint(inputsOf(footprint), "FR", electricity);
     expect(largestSaving(estimate, "FR", electricity)?.change).toBe(change);

@@ -29,11 +29,11 @@ import {
   optionLabel,
 } from "./footprint-fields.ts";
 
-const MAX_AMOUNT = 1e10;
+export const MAX_AMOUNT = 1e10;
 const MAX_DISTANCE_KM = 20_000;
 /** Of a number as text. */
 const MAX_LENGTH = 100;
-/** Of fields that do not exist, only so many are named, and none with a longer name: the sender chooses both. */
+/** Limits what an answer repeats of fields that do not exist, because the sender chooses their names and number. */
 const MAX_UNKNOWN_FIELDS = 5;
 const MAX_UNKNOWN_LENGTH = 40;
 
@@ -69,9 +69,8 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
       if (isEmpty) continue;
       const isDistance = isOneOf(DISTANCES, name);
       const unit = isDistance ? "km" : AMOUNTS[name].unit;
-      const amount = typeof value === "number" ? value : typeof value === "string" ? parseAmount(value, unit) : null;
-      const problem = problemWith(amount, unit, isDistance ? MAX_DISTANCE_KM : MAX_AMOUNT);
-      if (problem !== undefined || amount === null) fields[key] = problem ?? "";
+      const amount = checkAmount(value, unit, isDistance ? MAX_DISTANCE_KM : MAX_AMOUNT);
+      if (typeof amount === "string") fields[key] = amount;
       else if (isDistance) distances[name] = amount;
       else amounts[name] = amount;
     } else if (isOneOf(CHOICES, name)) {
@@ -107,11 +106,12 @@ function isOneOf<Table extends object>(table: Table, name: PropertyKey): name is
   return Object.hasOwn(table, name);
 }
 
-function problemWith(amount: number | null, unit: string, max: number): string | undefined {
-  if (amount === null || Number.isNaN(amount)) return `Enter a number of ${unit}, such as 1,500 or 12.5.`;
+/** The number, or a sentence that says why it cannot be used. */
+export function checkAmount(value: unknown, unit: string, max: number): number | string {
+  const amount = typeof value === "string" ? parseAmount(value, unit) : value;
+  if (typeof amount !== "number" || Number.isNaN(amount)) return `Enter a number of ${unit}, such as 1,500 or 12.5.`;
   if (amount < 0) return `Enter 0 or more ${unit}.`;
-  if (amount > max) return `Enter ${max.toLocaleString("en-GB")} ${unit} or less.`;
-  return undefined;
+  return amount > max ? `Enter ${max.toLocaleString("en-GB")} ${unit} or less.` : amount;
 }
 
 const UNIT_NAMES: Readonly<Record<string, string>> = {
@@ -279,7 +279,7 @@ export function categoriesOf({ lines }: FootprintEstimate): { category: Category
   return [...totals].map(([category, kg]) => ({ category, kg })).sort((a, b) => b.kg - a.kg);
 }
 
-/** The one change that saves most, as a sentence without its figure; `null` when there is nothing to save. */
+/** The one change that saves most, in words; `null` when there is nothing to save. */
 export function largestSaving(
   { inputs, lines, totalKg }: FootprintEstimate,
   country: string,
@@ -292,19 +292,19 @@ export function largestSaving(
     lines.reduce((sum, { field, kg }) => (AMOUNTS[field].category === category ? sum + kg : sum), 0);
 
   const savings = [
-    { change: "Driving the same distance in an electric car", kg: savedBy({ carFuel: "electric" }) },
-    { change: "Driving a tenth less", kg: kgOf("Car") / 10 },
-    { change: "Economy class on the short flights", kg: savedBy({ shortFlightClass: "economy" }) },
-    { change: "Economy class on the long flights", kg: savedBy({ longFlightClass: "economy" }) },
-    { change: "One short return flight fewer", kg: savedBy({ shortFlights: less("shortFlights") }) },
-    { change: "One long return flight fewer", kg: savedBy({ longFlights: less("longFlights") }) },
+    { change: "driving the same distance in an electric car", kg: savedBy({ carFuel: "electric" }) },
+    { change: "driving a tenth less", kg: kgOf("Car") / 10 },
+    { change: "economy class on the short flights", kg: savedBy({ shortFlightClass: "economy" }) },
+    { change: "economy class on the long flights", kg: savedBy({ longFlightClass: "economy" }) },
+    { change: "one short return flight fewer", kg: savedBy({ shortFlights: less("shortFlights") }) },
+    { change: "one long return flight fewer", kg: savedBy({ longFlights: less("longFlights") }) },
     {
-      change: "The bus instead of the taxi",
+      change: "the bus instead of the taxi",
       kg: savedBy({ taxiKm: 0, busKm: (inputs.busKm ?? 0) + (inputs.taxiKm ?? 0) }),
     },
-    { change: "A tenth less electricity", kg: kgOf("Electricity") / 10 },
-    { change: "A tenth less heating", kg: kgOf("Heating") / 10 },
-    { change: "A tenth fewer nights in hotels", kg: kgOf("Hotels") / 10 },
+    { change: "a tenth less electricity", kg: kgOf("Electricity") / 10 },
+    { change: "a tenth less heating", kg: kgOf("Heating") / 10 },
+    { change: "a tenth fewer nights in hotels", kg: kgOf("Hotels") / 10 },
   ];
   const largest = savings.reduce((best, saving) => (saving.kg > best.kg ? saving : best));
   return largest.kg > 0 ? largest : null;

@@ -1,14 +1,16 @@
 import type { ReactNode } from "react";
 import {
   categoriesOf,
+  checkAmount,
   type ElectricityTable,
   estimateFootprint,
   type FootprintEstimate,
   factorOf,
   largestSaving,
-  parseAmount,
+  MAX_AMOUNT,
   parseFootprint,
 } from "../../contract/footprint.ts";
+import { HOTEL_COUNTRIES } from "../../contract/footprint-factors.ts";
 import {
   AMOUNTS,
   DISTANCES,
@@ -23,6 +25,7 @@ import {
 
 export type CarUnit = "km" | "miles";
 const KM_PER_MILE = 1.609344;
+const HOTEL_AVERAGE = `average of ${HOTEL_COUNTRIES} countries`;
 
 /** The estimate as far as it can be read from the form at this moment. */
 export interface Reading {
@@ -59,38 +62,40 @@ function read(form: HTMLFormElement, carUnit: CarUnit, electricity: ElectricityT
   const country = String(data.get("country") ?? "");
   const footprint: Record<string, unknown> = {};
   const hints: Record<string, string> = {};
+  const unreadable: FootprintErrors = {};
   for (const [name, text] of data) {
-    if (!name.startsWith(FIELD_PREFIX) || typeof text !== "string") continue;
+    if (!isFieldName(name) || typeof text !== "string" || text.trim() === "") continue;
     const field = name.slice(FIELD_PREFIX.length);
+    footprint[field] = text;
     const isMiles = field === "carKm" && carUnit === "miles";
     const unit = isMiles ? "miles" : unitOf(field);
-    const amount = unit === null ? null : parseAmount(text, unit);
-    // A text that is no number of miles stays one, also where it is a number of km.
-    footprint[field] = isMiles ? (amount === null ? `${text} miles` : amount * KM_PER_MILE) : text;
-    if (amount !== null && (isMiles || !/^\d+$/.test(text.trim()))) {
+    if (unit === null) continue;
+    const amount = checkAmount(text, unit, isMiles ? Math.floor(MAX_AMOUNT / KM_PER_MILE) : MAX_AMOUNT);
+    if (typeof amount === "string") {
+      unreadable[name] = amount;
+      continue;
+    }
+    if (isMiles) footprint[field] = amount * KM_PER_MILE;
+    if (isMiles || !/^\d+$/.test(text.trim())) {
       const inKm = isMiles ? ` (${formatAmount(Math.round(amount * KM_PER_MILE))} km)` : "";
       hints[name] = `Read as ${formatAmount(amount)} ${unit}${inKm}`;
     }
   }
   const parsed = parseFootprint({ footprint });
+  // The sentences from here name the unit that was typed, where that is not the one that is sent.
+  const errors = parsed.ok ? unreadable : { ...parsed.fields, ...unreadable };
   const countryName = form.querySelector<HTMLOptionElement>("[name=country] option:checked")?.text ?? "";
-  const inputs = parsed.ok ? parsed.inputs : null;
+  const inputs = parsed.ok && Object.keys(errors).length === 0 ? parsed.inputs : null;
   const estimate = inputs && estimateFootprint(inputs, country, electricity);
   return {
-    ...{ hints, country, countryName, estimate, electricity },
-    errors: parsed.ok ? {} : carUnit === "km" ? parsed.fields : inMiles(parsed.fields),
+    ...{ hints, errors, country, countryName, estimate, electricity },
     total: estimate ? formatTotal(estimate.totalKg) : "",
     fields: inputs ? { footprint: inputs } : {},
   };
 }
 
-/** The sentences speak of the unit that is sent. */
-function inMiles(errors: FootprintErrors): FootprintErrors {
-  const key = `${FIELD_PREFIX}carKm` as const;
-  const sentence = errors[key];
-  if (sentence === undefined) return errors;
-  const isTooLarge = sentence.endsWith("or less.");
-  return { ...errors, [key]: isTooLarge ? "Enter a smaller number of miles." : sentence.replace(" km", " miles") };
+function isFieldName(name: string): name is `footprint.${string}` {
+  return name.startsWith(FIELD_PREFIX);
 }
 
 function unitOf(field: string): string | null {
@@ -135,8 +140,8 @@ function Result({ reading }: ResultProps) {
         </ul>
         {saving && (
           <p>
-            What would save most: <b>{saving.change.charAt(0).toLowerCase() + saving.change.slice(1)}</b>,{" "}
-            <span className="nowrap">{formatAbout(saving.kg)}</span> a year.
+            What would save most: <b>{saving.change}</b>, <span className="nowrap">{formatAbout(saving.kg)}</span> a
+            year.
           </p>
         )}
         <Sources reading={reading} estimate={estimate} />
@@ -155,7 +160,7 @@ function PlaceNote({ reading: { country, countryName }, estimate: { lines } }: E
   const averaged = lines.filter(({ place }) => place === null).map(({ field }) => field);
   if (averaged.length === 0) return null;
   const grid = averaged.some((field) => field !== "hotelNights") && "the world’s average for electricity";
-  const hotels = averaged.includes("hotelNights") && "the average of 38 countries for hotels";
+  const hotels = averaged.includes("hotelNights") && `the ${HOTEL_AVERAGE} for hotels`;
   return (
     <p className="footprint-place">
       Computed with {[grid, hotels].filter(Boolean).join(" and ")}:{" "}
@@ -178,7 +183,7 @@ function Sources({ reading, estimate }: EstimateProps) {
       <ul>
         {lines.map(({ field, place }) => {
           const { factor } = factorOf(field, inputs, reading.country, reading.electricity);
-          const average = field === "hotelNights" ? "average of 38 countries" : "world average";
+          const average = field === "hotelNights" ? HOTEL_AVERAGE : "world average";
           const where = place === undefined ? "UK average" : (place && reading.countryName) || average;
           return (
             <li key={field}>
