@@ -33,5 +33,9 @@ export default defineConfig({
   timeout: 90_000,
   expect: { timeout: 15_000 },
   reporter: [["line"]],
+  projects: [
+    { name: "chromium", testIgnore: "engines.spec.ts" },
+    { name: "engines", testMatch: "engines.spec.ts" },
+  ],
   use: { launchOptions: chromiumOptions(`--disable-features=${SWITCHED_OFF}`) },
 });

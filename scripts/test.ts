@@ -1,0 +1,123 @@
+// Runs the tests in groups, one after another: the fast groups for `npm test`, with --all every group, with --rest those
+// that `npm test` leaves out. Stops at the first group that fails, and prints how long each took.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
+
+interface Group {
+  name: string;
+  commands: string[];
+  /** A command that takes longer is ended, and has failed. */
+  limitMinutes: number;
+}
+
+const FAST: readonly Group[] = [
+  { name: "types and lint", commands: ["tsc", "biome check --error-on-warnings"], limitMinutes: 2 },
+  {
+    name: "build",
+    commands: ["vite build --logLevel warn", "node scripts/build-inbox.ts", "node scripts/warm-up.ts"],
+    limitMinutes: 3,
+  },
+  { name: "without a browser", commands: ["vitest run --project fast"], limitMinutes: 6 },
+  { name: "Chromium", commands: ["playwright test --project chromium"], limitMinutes: 6 },
+];
+const REST: readonly Group[] = [
+  { name: "faults, nodes, deployment", commands: ["vitest run --project full"], limitMinutes: 15 },
+  { name: "Firefox and WebKit", commands: ["playwright test --project engines"], limitMinutes: 10 },
+];
+const SLOWEST = 10;
+
+interface TestFile {
+  name: string;
+  tests: number;
+  seconds: number;
+}
+
+const { values } = parseArgs({ options: { all: { type: "boolean" }, rest: { type: "boolean" } } });
+const groups = values.rest ? REST : values.all ? [...FAST, ...REST] : FAST;
+const folder = mkdtempSync(join(tmpdir(), "test-times-"));
+const times: { name: string; seconds: number; files: TestFile[] }[] = [];
+let failed: string | undefined;
+for (const { name, commands, limitMinutes } of groups) {
+  const startMs = performance.now();
+  const report = join(folder, `${times.length}.json`);
+  failed = commands.find((command) => !succeeds(command, limitMinutes, report));
+  times.push({ name, seconds: (performance.now() - startMs) / 1000, files: readReport(report) });
+  if (failed) break;
+}
+rmSync(folder, { recursive: true });
+printTimes();
+if (failed) {
+  console.error(`\nFailed: ${failed}. Run it again alone with: npx ${failed}`);
+  process.exitCode = 1;
+}
+
+function succeeds(command: string, limitMinutes: number, report: string): boolean {
+  const [program = "", ...parameters] = command.split(" ");
+  if (program === "vitest") parameters.push("--reporter=default", "--reporter=json", `--outputFile.json=${report}`);
+  if (program === "playwright") parameters.push("--reporter=line,json");
+  const { status, error } = spawnSync(program, parameters, {
+    stdio: "inherit",
+    env: { ...process.env, PLAYWRIGHT_JSON_OUTPUT_FILE: report },
+    timeout: limitMinutes * 60_000,
+  });
+  if (error) console.error(`${command}: ${error.message}; it may take ${limitMinutes} minutes.`);
+  return status === 0;
+}
+
+interface VitestReport {
+  testResults: { name: string; startTime: number; endTime: number; assertionResults: unknown[] }[];
+}
+
+interface PlaywrightSuite {
+  file: string;
+  suites?: PlaywrightSuite[];
+  specs: { tests: { results: { duration: number }[] }[] }[];
+}
+
+/** The files of a report that vitest or Playwright wrote; none where the group has no tests. */
+function readReport(report: string): TestFile[] {
+  if (!existsSync(report)) return [];
+  const { testResults, suites } = JSON.parse(readFileSync(report, "utf8")) as Partial<VitestReport> & {
+    suites?: PlaywrightSuite[];
+  };
+  const fromVitest = testResults?.map(({ name, startTime, endTime, assertionResults }) => ({
+    name: relative("", name),
+    tests: assertionResults.length,
+    seconds: (endTime - startTime) / 1000,
+  }));
+  const fromPlaywright = suites?.map((suite) => {
+    const durationsMs = durationsIn(suite);
+    const seconds = durationsMs.reduce((sum, durationMs) => sum + durationMs, 0) / 1000;
+    return { name: join("tests/e2e", suite.file), tests: durationsMs.length, seconds };
+  });
+  return fromVitest ?? fromPlaywright ?? [];
+}
+
+function durationsIn({ specs, suites = [] }: PlaywrightSuite): number[] {
+  const own = specs.flatMap(({ tests }) => tests.flatMap(({ results }) => results.map(({ duration }) => duration)));
+  return [...own, ...suites.flatMap(durationsIn)];
+}
+
+function printTimes(): void {
+  const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(" | ")} |`);
+  console.log("");
+  row("group", "files", "tests", "seconds");
+  row("---", "--:", "--:", "--:");
+  for (const { name, seconds, files } of times) {
+    row(
+      name,
+      files.length,
+      files.reduce((sum, { tests }) => sum + tests, 0),
+      seconds.toFixed(0),
+    );
+  }
+  row("all", "", "", times.reduce((sum, { seconds }) => sum + seconds, 0).toFixed(0));
+  console.log("");
+  row(`slowest ${SLOWEST} files`, "tests", "seconds");
+  row("---", "--:", "--:");
+  const files = times.flatMap((group) => group.files).toSorted((a, b) => b.seconds - a.seconds);
+  for (const { name, tests, seconds } of files.slice(0, SLOWEST)) row(name, tests, seconds.toFixed(1));
+}
