@@ -6,7 +6,6 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { createStore, openStore } from "../server/store/open-store.ts";
 import { openPostgres } from "../server/store/postgres.ts";
-import { openSqliteFile, sqliteFile } from "../server/store/sqlite.ts";
 import type { Store } from "../server/store/store.ts";
 import { acceptingSuite } from "./store-contract/accepting.ts";
 import { acknowledgingSuite } from "./store-contract/acknowledging.ts";
@@ -14,6 +13,7 @@ import { keepingSuite } from "./store-contract/keeping.ts";
 import { operatorSuite } from "./store-contract/operator.ts";
 import { queueSuite } from "./store-contract/queue.ts";
 import type { NewPlace } from "./store-contract/samples.ts";
+import { openStoreInProcess } from "./support/in-process-store.ts";
 import type { PostgresConnection } from "./support/postgres.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
@@ -21,15 +21,14 @@ describe("SQLite", () => {
   runSuites(async () => {
     const folder = await mkdtemp(join(tmpdir(), "store-contract-"));
     onTestFinished(() => rm(folder, { recursive: true }));
+    const settings = { dataDir: folder, databaseUrl: null };
+    let nodes = 0;
     return {
       isShared: false,
-      // As the server opens it; only a test that draws its own references needs the database in its own thread.
-      open: async (options) =>
-        closedAfterTest(
-          options
-            ? createStore(await openSqliteFile(sqliteFile(folder), options))
-            : await openStore({ dataDir: folder, databaseUrl: null }),
-        ),
+      async open(options) {
+        nodes += 1;
+        return closedAfterTest(await (nodes === 1 ? openStoreInProcess(settings, options) : openStore(settings)));
+      },
       async sql(statement) {
         const db = new DatabaseSync(join(folder, "messages.db"));
         const rows = db.prepare(statement).all();

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../server/store/open-store.ts";
 import type { AcknowledgementClaim, AcknowledgementRules, Store } from "../../server/store/store.ts";
+import { openStoreInProcess } from "../support/in-process-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import {
   DAY_MS,
@@ -313,7 +313,7 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     await node.rescheduleAcknowledgement(await claimOne(node), later(1), "451 later", NOON);
     const folder = await makeScratchFolder();
     await node.backup(join(folder, "messages.db"));
-    const copy = await openStore({ dataDir: folder, databaseUrl: null });
+    const copy = await openStoreInProcess({ dataDir: folder, databaseUrl: null });
     onTestFinished(() => copy.close());
     expect((await copy.find(reference))?.acknowledgement).toMatchObject({ state: "sending", reason: "451 later" });
     expect((await claimOne(copy, later(1))).attempts).toBe(2);

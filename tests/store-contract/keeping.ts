@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
-import { openStore } from "../../server/store/open-store.ts";
 import { StoreRefused, StoreUnavailable } from "../../server/store/store.ts";
+import { openStoreInProcess } from "../support/in-process-store.ts";
 import {
   client,
   DAY_MS,
@@ -218,7 +218,7 @@ export function keepingSuite(newPlace: NewPlace): void {
     await expect(node.backup(join(folder, "copy.db"))).rejects.toThrow(/EEXIST/);
 
     await rename(join(folder, "copy.db"), join(folder, "messages.db"));
-    const copy = await openStore({ dataDir: folder, databaseUrl: null });
+    const copy = await openStoreInProcess({ dataDir: folder, databaseUrl: null });
     onTestFinished(() => copy.close());
     const references = new Set((await copy.list({})).map((message) => message.reference));
     expect(before.filter((reference) => !references.has(reference))).toEqual([]);

@@ -5,8 +5,8 @@ import type { FastifyInstance } from "fastify";
 import { type AppParts, createApp } from "../../server/app.ts";
 import { parseConfig } from "../../server/config.ts";
 import { loadSite } from "../../server/http/site-files.ts";
-import { openStore } from "../../server/store/open-store.ts";
 import type { Store } from "../../server/store/store.ts";
+import { openStoreInProcess } from "./in-process-store.ts";
 
 export interface AppUnderTest {
   app: FastifyInstance;
@@ -26,7 +26,7 @@ export async function openApp(
 ): Promise<AppUnderTest> {
   const dataDir = await mkdtemp(join(tmpdir(), "app-"));
   const config = parseConfig({ DATA_DIR: dataDir, RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...env });
-  const store = await openStore(config);
+  const store = await openStoreInProcess(config);
   let log = "";
   let wakes = 0;
   const app = createApp({

@@ -4,9 +4,9 @@ import type { MailIdentity } from "../../server/mail/compose.ts";
 import type { Mailer } from "../../server/mail/mailer.ts";
 import { createSmtpMailer, SMTP_LIMITS, type SmtpLimits } from "../../server/mail/smtp.ts";
 import { type Outbox, type OutboxOptions, startOutbox } from "../../server/outbox/outbox.ts";
-import { openStore } from "../../server/store/open-store.ts";
 import type { Store, StoredMessage } from "../../server/store/store.ts";
 import { createFakeClock, type FakeClock } from "./fake-clock.ts";
+import { openStoreInProcess } from "./in-process-store.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
 import { createRecordingLog, type RecordingLog } from "./recording-log.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
@@ -41,7 +41,7 @@ export interface PostOffice {
 
 export async function openPostOffice(startsAt?: string, databaseUrl: string | null = null): Promise<PostOffice> {
   const dataDir = await makeScratchFolder();
-  const store = await openStore({ dataDir, databaseUrl });
+  const store = await openStoreInProcess({ dataDir, databaseUrl });
   onTestFinished(() => store.close());
   const clock = createFakeClock(startsAt);
   const log = createRecordingLog();
