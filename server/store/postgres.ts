@@ -238,7 +238,8 @@ async function requireOwnTables(query: Query): Promise<void> {
   }
 }
 
-const COPIED_TABLES = {
+/** What a backup holds of each table: everything but leases, and the keys of the first version. */
+export const COPIED_TABLES = {
   messages: [
     ...["id", "reference", "fingerprint", "name", "email", "phone", "country", "message", "state"],
     ...[
