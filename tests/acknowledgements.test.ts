@@ -136,26 +136,25 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (kind) => {
   );
 });
 
-// On PostgreSQL, tests/two-nodes.test.ts does the same.
-it("1,000 messages in the name of one victim, in many spellings: one mail", async () => {
+it("200 messages in the name of one victim, in many spellings: one mail", async () => {
   const { accept, store, clock, log, team, strangers, start } = await openTwoServers();
   const spellings = ["victim@gmail.com", "VICTIM@Gmail.com", "v.i.c.t.i.m@gmail.com", "Victim@googlemail.com"];
   await Promise.all(
-    Array.from({ length: 1000 }, (_, count) => {
+    Array.from({ length: 200 }, (_, count) => {
       const spelling = spellings[count % spellings.length] ?? "";
       return accept({ email: count % 5 === 4 ? spelling.replace("@", `+${count}@`) : spelling });
     }),
   );
   start();
-  await log.seen("delivered", 1000);
-  while (log.count("acknowledgement-skipped") < 999) await clock.advance(1000);
+  await log.seen("delivered", 200);
+  while (log.count("acknowledgement-skipped") < 199) await clock.advance(1000);
   await log.seen("acknowledged");
-  expect(team.mails).toHaveLength(1000);
+  expect(team.mails).toHaveLength(200);
   expect(strangers.mails).toHaveLength(1);
   expect(await store.countAcknowledgements(new Date(0))).toEqual({
-    ...{ queued: 0, sending: 0, sent: 1, skipped: 999, failed: 0 },
+    ...{ queued: 0, sending: 0, sent: 1, skipped: 199, failed: 0 },
   });
-}, 60_000);
+});
 
 it("a flood to one address keeps nobody else waiting", async () => {
   const { accept, store, clock, log, start } = await openTwoServers();

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,66 +51,6 @@ test("keeps its files to itself", async () => {
     ["messages.db-shm", 0o600],
     ["messages.db-wal", 0o600],
   ]);
-});
-
-test("keeps every acknowledged message when the process is killed", async () => {
-  const folder = newFolder();
-  const script = `
-    import { openStore } from ${JSON.stringify(new URL("./open-store.ts", import.meta.url).href)};
-    const store = await openStore({ databaseUrl: null, dataDir: ${JSON.stringify(folder)} });
-    const send = async (n) => {
-      const message = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: String(n) };
-      const submission = { message, idempotencyKey: null, networks: [], isTrapped: false };
-      const { reference } = await store.accept(submission, ${JSON.stringify(RULES)}, new Date());
-      console.log(reference);
-    };
-    for (let n = 0; ; n += 50) await Promise.all(Array.from({ length: 50 }, (_, i) => send(n + i)));`;
-  const program = join(newFolder(), "writer.mjs");
-  writeFileSync(program, script);
-  const child = spawn(process.execPath, [program]);
-  let printed = "";
-  await new Promise<void>((resolve, reject) => {
-    child.stderr.on("data", (text) => reject(new Error(String(text))));
-    child.stdout.on("data", (text) => {
-      printed += text;
-      if (printed.length > 20_000) child.kill("SIGKILL");
-    });
-    child.on("close", () => resolve());
-  });
-  const acknowledged = printed.split("\n").slice(0, -1);
-  const kept = new Set((await (await openIn(folder)).list({})).map((message) => message.reference));
-  expect(acknowledged.length).toBeGreaterThan(1000);
-  expect(acknowledged.filter((reference) => !kept.has(reference))).toEqual([]);
-  const settings = new DatabaseSync(join(folder, "messages.db"));
-  expect(settings.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
-  settings.close();
-});
-
-test("gives up on a locked database in time, without holding up anything else", async () => {
-  const folder = newFolder();
-  const store = await openIn(folder);
-  lock(folder);
-  let longestTurnMs = 0;
-  let lastMs = performance.now();
-  const noteTurn = () => {
-    longestTurnMs = Math.max(longestTurnMs, performance.now() - lastMs);
-    lastMs = performance.now();
-  };
-  const watch = setInterval(noteTurn, 1);
-  const startMs = performance.now();
-  const answers = await Promise.allSettled([
-    ...Array.from({ length: 20 }, () => store.accept(submission(), RULES, new Date())),
-    store.act("retry", { since: new Date(0) }, new Date()),
-  ]);
-  clearInterval(watch);
-  noteTurn();
-  for (const answer of answers) {
-    expect(answer).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });
-  }
-  expect(performance.now() - startMs).toBeLessThan(10_000);
-  // Waiting inside SQLite would be one turn of three seconds.
-  expect(longestTurnMs).toBeLessThan(1500);
-  expect(await store.list({})).toEqual([]);
 });
 
 test("accepts as soon as a lock is gone", async () => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Network, startNetwork, type Weather } from "../support/network.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
-import { SCALE } from "../support/scale.ts";
 import { expectPagesUp, expectRefusedForNow, openScene } from "../support/scene.ts";
 
 /** The client's own limits end every wait; a message behind another's wait has two of them before it. */
@@ -33,11 +32,6 @@ function storm(title: string, weather: Weather, readyz: 200 | 503 = 503): Outage
   };
 }
 
-// Each takes the client's own limits of some seconds, several times over.
-const SLOW: Outage[] = [
-  storm("a half-open socket", { kind: "silent" }),
-  storm("an answer to COMMIT that never comes", { kind: "silent-after", word: "COMMIT" }, 200),
-];
 const OUTAGES: Outage[] = [
   {
     title: "PostgreSQL stopped and started again",
@@ -49,7 +43,16 @@ const OUTAGES: Outage[] = [
   storm("a refused connection", { kind: "refused" }),
   storm("a connection cut before COMMIT arrives", { kind: "cut-before", word: "COMMIT" }, 200),
   storm("a connection cut during COMMIT", { kind: "cut-after", word: "COMMIT" }, 200),
-  ...(SCALE.isFull ? SLOW : []),
+  // Each takes the client's own limits of some seconds, several times over.
+  storm("a half-open socket", { kind: "silent" }),
+  storm("an answer to COMMIT that never comes", { kind: "silent-after", word: "COMMIT" }, 200),
+  {
+    title: "another node that keeps its turn",
+    begin: async () => void (await postgres.administer("SELECT pg_advisory_lock(1112763752)")),
+    end: async () => void (await postgres.administer("SELECT pg_advisory_unlock_all()")),
+    isInNetwork: false,
+    readyz: 200,
+  },
 ];
 
 test.each(OUTAGES)(

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { SCALE } from "../support/scale.ts";
 import { openScene } from "../support/scene.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { attachStrace } from "../support/strace.ts";
+
+const MESSAGES = 40;
 
 /** Where in the trace a message's row was written, was on disk, and was acknowledged; -1 for never. */
 interface Order {
@@ -20,9 +21,9 @@ test("no answer leaves before the disk has the message", async ({ skip }) => {
   const calls = "trace=pwrite64,fsync,fdatasync,write,writev,sendto,sendmsg";
   const detach = await attachStrace(skip, server.process.pid, ["-y", "-s", "8000", "-o", trace, "-e", calls]);
 
-  for (let count = 0; count < SCALE.tracedMessages; count += 8) await scene.visitors.post(server.url, 8);
+  for (let count = 0; count < MESSAGES; count += 8) await scene.visitors.post(server.url, 8);
   await detach();
-  expect(scene.visitors.acknowledged).toHaveLength(SCALE.tracedMessages);
+  expect(scene.visitors.acknowledged).toHaveLength(MESSAGES);
   const lines = readFileSync(trace, "latin1").split("\n");
   for (const reference of scene.visitors.acknowledged) {
     const { written, synced, answered } = orderOf(reference, lines);

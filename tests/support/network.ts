@@ -17,18 +17,15 @@ export interface Network {
   /** How often a connection was cut or went silent so far. */
   readonly accidents: number;
   become(weather: Weather): Promise<void>;
-  /** From now on new connections lead to this port. */
-  leadTo(port: number): void;
 }
 
 export async function startNetwork(targetPort: number): Promise<Network> {
   let weather: Weather = { kind: "open" };
-  let target = targetPort;
   let accidents = 0;
   const sockets = new Set<Socket>();
 
   const serve = (inside: Socket) => {
-    const outside = connect(target, "127.0.0.1");
+    const outside = connect(targetPort, "127.0.0.1");
     let isSilent = false;
     const goSilent = () => {
       if (!isSilent) accidents += 1;
@@ -85,9 +82,6 @@ export async function startNetwork(targetPort: number): Promise<Network> {
         listener = await listen(serve, port);
       }
       weather = next;
-    },
-    leadTo(next) {
-      target = next;
     },
   };
 }

@@ -7,7 +7,6 @@ import type { Store } from "../../server/store/store.ts";
 import { findViolations, messageIdsOf } from "./invariant.ts";
 import { type Answer, createVisitors, type Visitors } from "./load.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
-import { SCALE } from "./scale.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 
 const SOON_MS = 90_000;
@@ -72,7 +71,6 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
       const stored = await store.list({ limit: 1_000_000 });
       const messageIds = messageIdsOf(mailServer.mails);
       expect(findViolations({ acknowledged: visitors.acknowledged, stored, messageIds }, maxTimesMailed)).toEqual([]);
-      if (SCALE.isFull) console.info(`${stored.length} acknowledged, stored and mailed; ${messageIds.length} mails`);
     },
   };
 }

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../scripts/run-server.ts";
-import { postMessage } from "./support/load.ts";
-import { startNetwork } from "./support/network.ts";
-import { sharePostgres } from "./support/shared-postgres.ts";
+import { startServer } from "../../scripts/run-server.ts";
+import { postMessage } from "../support/load.ts";
+import { startNetwork } from "../support/network.ts";
+import { sharePostgres } from "../support/shared-postgres.ts";
 
 /** A connection of its own each, as from a load balancer. */
 async function ask(url: string, path: string): Promise<{ status: number; said: string }> {

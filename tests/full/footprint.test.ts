@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { describeInputs } from "../contract/footprint.ts";
-import { formatTotal } from "../contract/footprint-fields.ts";
-import { startServer } from "../scripts/run-server.ts";
-import { estimateOf } from "./store-contract/samples.ts";
-import { startMailServer } from "./support/mail-server.ts";
-import { parseMail } from "./support/parse-mail.ts";
-import { runCli } from "./support/run-cli.ts";
-import { makeScratchFolder } from "./support/scratch-folder.ts";
-import { sharePostgres } from "./support/shared-postgres.ts";
+import { describeInputs } from "../../contract/footprint.ts";
+import { formatTotal } from "../../contract/footprint-fields.ts";
+import { startServer } from "../../scripts/run-server.ts";
+import { estimateOf } from "../store-contract/samples.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { parseMail } from "../support/parse-mail.ts";
+import { runCli } from "../support/run-cli.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { sharePostgres } from "../support/shared-postgres.ts";
 
 const VISITOR = { name: "Ada", email: "ada@example.com", phone: "1", country: "IN" };
 const INPUTS = { electricityKwh: "1 234,56", carKm: "10,000", carFuel: "hybrid", shortFlights: "3", hotelNights: "2" };

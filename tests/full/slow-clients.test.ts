@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../scripts/run-server.ts";
-import { LIMITS } from "../server/http/limits.ts";
-import { type AppUnderTest, openApp } from "./support/app.ts";
-import { MEASURABLE, measureMemory } from "./support/live-memory.ts";
-import { postMessage } from "./support/load.ts";
-import { ask, drain, drip, exchange, filmPath, listen, openSocket, parseAnswer, request } from "./support/raw-http.ts";
-import { stopAsking } from "./support/scene.ts";
+import { startServer } from "../../scripts/run-server.ts";
+import { LIMITS } from "../../server/http/limits.ts";
+import { type AppUnderTest, openApp } from "../support/app.ts";
+import { MEASURABLE, measureMemory } from "../support/live-memory.ts";
+import { postMessage } from "../support/load.ts";
+import { ask, drain, drip, exchange, filmPath, listen, openSocket, parseAnswer, request } from "../support/raw-http.ts";
+import { stopAsking } from "../support/scene.ts";
 
 test("the server is given the limits", async () => {
   const subject = await openApp();

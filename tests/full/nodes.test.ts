@@ -1,12 +1,13 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { type RunningServer, startServer } from "../scripts/run-server.ts";
-import { BALANCERS, type Balancer, startBalancer } from "./support/balancer.ts";
-import { startMailServer } from "./support/mail-server.ts";
-import { parseMail } from "./support/parse-mail.ts";
-import { type PostgresConnection, type PostgresServer, startPostgres } from "./support/postgres.ts";
-import { requirePrograms } from "./support/require-program.ts";
-import { schemaOf, sharePostgres } from "./support/shared-postgres.ts";
+import { type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { BALANCERS, type Balancer, startBalancer } from "../support/balancer.ts";
+import { endLeases } from "../support/end-leases.ts";
+import { acknowledgementIdsOf, messageIdsOf } from "../support/invariant.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { type PostgresConnection, type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { requirePrograms } from "../support/require-program.ts";
+import { schemaOf, sharePostgres } from "../support/shared-postgres.ts";
 
 const MESSAGES = 400;
 const KILL_AFTER = 100;
@@ -31,11 +32,16 @@ afterAll(async () => {
 describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes behind %s", (name) => {
   beforeEach(({ skip }) => requirePrograms(skip, ...BALANCERS[name].needs));
 
-  test(`one killed under load: ${MESSAGES} messages, none lost, one mail each`, async () => {
+  test(`one killed under load: ${MESSAGES} messages, none lost, one mail each, and one to their only sender`, async () => {
     const mailServer = await startMailServer();
     onTestFinished(() => mailServer.close());
     const databaseUrl = await postgres.createDatabase();
-    const env = { DATABASE_URL: databaseUrl, SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, LOG_LEVEL: "error" };
+    const env = {
+      DATABASE_URL: databaseUrl,
+      SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
+      LOG_LEVEL: "error",
+      ACKNOWLEDGE: "on",
+    };
     const nodes = await startNodes(env);
     const balancer = await startBalancer(
       name,
@@ -64,15 +70,15 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
     expect(await count("true")).toBe(MESSAGES);
     await expect.poll(() => count("state = 'queued' AND lease_token IS NULL"), { timeout: 30_000 }).toBe(0);
     expect(await Promise.all([nodes[0]?.stop(), nodes[2]?.stop()])).toEqual([0, 0]);
-    // As if the five minutes had passed for which a dead node's messages stay its own.
     expect(await count("state = 'queued'")).toBeLessThanOrEqual(UNDER_WAY);
-    await postgres.administer(`UPDATE ${messages} SET leased_until = 0 WHERE leased_until IS NOT NULL`);
+    await endLeases(databaseUrl);
     await startNodes(env, 1);
     await expect.poll(() => count("state <> 'delivered'"), { timeout: 30_000 }).toBe(0);
 
-    const ids = mailServer.mails.map(({ raw }) => parseMail(raw).header("Message-ID"));
+    const ids = messageIdsOf(mailServer.mails);
     expect(new Set(ids).size).toBe(MESSAGES);
     expect(ids.length).toBeLessThanOrEqual(MESSAGES + UNDER_WAY);
+    await expect.poll(() => new Set(acknowledgementIdsOf(mailServer.mails)).size, { timeout: 30_000 }).toBe(1);
   }, 90_000);
 
   test("restarted one after the other under load: no page fails", async () => {
@@ -110,9 +116,15 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
     expect(gone + noneLeft).toBeLessThanOrEqual(READERS * nodes.length);
   }, 60_000);
 
-  test("limits are shared by the nodes, whatever forwarded address a visitor claims", async () => {
-    const databaseUrl = await postgres.createDatabase();
-    const nodes = await startNodes({ DATABASE_URL: databaseUrl, RATE_LIMIT: "5/10m", TRUST_PROXY: "loopback" });
+  test("share limits whatever address a visitor claims, and send pages, also while the database is away", async () => {
+    ownPostgres ??= await startPostgres();
+    const own = ownPostgres;
+    const nodes = await startNodes({
+      DATABASE_URL: await own.createDatabase(),
+      LOG_LEVEL: "silent",
+      RATE_LIMIT: "5/10m",
+      TRUST_PROXY: "loopback",
+    });
     const balancer = await startBalancer(
       name,
       nodes.map(({ url }) => url),
@@ -125,16 +137,6 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
       }),
     );
     expect(answers.filter((reference) => reference !== null)).toHaveLength(5);
-  }, 60_000);
-
-  test("pages come with the server's own headers, and still come while the database is away", async () => {
-    ownPostgres ??= await startPostgres();
-    const own = ownPostgres;
-    const nodes = await startNodes({ DATABASE_URL: await own.createDatabase(), LOG_LEVEL: "silent" });
-    const balancer = await startBalancer(
-      name,
-      nodes.map(({ url }) => url),
-    );
 
     const direct = await fetch(`${nodes[0]?.url}/contact`, { headers: { "accept-encoding": "br" } });
     const page = await balancer.ask("/contact", { headers: { "accept-encoding": "br" } });

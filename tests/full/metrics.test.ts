@@ -5,13 +5,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../scripts/run-server.ts";
-import { postMessage } from "./support/load.ts";
-import { startMailServer } from "./support/mail-server.ts";
-import { metricsUrl, scrape } from "./support/metrics.ts";
-import { startNetwork } from "./support/network.ts";
-import { makeScratchFolder } from "./support/scratch-folder.ts";
-import { sharePostgres } from "./support/shared-postgres.ts";
+import { startServer } from "../../scripts/run-server.ts";
+import { postMessage } from "../support/load.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { metricsUrl, scrape } from "../support/metrics.ts";
+import { startNetwork } from "../support/network.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { sharePostgres } from "../support/shared-postgres.ts";
 
 async function start(env: Record<string, string> = {}) {
   const server = await startServer({ METRICS_PORT: "0", ...env });
