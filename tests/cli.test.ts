@@ -1,30 +1,30 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { electricityTable } from "../prerender/electricity.ts";
 import { readCommandLine } from "../server/cli/command-line.ts";
 import { widthOf } from "../server/cli/output.ts";
-import { parseConfig } from "../server/config.ts";
 import { openStore } from "../server/store/open-store.ts";
 import type { Store } from "../server/store/store.ts";
-import { estimateOf, finish, messageWith, NOON, store as send, submissionOf } from "./store-contract/samples.ts";
+import {
+  estimateOf,
+  finish,
+  messageWith,
+  NO_LIMITS,
+  NOON,
+  store as send,
+  submissionOf,
+} from "./store-contract/samples.ts";
 import type { PostgresConnection } from "./support/postgres.ts";
-import { runCli } from "./support/run-cli.ts";
+import { runAtTerminal, runCli, runCliProcess, spawnCli } from "./support/run-cli.ts";
+import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
 test("explains itself without opening anything", async () => {
   const dataDir = join(tmpdir(), "cli-never-made");
-  const general = await runCli({ DATA_DIR: dataDir }, "--help");
+  const general = await runCliProcess({ DATA_DIR: dataDir }, "--help");
   expect(general).toMatchObject({ code: 0, err: "" });
   const managing = ["list", "show", "retry", "release", "resend", "delete"];
   for (const name of [...managing, "export", "stats", "backup", "privacy erase", "preflight"]) {
@@ -37,38 +37,29 @@ test("explains itself without opening anything", async () => {
 });
 
 test("leaves with 2 when it is used wrongly, and with 1 and one line each when the settings are wrong", async () => {
-  expect(await runCli({}, "list", "--colour")).toMatchObject({
+  expect(await runCliProcess({}, "list", "--colour")).toMatchObject({
     code: 2,
     out: "",
     err: expect.stringMatching(/^Unknown option '--colour'\n.+--help/),
   });
-  const wrong = await runCli({ PORT: "x", DATABASE_URL: "mysql://x" }, "list");
-  expect(wrong).toMatchObject({ code: 1, out: "" });
-  expect(wrong.err).toMatch(/^PORT is not .+\nDATABASE_URL is not .+\n$/);
-  const away = await runCli({ DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" }, "list");
-  expect(away).toMatchObject({
-    code: 1,
-    out: "",
-    err: expect.stringMatching(/^The message database cannot be used: [^\n]+\n$/),
-  });
-  expect(await runCli({ DATA_DIR: "/dev/null/x" }, "list")).toMatchObject({
-    code: 1,
-    err: expect.stringMatching(/^[^\n]+DATA_DIR[^\n]+\n$/),
-  });
+  const failed = (lines: RegExp) => ({ code: 1, out: "", err: expect.stringMatching(lines) });
+  const wrong = { PORT: "x", DATABASE_URL: "mysql://x" };
+  expect(await runCli(wrong, "list")).toEqual(failed(/^PORT is not .+\nDATABASE_URL is not .+\n$/));
+  const away = { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" };
+  expect(await runCli(away, "list")).toEqual(failed(/^The message database cannot be used: [^\n]+\n$/));
+  expect(await runCli({ DATA_DIR: "/dev/null/x" }, "list")).toEqual(failed(/^[^\n]+DATA_DIR[^\n]+\n$/));
 });
 
 describe("on SQLite", () => {
   let dataDir: string;
   let store: Store;
   const cli = (...args: string[]) => runCli({ DATA_DIR: dataDir }, ...args);
+  const atTerminal = (isYes: boolean, ...args: string[]) => runAtTerminal({ DATA_DIR: dataDir }, isYes, ...args);
 
   beforeEach(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), "cli-"));
+    dataDir = await makeScratchFolder();
     store = await openStore({ dataDir, databaseUrl: null });
-    onTestFinished(async () => {
-      await store.close();
-      rmSync(dataDir, { recursive: true });
-    });
+    onTestFinished(() => store.close());
   });
 
   test("lists in aligned columns, newest first, hostile text made visible and long text cut", async () => {
@@ -295,8 +286,17 @@ describe("on SQLite", () => {
     expect(row).toMatch(new RegExp(`^${reference},queued,false,2025-06-15T12:00:00.000Z,`));
     expect(row).toContain(`,'=cmd|' /C calc'!A0,ada@example.com,'+44 20 7946 0000,GB,"a, ""b""\nc"`);
     expect(JSON.parse((await cli("export", "--json")).out)).toMatchObject([{ reference, message: 'a, "b"\nc' }]);
-    const { printed } = await runHere(["export"]);
-    expect(printed).toMatch(/^reference/);
+    const shown = await atTerminal(false, "export");
+    expect(shown.out).toMatch(/^reference/);
+  });
+
+  test("ends quietly when whoever reads its output stops reading, as head does", async () => {
+    const long = (index: number) => submissionOf(messageWith({ message: `${index}${"x".repeat(4900)}` }));
+    await Promise.all(Array.from({ length: 200 }, (_, index) => store.accept(long(index), NO_LIMITS, NOON)));
+    const child = spawnCli({ DATA_DIR: dataDir }, "export");
+    child.stdout.once("data", () => child.stdout.destroy());
+    const [[code], err] = await Promise.all([once(child, "exit"), text(child.stderr)]);
+    expect([code, err]).toEqual([0, ""]);
   });
 
   test("counts what waits and failed, and draws messages per day and country", async () => {
@@ -476,45 +476,18 @@ describe("on SQLite", () => {
 
   test.each([true, false])("asks before erasing, and obeys the answer (%s)", async (answer) => {
     await send(store);
-    const { asked } = await runHere(["privacy", "erase", "ada@example.com"], answer);
+    const { asked } = await atTerminal(answer, "privacy", "erase", "ada@example.com");
     expect(asked).toEqual(["Permanently erase 1 message from ada@example.com? [y/N] "]);
     expect(await store.list({})).toHaveLength(answer ? 0 : 1);
   });
 
   test.each([true, false])("asks before deleting, and obeys the answer (%s)", async (answer) => {
     const reference = await send(store, submissionOf(messageWith({ name: "Eve\u001b[2J" })));
-    const { asked, printed } = await runHere(["delete", reference], answer);
+    const { asked, out } = await atTerminal(answer, "delete", reference);
     expect(asked).toEqual([`Permanently delete ${reference} (queued) from Eve\\u{1b}[2J <ada@example.com>? [y/N] `]);
-    expect(printed).toMatch(answer ? /^1 message and 0 \.eml files deleted/ : /^Nothing was deleted/);
+    expect(out).toMatch(answer ? /^1 message and 0 \.eml files deleted/ : /^Nothing was deleted/);
     expect(await store.list({})).toHaveLength(answer ? 0 : 1);
   });
-
-  /** Runs a command in this process, as in a terminal where somebody answers. */
-  async function runHere(args: string[], answer = false): Promise<{ asked: string[]; printed: string }> {
-    const invocation = readCommandLine(args, new Date());
-    if (invocation.kind !== "run") throw new Error("It was not understood");
-    const asked: string[] = [];
-    let printed = "";
-    await invocation.run({
-      ...{ openStore: async () => store, readConfig: () => parseConfig({ DATA_DIR: dataDir }) },
-      readElectricity: electricityTable,
-      ...{
-        now: new Date(),
-        isTerminal: true,
-        untilStopped: async () => {},
-        reportDefect: () => {},
-        setExitCode: () => {},
-      },
-      out: (text) => {
-        printed += text;
-      },
-      confirm: async (question) => {
-        asked.push(question);
-        return answer;
-      },
-    });
-    return { asked, printed };
-  }
 });
 
 describe("on PostgreSQL", () => {
@@ -525,8 +498,7 @@ describe("on PostgreSQL", () => {
   afterAll(() => server?.stop(), 120_000);
 
   test("lists, backs up and erases while a server is connected", async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), "cli-"));
-    onTestFinished(() => rmSync(dataDir, { recursive: true }));
+    const dataDir = await makeScratchFolder();
     const databaseUrl = await server.createDatabase();
     const store = await openStore({ dataDir, databaseUrl });
     onTestFinished(() => store.close());

@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:net";
-import { fileURLToPath } from "node:url";
+import { runCommand } from "../../server/cli/run-command.ts";
+import { spawnCli } from "./run-cli.ts";
 
-// Compiled once, the command starts in a quarter of the time.
-const COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/server", import.meta.url));
-const CLI = fileURLToPath(new URL("../../server/cli.ts", import.meta.url));
 const START_MS = 30_000;
 
 export interface RunningInbox {
@@ -14,40 +12,49 @@ export interface RunningInbox {
   token: string;
   /** The whole address, as it was printed. */
   url: string;
-  process: ChildProcess;
   /** Everything it printed so far. */
   output(): string;
   /** Presses Ctrl-C and resolves to the exit code. */
   stop(): Promise<number | null>;
 }
 
+/** Runs the command within this process, and resolves once it has printed its address. */
+export async function openInboxCommand(
+  env: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Promise<RunningInbox> {
+  const printed = collectOutput();
+  const stop = Promise.withResolvers<void>();
+  const ended = runCommand(["inbox", ...args], {
+    ...{ env, out: printed.add, err: printed.add, isTerminal: false, confirm: null },
+    untilStopped: () => stop.promise,
+  });
+  ended.then(printed.fail, printed.fail);
+  return {
+    ...(await printed.address),
+    output: printed.all,
+    stop() {
+      stop.resolve();
+      return ended;
+    },
+  };
+}
+
 /** Starts the real command, as `npm run inbox` does after its build, and resolves once it has printed its address. */
 export async function startInboxCommand(
   env: Readonly<Record<string, string>>,
   ...args: readonly string[]
-): Promise<RunningInbox> {
-  const child = spawn(process.execPath, [CLI, "inbox", ...args], {
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  const address = Promise.withResolvers<RegExpExecArray>();
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-      const printed = /^Inbox: (http:\/\/localhost:(\d+)\/#([\w-]+))\n/m.exec(output);
-      if (printed) address.resolve(printed);
-    });
-  }
-  child.once("close", (code) => address.reject(new Error(`The inbox ended with ${code}:\n${output}`)));
-  const timer = setTimeout(() => {
-    child.kill("SIGKILL");
-    address.reject(new Error(`The inbox did not start:\n${output}`));
-  }, START_MS);
-  const [, url = "", port, token = ""] = await address.promise.finally(() => clearTimeout(timer));
+): Promise<RunningInbox & { process: ChildProcess }> {
+  const child = spawnCli(env, "inbox", ...args);
+  const printed = collectOutput();
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", printed.add);
+  child.once("close", printed.fail);
+  const timer = setTimeout(() => child.kill("SIGKILL"), START_MS);
+  const address = await printed.address.finally(() => clearTimeout(timer));
   return {
-    ...{ url, port: Number(port), token, process: child },
-    output: () => output,
+    ...address,
+    process: child,
+    output: printed.all,
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill("SIGINT");
@@ -55,6 +62,21 @@ export async function startInboxCommand(
       }
       return child.exitCode;
     },
+  };
+}
+
+function collectOutput() {
+  let output = "";
+  const address = Promise.withResolvers<Pick<RunningInbox, "url" | "port" | "token">>();
+  return {
+    address: address.promise,
+    all: () => output,
+    add(text: string) {
+      output += text;
+      const [, url, port, token] = /^Inbox: (http:\/\/localhost:(\d+)\/#([\w-]+))\n/m.exec(output) ?? [];
+      if (url && token) address.resolve({ url, port: Number(port), token });
+    },
+    fail: (end: unknown) => address.reject(new Error(`The inbox ended with ${end}:\n${output}`)),
   };
 }
 

@@ -1,9 +1,13 @@
 import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { runCommand } from "../../server/cli/run-command.ts";
 
 // Compiled once, each command starts in a quarter of the time.
 const COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/server", import.meta.url));
 const CLI = fileURLToPath(new URL("../../server/cli.ts", import.meta.url));
+
+type Env = Readonly<Record<string, string>>;
 
 export interface Outcome {
   code: number | null;
@@ -11,18 +15,53 @@ export interface Outcome {
   err: string;
 }
 
-/** The real program in a process of its own, while the store stays open here as in a running server. */
-export function runCli(env: Record<string, string>, ...args: string[]): Promise<Outcome> {
-  const child = spawn(process.execPath, [CLI, ...args], {
+/** Runs a command within this process, without a terminal, while the store stays open here as in a running server. */
+export async function runCli(env: Env, ...args: readonly string[]): Promise<Outcome> {
+  const { code, out, err } = await run(env, args, null);
+  return { code, out, err };
+}
+
+/** The same at a terminal where somebody answers each question. */
+export function runAtTerminal(env: Env, isYes: boolean, ...args: readonly string[]) {
+  return run(env, args, isYes);
+}
+
+async function run(env: Env, args: readonly string[], answer: boolean | null) {
+  const asked: string[] = [];
+  let [out, err] = ["", ""];
+  const code = await runCommand(args, {
+    env,
+    out: (printed) => {
+      out += printed;
+    },
+    err: (printed) => {
+      err += printed;
+    },
+    isTerminal: answer !== null,
+    confirm:
+      answer === null
+        ? null
+        : async (question) => {
+            asked.push(question);
+            return answer;
+          },
+    untilStopped: () => new Promise(() => {}),
+  });
+  return { code, out, err, asked };
+}
+
+/** The real program in a process of its own, without a terminal. */
+export function spawnCli(env: Env, ...args: readonly string[]) {
+  return spawn(process.execPath, [CLI, ...args], {
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  child.stdin.end("y\n");
-  const outcome: Outcome = { code: null, out: "", err: "" };
-  child.stdout.on("data", (text) => {
-    outcome.out += text;
-  });
-  child.stderr.on("data", (text) => {
-    outcome.err += text;
-  });
-  return new Promise((resolve) => child.on("close", (code) => resolve({ ...outcome, code })));
+}
+
+/** Runs the real program to its end. */
+export async function runCliProcess(env: Env, ...args: readonly string[]): Promise<Outcome> {
+  const child = spawnCli(env, ...args);
+  const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
+  const [code, out, err] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
+  return { code, out, err };
 }
