@@ -6,13 +6,13 @@ type Signals = Pick<NodeJS.Process, "on" | "kill" | "pid">;
  * Calls once for the first signal. One press of Ctrl-C may arrive twice, since npm passes on what the terminal has sent
  * already; a signal that comes a second later is another press and ends the process at once.
  */
-export function onStopSignal(process: Signals, stop: () => void): void {
+export function onStopSignal(process: Signals, stop: () => void, nowMs = () => performance.now()): void {
   let firstAtMs: number | null = null;
   const receive = () => {
     if (firstAtMs === null) {
-      firstAtMs = performance.now();
+      firstAtMs = nowMs();
       stop();
-    } else if (performance.now() - firstAtMs >= SECOND_PRESS_MS) {
+    } else if (nowMs() - firstAtMs >= SECOND_PRESS_MS) {
       endNow(process);
     }
   };
