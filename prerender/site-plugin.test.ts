@@ -1,30 +1,44 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { createServer, isRunnableDevEnvironment, type ViteDevServer } from "vite";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { createServer, isRunnableDevEnvironment, resolveConfig, type ViteDevServer } from "vite";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { RenderContext } from "../app/screen.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
+import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import config from "../vite.config.ts";
 import { drawIcons } from "./pictures.ts";
-import { site } from "./site-plugin.ts";
+import { replaceWhenBuilt, site } from "./site-plugin.ts";
 
 vi.mock("./pictures.ts", { spy: true });
 
 type Renderer = typeof import("../app/render.tsx");
 
 let server: ViteDevServer;
+let pagesDir: string;
+let origin: string;
 beforeAll(async () => {
+  // In the project, but not where Vite would not watch it.
+  await mkdir("data", { recursive: true });
+  pagesDir = await mkdtemp("data/pages-");
   server = await createServer({
     ...config,
+    plugins: [site({ pagesDir })],
     configFile: false,
-    logLevel: "warn",
-    server: { middlewareMode: true, ws: false, watch: null },
+    logLevel: "silent",
+    server: { middlewareMode: true, ws: false, watch: { ignored: /\/(app|dist|docs|server|tests)\// } },
   });
+  const http = createHttpServer(server.middlewares).listen(0, "127.0.0.1");
+  await once(http, "listening");
+  origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  return async () => {
+    http.close();
+    await server.close();
+    await rm(pagesDir, { recursive: true, force: true });
+  };
 });
-afterAll(() => server.close());
 
 /** What the privacy policy says about the storage of messages when it is built with these variables. */
 async function promisedPeriods(env: Record<string, string>): Promise<string[]> {
@@ -62,7 +76,6 @@ test("the privacy policy promises the periods of the RETENTION it is built with"
 
 test("the development server draws the icons when it starts, and none on a request", async () => {
   vi.mocked(drawIcons).mockClear();
-  const origin = await listen(server);
   for (const path of ["/favicon.ico", "/favicon-192.png", "/favicon.ico"]) {
     const response = await fetch(origin + path);
     expect((await response.bytes()).length).toBeGreaterThan(500);
@@ -70,30 +83,8 @@ test("the development server draws the icons when it starts, and none on a reque
   expect(drawIcons).not.toHaveBeenCalled();
 });
 
-async function listen({ middlewares }: ViteDevServer): Promise<string> {
-  const http = createHttpServer(middlewares).listen(0, "127.0.0.1");
-  onTestFinished(() => void http.close());
-  await once(http, "listening");
-  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-}
-
 test("the development server shows a new, a changed and a deleted page at once, and what is wrong with one", async () => {
-  // In the project, but not where Vite would not watch it.
-  await mkdir("data", { recursive: true });
-  const pagesDir = await mkdtemp("data/pages-");
-  const ofPages = await createServer({
-    ...config,
-    plugins: [site({ pagesDir })],
-    configFile: false,
-    logLevel: "silent",
-    server: { middlewareMode: true, ws: false, watch: { ignored: /\/(app|dist|docs|server|tests)\// } },
-  });
-  onTestFinished(async () => {
-    await ofPages.close();
-    await rm(pagesDir, { recursive: true, force: true });
-  });
-  const reload = vi.spyOn(ofPages.environments.client.hot, "send");
-  const origin = await listen(ofPages);
+  const reload = vi.spyOn(server.environments.client.hot, "send");
   const shown = () => expect.poll(async () => (await fetch(`${origin}/news/today`)).text(), { timeout: 10_000 });
   const write = (title: string) =>
     writeFile(join(pagesDir, "news/today.mdx"), `---\ntitle: ${title}\ndescription: A page.\n---\n\nText`);
@@ -112,4 +103,36 @@ test("the development server shows a new, a changed and a deleted page at once, 
   await shown().toContain("<h1>Last words</h1>");
   await rm(join(pagesDir, "news/today.mdx"));
   await shown().toContain("<h1>Coming Soon</h1>");
+});
+
+test("a bad build variable stops the build with one clear line", async () => {
+  vi.stubEnv("SITE_URL", "nowhere");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+  vi.spyOn(process, "exit").mockImplementation((code) => {
+    throw new Error(`left with ${code}`);
+  });
+  await expect(resolveConfig({ ...config, configFile: false }, "build")).rejects.toThrow("left with 1");
+  expect(printed.mock.calls).toEqual([["SITE_URL is not the address of a site; e.g. https://www.example.com"]]);
+});
+
+test("a site is replaced by a whole one only, also after a build that was killed between the two last steps", async () => {
+  const folder = await makeScratchFolder();
+  const outDir = join(folder, "dist");
+  const build = (content: string) =>
+    replaceWhenBuilt(outDir, async () => {
+      await mkdir(`${outDir}.new`, { recursive: true });
+      await writeFile(`${outDir}.new/page`, content);
+      if (content === "refused") throw new Error("refused");
+    });
+  const built = async () => [await readFile(join(outDir, "page"), "utf8"), ...(await readdir(folder))];
+  await build("first");
+  await expect(build("refused")).rejects.toThrow("refused");
+  expect(await built()).toEqual(["first", "dist"]);
+  await rename(outDir, `${outDir}.old`);
+  await mkdir(`${outDir}.new/leftover`, { recursive: true });
+  await expect(build("refused")).rejects.toThrow("refused");
+  expect(await built()).toEqual(["first", "dist"]);
+  await build("second");
+  expect(await built()).toEqual(["second", "dist"]);
 });

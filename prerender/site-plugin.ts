@@ -144,7 +144,7 @@ function previousDirOf(outDir: string): string {
 }
 
 /** The site in `outDir` stays as it is until the next one is complete, so that a refused build removes nothing. */
-async function replaceWhenBuilt(outDir: string, buildDraft: () => Promise<void>): Promise<void> {
+export async function replaceWhenBuilt(outDir: string, buildDraft: () => Promise<void>): Promise<void> {
   const draftDir = draftDirOf(outDir);
   const previousDir = previousDirOf(outDir);
   const remove = (dir: string) => rm(dir, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BuildManifest } from "../contract/build-manifest.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
-import { elementsOf, metaOf, textOf, textsOf } from "./support/html.ts";
+import { contentsOf, elementsOf, metaOf, textOf, textsOf } from "./support/html.ts";
 import { listen } from "./support/raw-http.ts";
 import { COMING_SOON_PATH, PATHS_WITHOUT_PAGE, SCREENS, WRITTEN_PATHS } from "./support/screens.ts";
 import { startStaticHost } from "./support/static-host.ts";
@@ -107,6 +107,31 @@ test("every page says of itself what a search engine or a shared link needs", as
   }
   expect(titles.size).toBe(SCREENS.length);
   expect(descriptions.size).toBe(SCREENS.length);
+});
+
+test("search engines learn who this is on every page that they list, and nothing that the settings do not say", () => {
+  const organization = {
+    "@type": "Organization",
+    "@id": `${SITE}/#organization`,
+    name: "Brighter Carbon",
+    legalName: "Brighter Carbon Private Limited",
+    url: `${SITE}/`,
+    logo: `${SITE}/favicon-512.png`,
+    email: "hello@brightercarbon.example",
+    contactPoint: {
+      "@type": "ContactPoint",
+      contactType: "customer support",
+      email: "hello@brightercarbon.example",
+      url: `${SITE}/contact`,
+    },
+  };
+  for (const { file, kind } of manifest.files) {
+    if (kind !== "page") continue;
+    const html = readFileSync(`dist/${file}`, "utf8");
+    const [json] = contentsOf(html, 'script type="application/ld\\+json"');
+    const isListed = metaOf(html, "robots") === undefined;
+    expect(json && JSON.parse(json)["@graph"][0], file).toEqual(isListed ? organization : undefined);
+  }
 });
 
 test.each(SCREENS)("the social card of $name is a 1200 x 630 picture of at most 60 KB", async ({ paths }) => {

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { BuildManifest } from "../contract/build-manifest.ts";
-import { contentsOf, elementsOf, metaOf, textOf, textsOf } from "./support/html.ts";
-import { buildPages, makePagesBuild } from "./support/pages-build.ts";
+import type { BuildManifest } from "../../contract/build-manifest.ts";
+import { contentsOf, elementsOf, metaOf, textOf, textsOf } from "../support/html.ts";
+import { buildPages, makePagesBuild } from "../support/pages-build.ts";
 
 const SITE = "http://localhost:3000";
 const { pagesDir, outDir, remove } = makePagesBuild();
@@ -108,31 +108,6 @@ test("the page runs under the strict policy, with no script", () => {
   expect(types).toEqual(["application/ld+json", "speculationrules"]);
 });
 
-test("search engines learn who this is on every page that they list, and nothing that the settings do not say", () => {
-  const organization = {
-    "@type": "Organization",
-    "@id": `${SITE}/#organization`,
-    name: "Brighter Carbon",
-    legalName: "Brighter Carbon Private Limited",
-    url: `${SITE}/`,
-    logo: `${SITE}/favicon-512.png`,
-    email: "hello@brightercarbon.example",
-    contactPoint: {
-      "@type": "ContactPoint",
-      contactType: "customer support",
-      email: "hello@brightercarbon.example",
-      url: `${SITE}/contact`,
-    },
-  };
-  for (const { file, kind } of manifest().files) {
-    if (kind !== "page") continue;
-    const html = String(fileOf(file));
-    const isListed = metaOf(html, "robots") === undefined;
-    expect(dataOf(html)?.[0], file).toEqual(isListed ? organization : undefined);
-  }
-  expect(dataOf(htmlOf("/contact"))).toHaveLength(1);
-});
-
 test("search engines learn where a page from a file belongs, and no title can end the data", () => {
   const [, page, breadcrumbs] = dataOf(htmlOf("/articles/first")) ?? [];
   const title = "What CO₂ credits are, and what they are not: an introduction for people in a hurry";
@@ -155,7 +130,7 @@ test("search engines learn where a page from a file belongs, and no title can en
   expect(elementsOf(trail, "a").map(({ href }) => href)).toEqual(["/", "/articles"]);
 });
 
-test("every problem is refused at once with file, line and remedy; without its file a page is Coming Soon again", {
+test("a build refuses every problem at once with file, line and remedy, and keeps the last good site", {
   timeout: 90_000,
 }, async () => {
   const write = async (name: string, text: string) => {
@@ -206,23 +181,4 @@ test("every problem is refused at once with file, line and remedy; without its f
   expect(lines, output).toHaveLength(expected.length);
   // Nothing but that: it is no fault of the program.
   expect(output.trim().split("\n")).toEqual(["error during build:", "The pages cannot be built:", ...lines]);
-
-  await rm(pagesDir, { recursive: true });
-  await write(`${"long".repeat(12)}.mdx`, "Text");
-  expect(buildPages({ pagesDir, outDir }).output.trim().split("\n").slice(-2)).toEqual([
-    "The pages cannot be built:",
-    expect.stringMatching(/long\.mdx:1: The social card has no room for "(long)+\.mdx"; shorten that title/),
-  ]);
-
-  await rm(pagesDir, { recursive: true });
-  await mkdir(pagesDir);
-  // As a build leaves it that was killed between its last two steps.
-  await rename(outDir, `${outDir}.old`);
-  await mkdir(`${outDir}.new/leftover`, { recursive: true });
-  expect(buildPages({ pagesDir, outDir })).toMatchObject({ status: 0 });
-  expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "pages"]);
-  const ofPages = /about|articles|panels|turbine|leftover/;
-  expect(manifest().files.filter(({ file }) => ofPages.test(file))).toEqual([]);
-  expect(readdirSync(outDir, { recursive: true }).filter((name) => ofPages.test(String(name)))).toEqual([]);
-  expect(textsOf(String(fileOf("404.html")), "h1")).toEqual(["Coming Soon"]);
 });

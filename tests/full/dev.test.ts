@@ -1,24 +1,29 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { cp, symlink, utimes, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { findFreePort } from "../scripts/run-server.ts";
-import { makeScratchFolder } from "./support/scratch-folder.ts";
+import { findFreePort } from "../../scripts/run-server.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+
+/** A copy of what `npm run dev` needs, so that a test may change it. */
+async function copyProject(...more: readonly string[]): Promise<string> {
+  const copy = await makeScratchFolder();
+  const names = ["app", "contract", "docs", "prerender", "scripts", "server", "package.json", "vite.config.ts"];
+  for (const name of [...names, ...more]) await cp(name, join(copy, name), { recursive: true });
+  await symlink(resolve("node_modules"), join(copy, "node_modules"));
+  return copy;
+}
 
 /** Runs `npm run dev` as a terminal does: in a process group of its own. */
-async function startDev(port: number, cwd = resolve()): Promise<{ process: ChildProcess; output(): string }> {
-  // In the project, as by default, where Vite would watch it.
-  await mkdir(join(cwd, "data"), { recursive: true });
-  const dataDir = await mkdtemp(join(cwd, "data/dev-"));
-  const env = { PATH: process.env.PATH, PORT: String(port), DATA_DIR: dataDir };
+function startDev(port: number, cwd = resolve()): { process: ChildProcess; output(): string } {
+  const env = { PATH: process.env.PATH, PORT: String(port) };
   const dev = spawn(process.execPath, ["scripts/dev.ts"], { cwd, env, detached: true });
   let output = "";
   for (const stream of [dev.stdout, dev.stderr]) stream.on("data", (chunk) => (output += chunk));
-  onTestFinished(async () => {
+  onTestFinished(() => {
     if (dev.pid !== undefined) killGroup(dev.pid);
-    await rm(dataDir, { recursive: true, force: true });
   });
   return { process: dev, output: () => output };
 }
@@ -58,7 +63,9 @@ test("takes all messages of a developer, reloads pages only when their sources c
   timeout: 60_000,
 }, async () => {
   const port = await findFreePort();
-  const dev = await startDev(port);
+  // Its messages go to data/ in the copy, where Vite would watch them.
+  const copy = await copyProject("dist");
+  const dev = startDev(port, copy);
   const origin = `http://localhost:${port}`;
   const isReady = () =>
     fetch(`${origin}/readyz`).then(
@@ -74,8 +81,8 @@ test("takes all messages of a developer, reloads pages only when their sources c
   statuses.push(await post(`http://127.0.0.1:${port}`, "By the other name of this machine"));
   expect(statuses).toEqual(Array(7).fill(200));
 
-  await utimes("dist/index.html", new Date(), new Date());
-  await utimes("app/screens/contact.tsx", new Date(), new Date());
+  await utimes(join(copy, "dist/index.html"), new Date(), new Date());
+  await utimes(join(copy, "app/screens/contact.tsx"), new Date(), new Date());
   await expect.poll(reloads, { timeout: 10_000 }).toBeGreaterThan(0);
   expect(reloads()).toBe(1);
 
@@ -90,7 +97,7 @@ test("ends with one clear line and leaves no process when its port is taken", as
   onTestFinished(() => void taken.close());
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
-  const dev = await startDev(port);
+  const dev = startDev(port);
   expect(await once(dev.process, "close")).toEqual([1, null]);
   expect(dev.output()).toBe(
     `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm run dev\n`,
@@ -100,14 +107,10 @@ test("ends with one clear line and leaves no process when its port is taken", as
 test("starts without a build although a page is refused, and shows what is wrong with it", {
   timeout: 90_000,
 }, async () => {
-  const copy = await makeScratchFolder();
-  for (const name of ["app", "contract", "docs", "prerender", "scripts", "server", "package.json", "vite.config.ts"]) {
-    await cp(name, join(copy, name), { recursive: true });
-  }
-  await symlink(resolve("node_modules"), join(copy, "node_modules"));
+  const copy = await copyProject();
   await writeFile(join(copy, "app/pages/faulty.mdx"), "No title");
   const port = await findFreePort();
-  const dev = await startDev(port, copy);
+  const dev = startDev(port, copy);
   const origin = `http://localhost:${port}`;
   await expect.poll(dev.output, { timeout: 60_000 }).toContain(`Brighter Carbon is on ${origin}`);
 

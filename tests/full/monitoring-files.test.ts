@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningServer, startServer } from "../scripts/run-server.ts";
-import { postMessage } from "./support/load.ts";
-import { metricsUrl, type Scrape, scrape } from "./support/metrics.ts";
-import { requirePrograms } from "./support/require-program.ts";
-import { makeScratchFolder } from "./support/scratch-folder.ts";
+import { type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { postMessage } from "../support/load.ts";
+import { metricsUrl, type Scrape, scrape } from "../support/metrics.ts";
+import { requirePrograms } from "../support/require-program.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
 
 interface Dashboard {
   panels: { id: number; title: string; gridPos: Record<"x" | "y" | "w" | "h", number>; targets: { expr: string }[] }[];

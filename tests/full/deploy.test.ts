@@ -4,12 +4,12 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { BuildManifest } from "../contract/build-manifest.ts";
-import { PROGRAM_PATH } from "../scripts/programs.mjs";
-import { findFreePort, startProgram } from "../scripts/run-server.ts";
-import { prepareNginx } from "./support/balancer.ts";
-import { requirePrograms } from "./support/require-program.ts";
-import { makeScratchFolder } from "./support/scratch-folder.ts";
+import type { BuildManifest } from "../../contract/build-manifest.ts";
+import { PROGRAM_PATH } from "../../scripts/programs.mjs";
+import { findFreePort, startProgram } from "../../scripts/run-server.ts";
+import { prepareNginx } from "../support/balancer.ts";
+import { requirePrograms } from "../support/require-program.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
 
 const dockerfile = await readFile("deploy/Dockerfile", "utf8");
 const compose = await readFile("deploy/compose.yaml", "utf8");
