@@ -38,4 +38,12 @@ export default defineConfig({
     { name: "engines", testMatch: "engines.spec.ts" },
   ],
   use: { launchOptions: chromiumOptions(`--disable-features=${SWITCHED_OFF}`) },
+  projects: [
+    // What visitors and operators do. `npm test` runs these alone.
+    { name: "chromium", testIgnore: ["engines.spec.ts", "full/**"] },
+    // What takes long, and is nobody's journey: contrast on many frames, other hosts, a build of its own.
+    { name: "chromium-full", testMatch: "full/**/*.spec.ts" },
+    // The visitors' journeys once more, in Firefox and WebKit.
+    { name: "engines", testMatch: "engines.spec.ts" },
+  ],
 });

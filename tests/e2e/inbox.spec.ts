@@ -1,14 +1,13 @@
 import { readFile } from "node:fs/promises";
-import AxeBuilder from "@axe-core/playwright";
 import { expect, type Locator, type Page } from "@playwright/test";
 import { type ContactMessage, parseContactMessage } from "../../contract/contact-message.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import type { Store } from "../../server/store/store.ts";
 import { estimateOf, messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
+import { expectNoViolations } from "../support/axe.ts";
 import { HARMLESS, HOSTILE_CASES } from "../support/hostile-messages.ts";
 import { type OpenInbox, test } from "../support/inbox-page.ts";
 
-const AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const MINUTE_MS = 60_000;
 
 /** References of one message in each state, accepted in this order a minute apart. */
@@ -91,11 +90,6 @@ const tab = (page: Page, name: string) =>
 const notice = (page: Page) => page.locator(".notices");
 const button = (page: Page | Locator, name: string) => page.getByRole("button", { name, exact: true });
 
-async function expectNoViolations(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).withTags(AXE_TAGS).setLegacyMode().analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(", ")}`)).toEqual([]);
-}
-
 async function expectNoSidewaysScroll(page: Page, subject = page.url()): Promise<void> {
   const width = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   expect(await width(), subject).toBe(0);
@@ -105,6 +99,8 @@ for (const database of ["SQLite", "PostgreSQL"] as const) {
   test.describe(`on ${database}`, () => {
     // A message that is gone is asked for once more.
     test.use({ database, expectedTrouble: /404/ });
+    // In one worker, so that one PostgreSQL serves them all.
+    if (database === "PostgreSQL") test.describe.configure({ mode: "default" });
 
     test("lists by tab, search, country and time, all of it in the address", async ({ page, inbox }) => {
       const { delivered, failed, held, waiting } = await putSamples(inbox.store);
@@ -503,7 +499,7 @@ test.describe("who gets in", () => {
 });
 
 test("cancels long work, and says how much was done", async ({ page, inbox }) => {
-  for (let index = 0; index < 130; index += 1) await put(inbox.store, "waiting", {}, minutesAgo(index));
+  await Promise.all(Array.from({ length: 130 }, (_, index) => put(inbox.store, "waiting", {}, minutesAgo(index))));
   await page.route("**/api/actions", async (route) => {
     await new Promise((resolve) => setTimeout(resolve, 400));
     await route.continue();
@@ -546,7 +542,7 @@ test("cancels an export, and saves nothing", async ({ page, inbox }) => {
 });
 
 test("turns pages, and comes back to the same place", async ({ page, inbox }) => {
-  for (let index = 0; index < 60; index += 1) await put(inbox.store, "waiting", {}, minutesAgo(index));
+  await Promise.all(Array.from({ length: 60 }, (_, index) => put(inbox.store, "waiting", {}, minutesAgo(index))));
   await page.goto(inbox.address);
   await expect(rows(page)).toHaveCount(50);
   await page.getByRole("link", { name: "Older messages" }).click();
@@ -567,9 +563,9 @@ test("shows hostile names and words as text", async ({ page, inbox }) => {
   });
   expect(accepted.length).toBeGreaterThan(30);
   const references = new Map<string, ContactMessage>();
-  for (const [index, message] of accepted.entries()) {
-    references.set(await send(inbox.store, submissionOf(message), minutesAgo(index)), message);
-  }
+  const sent = accepted.map((message, index) => send(inbox.store, submissionOf(message), minutesAgo(index)));
+  for (const [index, reference] of (await Promise.all(sent)).entries())
+    references.set(reference, accepted[index] as ContactMessage);
   await page.setViewportSize({ width: 375, height: 800 });
   await page.goto(inbox.address);
   await expect(rows(page)).toHaveCount(Math.min(50, references.size));
@@ -584,13 +580,16 @@ test("shows hostile names and words as text", async ({ page, inbox }) => {
     }, `/messages/${reference}`);
     await expect(page.locator(".message-reference")).toHaveText(reference);
     await expect(page.locator(".words")).toBeVisible();
-    expect(await page.locator("h1").evaluate((heading) => heading.textContent)).toBe(visible(message.name));
-    expect(await page.locator(".words").evaluate((words) => words.textContent)).toBe(visibleLines(message.message));
-    await expect(page.locator(".words a, .words img, main script, main iframe")).toHaveCount(0);
-    const links = page.locator("main a:not(.back):not(.button)");
-    expect(
-      await links.evaluateAll((all) => all.map((link) => new URL((link as HTMLAnchorElement).href).pathname)),
-    ).toEqual(["/people"]);
+    const shown = await page.evaluate(() => ({
+      name: document.querySelector("h1")?.textContent,
+      words: document.querySelector(".words")?.textContent,
+      markup: document.querySelectorAll(".words a, .words img, main script, main iframe").length,
+      links: [...document.querySelectorAll<HTMLAnchorElement>("main a:not(.back):not(.button)")].map(
+        ({ pathname }) => pathname,
+      ),
+    }));
+    const { name, message: words } = message;
+    expect(shown).toEqual({ name: visible(name), words: visibleLines(words), markup: 0, links: ["/people"] });
     await expectNoSidewaysScroll(page, JSON.stringify(message));
   }
 });
@@ -654,84 +653,82 @@ test("prints a message without the controls", async ({ page, inbox }) => {
   for (const hidden of [".header", ".message-actions", ".back"]) await expect(page.locator(hidden)).toBeHidden();
 });
 
-for (const [colorScheme, width] of [
-  ["light", 375],
-  ["dark", 1280],
-] as const) {
-  test.describe(`axe finds nothing, and nothing scrolls sideways: ${colorScheme}, ${width} px`, () => {
-    test.use({ colorScheme, viewport: { width, height: 800 }, expectedTrouble: /404|503/ });
+test.describe("axe finds nothing, and nothing scrolls sideways: light and narrow, dark and wide", () => {
+  test.use({ expectedTrouble: /404|503/ });
 
-    const look = async (page: Page, shown: string) => {
-      await expect(page.getByText(shown).filter({ visible: true }).first()).toBeVisible();
-      await expectNoViolations(page);
-      for (const other of [375, 1280, width]) {
-        await page.setViewportSize({ width: other, height: 800 });
-        await expectNoSidewaysScroll(page);
-      }
-    };
+  const look = async (page: Page, shown: string) => {
+    await expect(page.getByText(shown).filter({ visible: true }).first()).toBeVisible();
+    for (const [width, colorScheme] of [
+      [375, "light"],
+      [1280, "dark"],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+      await expectNoViolations(page, [colorScheme]);
+    }
+  };
 
-    test("on the list in all its states", async ({ page, inbox }) => {
-      const { failed } = await putSamples(inbox.store);
-      await page.goto(inbox.address);
-      await look(page, "Grace Hopper");
-      await select(page, failed);
-      await look(page, "1 message selected");
-      await button(page, "Delete").click();
-      await look(page, "This cannot be undone.");
-      await page.keyboard.press("Escape");
-      await button(page, "Mark answered").click();
-      await look(page, "1 message marked as answered.");
-      await page.goto(`${inbox.origin}/?search=nothing&period=dates`);
-      await look(page, "No message matches");
-    });
-
-    test("on messages in every state", async ({ page, inbox }) => {
-      const { delivered, failed, held, waiting } = await putSamples(inbox.store);
-      await inbox.cli("answered", delivered);
-      await inbox.cli("privacy", "restrict", "ada@example.com");
-      await page.goto(inbox.address);
-      await expect(row(page, waiting)).toContainText("Restricted");
-      for (const reference of [delivered, failed, held, waiting]) {
-        await page.goto(`${inbox.origin}/messages/${reference}`);
-        await look(page, "History");
-      }
-      const estimated = await putEstimate(inbox.store, "eve@example.com");
-      await page.goto(`${inbox.origin}/messages/${estimated}`);
-      await look(page, "Footprint estimate");
-      await page.goto(`${inbox.origin}/messages/BC-0000-00`);
-      await look(page, "There is no such message");
-    });
-
-    test("on a person, with the dialogs", async ({ page, inbox }) => {
-      await putSamples(inbox.store);
-      await putEstimate(inbox.store, "grace@example.com");
-      await page.goto(`${inbox.origin}/people${new URL(inbox.address).hash}`);
-      await look(page, "All messages of an e-mail address");
-      await page.goto(`${inbox.origin}/people?email=grace@example.com`);
-      await look(page, "Grace Hopper");
-      await button(page, "Correct").click();
-      await look(page, "Remove all footprint estimates");
-      await page.keyboard.press("Escape");
-      await button(page, "Erase").click();
-      await look(page, "Type the address to confirm");
-    });
-
-    test("on the overview, and where something cannot be shown", async ({ page, inbox }) => {
-      await putSamples(inbox.store);
-      await page.goto(`${inbox.origin}/overview${new URL(inbox.address).hash}`);
-      await look(page, "Time to delivery");
-      await page.getByText("Show as a table").first().click();
-      await look(page, "Messages per day");
-      const answer = { error: "unavailable", message: "The database does not answer." };
-      await page.route("**/api/overview*", (route) => route.fulfill({ status: 503, json: answer }));
-      await page.reload();
-      await look(page, "This could not be loaded");
-      await page.route("**/api/changes*", (route) => route.fulfill({ status: 503, json: answer }));
-      await page.reload();
-      await look(page, "The database does not answer.");
-      await page.evaluate(() => sessionStorage.clear());
-      await page.reload();
-      await look(page, "Open the address from the terminal");
-    });
+  test("on the list in all its states", async ({ page, inbox }) => {
+    const { failed } = await putSamples(inbox.store);
+    await page.goto(inbox.address);
+    await look(page, "Grace Hopper");
+    await select(page, failed);
+    await look(page, "1 message selected");
+    await button(page, "Delete").click();
+    await look(page, "This cannot be undone.");
+    await page.keyboard.press("Escape");
+    await button(page, "Mark answered").click();
+    await look(page, "1 message marked as answered.");
+    await page.goto(`${inbox.origin}/?search=nothing&period=dates`);
+    await look(page, "No message matches");
   });
-}
+
+  test("on messages in every state", async ({ page, inbox }) => {
+    const { delivered, failed, held, waiting } = await putSamples(inbox.store);
+    await inbox.cli("answered", delivered);
+    await inbox.cli("privacy", "restrict", "ada@example.com");
+    await page.goto(inbox.address);
+    await expect(row(page, waiting)).toContainText("Restricted");
+    for (const reference of [delivered, failed, held, waiting]) {
+      await page.goto(`${inbox.origin}/messages/${reference}`);
+      await look(page, "History");
+    }
+    const estimated = await putEstimate(inbox.store, "eve@example.com");
+    await page.goto(`${inbox.origin}/messages/${estimated}`);
+    await look(page, "Footprint estimate");
+    await page.goto(`${inbox.origin}/messages/BC-0000-00`);
+    await look(page, "There is no such message");
+  });
+
+  test("on a person, with the dialogs", async ({ page, inbox }) => {
+    await putSamples(inbox.store);
+    await putEstimate(inbox.store, "grace@example.com");
+    await page.goto(`${inbox.origin}/people${new URL(inbox.address).hash}`);
+    await look(page, "All messages of an e-mail address");
+    await page.goto(`${inbox.origin}/people?email=grace@example.com`);
+    await look(page, "Grace Hopper");
+    await button(page, "Correct").click();
+    await look(page, "Remove all footprint estimates");
+    await page.keyboard.press("Escape");
+    await button(page, "Erase").click();
+    await look(page, "Type the address to confirm");
+  });
+
+  test("on the overview, and where something cannot be shown", async ({ page, inbox }) => {
+    await putSamples(inbox.store);
+    await page.goto(`${inbox.origin}/overview${new URL(inbox.address).hash}`);
+    await look(page, "Time to delivery");
+    await page.getByText("Show as a table").first().click();
+    await look(page, "Messages per day");
+    const answer = { error: "unavailable", message: "The database does not answer." };
+    await page.route("**/api/overview*", (route) => route.fulfill({ status: 503, json: answer }));
+    await page.reload();
+    await look(page, "This could not be loaded");
+    await page.route("**/api/changes*", (route) => route.fulfill({ status: 503, json: answer }));
+    await page.reload();
+    await look(page, "The database does not answer.");
+    await page.evaluate(() => sessionStorage.clear());
+    await page.reload();
+    await look(page, "Open the address from the terminal");
+  });
+});

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect } from "@playwright/test";
-import { openRawBrowser, type RawBrowser } from "../support/raw-browser.ts";
-import { COMING_SOON_PATH, SCREENS } from "../support/screens.ts";
-import { test } from "../support/site.ts";
+import { openRawBrowser, type RawBrowser } from "../../support/raw-browser.ts";
+import { COMING_SOON_PATH, SCREENS } from "../../support/screens.ts";
+import { test } from "../../support/site.ts";
 
 const PAGES: readonly string[] = [...SCREENS.map(({ paths }) => paths[0]), COMING_SOON_PATH];
 

@@ -1,6 +1,6 @@
 import { type CDPSession, expect, type Page } from "@playwright/test";
 import sharp from "sharp";
-import { test } from "../support/site.ts";
+import { test } from "../../support/site.ts";
 
 const SAMPLES = [0, 0.13, 0.25, 0.38, 0.5, 0.63, 0.75, 0.88, 0.99];
 const VIEWPORTS = [

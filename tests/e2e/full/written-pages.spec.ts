@@ -1,11 +1,11 @@
 import { expect } from "@playwright/test";
-import { loadSite } from "../../server/http/site-files.ts";
-import { type AppUnderTest, openApp } from "../support/app.ts";
-import { expectNoViolations } from "../support/axe.ts";
-import { buildPages, makePagesBuild } from "../support/pages-build.ts";
-import { listen } from "../support/raw-http.ts";
-import { test as base } from "../support/site.ts";
-import { collectViolations } from "../support/violations.ts";
+import { loadSite } from "../../../server/http/site-files.ts";
+import { type AppUnderTest, openApp } from "../../support/app.ts";
+import { expectNoViolations } from "../../support/axe.ts";
+import { buildPages, makePagesBuild } from "../../support/pages-build.ts";
+import { listen } from "../../support/raw-http.ts";
+import { test as base } from "../../support/site.ts";
+import { collectViolations } from "../../support/violations.ts";
 
 /** A site with the pages of tests/fixtures/pages. */
 const test = base.extend<object, { origin: string }>({

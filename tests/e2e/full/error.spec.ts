@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
-import { findFreePort, type RunningProgram, startProgram } from "../../scripts/run-server.ts";
+import { findFreePort, type RunningProgram, startProgram } from "../../../scripts/run-server.ts";
 
 /** The development server hands out each module by itself, so that one of them can be made to fail. */
 test.describe("an unexpected rendering failure", () => {

@@ -3,15 +3,15 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "@playwright/test";
-import type { FilmSource } from "../../app/site.ts";
-import type { BuildManifest } from "../../contract/build-manifest.ts";
-import { contentSecurityPolicy } from "../../prerender/content-security-policy.ts";
-import { loadSite, type Site } from "../../server/http/site-files.ts";
-import { openApp } from "../support/app.ts";
-import { fillForm, openForm, VISITOR } from "../support/contact.ts";
-import { SCREENS } from "../support/screens.ts";
-import { test } from "../support/site.ts";
-import { collectViolations } from "../support/violations.ts";
+import type { FilmSource } from "../../../app/site.ts";
+import type { BuildManifest } from "../../../contract/build-manifest.ts";
+import { contentSecurityPolicy } from "../../../prerender/content-security-policy.ts";
+import { loadSite, type Site } from "../../../server/http/site-files.ts";
+import { openApp } from "../../support/app.ts";
+import { fillForm, openForm, VISITOR } from "../../support/contact.ts";
+import { SCREENS } from "../../support/screens.ts";
+import { test } from "../../support/site.ts";
+import { collectViolations } from "../../support/violations.ts";
 
 const manifest = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;
 

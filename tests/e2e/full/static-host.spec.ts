@@ -1,9 +1,9 @@
 import { expect, test } from "@playwright/test";
-import { startServer } from "../../scripts/run-server.ts";
-import { COMING_SOON_PATH, SCREENS } from "../support/screens.ts";
-import { collectTrouble } from "../support/site.ts";
-import { type StaticHost, startStaticHost } from "../support/static-host.ts";
-import { collectViolations } from "../support/violations.ts";
+import { startServer } from "../../../scripts/run-server.ts";
+import { COMING_SOON_PATH, SCREENS } from "../../support/screens.ts";
+import { collectTrouble } from "../../support/site.ts";
+import { type StaticHost, startStaticHost } from "../../support/static-host.ts";
+import { collectViolations } from "../../support/violations.ts";
 
 let host: StaticHost;
 test.beforeAll(async () => {
