@@ -18,10 +18,12 @@ export interface PageParts {
   style: string;
   scripts: readonly { type: string; code: string }[];
   fetches: readonly PageFetch[];
+  hasFilm: boolean;
 }
 
 export function pageParts(screen: Screen, { settings, scripts }: RenderContext): PageParts {
   const script = screen.script && scripts[screen.script];
+  const ofScreen = screen.fetches?.(settings) ?? [];
   return {
     style: siteStyles + screen.styles,
     scripts: [
@@ -33,8 +35,9 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
       { kind: "picture", urls: [ICON.svg, ICON.ico] },
       { kind: "data", urls: [WEB_MANIFEST] },
       ...(script && "url" in script ? [{ kind: "script", urls: [script.url] } as const] : []),
-      ...(screen.fetches?.(settings) ?? []),
+      ...ofScreen,
     ],
+    hasFilm: ofScreen.some(({ kind }) => kind === "film"),
   };
 }
 
@@ -60,7 +63,7 @@ interface DocumentProps {
 
 /** A whole page: one response has everything that is needed to paint it. */
 export function Document({ screen, canonicalPath, parts, context }: DocumentProps) {
-  const { settings, footprintOf } = context;
+  const { settings } = context;
   return (
     <html lang="en-GB">
       <head>
@@ -91,7 +94,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         <main id="main" tabIndex={-1} className={`screen screen-${screen.name}`}>
           {screen.render(context)}
         </main>
-        <Footer footprint={footprintOf(canonicalPath ?? screen.name)} />
+        <Footer hasFilm={parts.hasFilm} />
         {parts.scripts.map(({ type, code }) => (
           <script key={type} type={type}>
             {code}

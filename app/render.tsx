@@ -18,7 +18,7 @@ export interface RenderedPage {
   /** The file that it was written in; `null` for a screen of `app/screens/`. */
   file: string | null;
   html: string;
-  /** The page for visitors who save data, where it differs. */
+  /** The page for visitors who save data, if it has a film. */
   saveDataHtml: string | null;
   /** The exact text of every style and script written into the HTML. */
   inlineStyles: readonly string[];
@@ -66,7 +66,7 @@ async function renderPage(screen: Screen, paths: readonly string[], context: Ren
   const name = path ?? screen.name;
   const parts = pageParts(screen, context);
   const html = await renderHtml(screen, path, parts, context);
-  const saveDataHtml = await renderHtml(screen, path, parts, { ...context, isSavingData: true });
+  const saveDataHtml = parts.hasFilm ? await renderHtml(screen, path, parts, { ...context, isSavingData: true }) : null;
   const inlineStyles = [parts.style];
   const inlineScripts = parts.scripts.map(({ code }) => code);
   requireVerbatim(name, html, "style", inlineStyles);
@@ -76,7 +76,7 @@ async function renderPage(screen: Screen, paths: readonly string[], context: Ren
     paths,
     file: screen.written?.file ?? null,
     html,
-    saveDataHtml: saveDataHtml === html ? null : saveDataHtml,
+    saveDataHtml,
     inlineStyles,
     inlineScripts,
     fetches: parts.fetches,

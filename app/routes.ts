@@ -1,5 +1,5 @@
 import { pages } from "virtual:pages";
-import { CARBON_PATH } from "./components/page-footprint.tsx";
+import { CARBON_PATH } from "./components/carbon-figure.tsx";
 import { FOOTPRINT_PATH } from "./contact/footprint-part.tsx";
 import type { Screen } from "./screen.ts";
 import { comingSoon } from "./screens/coming-soon.tsx";

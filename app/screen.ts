@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
 import type { BuildSettings } from "../contract/build-settings.ts";
-import type { Footprint } from "./components/page-footprint.tsx";
 import type { Link } from "./site.ts";
 
 /** One screen of the site: the metadata of its page, what it needs, and what it shows between header and footer. */
@@ -41,11 +40,9 @@ export interface RenderContext {
   scripts: Readonly<Record<ScreenScript, PageScript>>;
   /** Where the contact page fetches what electricity emits in each country. */
   electricityUrl: string;
-  /** By the page's name, see `RenderedPage`; `null` in development, where nothing is weighed. */
-  footprintOf(page: string): Footprint | null;
   /**
-   * The page is for a visitor who sends `Save-Data`. Without script a page cannot find that out by itself, so it is
-   * rendered a second time without what it would fetch on its own.
+   * For visitors who send `Save-Data`: the page without its film. Without script a page cannot find that out by itself,
+   * so a page with a film is rendered a second time.
    */
   isSavingData: boolean;
 }

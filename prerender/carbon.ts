@@ -1,7 +1,7 @@
 import { co2 } from "@tgwf/co2";
-import type { Footprint } from "../app/components/page-footprint.tsx";
+import { UNWEIGHED } from "../app/components/carbon-figure.tsx";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
-import type { PageFetch, RenderContext } from "../app/screen.ts";
+import type { PageFetch } from "../app/screen.ts";
 import { brotliSize, isCompressible } from "./compress.ts";
 import { problemsError } from "./page-files.ts";
 
@@ -12,10 +12,13 @@ export interface FetchedFile {
   kind: "page" | PageFetch["kind"];
 }
 
-/** One page's line of `carbon.json`. */
-export interface PageCarbon extends Footprint {
+/** What a first view of a page emits; one page's line of `carbon.json`. */
+export interface PageCarbon {
   page: string;
   bytes: number;
+  grams: number;
+  /** For a visitor who turned the film off; the same as `grams` on a page without a film. */
+  gramsWithoutFilm: number;
   rating: string;
   files: readonly FetchedFile[];
 }
@@ -26,36 +29,55 @@ export type ReadBuiltFile = (url: string) => Buffer | undefined;
 const MODEL = new co2({ model: "swd", version: 4, rating: true });
 /** About what the headers of one response take. */
 const HEADER_BYTES = 850;
-/** As long in the HTML as the footprint of a page with a film, and a little longer than that of any other page. */
-const PLACEHOLDER: Footprint = { grams: 0, gramsWithoutFilm: 0.001 };
 
-/**
- * Renders the site with each page's own footprint in its footer. Pages are rendered twice: first with a placeholder to
- * be weighed, then with the result. Rejects when a page is too heavy.
- */
-export async function renderWeighed(
-  renderSite: (context: RenderContext) => Promise<RenderedSite>,
-  context: RenderContext,
+/** Weighs every page and writes its figure into it. Rejects when a page is too heavy. */
+export async function weighSite(
+  site: RenderedSite,
   readBuiltFile: ReadBuiltFile,
 ): Promise<RenderedSite & { carbon: readonly PageCarbon[] }> {
-  const { pages, comingSoon, failure } = await renderSite({ ...context, footprintOf: () => PLACEHOLDER });
-  const weighed = await Promise.all(
-    [...pages, comingSoon, failure].map(async (page) => ({
-      file: page.file ?? `page ${page.name}`,
-      carbon: carbonOf(page.name, await weighPage(page, readBuiltFile)),
-    })),
-  );
-  const tooHeavy = weighed.flatMap(({ file, carbon }) =>
+  const weigh = async (page: RenderedPage) => {
+    // A page contains its own figure, so it is weighed a second time with the first result in it.
+    const draft = withFigure(page, carbonOf(page.name, await weighPage(page, readBuiltFile)));
+    const carbon = carbonOf(page.name, await weighPage(draft, readBuiltFile));
+    return { page: withFigure(page, carbon), carbon };
+  };
+  const [comingSoon, failure, ...pages] = await Promise.all([
+    weigh(site.comingSoon),
+    weigh(site.failure),
+    ...site.pages.map(weigh),
+  ]);
+  const weighed = [...pages, comingSoon, failure];
+  const tooHeavy = weighed.flatMap(({ page: { name, file }, carbon }) =>
     pagesTooHeavy([carbon]).map((problem) => ({
-      file,
+      file: file ?? `page ${name}`,
       line: 1,
       message: `${problem} Make it lighter; docs/carbon.md says why.`,
     })),
   );
   if (tooHeavy.length > 0) throw problemsError(tooHeavy);
-  const carbon = weighed.map((one) => one.carbon);
-  const footprints = new Map(carbon.map((one) => [one.page, one]));
-  return { ...(await renderSite({ ...context, footprintOf: (page) => footprints.get(page) ?? null })), carbon };
+  return {
+    ...site,
+    pages: pages.map(({ page }) => page),
+    comingSoon: comingSoon.page,
+    failure: failure.page,
+    carbon: weighed.map(({ carbon }) => carbon),
+  };
+}
+
+/** The page with the figure in its footer, below which nothing of the page's own text can be. */
+function withFigure(page: RenderedPage, { grams, gramsWithoutFilm }: PageCarbon): RenderedPage {
+  const fill = (html: string) =>
+    replaceLast(
+      replaceLast(html, `>${UNWEIGHED}<`, `>${grams.toFixed(3)}<`),
+      `data-without-film="${UNWEIGHED}"`,
+      `data-without-film="${gramsWithoutFilm.toFixed(3)}"`,
+    );
+  return { ...page, html: fill(page.html), saveDataHtml: page.saveDataHtml && fill(page.saveDataHtml) };
+}
+
+function replaceLast(text: string, from: string, to: string): string {
+  const at = text.lastIndexOf(from);
+  return at < 0 ? text : text.slice(0, at) + to + text.slice(at + from.length);
 }
 
 /**

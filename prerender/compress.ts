@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { promisify } from "node:util";
@@ -23,8 +24,16 @@ export async function brotliSize(content: Buffer): Promise<number> {
   return (await brotliOf(content)).length;
 }
 
+const compressed = new Map<string, Promise<Buffer>>();
+
+/** Compresses the same content once: pages are weighed before they are written, and aliases share a page. */
 function brotliOf(content: Buffer): Promise<Buffer> {
-  return promisify(brotliCompress)(content, {
+  const key = hash("sha256", content);
+  const known = compressed.get(key);
+  if (known) return known;
+  const result = promisify(brotliCompress)(content, {
     params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
   });
+  compressed.set(key, result);
+  return result;
 }

@@ -85,7 +85,7 @@ test("looks at Coming Soon too, and names a link that many pages share once, wit
   const link = '<a href="/assets/carbon">How we count</a>';
   const [problem, ...others] = await problemsOf(link, link);
   expect(others).toEqual([]);
-  expect(problem).toMatchObject({ file: "app/components/page-footprint.tsx" });
-  const lines = readFileSync("app/components/page-footprint.tsx", "utf8").split("\n");
+  expect(problem).toMatchObject({ file: "app/components/carbon-figure.tsx" });
+  const lines = readFileSync("app/components/carbon-figure.tsx", "utf8").split("\n");
   expect(lines[(problem?.line ?? 0) - 1]).toContain('"/assets/carbon"');
 });

@@ -51,7 +51,6 @@ async function promisedPeriods(env: Record<string, string>): Promise<string[]> {
     settings,
     scripts,
     electricityUrl: "/assets/electricity.json",
-    footprintOf: () => null,
     isSavingData: false,
   });
   const [, list = ""] = /How long they are stored:<\/p>\s*<ul>(.+?)<\/ul>/s.exec(html) ?? [];

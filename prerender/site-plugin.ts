@@ -235,7 +235,7 @@ async function builtScripts(outDir: string): Promise<RenderContext["scripts"]> {
 
 function renderContext(settings: BuildSettings, scripts: RenderContext["scripts"]): RenderContext {
   const electricityUrl = `/${electricityFile().file}`;
-  return { settings, scripts, electricityUrl, footprintOf: () => null, isSavingData: false };
+  return { settings, scripts, electricityUrl, isSavingData: false };
 }
 
 function devScripts(): RenderContext["scripts"] {

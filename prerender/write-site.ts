@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
-import { CARBON_PATH } from "../app/components/page-footprint.tsx";
+import { CARBON_PATH } from "../app/components/carbon-figure.tsx";
 import { unsetFacts } from "../app/policies/facts.tsx";
 import type { RenderedPage } from "../app/render.tsx";
 import type { RenderContext } from "../app/screen.ts";
@@ -14,7 +14,7 @@ import {
   NOT_FOUND_PAGE,
 } from "../contract/build-manifest.ts";
 import { CACHE_CONTROL, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
-import { carbonJson, carbonText, renderWeighed } from "./carbon.ts";
+import { carbonJson, carbonText, weighSite } from "./carbon.ts";
 import { hasErrors, reportText } from "./claims/check.ts";
 import { checkSiteClaims } from "./claims/site-claims.ts";
 import { compressBeside } from "./compress.ts";
@@ -53,15 +53,12 @@ export async function writeSite({ renderer, context, pageFiles, outDir, renderer
     filePaths: [...fixed.map(({ file }) => `/${file}`), "/carbon.json", "/carbon.txt"],
     refused: paths.filter(isRefused),
   };
-  const refused = [
-    ...problems,
-    ...pathProblems,
-    ...(await findBrokenLinks(await renderer.renderSite(context), targets)),
-  ];
+  const draft = await renderer.renderSite(context);
+  const refused = [...problems, ...pathProblems, ...(await findBrokenLinks(draft, targets))];
   if (refused.length > 0) throw problemsError(refused);
 
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
-  const rendered = await renderWeighed(renderer.renderSite, context, (url) => contents.get(url));
+  const rendered = await weighSite(draft, (url) => contents.get(url));
   const { pages, comingSoon, failure, carbon } = rendered;
   const claims = await checkSiteClaims(rendered);
   if (hasErrors(claims)) throw refusal(`${reportText(claims)}\ndocs/claims.md says what to do.`);

@@ -17,8 +17,6 @@ try {
     settings: parseBuildSettings(process.env).settings,
     scripts: { film: { code: "" }, contact: { url: "" } },
     electricityUrl: "/electricity.json",
-    // Any figure will do: the sentence around it counts.
-    footprintOf: () => ({ grams: 0.05, gramsWithoutFilm: 0.01 }),
     isSavingData: false,
   };
   const report = await checkSiteClaims(await renderSite(context));

@@ -55,9 +55,7 @@ test.each(weighed)("the build counted every file that $path fetches", ({ path, f
     pages: { page: string; bytes: number }[];
   };
   const name = { "/404.html": "coming-soon", "/500.html": "error" }[path] ?? path;
-  const counted = pages.find(({ page }) => page === name)?.bytes ?? 0;
-  // The build weighs a page before its footprint is known, so that a few bytes differ. A file is 850 at least.
-  expect(Math.abs(totalBytes(fetched) - counted)).toBeLessThan(100);
+  expect(totalBytes(fetched)).toBe(pages.find(({ page }) => page === name)?.bytes);
 });
 
 test("every page has a budget", () => {

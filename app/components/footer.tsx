@@ -1,6 +1,6 @@
 import { type SiteSettings, site } from "../site.ts";
+import { CarbonFigure } from "./carbon-figure.tsx";
 import { Mark } from "./mark.tsx";
-import { type Footprint, PageFootprint } from "./page-footprint.tsx";
 
 type SocialNetwork = SiteSettings["social"][number]["network"];
 
@@ -14,7 +14,7 @@ const SOCIAL_ICON: Readonly<Record<SocialNetwork, string>> = {
   LinkedIn: "M5 9.500V20M5 4.500v.01M10 20V9.500M10 14c0-2.700 1.700-4.500 4.200-4.500S18.500 11 18.500 14v6",
 };
 
-export function Footer({ footprint }: { footprint: Footprint | null }) {
+export function Footer({ hasFilm }: { hasFilm: boolean }) {
   return (
     <footer className="footer">
       <div className="footer-inner">
@@ -48,7 +48,7 @@ export function Footer({ footprint }: { footprint: Footprint | null }) {
         ))}
         <div className="footer-end">
           <p>This site is provided by {site.legalName}.</p>
-          {footprint && <PageFootprint footprint={footprint} />}
+          <CarbonFigure hasFilm={hasFilm} />
         </div>
       </div>
     </footer>

@@ -20,7 +20,6 @@ const CONTEXT: RenderContext = {
   settings: parseBuildSettings({}).settings,
   scripts: { film: { code: "" }, contact: { url: "/contact.js" } },
   electricityUrl: "/electricity.json",
-  footprintOf: () => ({ grams: 0.05, gramsWithoutFilm: 0.01 }),
   isSavingData: false,
 };
 

@@ -1,18 +1,11 @@
 import { inspect } from "node:util";
 import { brotliCompressSync } from "node:zlib";
-import { expect, test, vi } from "vitest";
+import { renderToStaticMarkup } from "react-dom/server";
+import { expect, test } from "vitest";
+import { CarbonFigure } from "../app/components/carbon-figure.tsx";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
-import type { PageFetch, RenderContext } from "../app/screen.ts";
-import { parseBuildSettings } from "../contract/build-settings.ts";
-import {
-  carbonJson,
-  carbonOf,
-  carbonText,
-  type FetchedFile,
-  pagesTooHeavy,
-  renderWeighed,
-  weighPage,
-} from "./carbon.ts";
+import type { PageFetch } from "../app/screen.ts";
+import { carbonJson, carbonOf, carbonText, type FetchedFile, pagesTooHeavy, weighPage, weighSite } from "./carbon.ts";
 
 const page = (bytes: number): FetchedFile => ({ url: "/", kind: "page", bytes });
 const film = (bytes: number): FetchedFile => ({ url: "/media/film.mp4", kind: "film", bytes });
@@ -90,46 +83,38 @@ test("files of other origins and services are left out, their fallbacks too", as
   expect(files).toEqual([]);
 });
 
-const CONTEXT: RenderContext = {
-  settings: parseBuildSettings({ SITE_URL: "https://www.example.com", COUNTRIES_URL: "/list.json" }).settings,
-  scripts: { film: { code: "" }, contact: { url: "/contact.js" } },
-  electricityUrl: "/assets/electricity.json",
-  footprintOf: () => null,
-  isSavingData: false,
-};
-
-/** Renders pages that consist of nothing but their footprint. */
-async function renderFigures({ footprintOf }: RenderContext, fetches: readonly PageFetch[]): Promise<RenderedSite> {
-  const page = (name: string): RenderedPage => ({
-    name,
-    paths: [],
-    file: null,
-    html: `${footprintOf(name)?.grams.toFixed(3)} ${footprintOf(name)?.gramsWithoutFilm.toFixed(3)}`,
-    saveDataHtml: null,
-    inlineStyles: [],
-    inlineScripts: [],
-    fetches: name === "/" ? fetches : [],
-    socialCard: null,
-  });
-  return { pages: [page("/")], comingSoon: page("coming-soon"), failure: page("error"), formAlerts: "" };
+/** A site whose pages consist of nothing but their figure. */
+function siteOf(fetches: readonly PageFetch[]): RenderedSite {
+  const page = (name: string, fetches: readonly PageFetch[] = []): RenderedPage => {
+    const html = renderToStaticMarkup(<CarbonFigure hasFilm={fetches.length > 0} />);
+    const saveDataHtml = fetches.length > 0 ? `Save data: ${html}` : null;
+    const unused = { paths: [], file: null, inlineStyles: [], inlineScripts: [], socialCard: null };
+    return { name, html, saveDataHtml, fetches, ...unused };
+  };
+  return { pages: [page("/", fetches)], comingSoon: page("coming-soon"), failure: page("error"), formAlerts: "" };
 }
 
-test("each page is rendered with its own footprint, which is as long as the placeholder it was weighed with", async () => {
-  const renderSite = vi.fn((context: RenderContext) => renderFigures(context, [fetch("film", "/film.mp4")]));
-  const { pages, comingSoon, carbon } = await renderWeighed(renderSite, CONTEXT, read);
+test("each page shows its own figure, also to visitors who save data, and is weighed with it", async () => {
+  const { pages, comingSoon, carbon } = await weighSite(siteOf([fetch("film", "/film.mp4")]), read);
   expect(carbon.map(({ page }) => page)).toEqual(["/", "coming-soon", "error"]);
   const [home] = carbon;
-  expect(pages[0]?.html).toBe(`${home?.grams.toFixed(3)} ${home?.gramsWithoutFilm.toFixed(3)}`);
-  expect(Number.parseFloat(pages[0]?.html ?? "")).toBeGreaterThan(Number.parseFloat(comingSoon.html));
-  const draft = await renderSite.mock.results[0]?.value;
-  expect(draft?.pages[0]?.html).toHaveLength(pages[0]?.html.length ?? 0);
+  const html = `data-without-film="0.000">${home?.grams.toFixed(3)}</span> g CO2e`;
+  expect(home?.grams).toBeGreaterThan(0.04);
+  expect(pages[0]?.html).toContain(html);
+  expect(pages[0]?.saveDataHtml).toContain(html);
+  expect(comingSoon.html).toContain("This page: <span>0.000</span> g CO2e");
+  expect(home?.files[0]?.bytes).toBe(brotliBytes(pages[0]?.html) + HEADERS);
+});
+
+test("only the footer's placeholder becomes a figure", async () => {
+  const site = siteOf([]);
+  const failure = { ...site.failure, html: `<b>#.###</b>${site.failure.html}` };
+  expect((await weighSite({ ...site, failure }, read)).failure.html).toMatch(/^<b>#\.###<\/b>.*<span>0\.000</);
 });
 
 test("a build with a page that is too heavy fails", async () => {
   const films = Array<PageFetch>(2).fill(fetch("film", "/film.mp4"));
-  const error = await renderWeighed((context) => renderFigures(context, films), CONTEXT, read).catch(
-    (reason) => reason,
-  );
+  const error = await weighSite(siteOf(films), read).catch((reason) => reason);
   // As Vite prints it: without a stack.
   expect(inspect(error)).toMatch(
     /^The pages cannot be built:\npage \/:1: \/ emits .* Its heaviest files: \/film\.mp4 301 KB, .*\. Make it lighter; docs\/carbon\.md says why\.$/,
