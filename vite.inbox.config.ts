@@ -1,5 +1,5 @@
 import { defineConfig, type Plugin } from "vite";
-import { MARK_COLOUR, MARK_SHAPES } from "./app/components/mark.tsx";
+import { MARK, MARK_COLOUR } from "./app/components/mark.tsx";
 
 /** The operator's inbox, in a folder of its own: the public server serves nothing but `dist/`. */
 export default defineConfig({
@@ -19,9 +19,7 @@ export default defineConfig({
 
 /** The site's mark in its accent colour, which is visible on light and dark tabs alike. */
 function icon(): Plugin {
-  const { sun, horizon, blade, bladeTurns, centre } = MARK_SHAPES;
-  const blades = bladeTurns.map((turn) => `<path d="${blade}" transform="rotate(${turn} ${centre})"/>`).join("");
-  const source = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="${MARK_COLOUR.amber}">${blades}<path d="${sun}${horizon}"/></svg>`;
+  const source = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="${MARK_COLOUR.amber}"><path d="${MARK.bladesAndHorizon}${MARK.sun}"/></svg>`;
   return {
     name: "icon",
     generateBundle() {

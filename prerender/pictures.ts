@@ -5,7 +5,7 @@ import { join, parse } from "node:path";
 import fontverter from "fontverter";
 import * as harfbuzz from "harfbuzzjs";
 import sharp from "sharp";
-import { MARK_COLOUR, MARK_SHAPES } from "../app/components/mark.tsx";
+import { MARK, MARK_COLOUR } from "../app/components/mark.tsx";
 import { site } from "../app/site.ts";
 
 /** The icon of browser tabs: the mark in the colours of the reader's theme. `style` is the text of its style element. */
@@ -31,11 +31,8 @@ export async function drawIcons() {
   return { touch, small, large, ico: icoOf(tiny, 32) };
 }
 
-/** The mark on its 32 unit grid, as SVG shapes; its sun is amber. */
 function markShapes(ink: string): string {
-  const { sun, horizon, blade, bladeTurns, centre } = MARK_SHAPES;
-  const blades = bladeTurns.map((turn) => `<path d="${blade}" transform="rotate(${turn} ${centre})"/>`).join("");
-  return `<g class="ink" fill="${ink}">${blades}<path d="${horizon}"/></g><path d="${sun}" fill="${MARK_COLOUR.amber}"/>`;
+  return `<path class="ink" fill="${ink}" d="${MARK.bladesAndHorizon}"/><path fill="${MARK_COLOUR.amber}" d="${MARK.sun}"/>`;
 }
 
 /** An ICO file is a small table followed by a PNG. */
