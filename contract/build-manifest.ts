@@ -50,3 +50,7 @@ export const MANIFEST_FILE = ".build.json";
 /** Coming Soon, for every path without a page, and the page for failures of the server. */
 export const NOT_FOUND_PAGE = "404.html";
 export const FAILURE_PAGE = "500.html";
+
+/** What programs rather than people ask for: no page may be there, and a missing file is a plain 404. */
+export const TECHNICAL_PATH =
+  /^\/(assets|media)\/|^\/favicon\.[^/]*$|^\/(robots\.txt|sitemap\.xml|carbon\.txt|countries\.json|site\.webmanifest|\.well-known\/security\.txt)$/;

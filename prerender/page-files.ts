@@ -4,6 +4,7 @@ import { inspect } from "node:util";
 import { compile } from "@mdx-js/mdx";
 import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
+import { TECHNICAL_PATH } from "../contract/build-manifest.ts";
 import { headingId, type Node, textOf } from "./mdx-sections.ts";
 import { type ResizedPicture, resizePicture } from "./pictures.ts";
 
@@ -92,9 +93,8 @@ function shown(file: string): string {
   return relative("", file);
 }
 
-/** What programs ask for: the API, the files that the build writes, and what static hosts keep for themselves. */
-const TECHNICAL_PATH =
-  /^\/(assets|media|\.well-known)(\/|$)|^\/favicon\.|^\/(send-email|healthz|readyz|404|500|robots\.txt|sitemap\.xml|carbon\.txt|carbon\.json|countries\.json|site\.webmanifest)$/;
+/** The API, folders of files, and the pages that static hosts show for errors. */
+const RESERVED_PATH = /^\/(assets|media|send-email|healthz|readyz|404|500)$/;
 const PLAIN_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** Checks the files' paths against each other, and against the paths that the site has already. */
@@ -107,7 +107,8 @@ export function findPathProblems(files: readonly FilePath[], specifiedPaths: rea
     if (taken === path) messages.push(`${path} is a page of the site already. Give the file another name.`);
     else if (taken)
       messages.push(`${path} differs from ${taken}, a page of the site, by case only. Give it another name.`);
-    if (TECHNICAL_PATH.test(lowerPath)) messages.push(`${path} is needed for technical files. Give it another name.`);
+    if (TECHNICAL_PATH.test(lowerPath) || RESERVED_PATH.test(lowerPath))
+      messages.push(`${path} is needed for technical files. Give it another name.`);
 
     const awkward = path.split("/").find((name) => name !== "" && !PLAIN_NAME.test(name));
     if (awkward !== undefined) {

@@ -6,11 +6,13 @@ import { svgSecurityPolicy } from "./content-security-policy.ts";
 import { electricityFile } from "./electricity.ts";
 import { drawIcons, faviconSvg } from "./pictures.ts";
 
-/** A file of the site before it is written. */
-export interface SiteFile {
+/** A file that the build will write. */
+export interface OutputFile {
   /** Its path in `dist/`. */
   file: string;
   content: string | Uint8Array;
+  /** Sent instead to visitors who save data. */
+  saveDataContent?: string | null;
   /** Its `Content-Security-Policy`, where the strictest one would break it. */
   policy?: string;
 }
@@ -23,7 +25,10 @@ const countries = (createRequire(import.meta.url)("world-countries") as readonly
 const YEAR_MS = 365 * 86_400_000;
 
 /** The files that programs rather than people ask for. */
-export async function technicalFiles({ siteUrl }: BuildSettings, indexedPaths: readonly string[]): Promise<SiteFile[]> {
+export async function technicalFiles(
+  { siteUrl }: BuildSettings,
+  indexedPaths: readonly string[],
+): Promise<OutputFile[]> {
   const favicon = faviconSvg();
   const icons = await drawIcons();
   return [

@@ -23,7 +23,7 @@ import { electricityTable } from "./electricity.ts";
 import { findBrokenLinks } from "./links.ts";
 import { type FilePath, findPathProblems, type PageFiles, type Problem, problemsError, refusal } from "./page-files.ts";
 import { socialCardDrawer, TitleRefused } from "./pictures.ts";
-import { type SiteFile, technicalFiles } from "./technical-files.ts";
+import { type OutputFile, technicalFiles } from "./technical-files.ts";
 
 interface SiteBuild {
   renderer: typeof import("../app/render.tsx");
@@ -99,17 +99,17 @@ export async function writeSite({ renderer, context, pageFiles, outDir, renderer
 }
 
 /** What Vite itself wrote into a folder, with a hash in each name. */
-async function emittedFiles(dir: string, folder: "assets" | "media"): Promise<SiteFile[]> {
+async function emittedFiles(dir: string, folder: "assets" | "media"): Promise<OutputFile[]> {
   const names = await readdir(join(dir, folder));
   return Promise.all(
     names.map(async (name) => ({ file: `${folder}/${name}`, content: await readFile(join(dir, folder, name)) })),
   );
 }
 
-async function socialCards(pages: readonly RenderedPage[]): Promise<SiteFile[]> {
+async function socialCards(pages: readonly RenderedPage[]): Promise<OutputFile[]> {
   const draw = await socialCardDrawer();
   const problems: Problem[] = [];
-  const drawn = pages.map(async ({ socialCard, file, name }): Promise<SiteFile[]> => {
+  const drawn = pages.map(async ({ socialCard, file, name }): Promise<OutputFile[]> => {
     if (!socialCard) return [];
     try {
       return [{ file: socialCard.path.slice(1), content: await draw(socialCard.headline) }];
@@ -127,11 +127,6 @@ async function socialCards(pages: readonly RenderedPage[]): Promise<SiteFile[]> 
 /** A folder with an index: every static host serves that at the folder's path. */
 function indexFile(path: string): string {
   return join(path.slice(1), "index.html");
-}
-
-interface OutputFile extends SiteFile {
-  /** For visitors who save data. */
-  saveDataContent?: string | null;
 }
 
 const CONTENT_TYPE: Readonly<Record<string, string>> = {
