@@ -33,10 +33,6 @@ export default defineConfig({
   timeout: 90_000,
   expect: { timeout: 15_000 },
   reporter: [["line"]],
-  projects: [
-    { name: "chromium", testIgnore: "engines.spec.ts" },
-    { name: "engines", testMatch: "engines.spec.ts" },
-  ],
   use: { launchOptions: chromiumOptions(`--disable-features=${SWITCHED_OFF}`) },
   projects: [
     // What visitors and operators do. `npm test` runs these alone.
