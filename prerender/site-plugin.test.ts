@@ -1,44 +1,32 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { createServer, isRunnableDevEnvironment, resolveConfig, type ViteDevServer } from "vite";
-import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { RenderContext } from "../app/screen.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
+import { SOURCES } from "../tests/support/build-if-stale.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import config from "../vite.config.ts";
 import { drawIcons } from "./pictures.ts";
-import { replaceWhenBuilt, site } from "./site-plugin.ts";
+import { replaceWhenBuilt } from "./site-plugin.ts";
 
 vi.mock("./pictures.ts", { spy: true });
 
 type Renderer = typeof import("../app/render.tsx");
 
 let server: ViteDevServer;
-let pagesDir: string;
-let origin: string;
 beforeAll(async () => {
-  // In the project, but not where Vite would not watch it.
-  await mkdir("data", { recursive: true });
-  pagesDir = await mkdtemp("data/pages-");
   server = await createServer({
     ...config,
-    plugins: [site({ pagesDir })],
     configFile: false,
-    logLevel: "silent",
-    server: { middlewareMode: true, ws: false, watch: { ignored: /\/(app|dist|docs|server|tests)\// } },
+    logLevel: "warn",
+    server: { middlewareMode: true, ws: false, watch: null },
   });
-  const http = createHttpServer(server.middlewares).listen(0, "127.0.0.1");
-  await once(http, "listening");
-  origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  return async () => {
-    http.close();
-    await server.close();
-    await rm(pagesDir, { recursive: true, force: true });
-  };
 });
+afterAll(() => server.close());
 
 /** What the privacy policy says about the storage of messages when it is built with these variables. */
 async function promisedPeriods(env: Record<string, string>): Promise<string[]> {
@@ -75,6 +63,10 @@ test("the privacy policy promises the periods of the RETENTION it is built with"
 
 test("the development server draws the icons when it starts, and none on a request", async () => {
   vi.mocked(drawIcons).mockClear();
+  const http = createHttpServer(server.middlewares).listen(0, "127.0.0.1");
+  onTestFinished(() => void http.close());
+  await once(http, "listening");
+  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   for (const path of ["/favicon.ico", "/favicon-192.png", "/favicon.ico"]) {
     const response = await fetch(origin + path);
     expect((await response.bytes()).length).toBeGreaterThan(500);
@@ -82,26 +74,17 @@ test("the development server draws the icons when it starts, and none on a reque
   expect(drawIcons).not.toHaveBeenCalled();
 });
 
-test("the development server shows a new, a changed and a deleted page at once, and what is wrong with one", async () => {
-  const reload = vi.spyOn(server.environments.client.hot, "send");
-  const shown = () => expect.poll(async () => (await fetch(`${origin}/news/today`)).text(), { timeout: 10_000 });
-  const write = (title: string) =>
-    writeFile(join(pagesDir, "news/today.mdx"), `---\ntitle: ${title}\ndescription: A page.\n---\n\nText`);
-  await shown().toContain("<h1>Coming Soon</h1>");
-  expect(reload).not.toHaveBeenCalled();
-
-  await mkdir(join(pagesDir, "news"));
-  await write("First words");
-  await shown().toContain("<h1>First words</h1>");
-  expect(reload).toHaveBeenLastCalledWith({ type: "full-reload" });
-  await write("Other words");
-  await shown().toContain("<h1>Other words</h1>");
-  await write("");
-  await shown().toContain("news/today.mdx:2: The title is empty.");
-  await write("Last words");
-  await shown().toContain("<h1>Last words</h1>");
-  await rm(join(pagesDir, "news/today.mdx"));
-  await shown().toContain("<h1>Coming Soon</h1>");
+test("the tests build the site again when any file has changed that it is made of", async () => {
+  await promisedPeriods({});
+  const { configFileDependencies } = await resolveConfig({ logLevel: "silent" }, "build");
+  const loaded = server.environments.ssr?.moduleGraph.fileToModulesMap.keys() ?? [];
+  const files = [...configFileDependencies, ...loaded]
+    .map((file) => relative(".", file))
+    .filter((file) => !/^(\.\.|node_modules)\/|\0/.test(file));
+  expect(files).toContain("docs/footprint.md");
+  expect(files.filter((file) => !SOURCES.some((source) => file === source || file.startsWith(`${source}/`)))).toEqual(
+    [],
+  );
 });
 
 test("a bad build variable stops the build with one clear line", async () => {

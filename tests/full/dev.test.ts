@@ -1,10 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, symlink, utimes, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { join, resolve } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { createServer as createVite } from "vite";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { site } from "../../prerender/site-plugin.ts";
 import { findFreePort } from "../../scripts/run-server.ts";
+import config from "../../vite.config.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 
 /** A copy of what `npm run dev` needs, so that a test may change it. */
@@ -120,4 +124,44 @@ test("starts without a build although a page is refused, and shows what is wrong
   const response = await fetch(`${origin}/contact`);
   expect([response.status, await response.text()]).toEqual([500, expect.stringContaining(problem)]);
   expect(await post(origin, "Hello")).toBe(200);
+});
+
+test("shows a new, a changed and a deleted page at once, and what is wrong with one", { timeout: 60_000 }, async () => {
+  // In the project, but not where Vite would not watch it.
+  await mkdir("data", { recursive: true });
+  const pagesDir = await mkdtemp("data/pages-");
+  const server = await createVite({
+    ...config,
+    plugins: [site({ pagesDir })],
+    configFile: false,
+    logLevel: "silent",
+    server: { middlewareMode: true, ws: false, watch: { ignored: /\/(app|dist|docs|server|tests)\// } },
+  });
+  const http = createHttpServer(server.middlewares).listen(0, "127.0.0.1");
+  onTestFinished(async () => {
+    http.close();
+    await server.close();
+    await rm(pagesDir, { recursive: true, force: true });
+  });
+  await once(http, "listening");
+  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const reload = vi.spyOn(server.environments.client.hot, "send");
+  const shown = () => expect.poll(async () => (await fetch(`${origin}/news/today`)).text(), { timeout: 10_000 });
+  const write = (title: string) =>
+    writeFile(join(pagesDir, "news/today.mdx"), `---\ntitle: ${title}\ndescription: A page.\n---\n\nText`);
+  await shown().toContain("<h1>Coming Soon</h1>");
+  expect(reload).not.toHaveBeenCalled();
+
+  await mkdir(join(pagesDir, "news"));
+  await write("First words");
+  await shown().toContain("<h1>First words</h1>");
+  expect(reload).toHaveBeenLastCalledWith({ type: "full-reload" });
+  await write("Other words");
+  await shown().toContain("<h1>Other words</h1>");
+  await write("");
+  await shown().toContain("news/today.mdx:2: The title is empty.");
+  await write("Last words");
+  await shown().toContain("<h1>Last words</h1>");
+  await rm(join(pagesDir, "news/today.mdx"));
+  await shown().toContain("<h1>Coming Soon</h1>");
 });
