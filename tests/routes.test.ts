@@ -21,7 +21,8 @@ afterAll(() => subject.close());
 
 /** Asks as a browser does: `fetch` writes the address as the same standard tells browsers to. */
 async function open(path: string, origin = url) {
-  const answer = await fetch(origin + path);
+  // As a script of another site would ask.
+  const answer = await fetch(origin + path, { headers: { origin: "https://elsewhere.example" } });
   const html = await answer.text();
   const canonical = elementsOf(html, "link").find(({ rel }) => rel === "canonical")?.href;
   return { answer, html, headings: textsOf(html, "h1"), canonical };
@@ -35,7 +36,9 @@ test.each(ALIASES)('$path shows "$heading" with its canonical address', async ({
   expect(headings).toEqual([heading]);
   expect(canonical).toBe(SITE + expected.canonical);
   expect(metaOf(html, "robots")).toBeUndefined();
-  expect(answer.headers.has("x-robots-tag")).toBe(false);
+  for (const name of ["x-robots-tag", "set-cookie", "access-control-allow-origin"]) {
+    expect(answer.headers.has(name), name).toBe(false);
+  }
 });
 
 // What holds for the first path in a browser holds for its aliases: the same bytes under the same policy.
