@@ -47,10 +47,6 @@ describe("a hostile message", () => {
     await expectToArriveLiterally(parsed.message);
   });
 
-  it("holds at least 40 inputs for either outcome together", () => {
-    expect(HOSTILE_CASES.length).toBeGreaterThan(80);
-  });
-
   it.each([
     "a@b.example,c@d.example",
     "a@b.example\r\nBcc: c@d.example",

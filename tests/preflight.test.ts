@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { type BuildManifest, MANIFEST_FILE, MANIFEST_VERSION } from "../contract/build-manifest.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { electricityTable } from "../prerender/electricity.ts";
-import { findFreePort, startServer } from "../scripts/run-server.ts";
+import { findFreePort } from "../scripts/run-server.ts";
 import {
   checkAcknowledgement,
   checkBuild,
@@ -27,15 +27,23 @@ import { parseConfig } from "../server/config.ts";
 import { loadSite } from "../server/http/site-files.ts";
 import { SCHEMA_VERSION } from "../server/store/migrations.ts";
 import { openStore } from "../server/store/open-store.ts";
+import { openApp } from "./support/app.ts";
 import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import type { PostgresConnection } from "./support/postgres.ts";
+import { listen } from "./support/raw-http.ts";
 import { runCli } from "./support/run-cli.ts";
-import { stopAsking } from "./support/scene.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
 const homePage = () => loadSite("dist").files.get("/")?.variants.identity.body.toString() ?? "";
+
+/** Serves the built site until the test ends. */
+async function serveSite(): Promise<string> {
+  const subject = await openApp();
+  onTestFinished(() => subject.close());
+  return `http://127.0.0.1:${await listen(subject)}`;
+}
 
 describe("the build", () => {
   const { settings } = parseBuildSettings({});
@@ -299,10 +307,9 @@ describe("the site", () => {
     (await checkSite({ siteUrl, apiBase }, homePage())).map(({ name, state }) => `${name} ${state}`);
 
   test("is ours, and ready", async () => {
-    const server = await startServer({ LOG_LEVEL: "silent" });
-    onTestFinished(async () => void (await stopAsking(server)));
-    expect(await states(server.url)).toEqual(["home page ok", "server ok"]);
-    expect(await states(await answering(200, homePage()), server.url)).toEqual(["home page ok", "server ok"]);
+    const url = await serveSite();
+    expect(await states(url)).toEqual(["home page ok", "server ok"]);
+    expect(await states(await answering(200, homePage()), url)).toEqual(["home page ok", "server ok"]);
   });
 
   test("is another's, cannot take messages, fails, or is not there", async () => {
@@ -325,13 +332,11 @@ describe("npm run preflight", () => {
   test("shows every check, no secret, and leaves with 1 while something fails", async () => {
     const dataDir = join(await makeScratchFolder(), "data");
     await mkdir(dataDir);
-    const site = await startServer({ LOG_LEVEL: "silent", DATA_DIR: dataDir });
-    onTestFinished(async () => void (await stopAsking(site)));
     const mailServer = await startMailServer();
     onTestFinished(() => mailServer.close());
     const { code, out, err } = await runCli(
       {
-        SITE_URL: site.url,
+        SITE_URL: await serveSite(),
         DATA_DIR: dataDir,
         SMTP_URL: `smtp://website:hunter2@127.0.0.1:${mailServer.port}`,
       },

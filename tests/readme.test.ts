@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { parseConfig } from "../server/config.ts";
 
 const readme = readFileSync("README.md", "utf8");
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
@@ -12,22 +13,40 @@ test("every command the README names exists, and every public command is in the 
   expect(named).toEqual(sorted(Object.keys(scripts).filter((name) => !isHook(name))));
 });
 
+/** The rows of the configuration table: a row's variables, whether they are the build's, and what it says of the default. */
+const rows = readme
+  .slice(readme.search(/\| variable +\|/), readme.indexOf("Variables marked (build)"))
+  .split("\n")
+  .slice(2)
+  .flatMap((row) => {
+    const [, names = "", defaults = ""] = row.split("|");
+    const variables = namesIn(names, /`([A-Z_]+)`/g);
+    return variables.length > 0 ? { variables, isBuild: names.includes("(build)"), defaults: defaults.trim() } : [];
+  });
+
 test("the configuration table names exactly the variables that are read", () => {
-  const table = readme.slice(readme.search(/\| variable +\|/), readme.indexOf("Variables marked (build)"));
-  const documented = table.split("\n").flatMap((row) => namesIn(row.split("|")[1] ?? "", /`([A-Z_]+)`/g));
   const config = readFileSync("server/config.ts", "utf8");
-  const build = readFileSync("contract/build-settings.ts", "utf8");
-  const read = [...namesIn(config, /(?:text|list)\("([A-Z_]+)"\)/g), ...namesIn(build, /env\.([A-Z_]+)/g)];
-  expect(sorted(documented)).toEqual(sorted(read));
-  const baked = table.split("\n").flatMap((row) => namesIn(row, /`([A-Z_]+)` \(build\)/g));
-  expect(sorted(baked)).toEqual(sorted(namesIn(build, /env\.([A-Z_]+)/g)));
+  const build = namesIn(readFileSync("contract/build-settings.ts", "utf8"), /env\.([A-Z_]+)/g);
+  const read = [...namesIn(config, /(?:text|list)\("([A-Z_]+)"\)/g), ...build];
+  expect(sorted(rows.flatMap(({ variables }) => variables))).toEqual(sorted(read));
+  const baked = rows.filter(({ isBuild }) => isBuild).flatMap(({ variables }) => variables);
+  expect(sorted(baked)).toEqual(sorted(build));
 });
 
-test("the defaults in the table are the defaults of the code", () => {
-  const code = readFileSync("server/config.ts", "utf8") + readFileSync("contract/build-settings.ts", "utf8");
-  for (const value of ["5/10m,20/1d", "1000", "127.0.0.1", "./data", "http://localhost:3000", "/countries.json"]) {
-    expect(readme).toContain(`\`${value}\``);
-    expect(code).toContain(`"${value}"`);
+test.each(rows)("the table's defaults of $variables are those of the code", ({ variables, defaults }) => {
+  const byDefault = parseConfig({});
+  const values = defaults.startsWith("`") ? namesIn(defaults, /`([^`]+)`/g) : [];
+  if (values.length > 0) {
+    expect(values).toHaveLength(variables.length);
+    const documented = Object.fromEntries(variables.map((name, index) => [name, values[index]]));
+    expect(parseConfig(documented)).toEqual(byDefault);
+    return;
+  }
+  expect(defaults).toMatch(/^(unset|empty|the contact e-mail)/);
+  const parsed: Readonly<Record<string, unknown>> = { ...byDefault, ...byDefault.build };
+  for (const name of variables) {
+    const key = name.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    expect([null, "", []], name).toContainEqual(parsed[key]);
   }
 });
 

@@ -1,14 +1,14 @@
 import { copyFile, mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { TRAP_FIELD } from "../contract/contact-message.ts";
-import { type RunningServer, startServer } from "../scripts/run-server.ts";
-import { postMessage } from "./support/load.ts";
-import { startMailServer } from "./support/mail-server.ts";
-import { parseMail } from "./support/parse-mail.ts";
-import { runCli } from "./support/run-cli.ts";
-import { makeScratchFolder } from "./support/scratch-folder.ts";
-import { schemaOf, sharePostgres } from "./support/shared-postgres.ts";
+import { TRAP_FIELD } from "../../contract/contact-message.ts";
+import { type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { postMessage } from "../support/load.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { parseMail } from "../support/parse-mail.ts";
+import { runCli } from "../support/run-cli.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { schemaOf, sharePostgres } from "../support/shared-postgres.ts";
 
 /** The operator's command, as docs/operations.md has it. */
 async function messages(env: Record<string, string>, ...args: string[]): Promise<string> {
