@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../scripts/run-server.ts";
 import { openStore } from "../server/store/open-store.ts";
-import { finish, store as send, submissionOf } from "./store-contract/samples.ts";
+import { finish, HOUR_MS, store as send, submissionOf } from "./store-contract/samples.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
@@ -38,9 +38,11 @@ test("says in one line where it is, where messages go and what is unset; a secon
   const dataDir = await makeScratchFolder();
   const store = await openStore({ dataDir, databaseUrl: null });
   onTestFinished(() => store.close());
-  // Past its retention, and waiting.
+  // Past its retention, on its way, and waiting.
   await send(store, submissionOf(), new Date(0));
   await finish(store, "delivered", new Date(0));
+  await send(store);
+  await store.claim(1, HOUR_MS, new Date());
   await send(store);
   const messages = await store.list({});
   const { port } = new URL(server.url);
@@ -49,7 +51,7 @@ test("says in one line where it is, where messages go and what is unset; a secon
     error: `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm start\n`,
   });
   expect(await store.list({})).toEqual(messages);
-  expect(await store.claim(5, 1000, new Date())).toHaveLength(1);
+  expect(await store.claim(5, HOUR_MS, new Date())).toHaveLength(1);
   expect(await server.stop()).toBe(0);
 });
 
