@@ -8,7 +8,8 @@ import { kill, openScene, type Scene } from "../support/scene.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
 
 const CLIENTS = 4;
-const KILLS = 100;
+const KILLS = 60;
+const SOON = { timeout: 90_000, interval: 10 };
 /** A kill between sending and saving repeats a mail, and may fall on the same one again. */
 const MOST_TIMES = 4;
 const ON = { ACKNOWLEDGE: "on" };
@@ -21,13 +22,16 @@ test(`${KILLS} kills under load lose nothing, and what a dead server had claimed
     const server = await scene.start(ON);
     const stop = new AbortController();
     const load = scene.visitors.postUntil(stop.signal, server.url, CLIENTS);
+    const { acknowledged } = scene.visitors;
+    const before = acknowledged.length;
+    // Half of the kills come after an acknowledgement, however busy the machine is.
+    if (count % 2 === 0) await expect.poll(() => acknowledged.length, SOON).toBeGreaterThan(before);
     // Odd but repeatable moments, from the middle of the first request to well under way.
     await wait(10 + ((count * 67) % 190));
     await kill(server);
     stop.abort();
     await load;
   }
-  expect(scene.visitors.acknowledged.length).toBeGreaterThan(KILLS);
   await expectAllTold(scene, await scene.start(ON));
 }, 600_000);
 
@@ -55,10 +59,9 @@ test("two servers on one PostgreSQL, one of which is killed: each sender is told
 /** No message is lost; and rows, histories and mails agree on who was told of which. */
 async function expectAllTold(scene: Scene, server: RunningServer): Promise<void> {
   const { store, visitors, mailServer } = scene;
-  const soon = { timeout: 90_000, interval: 50 };
-  await expect.poll(() => visitors.postAgain(server.url), soon).toBe(0);
+  await expect.poll(() => visitors.postAgain(server.url), SOON).toBe(0);
   await scene.queueIsEmpty();
-  await expect.poll(() => store.countAcknowledgements(new Date(0)), soon).toMatchObject({ queued: 0, sending: 0 });
+  await expect.poll(() => store.countAcknowledgements(new Date(0)), SOON).toMatchObject({ queued: 0, sending: 0 });
   await scene.expectNothingLost(server, MOST_TIMES);
   const messages = await store.list({ limit: 1_000_000 });
   const mailed = countEach(acknowledgementIdsOf(mailServer.mails));
