@@ -72,6 +72,7 @@ export interface ListQuery extends MessageQuery {
 }
 
 export const MAX_PAGE = 500;
+export const CURSOR_PATTERN = /^-?\d{1,15}\.\d{1,15}$/;
 
 /** Newest first. */
 export interface MessagePage {
@@ -106,6 +107,8 @@ export interface MessageItem {
   answeredAt: string | null;
   /** Kept after its release. */
   quarantineReason: HoldReason | null;
+  /** Why an action is refused, as a sentence without its full stop; those without one can be done. */
+  refusals: Readonly<Partial<Record<Action, string>>>;
 }
 
 export const EXCERPT_LENGTH = 240;

@@ -24,7 +24,7 @@ import {
   toMessageQuery,
 } from "./places.tsx";
 import { MessageRows, rowId } from "./rows.tsx";
-import { ACTION_WORDS, formatNumber, isFitting, namedCountries, plural, TAB_NAME } from "./words.tsx";
+import { ACTION_WORDS, formatNumber, isAllowed, namedCountries, plural, TAB_NAME } from "./words.tsx";
 import { useWork } from "./work.tsx";
 
 const TYPING_PAUSE_MS = 250;
@@ -295,7 +295,7 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
     setIsAllMatching(false);
   };
   const perform = async (action: Action) => {
-    const fitting = selected.filter((item) => isFitting(action, item));
+    const fitting = selected.filter((item) => isAllowed(action, item));
     const results = await work.perform(action, isAllMatching ? { query, total } : { items: fitting }, onChanged);
     if (results === null) return;
     clear();
@@ -390,7 +390,7 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
           </button>
           <div className="bulk-actions">
             {BULK_ACTIONS.map((action) => {
-              const fitting = selected.filter((item) => isFitting(action, item)).length;
+              const fitting = selected.filter((item) => isAllowed(action, item)).length;
               if (fitting === 0 && !isAllMatching) return null;
               const isPart = !isAllMatching && fitting < selected.length;
               return (

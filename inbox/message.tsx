@@ -15,7 +15,7 @@ import {
   formatNumber,
   formatTime,
   HOLD_REASON,
-  isFitting,
+  isAllowed,
   SKIP_REASON,
   VisitorText,
 } from "./words.tsx";
@@ -90,7 +90,7 @@ function Message({ message, listHref, onChanged }: MessageProps) {
         >
           {ACTION_WORDS[answeredAt ? "unanswer" : "answer"].label}
         </button>
-        {ACTIONS.filter((action) => isFitting(action, message)).map((action) => (
+        {ACTIONS.filter((action) => isAllowed(action, message)).map((action) => (
           <button key={action} type="button" className="button button-outline" onClick={() => perform(action)}>
             {action === "retry" && !isFailed ? "Retry now" : ACTION_WORDS[action].label}
           </button>
@@ -98,7 +98,7 @@ function Message({ message, listHref, onChanged }: MessageProps) {
         <button type="button" className="button button-outline" onClick={() => print()}>
           Print
         </button>
-        {isFitting("delete", message) && (
+        {isAllowed("delete", message) && (
           <button type="button" className="button button-danger-outline" onClick={() => perform("delete")}>
             Delete
           </button>

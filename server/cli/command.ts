@@ -3,6 +3,7 @@ import { parseDurationMs } from "../../contract/duration.ts";
 import type { ElectricityTable } from "../../contract/footprint.ts";
 import { visibleLines } from "../../contract/visible-text.ts";
 import type { Config } from "../config.ts";
+import { parseTime } from "../operator/messages.ts";
 import type { Store } from "../store/store.ts";
 import { table } from "./output.ts";
 
@@ -18,8 +19,11 @@ export interface CommandContext {
   /** From the build of the site. Throws BuildMissing. */
   readElectricity(): ElectricityTable;
   now: Date;
-  /** Writes text as it is: whatever came from a visitor must have been made visible before. */
-  out(text: string): void;
+  /**
+   * Writes text as it is: whatever came from a visitor must have been made visible before. For much text, wait until the
+   * reader has taken it.
+   */
+  out(text: string): void | Promise<void>;
   isTerminal: boolean;
   /** Asks the operator to confirm; `null` when there is no terminal to ask at. */
   confirm: ((question: string) => Promise<boolean>) | null;
@@ -210,10 +214,7 @@ export function when(help: string): Option<Date> {
 function parseWhen(given: string, now: Date): Date {
   const ageMs = parseDurationMs(given);
   if (ageMs !== undefined) return new Date(now.getTime() - ageMs);
-  const date = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(given) ? new Date(given) : null;
-  // `new Date` takes the 31st of February for a day in March.
-  if (!date || Number.isNaN(date.getTime()) || (given.length === 10 && !date.toISOString().startsWith(given))) {
-    throw new UsageError(`"${given}" is neither a date nor an age; e.g. 2025-01-31 or 7d`);
-  }
+  const date = parseTime(given);
+  if (date === null) throw new UsageError(`"${given}" is neither a date nor an age; e.g. 2025-01-31 or 7d`);
   return date;
 }

@@ -3,15 +3,10 @@ import { describeInputs, estimateNotes, type FootprintEstimate } from "../../con
 import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
 import type { Action } from "../../contract/inbox.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
-import { cellText, csvPart, jsonPart, type MessageJson, messageJson, visibleJson } from "../export.ts";
-import { actOn, refusal, stateOf } from "../operator.ts";
-import {
-  type MessageCount,
-  type MessageState,
-  type Store,
-  type StoredMessage,
-  StoreUnavailable,
-} from "../store/store.ts";
+import { actOn, actOnAll, refusalOf, stateOf } from "../operator/actions.ts";
+import { cellText, exportMessages, type MessageJson, messageJson, visibleJson } from "../operator/export.ts";
+import { countPeriod } from "../operator/statistics.ts";
+import { type MessageState, type Store, type StoredMessage, StoreUnavailable } from "../store/store.ts";
 import {
   type Command,
   type CommandContext,
@@ -32,7 +27,7 @@ const STATES: readonly MessageState[] = ["queued", "delivered", "failed", "quara
 const LIST_WIDTH = 120;
 /** Of a text that is cut to fit into a column anyway. */
 const LONGEST_EXCERPT = 400;
-const DAY_MS = 86_400_000;
+const EVER = new Date(0);
 
 const FILTER = {
   state: oneOf("STATE", STATES, "only messages in this state: queued, delivered, failed or quarantined"),
@@ -66,10 +61,10 @@ function messageTable(messages: readonly StoredMessage[], now: Date): string {
   const heading = ["STATE", "AGE", "REFERENCE", "FROM", "MESSAGE"];
   const rows = messages.map((message) => {
     const row = [stateOf(message), ageOf(message.acceptedAt, now), message.reference, sender(message, fromWidth)];
-    const words = excerpt(message.message);
+    const text = excerpt(message.message);
     return hasErrors
-      ? [...row, cut(words, 18), String(message.attempts), excerpt(message.lastError ?? "")]
-      : [...row, words];
+      ? [...row, cut(text, 18), String(message.attempts), excerpt(message.lastError ?? "")]
+      : [...row, text];
   });
   return table([hasErrors ? [...heading, "TRIES", "LAST ERROR"] : heading, ...rows], LIST_WIDTH);
 }
@@ -81,9 +76,9 @@ function sender({ name, email }: StoredMessage, width: number): string {
   return `${cut(shownName, width - 1 - widthOf(address))} ${address}`;
 }
 
-/** The first words on one line. */
-function excerpt(words: string): string {
-  return visible(words.slice(0, LONGEST_EXCERPT).replaceAll(/\s+/g, " "));
+/** The beginning, on one line. */
+function excerpt(text: string): string {
+  return visible(text.slice(0, LONGEST_EXCERPT).replaceAll(/\s+/g, " "));
 }
 
 const show = defineCommand({
@@ -94,10 +89,10 @@ const show = defineCommand({
   async run({ argument: reference, options }, { openStore, out }) {
     const json = messageJson(await requireMessage(await openStore(), reference));
     if (options.json) return out(visibleJson(json));
-    const { message: words, footprint, ...facts } = json;
+    const { message: text, footprint, ...facts } = json;
     const lines = Object.entries(facts).map(([name, value]) => `${`${labelOf(name)}:`.padEnd(18)} ${shown(value)}`);
     const estimate = footprint ? `${estimateText(footprint)}\n` : "";
-    out(`${lines.join("\n")}\n\n${estimate}${visibleLines(words)}\n`);
+    out(`${lines.join("\n")}\n\n${estimate}${visibleLines(text)}\n`);
   },
 });
 
@@ -117,15 +112,7 @@ const retry = defineCommand({
       throw new UsageError("Give one REFERENCE, or --failed for all failed messages");
     }
   },
-  async run({ argument: reference }, context) {
-    const { openStore, now, out } = context;
-    if (reference !== "") {
-      await actOnOne("retry", reference, context);
-      return out("1 message queued again.\n");
-    }
-    const { length: count } = await (await openStore()).act("retry", { since: new Date(0) }, now);
-    out(`${plural(count, "message")} queued again.\n`);
-  },
+  run: ({ argument: reference }, context) => act("retry", reference, EVER, "queued again", context),
 });
 
 const release = defineCommand({
@@ -141,15 +128,8 @@ const release = defineCommand({
       throw new UsageError("Give one REFERENCE, or --since WHEN, or --all for all messages in quarantine");
     }
   },
-  async run({ argument: reference, options: { since = new Date(0) } }, context) {
-    const { openStore, now, out } = context;
-    if (reference !== "") {
-      await actOnOne("release", reference, context);
-      return out("1 message released.\n");
-    }
-    const { length: count } = await (await openStore()).act("release", { since }, now);
-    out(`${plural(count, "message")} released.\n`);
-  },
+  run: ({ argument: reference, options: { since = EVER } }, context) =>
+    act("release", reference, since, "released", context),
 });
 
 const resend = defineCommand({
@@ -162,15 +142,8 @@ const resend = defineCommand({
   check({ argument: reference, options: { since } }) {
     if ((reference === "") === !since) throw new UsageError("Give one REFERENCE, or --since WHEN");
   },
-  async run({ argument: reference, options: { since } }, context) {
-    const { openStore, now, out } = context;
-    if (!since) {
-      await actOnOne("resend", reference, context);
-      return out("1 message queued again.\n");
-    }
-    const { length: count } = await (await openStore()).act("resend", { since }, now);
-    out(`${plural(count, "message")} queued again.\n`);
-  },
+  run: ({ argument: reference, options: { since = EVER } }, context) =>
+    act("resend", reference, since, "queued again", context),
 });
 
 const deleteMessage = defineCommand({
@@ -183,7 +156,8 @@ const deleteMessage = defineCommand({
   async run({ argument: reference, options }, context) {
     const { openStore, out } = context;
     const message = await requireMessage(await openStore(), reference);
-    if (message.isRestricted) throw refused("delete", message);
+    const refusal = refusalOf("delete", message);
+    if (refusal !== null) throw refused(refusal, message);
     const question = `Permanently delete ${message.reference} (${message.state}) from ${sender(message, LIST_WIDTH)}?`;
     if (!(await isConfirmed(question, options.yes, context))) return out("Nothing was deleted.\n");
     const files = await actOnOne("delete", reference, context);
@@ -197,13 +171,11 @@ const answered = defineCommand({
   summary: "mark a message as answered",
   argument: "REFERENCE",
   options: { undo: flag("remove the mark") },
-  async run({ argument: reference, options: { undo } }, context) {
-    await actOnOne(undo ? "unanswer" : "answer", reference, context);
-    context.out(`1 message marked as ${undo ? "unanswered" : "answered"}.\n`);
-  },
+  run: ({ argument: reference, options: { undo } }, context) =>
+    act(undo ? "unanswer" : "answer", reference, EVER, `marked as ${undo ? "unanswered" : "answered"}`, context),
 });
 
-const exportMessages = defineCommand({
+const exportAll = defineCommand({
   name: "export",
   summary: "print all messages for a spreadsheet or a program",
   notes: `  CSV is UTF-8 and has an apostrophe before whatever a spreadsheet could take for a formula. For the exact text, use
@@ -213,11 +185,10 @@ const exportMessages = defineCommand({
     if (options.csv && options.json) throw new UsageError("Choose one of --csv and --json");
   },
   async run({ options: { csv: _, json, ...filter } }, { openStore, out, isTerminal }) {
-    const store = await openStore();
-    const messages = await store.list(filter);
-    if (json) out(jsonPart(messages, { isFirst: true, isLast: true }));
+    const format = json ? "json" : "csv";
     // A file gets the text as it is; a terminal must not be controlled by it.
-    else out(csvPart(messages, { isFirst: true }, isTerminal ? visible : undefined));
+    const show = isTerminal ? visible : undefined;
+    for await (const text of exportMessages({ filter, format, show }, await openStore())) await out(text);
   },
 });
 
@@ -230,9 +201,7 @@ const stats = defineCommand({
   },
   async run({ options: { days = 30, json } }, { openStore, now, out }) {
     const store = await openStore();
-    const today = Math.floor(now.getTime() / DAY_MS);
-    const firstDay = today - days + 1;
-    const counts = await store.countByDayAndCountry(new Date(firstDay * DAY_MS));
+    const { counts, total, perDay, perCountry } = await countPeriod(days, now, store);
     if (json) return out(visibleJson(counts));
     const { queued, oldestQueuedAt, failed, quarantined, newlyQuarantined } = await store.queueDepth();
     const oldest = oldestQueuedAt ? ` (oldest: ${ageOf(oldestQueuedAt, now)})` : "";
@@ -245,13 +214,11 @@ const stats = defineCommand({
       out(`Acknowledgements: ${sent} sent, ${skipped} skipped, ${notSent} failed, ${waiting} waiting.\n`);
     }
     out("\n");
-    const total = counts.reduce((sum, { count }) => sum + count, 0);
     if (total === 0) return out(`No messages in the last ${plural(days, "day")}.\n`);
-    const perDay = sumBy(counts, ({ day }) => day);
-    const dayNames = Array.from({ length: days }, (_, index) => dateOf(firstDay + index));
-    const perCountry = [...sumBy(counts, ({ country }) => visible(country) || "not given")];
-    out(`Messages per day (UTC), ${total} in total\n${bars(dayNames.map((day) => [day, perDay.get(day) ?? 0]))}\n`);
-    out(`Messages per country\n${bars(perCountry.sort(([, a], [, b]) => b - a))}`);
+    out(`Messages per day (UTC), ${total} in total\n${bars(perDay.map(({ day, count }) => [day, count]))}\n`);
+    out(
+      `Messages per country\n${bars(perCountry.map(({ country, count }) => [visible(country) || "not given", count]))}`,
+    );
   },
 });
 
@@ -277,7 +244,7 @@ const backup = defineCommand({
 /** In the order of the help. */
 export const messageCommands: readonly Command[] = [
   ...[list, show, answered, retry, release, resend, deleteMessage],
-  ...[exportMessages, stats, backup],
+  ...[exportAll, stats, backup],
 ];
 
 async function requireMessage(store: Store, reference: string): Promise<StoredMessage> {
@@ -290,6 +257,20 @@ function noMessage(reference: string): CommandFailed {
   return new CommandFailed(`There is no message ${visible(reference)}; "list" shows all messages`);
 }
 
+/** Does it to the one message, or without a reference to all since then, and prints how many that were. */
+async function act(
+  action: Exclude<Action, "delete">,
+  reference: string,
+  since: Date,
+  done: string,
+  context: CommandContext,
+): Promise<void> {
+  const { openStore, now, out } = context;
+  if (reference !== "") await actOnOne(action, reference, context);
+  const count = reference === "" ? await actOnAll(action, since, { store: await openStore(), now }) : 1;
+  out(`${plural(count, "message")} ${done}.\n`);
+}
+
 /** Does it to one message, or fails with the reason why that is not possible. Returns how many files went with it. */
 async function actOnOne(
   action: Action,
@@ -300,12 +281,12 @@ async function actOnOne(
   const { results, files } = await actOn(action, [{ reference }], { store, dataDir: readConfig().dataDir, now });
   const [result] = results;
   if (result?.outcome === "gone") throw noMessage(reference);
-  if (result?.outcome === "refused") throw refused(action, result.message);
+  if (result?.outcome === "refused") throw refused(result.reason, result.message);
   return files;
 }
 
-function refused(action: Action, message: StoredMessage): CommandFailed {
-  return new CommandFailed(refusal(action, message) + (message.isRestricted ? LIFT_HINT : ""));
+function refused(reason: string, { isRestricted }: StoredMessage): CommandFailed {
+  return new CommandFailed(reason + (isRestricted ? LIFT_HINT : ""));
 }
 
 // EMAIL, not the address itself: a command that is copied into a shell must not contain what a visitor wrote.
@@ -320,15 +301,4 @@ function labelOf(name: string): string {
 function shown(value: MessageJson[Exclude<keyof MessageJson, "footprint">]): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
   return visible(cellText(value)) || "-";
-}
-
-/** The date of a day that is counted from 1970. */
-function dateOf(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
-}
-
-function sumBy(counts: readonly MessageCount[], keyOf: (count: MessageCount) => string): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const count of counts) sums.set(keyOf(count), (sums.get(keyOf(count)) ?? 0) + count.count);
-  return sums;
 }

@@ -2,8 +2,13 @@ import type { ContactField } from "../../contract/contact-message.ts";
 import { isFootprintField, parseFootprint } from "../../contract/footprint.ts";
 import { AMOUNTS, CHOICES, DISTANCES, FIELD_PREFIX, type FootprintField } from "../../contract/footprint-fields.ts";
 import { visible } from "../../contract/visible-text.ts";
-import { messageJson, visibleJson } from "../export.ts";
-import { changePerson, type FootprintCorrection, type PersonChange, parseCorrection } from "../operator.ts";
+import {
+  changePerson,
+  exportPerson,
+  type FootprintCorrection,
+  type PersonChange,
+  parseCorrection,
+} from "../operator/person.ts";
 import {
   type Command,
   type CommandContext,
@@ -23,9 +28,7 @@ const exportAddress = defineCommand({
   argument: "EMAIL",
   notes: "  Answers a request for access or data portability.",
   async run({ argument: email }, { openStore, out, now }) {
-    const store = await openStore();
-    const messages = (await store.list({ email })).map(messageJson);
-    out(visibleJson({ email, exportedAt: now, messages }));
+    out((await exportPerson(email, await openStore(), now)).text);
   },
 });
 
@@ -76,9 +79,9 @@ const erase = defineCommand({
   summary: "erase all messages from an e-mail address",
   argument: "EMAIL",
   options: { yes: flag("do not ask for confirmation") },
-  notes: `  Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox. If
-  several servers write .eml files, run it on each. It cannot remove backups, e-mails that were already sent, or a
-  PostgreSQL server's own log and archives.`,
+  notes: `  Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox; other
+  servers remove theirs within an hour. It cannot remove backups, e-mails that were already sent, or a PostgreSQL
+  server's own log and archives.`,
   async run({ argument: email, options }, context) {
     const { openStore, out } = context;
     const { length: count } = await (await openStore()).list({ email });

@@ -1,4 +1,3 @@
-import { statfs } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ElectricityTable } from "../../contract/footprint.ts";
 import {
@@ -7,7 +6,7 @@ import {
   type ActionResult,
   CHANGES_WAIT_MS,
   type Changes,
-  type CountryCount,
+  CURSOR_PATTERN,
   EXCERPT_LENGTH,
   EXPORT_FORMATS,
   type ExportPart,
@@ -15,7 +14,6 @@ import {
   MAX_SEARCH_LENGTH,
   MAX_TARGETS,
   type MessageDetail,
-  type MessageEvent,
   type MessageItem,
   type MessagePage,
   NO_COUNTRY,
@@ -23,20 +21,13 @@ import {
   type Person,
   type PersonAnswer,
   TABS,
-  type Tab,
-  type TabCounts,
 } from "../../contract/inbox.ts";
-import { csvPart, EXPORT_TYPE, jsonPart, messageJson, visibleJson } from "../export.ts";
-import { actOn, changePerson, type PersonChange, parseCorrection, readPerson, type TargetResult } from "../operator.ts";
-import {
-  type MessageCount,
-  type MessageFilter,
-  type StateCounts,
-  type Store,
-  type StoredEvent,
-  type StoredMessage,
-  StoreUnavailable,
-} from "../store/store.ts";
+import { actOn, refusalsOf, type TargetResult } from "../operator/actions.ts";
+import { EXPORT_TYPE, exportPart } from "../operator/export.ts";
+import { parseTime, readFirstPage, readHistory, readPage, type TabFilter, tabCounts } from "../operator/messages.ts";
+import { changePerson, exportPerson, type PersonChange, parseCorrection, readPerson } from "../operator/person.ts";
+import { dayOf, readOverview } from "../operator/statistics.ts";
+import type { Store, StoredMessage } from "../store/store.ts";
 import type { Clock } from "../time.ts";
 
 export interface ApiParts {
@@ -70,16 +61,7 @@ export class NotFound extends Error {
 }
 
 const DEFAULT_PAGE = 50;
-const EXPORT_PAGE = 1000;
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
-/** Longer than the longest pause between two attempts of a queue that is paused. */
-const PAUSE_SEEN_MS = 20 * MINUTE_MS;
-/** The site's server looks for due messages twice a minute. */
-const STALLED_MS = 3 * MINUTE_MS;
-const LOW_DISK_BYTES = 500 * 1024 * 1024;
 const CHANGES_INTERVAL_MS = 700;
-const DELIVERY_BOUNDS_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 
 /** All calls of contract/inbox.ts. Whoever calls has been let in already. */
 export function createApi(parts: ApiParts): (call: ApiCall) => Promise<unknown> {
@@ -91,30 +73,23 @@ export function createApi(parts: ApiParts): (call: ApiCall) => Promise<unknown> 
   });
 
   async function listMessages(query: URLSearchParams): Promise<MessagePage> {
-    const cursor = query.get("cursor");
-    const { tab, filter } = readFilter(query);
+    const cursor = readCursor(query);
+    const filter = readFilter(query);
     const limit = readNumber(query, "limit", DEFAULT_PAGE, MAX_PAGE);
-    if (cursor === null) {
-      const { messages, counts } = await store.firstPage(filter, TAB_FILTERS[tab], limit + 1);
-      const page = cutPage(messages, limit);
-      return { items: page.messages.map(toItem), nextCursor: page.nextCursor, counts: tabCounts(counts) };
-    }
-    const page = await readPage({ ...filter, ...TAB_FILTERS[tab] }, cursor, limit);
-    return { items: page.messages.map(toItem), nextCursor: page.nextCursor, counts: null };
-  }
-
-  async function readPage(filter: MessageFilter, cursor: string | null, limit: number) {
-    const after = cursor === null ? {} : { after: parseCursor(cursor) };
-    return cutPage(await store.list({ ...filter, ...after, limit: limit + 1 }), limit);
+    const { messages, ...page } =
+      cursor === null
+        ? await readFirstPage(filter, limit, store)
+        : { ...(await readPage(filter, limit, cursor, store)), counts: null };
+    return { items: messages.map(toItem), ...page };
   }
 
   async function showMessage(reference: string): Promise<MessageDetail> {
     const message = await store.find(reference);
     if (!message) throw new NotFound("There is no such message; it may have been deleted.");
     if (message.state === "quarantined") await store.markSeen(message.reference, clock.now());
-    const events = await store.history(message.reference);
-    const { phone, message: words, footprint } = message;
-    return { ...toItem(message), phone, message: words, footprint, history: historyOf(message, events) };
+    const history = (await readHistory(message, store)).map((event) => ({ ...event, at: event.at.toISOString() }));
+    const { phone, message: text, footprint } = message;
+    return { ...toItem(message), phone, message: text, footprint, history };
   }
 
   async function act(body: unknown): Promise<ActionAnswer> {
@@ -143,16 +118,10 @@ export function createApi(parts: ApiParts): (call: ApiCall) => Promise<unknown> 
     };
   }
 
-  async function exportPerson(email: string): Promise<ExportPart> {
-    const { messages } = await readPerson(email, store);
+  async function showPersonExport(email: string): Promise<ExportPart> {
     const now = clock.now();
-    return {
-      text: visibleJson({ email, exportedAt: now, messages: messages.map(messageJson) }),
-      count: messages.length,
-      nextCursor: null,
-      fileName: `privacy-export-${dayOf(now)}.json`,
-      contentType: EXPORT_TYPE.json,
-    };
+    const file = { fileName: `privacy-export-${dayOf(now)}.json`, contentType: EXPORT_TYPE.json };
+    return { ...(await exportPerson(email, store, now)), nextCursor: null, ...file };
   }
 
   async function change(
@@ -192,55 +161,10 @@ export function createApi(parts: ApiParts): (call: ApiCall) => Promise<unknown> 
       return { kind: "erase" };
     });
 
-  async function exportMessages(query: URLSearchParams): Promise<ExportPart> {
+  async function showExportPart(query: URLSearchParams): Promise<ExportPart> {
     const format = oneOf(EXPORT_FORMATS, query.get("format"), "format");
-    const cursor = query.get("cursor");
-    const { tab, filter } = readFilter(query);
-    const { messages, nextCursor } = await readPage({ ...filter, ...TAB_FILTERS[tab] }, cursor, EXPORT_PAGE);
-    const position = { isFirst: cursor === null, isLast: nextCursor === null };
-    return {
-      text: format === "csv" ? csvPart(messages, position) : jsonPart(messages, position),
-      count: messages.length,
-      nextCursor,
-      fileName: `messages-${dayOf(clock.now())}.${format}`,
-      contentType: EXPORT_TYPE[format],
-    };
-  }
-
-  async function showOverview(query: URLSearchParams): Promise<Overview> {
-    const days = readNumber(query, "days", 30, 366);
-    const now = clock.now();
-    const firstDay = Math.floor(now.getTime() / DAY_MS) - days + 1;
-    const since = new Date(firstDay * DAY_MS);
-    const [depth, unseen, trouble, counts, times, problem, disk] = await Promise.all([
-      store.queueDepth(),
-      store.countUnseen(),
-      store.queueTrouble(now),
-      store.countByDayAndCountry(since),
-      store.deliveryTimes(since, DELIVERY_BOUNDS_MS),
-      store.ping().then(() => null, problemOf),
-      diskOf(dataDir),
-    ]);
-    const perDay = sumBy(counts, ({ day }) => day);
-    return {
-      now: now.toISOString(),
-      days,
-      failed: { count: depth.failed, lastAt: isoOf(depth.lastFailedAt) },
-      heldBack: { count: depth.quarantined, unseen },
-      waiting: { count: depth.queued, oldestAt: isoOf(depth.oldestQueuedAt) },
-      queue: queueHealth(trouble, now),
-      database: { kind: databaseKind, problem },
-      disk,
-      perDay: Array.from({ length: days }, (_, index) => {
-        const day = dayOf(new Date((firstDay + index) * DAY_MS));
-        return { day, count: perDay.get(day) ?? 0 };
-      }),
-      perCountry: countriesOf(counts),
-      delivery: {
-        ...times,
-        buckets: times.buckets.map((count, index) => ({ upToMs: DELIVERY_BOUNDS_MS[index] ?? null, count })),
-      },
-    };
+    const part = await exportPart({ filter: readFilter(query), format }, readCursor(query), store);
+    return { ...part, fileName: `messages-${dayOf(clock.now())}.${format}`, contentType: EXPORT_TYPE[format] };
   }
 
   async function waitForChanges(query: URLSearchParams, signal: AbortSignal): Promise<Changes> {
@@ -266,7 +190,7 @@ export function createApi(parts: ApiParts): (call: ApiCall) => Promise<unknown> 
       case "GET /people":
         return showPerson(text(query.get("email"), "email"));
       case "GET /people/export":
-        return exportPerson(text(query.get("email"), "email"));
+        return showPersonExport(text(query.get("email"), "email"));
       case "POST /people/correct":
         return correct(body);
       case "POST /people/restrict":
@@ -274,44 +198,16 @@ export function createApi(parts: ApiParts): (call: ApiCall) => Promise<unknown> 
       case "POST /people/erase":
         return erase(body);
       case "GET /export":
-        return exportMessages(query);
+        return showExportPart(query);
       case "GET /countries":
         return store.countByCountry();
       case "GET /overview":
-        return showOverview(query);
+        return readOverview(readNumber(query, "days", 30, 366), { store, dataDir, databaseKind, now: clock.now() });
       case "GET /changes":
         return waitForChanges(query, signal);
       default:
         throw new NotFound("There is no such call.");
     }
-  };
-}
-
-/** One message more than fits tells that there is another page. */
-function cutPage(messages: readonly StoredMessage[], limit: number) {
-  const last = messages.length > limit ? messages[limit - 1] : undefined;
-  return {
-    messages: messages.slice(0, limit),
-    nextCursor: last ? `${last.acceptedAt.getTime()}.${last.id}` : null,
-  };
-}
-
-const TAB_FILTERS: Readonly<Record<Tab, Pick<MessageFilter, "state" | "unanswered">>> = {
-  all: {},
-  unanswered: { unanswered: true },
-  waiting: { state: "queued" },
-  failed: { state: "failed" },
-  "held-back": { state: "quarantined" },
-};
-
-function tabCounts({ queued, delivered, failed, quarantined }: StateCounts): TabCounts {
-  const passed = [queued, delivered, failed];
-  return {
-    all: [...passed, quarantined].reduce((sum, { count }) => sum + count, 0),
-    unanswered: passed.reduce((sum, { count, answered }) => sum + count - answered, 0),
-    waiting: queued.count,
-    failed: failed.count,
-    "held-back": quarantined.count,
   };
 }
 
@@ -327,6 +223,7 @@ function toItem(message: StoredMessage): MessageItem {
     ...{ attempts, lastError, isRestricted },
     answeredAt: isoOf(message.answeredAt),
     quarantineReason: message.quarantineReason,
+    refusals: refusalsOf(message),
   };
 }
 
@@ -339,58 +236,6 @@ function toActionResult(result: TargetResult): ActionResult {
     default:
       return { ...result, message: toItem(result.message) };
   }
-}
-
-/** Begins with how it came in, and has its present state even where a node of the version before reached it. */
-function historyOf(message: StoredMessage, events: readonly StoredEvent[]): MessageEvent[] {
-  const { state, quarantineReason } = message;
-  const wasHeldBack =
-    state === "quarantined" || quarantineReason !== null || events.some(({ kind }) => kind === "released");
-  const history: StoredEvent[] = [
-    wasHeldBack
-      ? { at: message.acceptedAt, kind: "quarantined", detail: quarantineReason }
-      : { at: message.acceptedAt, kind: "accepted", detail: null },
-    ...events,
-  ];
-  if ((state === "delivered" || state === "failed") && !events.some(({ kind }) => kind === state)) {
-    history.push({ at: message.stateChangedAt, kind: state, detail: message.lastError });
-  }
-  return history.map(({ at, kind, detail }) => ({ at: at.toISOString(), kind, detail }));
-}
-
-function queueHealth({ pause, dueSince }: Awaited<ReturnType<Store["queueTrouble"]>>, now: Date): Overview["queue"] {
-  if (pause && now.getTime() - pause.lastAt.getTime() < PAUSE_SEEN_MS) {
-    return { state: "paused", reason: pause.reason, since: pause.since.toISOString() };
-  }
-  const isStalled = dueSince !== null && now.getTime() - dueSince.getTime() > STALLED_MS;
-  return isStalled ? { state: "stalled", since: dueSince.toISOString() } : { state: "running" };
-}
-
-function problemOf(error: unknown): string {
-  if (error instanceof StoreUnavailable) return error.message;
-  throw error;
-}
-
-async function diskOf(dataDir: string): Promise<Overview["disk"]> {
-  try {
-    const { bavail, blocks, bsize } = await statfs(dataDir);
-    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize, isLow: bavail * bsize < LOW_DISK_BYTES };
-  } catch {
-    // With PostgreSQL the folder may not exist.
-    return null;
-  }
-}
-
-function countriesOf(counts: readonly MessageCount[]): CountryCount[] {
-  return [...sumBy(counts, ({ country }) => country)]
-    .map(([country, count]) => ({ country, count }))
-    .sort((a, b) => b.count - a.count || a.country.localeCompare(b.country, "en"));
-}
-
-function sumBy(counts: readonly MessageCount[], keyOf: (count: MessageCount) => string): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const count of counts) sums.set(keyOf(count), (sums.get(keyOf(count)) ?? 0) + count.count);
-  return sums;
 }
 
 /** Calls that come within the time get the same answer, so that many waiting pages cost no more than one. */
@@ -411,7 +256,7 @@ function shared<Result>(maxAgeMs: number, clock: Clock, read: () => Promise<Resu
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function readFilter(query: URLSearchParams): { tab: Tab; filter: MessageFilter } {
+function readFilter(query: URLSearchParams): TabFilter {
   const search = query.get("search") ?? "";
   if (search.length > MAX_SEARCH_LENGTH) throw new InvalidCall(`Search for at most ${MAX_SEARCH_LENGTH} characters.`);
   const country = query.get("country");
@@ -422,33 +267,31 @@ function readFilter(query: URLSearchParams): { tab: Tab; filter: MessageFilter }
   const until = readTime(query, "until");
   return {
     tab: oneOf(TABS, query.get("tab") ?? "all", "tab"),
-    filter: {
-      ...(search.trim() !== "" && { search }),
-      ...(country !== null && { country: country === NO_COUNTRY ? "" : country }),
-      ...(since && { since }),
-      ...(until && { until }),
-    },
+    ...(search.trim() !== "" && { search }),
+    ...(country !== null && { country: country === NO_COUNTRY ? "" : country }),
+    ...(since && { since }),
+    ...(until && { until }),
   };
 }
 
 function readTime(query: URLSearchParams, name: string): Date | null {
   const given = query.get(name);
   if (given === null) return null;
-  const time = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(given) ? new Date(given) : null;
-  if (time === null || Number.isNaN(time.getTime())) throw new InvalidCall(`${name} is not a date; e.g. 2026-01-31.`);
+  const time = parseTime(given);
+  if (time === null) throw new InvalidCall(`${name} is not a date; e.g. 2026-01-31.`);
   return time;
+}
+
+function readCursor(query: URLSearchParams): string | null {
+  const cursor = query.get("cursor");
+  if (cursor !== null && !CURSOR_PATTERN.test(cursor)) throw new InvalidCall("cursor is not from the page before.");
+  return cursor;
 }
 
 function readNumber(query: URLSearchParams, name: string, unlessGiven: number, highest: number): number {
   const number = Number(query.get(name) ?? unlessGiven);
   if (Number.isInteger(number) && number >= 1 && number <= highest) return number;
   throw new InvalidCall(`${name} is not a whole number from 1 to ${highest}.`);
-}
-
-function parseCursor(cursor: string): { acceptedAtMs: number; id: number } {
-  const [, acceptedAtMs, id] = /^(-?\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? [];
-  if (id === undefined) throw new InvalidCall("cursor is not from the page before.");
-  return { acceptedAtMs: Number(acceptedAtMs), id: Number(id) };
 }
 
 function record(value: unknown): Fields {
@@ -474,9 +317,4 @@ function oneOf<const Choice extends string>(choices: readonly Choice[], value: u
 
 function isoOf(date: Date | null): string | null {
   return date === null ? null : date.toISOString();
-}
-
-/** `2026-01-31` in UTC. */
-function dayOf(date: Date): string {
-  return date.toISOString().slice(0, 10);
 }

@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { extname, join } from "node:path";
 import type { InboxError } from "../../contract/inbox.ts";
 import { securityHeaders } from "../../contract/response-headers.ts";
-import { EstimateFailed, FilesLeft } from "../operator.ts";
+import { FilesLeft } from "../operator/actions.ts";
+import { EstimateFailed } from "../operator/person.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { type Clock, systemClock } from "../time.ts";
 import { type ApiParts, createApi, InvalidCall, NotFound } from "./api.ts";

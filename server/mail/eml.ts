@@ -39,7 +39,7 @@ export function createEmlMailer(dataDir: string): Mailer {
 /**
  * Removes the .eml files, finished or not, whose message is not in the store, and returns their number. It touches only
  * files named after a reference. A file that is being written is safe: its message was in the store before, and the
- * folder is listed before the store is asked. One file that cannot be removed does not keep the others: it rejects last.
+ * folder is listed before the store is asked.
  */
 export async function removeStrayEmls(
   dataDir: string,
@@ -47,25 +47,41 @@ export async function removeStrayEmls(
 ): Promise<number> {
   const folder = emlFolder(dataDir);
   const files = await listEmls(folder);
-  const errors: unknown[] = [];
-  let removed = 0;
+  const strays: EmlFile[] = [];
   for (let start = 0; start < files.length; start += REFERENCES_PER_QUERY) {
     const batch = files.slice(start, start + REFERENCES_PER_QUERY);
     const existing = new Set(await store.existingReferences(batch.map(({ reference }) => reference)));
-    for (const { name } of batch.filter(({ reference }) => !existing.has(reference))) {
-      try {
-        await rm(join(folder, name), { force: true });
-        removed += 1;
-      } catch (error) {
-        errors.push(error);
-      }
-    }
+    strays.push(...batch.filter(({ reference }) => !existing.has(reference)));
   }
-  if (errors.length > 0) throw errors[0];
-  return removed;
+  return removeAll(folder, strays);
 }
 
-async function listEmls(folder: string): Promise<{ name: string; reference: string }[]> {
+/** Removes the .eml files, finished or not, of these messages, and returns their number. */
+export async function removeEmls(dataDir: string, references: ReadonlySet<string>): Promise<number> {
+  const folder = emlFolder(dataDir);
+  const files = references.size > 0 ? await listEmls(folder) : [];
+  return removeAll(
+    folder,
+    files.filter(({ reference }) => references.has(reference)),
+  );
+}
+
+/** One file that cannot be removed does not keep the others: it rejects last. */
+async function removeAll(folder: string, files: readonly EmlFile[]): Promise<number> {
+  const errors: unknown[] = [];
+  for (const { name } of files) {
+    await rm(join(folder, name), { force: true }).catch((error) => errors.push(error));
+  }
+  if (errors.length > 0) throw errors[0];
+  return files.length;
+}
+
+interface EmlFile {
+  name: string;
+  reference: string;
+}
+
+async function listEmls(folder: string): Promise<EmlFile[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     // Created with the first e-mail.
     if (error.code === "ENOENT") return [];

@@ -211,12 +211,12 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
   if (filter.country !== undefined) conditions.push(`country = ${place(filter.country)}`);
   if (filter.email !== undefined) conditions.push(`${dialect.lowerCaseEmail} = ${place(normaliseEmail(filter.email))}`);
   if (filter.after) {
-    const { acceptedAtMs, id } = filter.after;
-    conditions.push(`(accepted_at, id) < (${place(acceptedAtMs)}, ${place(id)})`);
+    const { acceptedAt, id } = filter.after;
+    conditions.push(`(accepted_at, id) < (${place(acceptedAt.getTime())}, ${place(Number(id))})`);
   }
-  const words = filter.search?.trim() ?? "";
-  if (words !== "") {
-    const { values: patterns, condition } = dialect.contains(SEARCHED, words);
+  const text = filter.search?.trim() ?? "";
+  if (text !== "") {
+    const { values: patterns, condition } = dialect.contains(SEARCHED, text);
     conditions.push(condition(patterns.map(place)));
   }
   return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";

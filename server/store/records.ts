@@ -1,34 +1,45 @@
 import type { FootprintEstimate } from "../../contract/footprint.ts";
 import type { Action } from "../../contract/inbox.ts";
+import { ACTION_RULES } from "./actions.ts";
 import { type Database, type Value, VERSION } from "./database.ts";
 import { normaliseEmail } from "./listing.ts";
 import { readReportedId } from "./queue.ts";
 import { normaliseReference } from "./reference.ts";
 import type { EventKind, Selection, Store } from "./store.ts";
 
-type RecordMethods = "act" | "markSeen" | "rectify" | "restrict" | "erase" | "purge";
+type RecordMethods = "act" | "markSeen" | "rectify" | "restrict" | "erase" | "finishErasure" | "purge";
 
 const DAY_MS = 86_400_000;
 const QUEUE_AGAIN = "state = 'queued', state_changed_at = $1, due_at = $1, attempts = 0, last_error = NULL";
+/** What is queued already keeps the number of its attempts. */
+const QUEUE_OR_MAKE_DUE = `state = 'queued', due_at = $1,
+  state_changed_at = CASE state WHEN 'queued' THEN state_changed_at ELSE $1 END,
+  attempts = CASE state WHEN 'queued' THEN attempts ELSE 0 END,
+  last_error = CASE state WHEN 'queued' THEN last_error END`;
 
-/** What an action does to which messages, and what their history says of it. `$1` is the time. */
-interface Change {
-  set: string;
-  where: string;
-  kind: EventKind;
-}
-
-const CHANGES: Readonly<Record<Exclude<Action, "delete">, readonly Change[]>> = {
-  retry: [
-    { set: QUEUE_AGAIN, where: "state = 'failed' AND is_restricted = 0", kind: "retried" },
-    // What is queued keeps the number of its attempts.
-    { set: "due_at = $1", where: "state = 'queued' AND is_restricted = 0", kind: "retried" },
-  ],
-  resend: [{ set: QUEUE_AGAIN, where: "state = 'delivered' AND is_restricted = 0", kind: "resent" }],
-  release: [{ set: QUEUE_AGAIN, where: "state = 'quarantined' AND is_restricted = 0", kind: "released" }],
-  answer: [{ set: "answered_at = $1", where: "answered_at IS NULL", kind: "answered" }],
-  unanswer: [{ set: "answered_at = NULL", where: "answered_at IS NOT NULL", kind: "unanswered" }],
+/** What an action changes, and what the history says of it. `$1` is the time. */
+const CHANGES: Readonly<Record<Exclude<Action, "delete">, { set: string; kind: EventKind }>> = {
+  retry: { set: QUEUE_OR_MAKE_DUE, kind: "retried" },
+  resend: { set: QUEUE_AGAIN, kind: "resent" },
+  release: { set: QUEUE_AGAIN, kind: "released" },
+  answer: { set: "answered_at = $1", kind: "answered" },
+  unanswer: { set: "answered_at = NULL", kind: "unanswered" },
 };
+
+const ERASURE_MARK = "unfinished_erasure";
+const REMOVE_MARK = "DELETE FROM store_meta WHERE name = $1";
+
+/** A condition made of the action's rule: it is checked by the statement that changes the message. */
+function isAllowed(action: Action, which: Selection): string {
+  const { states, statesInBulk = states, isRestricted, isAnswered } = ACTION_RULES[action];
+  const allowed = "since" in which ? statesInBulk : states;
+  const conditions = [
+    allowed && `state IN (${allowed.map((state) => `'${state}'`).join(", ")})`,
+    isRestricted !== undefined && `is_restricted = ${isRestricted ? 1 : 0}`,
+    isAnswered !== undefined && `answered_at IS ${isAnswered ? "NOT NULL" : "NULL"}`,
+  ];
+  return conditions.filter(Boolean).join(" AND ");
+}
 
 /** What the operator changes, and what the privacy policy promises. */
 export function recordMethods(database: Database): Pick<Store, RecordMethods> {
@@ -66,25 +77,29 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
       WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.reference = message_keys.reference)`);
   }
 
+  async function eraseTraces(): Promise<void> {
+    await removeStrayKeys();
+    await database.eraseTraces();
+    await query(REMOVE_MARK, [ERASURE_MARK]);
+  }
+
+  async function referencesOf(sql: string, values: readonly Value[]): Promise<string[]> {
+    return (await query<{ reference: string }>(sql, values)).map(({ reference }) => reference);
+  }
+
   return {
     async act(action, which, now) {
       if (action === "delete") {
         const values: Value[] = [];
-        const sql = `DELETE FROM messages WHERE ${isSelected(which, values)} AND is_restricted = 0 RETURNING reference`;
-        const rows = await query<{ reference: string }>(sql, values);
-        if (rows.length > 0) await removeStrayKeys();
-        return rows.map(({ reference }) => reference);
+        const where = `${isSelected(which, values)} AND ${isAllowed(action, which)}`;
+        const references = await referencesOf(`DELETE FROM messages WHERE ${where} RETURNING reference`, values);
+        if (references.length > 0) await removeStrayKeys();
+        return references;
       }
-      const changed: string[] = [];
-      // A message that one statement queued must not be matched by the next.
-      const changes = "since" in which ? CHANGES[action].slice(0, 1) : CHANGES[action].toReversed();
-      for (const { set, where, kind } of changes) {
-        const values: Value[] = set.includes("$1") ? [now.getTime()] : [];
-        const sql = `UPDATE messages SET ${set} WHERE ${where} AND ${isSelected(which, values)} RETURNING reference`;
-        // One by one: a call cannot take some hundred thousand arguments.
-        for (const reference of await change(sql, values, { kind, at: now })) changed.push(reference);
-      }
-      return changed;
+      const { set, kind } = CHANGES[action];
+      const values: Value[] = set.includes("$1") ? [now.getTime()] : [];
+      const where = `${isAllowed(action, which)} AND ${isSelected(which, values)}`;
+      return change(`UPDATE messages SET ${set} WHERE ${where} RETURNING reference`, values, { kind, at: now });
     },
 
     async markSeen(reference, now) {
@@ -122,13 +137,22 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
 
     async erase(email, versions) {
       const values: Value[] = [normaliseEmail(email)];
-      const sql = `DELETE FROM messages WHERE ${isFrom("$1")} AND ${isUnchanged(versions, values)} RETURNING reference`;
-      const rows = await query<{ reference: string }>(sql, values);
-      if (rows.length === 0 && versions !== undefined) return [];
-      await removeStrayKeys();
-      // Also when nothing was found: an erasure that was interrupted here is finished by asking again.
-      await database.eraseTraces();
-      return rows.map(({ reference }) => reference);
+      const [first] = await query(`SELECT id FROM messages WHERE ${isFrom("$1")} LIMIT 1`, values);
+      if (!first) return [];
+      // Set first and removed last, so that an erasure that is interrupted anywhere can be finished.
+      const mark = "INSERT INTO store_meta VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING name";
+      const [isNew] = await query(mark, [ERASURE_MARK, "1"]);
+      const where = `${isFrom("$1")} AND ${isUnchanged(versions, values)}`;
+      const references = await referencesOf(`DELETE FROM messages WHERE ${where} RETURNING reference`, values);
+      if (references.length > 0) await eraseTraces();
+      else if (isNew) await query(REMOVE_MARK, [ERASURE_MARK]);
+      return references;
+    },
+
+    async finishErasure() {
+      const [mark] = await query("SELECT value FROM store_meta WHERE name = $1", [ERASURE_MARK]);
+      if (mark) await eraseTraces();
+      return mark !== undefined;
     },
 
     async purge(retention, now) {

@@ -228,7 +228,7 @@ test("reads lists, tabs, pages and counts by an index, however many messages the
       return database.query(sql, values);
     },
   });
-  const after = { acceptedAtMs: 1, id: 1 };
+  const after = { acceptedAt: new Date(1), id: "1" };
   const since = new Date(0);
   await firstPage({}, {}, 51);
   await firstPage({ since, until: since }, { state: "failed" }, 51);

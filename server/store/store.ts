@@ -141,7 +141,7 @@ export interface MessageFilter {
   /** Part of the name, address, phone number, reference or words, in any case. */
   search?: string;
   /** Only messages after this one in the list, to go on from it. */
-  after?: { acceptedAtMs: number; id: number };
+  after?: Pick<StoredMessage, "acceptedAt" | "id">;
   limit?: number;
 }
 
@@ -284,9 +284,8 @@ export interface Store {
   /** Remembers that an operator has opened a message in quarantine. */
   markSeen(reference: string, now: Date): Promise<void>;
   /**
-   * Does what an operator asks with those of the messages that it fits, and returns their references. `retry` queues what
-   * failed with all attempts before it, and makes what is queued due now; `resend` and `release` queue what was delivered
-   * or is in quarantine. Restricted messages are neither queued nor deleted.
+   * Does what an operator asks with those of the messages that ACTION_RULES allow, and returns their references. `retry`
+   * queues what failed with all attempts before it, and makes what is queued due now.
    */
   act(action: Action, which: Selection, now: Date): Promise<string[]>;
 
@@ -300,8 +299,13 @@ export interface Store {
     footprints?: ReadonlyMap<string, FootprintEstimate | null> | null,
   ): Promise<number>;
   restrict(email: string, isRestricted: boolean, now: Date, versions?: readonly string[] | undefined): Promise<number>;
-  /** Erases the messages and leaves no readable copy in the database's own files; returns their references. */
+  /**
+   * Erases the messages and leaves no readable copy in the database's own files; returns their references. Without any
+   * message it changes nothing.
+   */
   erase(email: string, versions?: readonly string[] | undefined): Promise<string[]>;
+  /** Does what is left of an erasure that was interrupted after it began; false when there was none. */
+  finishErasure(): Promise<boolean>;
   /**
    * Erases what is past its retention, and client hashes older than a day. Never a queued or restricted message, nor one
    * in quarantine that no alert has told of.

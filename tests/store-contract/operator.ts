@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { Action } from "../../contract/inbox.ts";
+import { ACTIONS, type Action } from "../../contract/inbox.ts";
+import { refusalOf } from "../../server/operator/actions.ts";
 import type { MessageFilter, Store, StoredMessage } from "../../server/store/store.ts";
 import {
   client,
@@ -106,7 +107,7 @@ export function operatorSuite(newPlace: NewPlace): void {
     await change(other);
     const changed = await get(node, reference);
     expect(changed.version).not.toBe(version);
-    for (const action of ["retry", "resend", "release", "delete", "answer", "unanswer"] as const) {
+    for (const action of ACTIONS) {
       const selection = { references: [reference], versions: [version] };
       expect(await node.act(action, selection, later(9))).toEqual([]);
     }
@@ -147,6 +148,33 @@ export function operatorSuite(newPlace: NewPlace): void {
     }
   });
 
+  test("does exactly what the operator is told that it does, for every kind of message", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    const states = ["queued", "delivered", "failed", "quarantined"];
+    const makeAll = async () => {
+      for (const state of states) {
+        for (const isRestricted of [0, 1]) {
+          for (const answeredAt of ["NULL", "1"]) {
+            const reference = await store(node);
+            await place.sql(`UPDATE messages SET state = '${state}', is_restricted = ${isRestricted},
+              answered_at = ${answeredAt}, due_at = ${state === "queued" ? 1 : "NULL"} WHERE reference = '${reference}'`);
+          }
+        }
+      }
+      return node.list({});
+    };
+    for (const action of ACTIONS) {
+      const messages = await makeAll();
+      const references = messages.map(({ reference }) => reference);
+      const allowed = messages.filter((message) => refusalOf(action, message) === null);
+      expect((await node.act(action, { references }, NOON)).sort()).toEqual(
+        allowed.map(({ reference }) => reference).sort(),
+      );
+      await place.sql("DELETE FROM messages");
+    }
+  });
+
   test("neither queues nor deletes what is restricted", async () => {
     const node = await openNode();
     const references = [await store(node, trapped())];
@@ -175,6 +203,23 @@ export function operatorSuite(newPlace: NewPlace): void {
     expect(await node.erase("bob@example.com", await versions())).toHaveLength(2);
   });
 
+  test("an erasure that was interrupted is finished by asking again, and nothing is done without one", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    const mark = () => place.sql("SELECT name FROM store_meta WHERE name = 'unfinished_erasure'");
+    await store(node);
+    expect(await node.erase("nobody@example.com")).toEqual([]);
+    expect(await node.erase("ada@example.com", ["another version"])).toEqual([]);
+    expect(await mark()).toEqual([]);
+    expect(await node.finishErasure()).toBe(false);
+    expect(await node.erase("ada@example.com")).toHaveLength(1);
+    expect(await mark()).toEqual([]);
+    // As a process leaves it that is killed before the traces are gone.
+    await place.sql("INSERT INTO store_meta VALUES ('unfinished_erasure', '1')");
+    expect(await node.finishErasure()).toBe(true);
+    expect(await node.finishErasure()).toBe(false);
+  });
+
   test("goes through all messages page by page, also those of one moment, newest first", async () => {
     const node = await openNode();
     for (let count = 0; count < 7; count += 1) await store(node, submissionOf(), later(count < 4 ? 0 : HOUR_MS));
@@ -186,7 +231,7 @@ export function operatorSuite(newPlace: NewPlace): void {
       const last = page.at(-1);
       if (!last) break;
       paged.push(...page.map(({ reference }) => reference));
-      filter = { limit: 2, after: { acceptedAtMs: last.acceptedAt.getTime(), id: Number(last.id) } };
+      filter = { limit: 2, after: last };
     }
     expect(paged).toEqual(all);
     expect(all).toHaveLength(7);

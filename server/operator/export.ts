@@ -1,7 +1,8 @@
-import type { FootprintInputs } from "../contract/footprint-fields.ts";
-import type { ExportFormat } from "../contract/inbox.ts";
-import { HIDDEN_CHARACTER } from "../contract/visible-text.ts";
-import type { StoredMessage } from "./store/store.ts";
+import type { FootprintInputs } from "../../contract/footprint-fields.ts";
+import type { ExportFormat } from "../../contract/inbox.ts";
+import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
+import type { Store, StoredMessage } from "../store/store.ts";
+import { readPage, type TabFilter } from "./messages.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
 export function messageJson(message: StoredMessage) {
@@ -65,17 +66,44 @@ export function cellText(value: MessageJson[Fact]): string {
   return value instanceof Date ? value.toISOString() : String(value);
 }
 
-export interface ExportPosition {
+/** Few enough to fit into a small heap however long they are, many enough that the file is written quickly. */
+const MESSAGES_PER_PART = 250;
+
+export interface ExportOptions {
+  filter: TabFilter;
+  format: ExportFormat;
+  /** For a terminal: every cell of a CSV file goes through it, and there is no byte order mark. */
+  show?: ((cell: string) => string) | undefined;
+}
+
+/** The file, part by part. It holds each message that was there at the beginning once, whatever arrives meanwhile. */
+export async function* exportMessages(options: ExportOptions, store: Pick<Store, "list">): AsyncGenerator<string> {
+  let cursor: string | null = null;
+  do {
+    const { text, nextCursor } = await exportPart(options, cursor, store);
+    yield text;
+    cursor = nextCursor;
+  } while (cursor !== null);
+}
+
+/** One part of the file; the first one without a cursor. */
+export async function exportPart(
+  { filter, format, show }: ExportOptions,
+  cursor: string | null,
+  store: Pick<Store, "list">,
+): Promise<{ text: string; count: number; nextCursor: string | null }> {
+  const { messages, nextCursor } = await readPage(filter, MESSAGES_PER_PART, cursor, store);
+  const position = { isFirst: cursor === null, isLast: nextCursor === null };
+  const text = format === "csv" ? csvPart(messages, position, show) : jsonPart(messages, position);
+  return { text, count: messages.length, nextCursor };
+}
+
+interface Position {
   isFirst: boolean;
   isLast: boolean;
 }
 
-/** One part of a CSV file. With `show`, for a terminal: each cell goes through it, and there is no byte order mark. */
-export function csvPart(
-  messages: readonly StoredMessage[],
-  { isFirst }: Pick<ExportPosition, "isFirst">,
-  show?: (cell: string) => string,
-): string {
+function csvPart(messages: readonly StoredMessage[], { isFirst }: Position, show?: ExportOptions["show"]): string {
   const rows = messages.map((message) => {
     const json = messageJson(message);
     const textOf = (column: Fact) => cellText(json[column]);
@@ -85,8 +113,8 @@ export function csvPart(
   return (isFirst && !show ? BYTE_ORDER_MARK : "") + toCsv(isFirst ? [CSV_COLUMNS, ...rows] : rows);
 }
 
-/** One part of a JSON array. All of them together are what `visibleJson` makes of all messages. */
-export function jsonPart(messages: readonly StoredMessage[], { isFirst, isLast }: ExportPosition): string {
+/** All parts together are what `visibleJson` makes of all messages. */
+function jsonPart(messages: readonly StoredMessage[], { isFirst, isLast }: Position): string {
   const items = visibleJson(messages.map(messageJson))
     .replace(/^\[\n?/, "")
     .replace(/\n?\]\n$/, "");

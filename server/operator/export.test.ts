@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { csvPart, jsonPart, messageJson, toCsv, visibleJson } from "./export.ts";
-import type { StoredMessage } from "./store/store.ts";
+import type { Store, StoredMessage } from "../store/store.ts";
+import { exportMessages, messageJson, toCsv, visibleJson } from "./export.ts";
 
 test("writes JSON that is safe to show and means the same", () => {
   const value = { text: "a\u001b[2J\u009b\u202E\u{E0001}\n日本", list: [1, null] };
@@ -75,23 +75,38 @@ function messageNumber(number: number): StoredMessage {
   };
 }
 
+const MANY = Array.from({ length: 600 }, (_, index) => messageNumber(index));
+
+async function partsOf(format: "csv" | "json", messages: readonly StoredMessage[]): Promise<string[]> {
+  const store: Pick<Store, "list"> = {
+    async list({ after, limit = Number.POSITIVE_INFINITY }) {
+      const start = after ? messages.findIndex(({ id }) => id === after.id) + 1 : 0;
+      return messages.slice(start, start + limit);
+    },
+  };
+  return Array.fromAsync(exportMessages({ filter: {}, format }, store));
+}
+
 test.each([
-  [[]],
-  [[[1]]],
-  [[[1, 2], [3]]],
-  // All messages after the first part were deleted meanwhile.
-  [[[1, 2], []]],
-  [[[], [1]]],
-])("an export in the parts %j is the same file as in one piece", (parts: number[][]) => {
-  const pages = (parts.length > 0 ? parts : [[]]).map((part) => part.map(messageNumber));
-  const position = (index: number) => ({ isFirst: index === 0, isLast: index === pages.length - 1 });
-  const all = pages.flat();
-  if (pages[0]?.length !== 0 || pages.length === 1) {
-    expect(pages.map((page, index) => jsonPart(page, position(index))).join("")).toBe(
-      visibleJson(all.map(messageJson)),
-    );
-  }
-  const csv = pages.map((page, index) => csvPart(page, position(index))).join("");
-  expect(csv).toBe(csvPart(all, { isFirst: true }));
-  expect(csv.split("\r\n")).toHaveLength(all.length + 2);
+  [0, 1],
+  [1, 1],
+  [250, 1],
+  [251, 2],
+  [600, 3],
+])("an export of %i messages in %i parts is one file", async (count, length) => {
+  const messages = MANY.slice(0, count);
+  const json = await partsOf("json", messages);
+  expect(json).toHaveLength(length);
+  expect(json.join("")).toBe(visibleJson(messages.map(messageJson)));
+  const csv = await partsOf("csv", messages);
+  expect(csv).toHaveLength(length);
+  expect(csv.join("")).toMatch(/^\uFEFFreference,/);
+  expect(csv.join("").split("\r\n")).toHaveLength(count + 2);
+});
+
+test("an export is complete although all that was left is deleted meanwhile", async () => {
+  const pages = [MANY.slice(0, 251), []];
+  const store = { list: async () => pages.shift() ?? [] };
+  const parts = await Array.fromAsync(exportMessages({ filter: {}, format: "json" }, store));
+  expect(parts.join("")).toBe(visibleJson(MANY.slice(0, 250).map(messageJson)));
 });

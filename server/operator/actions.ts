@@ -1,0 +1,106 @@
+import { ACTIONS, type Action } from "../../contract/inbox.ts";
+import { errorName } from "../log.ts";
+import { removeEmls } from "../mail/eml.ts";
+import { ACTION_RULES } from "../store/actions.ts";
+import { normaliseReference } from "../store/reference.ts";
+import type { Store, StoredMessage } from "../store/store.ts";
+
+/** What an operator does to messages, by the command line and by the inbox alike. */
+export interface OperatorParts {
+  store: Store;
+  /** Where .eml files are. */
+  dataDir: string;
+  now: Date;
+}
+
+/** With a version, nothing is done to a message that has another by now. */
+export interface Target {
+  reference: string;
+  version?: string;
+}
+
+/** `changed` and `refused` leave the message as it is. */
+export type TargetResult =
+  | { reference: string; outcome: "done"; message: StoredMessage | null }
+  | { reference: string; outcome: "changed"; message: StoredMessage }
+  | { reference: string; outcome: "gone" }
+  | { reference: string; outcome: "refused"; message: StoredMessage; reason: string };
+
+/** The messages are gone, but .eml files of them are left. */
+export class FilesLeft extends Error {
+  override readonly name = "FilesLeft";
+}
+
+/** Does it to each of the messages that it fits. The results are in the order of the targets. */
+export async function actOn(
+  action: Action,
+  targets: readonly Target[],
+  { store, dataDir, now }: OperatorParts,
+): Promise<{ results: TargetResult[]; files: number }> {
+  const references = targets.map(({ reference }) => reference);
+  const versions = targets.flatMap(({ version }) => version ?? []);
+  const selection = { references, versions: versions.length > 0 ? versions : undefined };
+  const done = new Set(await store.act(action, selection, now));
+  const files = action === "delete" ? await removeFiles(dataDir, done) : 0;
+  const messages = new Map((await store.list({ references })).map((message) => [message.reference, message]));
+  const results = targets.map(({ reference: given, version }): TargetResult => {
+    const reference = normaliseReference(given);
+    const message = messages.get(reference);
+    if (done.has(reference)) return { reference, outcome: "done", message: message ?? null };
+    if (!message) return { reference, outcome: "gone" };
+    if (version !== undefined && version !== message.version) return { reference, outcome: "changed", message };
+    return { reference, outcome: "refused", message, reason: sentenceOf(action, message) };
+  });
+  return { results, files };
+}
+
+/** Does it to all messages accepted since then that it fits, and returns their number. */
+export async function actOnAll(
+  action: Exclude<Action, "delete">,
+  since: Date,
+  { store, now }: Pick<OperatorParts, "store" | "now">,
+): Promise<number> {
+  return (await store.act(action, { since }, now)).length;
+}
+
+/** Why an action does not fit a message, as a sentence without its full stop; `null` when it does. */
+export function refusalOf(action: Action, message: StoredMessage): string | null {
+  const { states, isRestricted, isAnswered } = ACTION_RULES[action];
+  const isAllowed =
+    (states?.includes(message.state) ?? true) &&
+    (isRestricted ?? message.isRestricted) === message.isRestricted &&
+    (isAnswered ?? message.answeredAt !== null) === (message.answeredAt !== null);
+  return isAllowed ? null : sentenceOf(action, message);
+}
+
+/** Of all actions that do not fit the message. */
+export function refusalsOf(message: StoredMessage): Partial<Record<Action, string>> {
+  const refusals: Partial<Record<Action, string>> = {};
+  for (const action of ACTIONS) {
+    const refusal = refusalOf(action, message);
+    if (refusal !== null) refusals[action] = refusal;
+  }
+  return refusals;
+}
+
+function sentenceOf(action: Action, message: StoredMessage): string {
+  const hint = message.isRestricted ? ". Its sender asked that it be kept but not used" : "";
+  return `${message.reference} is ${stateOf(message)}; ${ACTION_RULES[action].sentence}${hint}`;
+}
+
+export function stateOf({ state, isRestricted }: Pick<StoredMessage, "state" | "isRestricted">): string {
+  return isRestricted ? `${state}, restricted` : state;
+}
+
+/** Removes the .eml files of messages that were deleted, and returns their number. Throws FilesLeft. */
+export async function removeFiles(dataDir: string, references: Iterable<string>): Promise<number> {
+  try {
+    return await removeEmls(dataDir, new Set(references));
+  } catch (error) {
+    throw new FilesLeft(
+      `The messages are deleted, but some of their .eml files in DATA_DIR/outbox are left (${errorName(error)}); ` +
+        "the site's server removes them within an hour",
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,94 @@
+import type { Tab, TabCounts } from "../../contract/inbox.ts";
+import type { MessageFilter, StateCounts, Store, StoredEvent, StoredMessage } from "../store/store.ts";
+
+/** What an operator looks for, in a tab of the inbox. */
+export interface TabFilter extends MessageFilter {
+  tab?: Tab;
+}
+
+/** Newest first. */
+export interface Page {
+  messages: StoredMessage[];
+  /** Where the next page begins; `null` after the last one. */
+  nextCursor: string | null;
+}
+
+const TAB_FILTERS: Readonly<Record<Tab, Pick<MessageFilter, "state" | "unanswered">>> = {
+  all: {},
+  unanswered: { unanswered: true },
+  waiting: { state: "queued" },
+  failed: { state: "failed" },
+  "held-back": { state: "quarantined" },
+};
+
+/**
+ * The messages after the cursor, which keeps CURSOR_PATTERN. Going on from cursor to cursor gives every message that was there at the beginning once,
+ * whatever arrives meanwhile.
+ */
+export async function readPage(
+  { tab = "all", ...filter }: TabFilter,
+  limit: number,
+  cursor: string | null,
+  store: Pick<Store, "list">,
+): Promise<Page> {
+  const after = cursor === null ? {} : { after: parseCursor(cursor) };
+  return cutPage(await store.list({ ...filter, ...TAB_FILTERS[tab], ...after, limit: limit + 1 }), limit);
+}
+
+/** The first page, with the counts of all tabs. */
+export async function readFirstPage(
+  { tab = "all", ...filter }: TabFilter,
+  limit: number,
+  store: Pick<Store, "firstPage">,
+): Promise<Page & { counts: TabCounts }> {
+  const { messages, counts } = await store.firstPage(filter, TAB_FILTERS[tab], limit + 1);
+  return { ...cutPage(messages, limit), counts: tabCounts(counts) };
+}
+
+/** One message more than fits shows that there is another page. */
+function cutPage(messages: readonly StoredMessage[], limit: number): Page {
+  const last = messages.length > limit ? messages[limit - 1] : undefined;
+  return { messages: messages.slice(0, limit), nextCursor: last ? `${last.acceptedAt.getTime()}.${last.id}` : null };
+}
+
+function parseCursor(cursor: string): Pick<StoredMessage, "acceptedAt" | "id"> {
+  const [acceptedAtMs, id = ""] = cursor.split(".");
+  return { acceptedAt: new Date(Number(acceptedAtMs)), id };
+}
+
+export function tabCounts({ queued, delivered, failed, quarantined }: StateCounts): TabCounts {
+  const passed = [queued, delivered, failed];
+  return {
+    all: [...passed, quarantined].reduce((sum, { count }) => sum + count, 0),
+    unanswered: passed.reduce((sum, { count, answered }) => sum + count - answered, 0),
+    waiting: queued.count,
+    failed: failed.count,
+    "held-back": quarantined.count,
+  };
+}
+
+/** A date such as 2025-01-31, which is its midnight in UTC, or a full time; `null` when the text is neither. */
+export function parseTime(text: string): Date | null {
+  const time = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? new Date(text) : null;
+  if (time === null || Number.isNaN(time.getTime())) return null;
+  // `new Date` takes the 31st of February for a day in March.
+  return text.length === 10 && !time.toISOString().startsWith(text) ? null : time;
+}
+
+/** Begins with how it came in, and has its present state even where a node of the version before reached it. */
+export async function readHistory(message: StoredMessage, store: Pick<Store, "history">): Promise<StoredEvent[]> {
+  const { state, quarantineReason, acceptedAt } = message;
+  const events = await store.history(message.reference);
+  const wasQuarantined =
+    state === "quarantined" || quarantineReason !== null || events.some(({ kind }) => kind === "released");
+  const history: StoredEvent[] = [
+    wasQuarantined
+      ? { at: acceptedAt, kind: "quarantined", detail: quarantineReason }
+      : { at: acceptedAt, kind: "accepted", detail: null },
+    ...events,
+  ];
+  if ((state === "delivered" || state === "failed") && !events.some(({ kind }) => kind === state)) {
+    history.push({ at: message.stateChangedAt, kind: state, detail: message.lastError });
+  }
+  return history;
+}

@@ -1,0 +1,114 @@
+import { statfs } from "node:fs/promises";
+import type { CountryCount, Overview } from "../../contract/inbox.ts";
+import { type MessageCount, type QueueTrouble, type Store, StoreUnavailable } from "../store/store.ts";
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+/** Longer than the longest pause between two attempts of a queue that is paused. */
+const PAUSE_SEEN_MS = 20 * MINUTE_MS;
+/** The site's server looks for due messages twice a minute. */
+const STALLED_MS = 3 * MINUTE_MS;
+const LOW_DISK_BYTES = 500 * 1024 * 1024;
+const DELIVERY_BOUNDS_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
+
+/** Of the messages accepted in the last days; days are UTC. */
+export interface PeriodCounts {
+  since: Date;
+  total: number;
+  /** Every day of the period, oldest first. */
+  perDay: { day: string; count: number }[];
+  /** Most first. */
+  perCountry: CountryCount[];
+  /** What the others are sums of. */
+  counts: MessageCount[];
+}
+
+export async function countPeriod(days: number, now: Date, store: Store): Promise<PeriodCounts> {
+  const firstDay = Math.floor(now.getTime() / DAY_MS) - days + 1;
+  const since = new Date(firstDay * DAY_MS);
+  const counts = await store.countByDayAndCountry(since);
+  const byDay = sumBy(counts, ({ day }) => day);
+  const byCountry = sumBy(counts, ({ country }) => country);
+  return {
+    since,
+    total: counts.reduce((sum, { count }) => sum + count, 0),
+    perDay: Array.from({ length: days }, (_, index) => {
+      const day = dayOf(new Date((firstDay + index) * DAY_MS));
+      return { day, count: byDay.get(day) ?? 0 };
+    }),
+    perCountry: [...byCountry]
+      .map(([country, count]) => ({ country, count }))
+      .sort((a, b) => b.count - a.count || a.country.localeCompare(b.country, "en")),
+    counts,
+  };
+}
+
+function sumBy(counts: readonly MessageCount[], keyOf: (count: MessageCount) => string): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const count of counts) sums.set(keyOf(count), (sums.get(keyOf(count)) ?? 0) + count.count);
+  return sums;
+}
+
+/** `2026-01-31` in UTC. */
+export function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+export interface OverviewParts {
+  store: Store;
+  dataDir: string;
+  databaseKind: Overview["database"]["kind"];
+  now: Date;
+}
+
+export async function readOverview(days: number, parts: OverviewParts): Promise<Overview> {
+  const { store, dataDir, databaseKind, now } = parts;
+  const { since, perDay, perCountry } = await countPeriod(days, now, store);
+  const [depth, unseen, trouble, times, problem, disk] = await Promise.all([
+    store.queueDepth(),
+    store.countUnseen(),
+    store.queueTrouble(now),
+    store.deliveryTimes(since, DELIVERY_BOUNDS_MS),
+    store.ping().then(() => null, problemOf),
+    diskOf(dataDir),
+  ]);
+  return {
+    now: now.toISOString(),
+    days,
+    failed: { count: depth.failed, lastAt: depth.lastFailedAt?.toISOString() ?? null },
+    heldBack: { count: depth.quarantined, unseen },
+    waiting: { count: depth.queued, oldestAt: depth.oldestQueuedAt?.toISOString() ?? null },
+    queue: queueHealth(trouble, now),
+    database: { kind: databaseKind, problem },
+    disk,
+    perDay,
+    perCountry,
+    delivery: {
+      ...times,
+      buckets: times.buckets.map((count, index) => ({ upToMs: DELIVERY_BOUNDS_MS[index] ?? null, count })),
+    },
+  };
+}
+
+function queueHealth({ pause, dueSince }: QueueTrouble, now: Date): Overview["queue"] {
+  if (pause && now.getTime() - pause.lastAt.getTime() < PAUSE_SEEN_MS) {
+    return { state: "paused", reason: pause.reason, since: pause.since.toISOString() };
+  }
+  const isStalled = dueSince !== null && now.getTime() - dueSince.getTime() > STALLED_MS;
+  return isStalled ? { state: "stalled", since: dueSince.toISOString() } : { state: "running" };
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof StoreUnavailable) return error.message;
+  throw error;
+}
+
+async function diskOf(dataDir: string): Promise<Overview["disk"]> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(dataDir);
+    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize, isLow: bavail * bsize < LOW_DISK_BYTES };
+  } catch {
+    // With PostgreSQL the folder may not exist.
+    return null;
+  }
+}
