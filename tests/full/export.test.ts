@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { expect, onTestFinished, test } from "vitest";
+import { exportMessages } from "../../server/operator/export.ts";
+import { openStore } from "../../server/store/open-store.ts";
+import { sqliteFile } from "../../server/store/sqlite.ts";
+import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+
+const MESSAGES = 10_000;
+const LONGEST = 5000;
+/** Of each thread. All messages together have 50 MB. */
+const HEAP_MB = 40;
+
+async function openLargeStore() {
+  const dataDir = await makeScratchFolder();
+  const store = await openStore({ dataDir, databaseUrl: null });
+  onTestFinished(() => store.close());
+  const db = new DatabaseSync(sqliteFile(dataDir));
+  db.prepare(
+    `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1)
+     INSERT INTO messages (reference, fingerprint, name, email, phone, country, message, state, accepted_at,
+       state_changed_at, due_at)
+     SELECT printf('BC-OLD-%05d', n), n, 'Ada', 'ada@example.com', '1', 'GB', printf('%.*c', ?2, 'x'), 'delivered',
+       n / 2, n / 2, NULL FROM numbers`,
+  ).run(MESSAGES, LONGEST);
+  db.close();
+  return { dataDir, store };
+}
+
+test("exports many long messages with a small heap, each once, while others arrive", async () => {
+  const { dataDir, store } = await openLargeStore();
+  const args = [`--max-old-space-size=${HEAP_MB}`, "server/cli.ts", "export"];
+  const env = { PATH: process.env.PATH, DATA_DIR: dataDir };
+  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "inherit"] });
+  const exited = new Promise((resolve) => child.once("exit", resolve));
+  const references: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (!line.startsWith("BC-")) continue;
+    references.push(line.slice(0, line.indexOf(",")));
+    if (references.length % 1000 === 0) await send(store, submissionOf(messageWith()), new Date());
+  }
+  expect(await exited).toBe(0);
+  const old = references.filter((reference) => reference.startsWith("BC-OLD-"));
+  expect(old).toHaveLength(MESSAGES);
+  expect(new Set(references).size).toBe(references.length);
+}, 120_000);
+
+test("holds one part of an export at a time", async () => {
+  const { store } = await openLargeStore();
+  let longest = 0;
+  let total = 0;
+  for await (const text of exportMessages({ filter: {}, format: "json" }, store)) {
+    longest = Math.max(longest, text.length);
+    total += text.length;
+  }
+  expect(total).toBeGreaterThan(MESSAGES * LONGEST);
+  expect(longest).toBeLessThan(2_000_000);
+}, 120_000);
