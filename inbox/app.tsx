@@ -1,59 +1,59 @@
 import { useEffect, useLayoutEffect, useRef } from "react";
 import { Mark } from "../app/components/mark.tsx";
 import { site } from "../app/site.ts";
+import { ActionsProvider } from "./actions.tsx";
+import { formatNumber, TAB_NAME } from "./labels.tsx";
 import { ListScreen } from "./list.tsx";
-import { type Connection, LiveContext, useChanges } from "./live.tsx";
 import { MessageScreen } from "./message.tsx";
 import { OverviewScreen } from "./overview.tsx";
 import { EmptyPanel, LoadingRows, ScreenBoundary } from "./panels.tsx";
 import { PersonScreen } from "./person.tsx";
-import { hrefOf, Link, type Place, parsePlace, rememberedScroll, useHref, watchHistory } from "./places.tsx";
-import { formatNumber, TAB_NAME } from "./words.tsx";
-import { WorkProvider } from "./work.tsx";
+import { type Connection, StatusContext, usePolling } from "./queries.tsx";
+import { hrefOf, Link, parseRoute, type Route, rememberedScroll, useHref, watchHistory } from "./router.tsx";
 
 watchHistory();
 
 export function App() {
-  const live = useChanges();
+  const status = usePolling();
   const href = useHref();
   const { pathname, search } = new URL(href, location.origin);
-  const place = parsePlace(pathname, search);
+  const route = parseRoute(pathname, search);
   const lastList = useRef("/");
-  if (place.screen === "list") lastList.current = href;
-  useTitle(place, live.counts?.unanswered ?? 0);
-  const cameFrom = useArrival(place, href);
-  if (live.connection === "refused") return <NoAccess reason="refused" />;
+  if (route.screen === "list") lastList.current = href;
+  useTitle(route, status.counts?.unanswered ?? 0);
+  const lastViewed = useArrival(route, href);
+  if (status.connection === "refused") return <NoAccess reason="refused" />;
 
   return (
-    <LiveContext value={live}>
-      <WorkProvider>
+    <StatusContext value={status}>
+      <ActionsProvider>
         <a className="skip-link" href="#main">
           Skip to content
         </a>
-        <Header place={place} listHref={lastList.current} connection={live.connection} />
-        <ConnectionBanner connection={live.connection} />
+        <Header route={route} listHref={lastList.current} connection={status.connection} />
+        <ConnectionBanner connection={status.connection} />
         <main id="main" className="main" tabIndex={-1}>
-          {live.changes === null ? (
-            <Waiting connection={live.connection} />
+          {status.changes === null ? (
+            <Waiting connection={status.connection} />
           ) : (
-            <ScreenBoundary key={place.screen}>
-              <Screen place={place} listHref={lastList.current} cameFrom={cameFrom} />
+            <ScreenBoundary key={route.screen}>
+              <Screen route={route} listHref={lastList.current} lastViewed={lastViewed} />
             </ScreenBoundary>
           )}
         </main>
-      </WorkProvider>
-    </LiveContext>
+      </ActionsProvider>
+    </StatusContext>
   );
 }
 
-function Screen({ place, listHref, cameFrom }: { place: Place; listHref: string; cameFrom: string | null }) {
-  switch (place.screen) {
+function Screen({ route, listHref, lastViewed }: { route: Route; listHref: string; lastViewed: string | null }) {
+  switch (route.screen) {
     case "list":
-      return <ListScreen view={place.view} comesFrom={cameFrom} />;
+      return <ListScreen view={route.view} lastViewed={lastViewed} />;
     case "message":
-      return <MessageScreen key={place.reference} reference={place.reference} listHref={listHref} />;
+      return <MessageScreen key={route.reference} reference={route.reference} listHref={listHref} />;
     case "person":
-      return <PersonScreen email={place.email} />;
+      return <PersonScreen email={route.email} />;
     case "overview":
       return <OverviewScreen />;
     case "unknown":
@@ -88,16 +88,16 @@ function Waiting({ connection }: { connection: Connection }) {
   );
 }
 
-function useTitle(place: Place, unanswered: number): void {
+function useTitle(route: Route, unanswered: number): void {
   const name =
-    place.screen === "message"
-      ? place.reference
-      : place.screen === "person"
+    route.screen === "message"
+      ? route.reference
+      : route.screen === "person"
         ? "People"
-        : place.screen === "overview"
+        : route.screen === "overview"
           ? "Overview"
-          : place.screen === "list" && place.view.tab !== "all"
-            ? TAB_NAME[place.view.tab]
+          : route.screen === "list" && route.view.tab !== "all"
+            ? TAB_NAME[route.view.tab]
             : "Messages";
   const count = unanswered > 0 ? `(${formatNumber(unanswered)}) ` : "";
   useEffect(() => {
@@ -106,33 +106,33 @@ function useTitle(place: Place, unanswered: number): void {
 }
 
 /**
- * On another screen the focus goes to its heading, and the page to where it was left, or its top. Gives the message that
- * a list is come back to from.
+ * On another screen, focuses its heading and restores the scroll position. Returns the message that was shown before, so
+ * that the list can focus its row.
  */
-function useArrival(place: Place, href: string): string | null {
-  const before = useRef<{ href: string; place: Place } | null>(null);
-  const cameFrom = useRef<string | null>(null);
+function useArrival(route: Route, href: string): string | null {
+  const before = useRef<{ href: string; route: Route } | null>(null);
+  const lastViewed = useRef<string | null>(null);
   if (before.current && before.current.href !== href) {
-    cameFrom.current = before.current.place.screen === "message" ? before.current.place.reference : null;
+    lastViewed.current = before.current.route.screen === "message" ? before.current.route.reference : null;
   }
   useLayoutEffect(() => {
     const isFirst = before.current === null;
-    const isOtherScreen = before.current?.place.screen !== place.screen || place.screen === "message";
+    const isOtherScreen = before.current?.route.screen !== route.screen || route.screen === "message";
     const isOtherHref = before.current?.href !== href;
-    before.current = { href, place };
+    before.current = { href, route };
     if (isFirst || !isOtherHref) return;
     if (isOtherScreen) {
       document.getElementById("screen-title")?.focus({ preventScroll: true });
       scrollTo(0, rememberedScroll());
-    } else if (place.screen === "list" && place.view.cursor !== "") {
+    } else if (route.screen === "list" && route.view.cursor !== "") {
       scrollTo(0, rememberedScroll());
     }
   });
-  return cameFrom.current;
+  return lastViewed.current;
 }
 
-function Header({ place, listHref, connection }: { place: Place; listHref: string; connection: Connection }) {
-  const current = (...screens: Place["screen"][]) => (screens.includes(place.screen) ? "page" : undefined);
+function Header({ route, listHref, connection }: { route: Route; listHref: string; connection: Connection }) {
+  const current = (...screens: Route["screen"][]) => (screens.includes(route.screen) ? "page" : undefined);
   return (
     <header className="header">
       <Link className="logo" href="/" aria-label={`${site.brand} inbox`}>
@@ -142,7 +142,7 @@ function Header({ place, listHref, connection }: { place: Place; listHref: strin
         </span>
       </Link>
       <nav className="menu" aria-label="Inbox">
-        <Link href={place.screen === "list" ? "/" : listHref} aria-current={current("list", "message")}>
+        <Link href={route.screen === "list" ? "/" : listHref} aria-current={current("list", "message")}>
           Messages
         </Link>
         <Link href={hrefOf({ screen: "person", email: "" })} aria-current={current("person")}>

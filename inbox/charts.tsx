@@ -4,7 +4,7 @@ import { useParentSize } from "@visx/responsive";
 import { scaleBand, scaleLinear } from "@visx/scale";
 import { Bar } from "@visx/shape";
 import type { ReactNode } from "react";
-import { formatNumber } from "./words.tsx";
+import { formatNumber } from "./labels.tsx";
 
 export interface Datum {
   label: string;

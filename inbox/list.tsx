@@ -10,9 +10,11 @@ import {
   type Tab,
   type TabCounts,
 } from "../contract/inbox.ts";
+import { useActions } from "./actions.tsx";
 import { api } from "./api.ts";
-import { useLive, useLoaded, useNow } from "./live.tsx";
+import { ACTION_LABELS, formatNumber, isAllowed, namedCountries, plural, TAB_NAME } from "./labels.tsx";
 import { EmptyPanel, FailurePanel, LoadingRows } from "./panels.tsx";
+import { useNow, useQuery, useStatus } from "./queries.tsx";
 import {
   hasFilters,
   Link,
@@ -22,10 +24,8 @@ import {
   PERIODS,
   type Period,
   toMessageQuery,
-} from "./places.tsx";
+} from "./router.tsx";
 import { MessageRows, rowId } from "./rows.tsx";
-import { ACTION_WORDS, formatNumber, isAllowed, namedCountries, plural, TAB_NAME } from "./words.tsx";
-import { useWork } from "./work.tsx";
 
 const TYPING_PAUSE_MS = 250;
 const PERIOD_NAME: Readonly<Record<Period, string>> = {
@@ -39,20 +39,20 @@ const BULK_ACTIONS: readonly Action[] = ["answer", "unanswer", "retry", "release
 
 interface ListScreenProps {
   view: ListView;
-  /** The message that the operator comes back from. */
-  comesFrom: string | null;
+  /** The message that was shown before. */
+  lastViewed: string | null;
 }
 
-export function ListScreen({ view, comesFrom }: ListScreenProps) {
+export function ListScreen({ view, lastViewed }: ListScreenProps) {
   const now = useNow();
-  const { counts: allCounts } = useLive();
-  const { loaded, reload } = useLoaded<MessagePage>(`list ${listHref(view)}`, (options) =>
+  const { counts: allCounts } = useStatus();
+  const { loaded, reload } = useQuery<MessagePage>(`list ${listHref(view)}`, (options) =>
     api.list({ ...toMessageQuery(view, new Date()), ...(view.cursor && { cursor: view.cursor }) }, options),
   );
   const page = loaded.state === "ready" ? loaded.data : null;
   const counts = useTabCounts(view, page);
   const fresh = useFresh(loaded.state === "ready" && !loaded.isOutdated ? loaded.data.items : null, listHref(view));
-  useReturnTo(comesFrom, page !== null);
+  useReturnTo(lastViewed, page !== null);
 
   return (
     <>
@@ -87,7 +87,7 @@ export function ListScreen({ view, comesFrom }: ListScreenProps) {
 
 /** Those of the first page stay while the operator turns to older ones, which come without. */
 function useTabCounts(view: ListView, page: MessagePage | null): TabCounts | null {
-  const live = useLive().counts;
+  const allCounts = useStatus().counts;
   const [known, setKnown] = useState<{ filters: string; counts: TabCounts } | null>(null);
   const filters = listHref({ ...view, tab: "all", cursor: "" });
   const counts = page?.counts ?? null;
@@ -96,7 +96,7 @@ function useTabCounts(view: ListView, page: MessagePage | null): TabCounts | nul
   }, [filters, counts]);
   if (counts) return counts;
   if (known?.filters === filters) return known.counts;
-  return hasFilters(view) ? null : live;
+  return hasFilters(view) ? null : allCounts;
 }
 
 /** References that came in while the same list was shown. */
@@ -114,7 +114,7 @@ function useFresh(items: readonly MessageItem[] | null, list: string): ReadonlyS
   return fresh;
 }
 
-/** Who comes back from a message goes on from its row. */
+/** Focuses the row of the message that was shown before. */
 function useReturnTo(reference: string | null, isShown: boolean): void {
   const pending = useRef(reference);
   useEffect(() => {
@@ -141,7 +141,7 @@ function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
 }
 
 function Filters({ view }: { view: ListView }) {
-  const { loaded } = useLoaded("countries", (options) => api.countries(options), "once");
+  const { loaded } = useQuery("countries", (options) => api.countries(options), "once");
   const [search, setSearch] = useState(view.search);
   const change = (changes: Partial<ListView>, how: "push" | "replace" = "push") =>
     navigate(listHref({ ...view, cursor: "", ...changes }), how);
@@ -172,7 +172,7 @@ function Filters({ view }: { view: ListView }) {
             type="search"
             value={search}
             maxLength={MAX_SEARCH_LENGTH}
-            placeholder="Name, address, phone, reference or words"
+            placeholder="Name, address, phone, reference or text"
             onChange={(event) => setSearch(event.target.value)}
           />
         </label>
@@ -276,7 +276,7 @@ interface ResultsProps {
 }
 
 function Results({ view, page, total, now, fresh, isOutdated, onChanged }: ResultsProps) {
-  const work = useWork();
+  const actions = useActions();
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const [isAllMatching, setIsAllMatching] = useState(false);
   const selectAll = useRef<HTMLInputElement>(null);
@@ -296,7 +296,7 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
   };
   const perform = async (action: Action) => {
     const fitting = selected.filter((item) => isAllowed(action, item));
-    const results = await work.perform(action, isAllMatching ? { query, total } : { items: fitting }, onChanged);
+    const results = await actions.perform(action, isAllMatching ? { query, total } : { items: fitting }, onChanged);
     if (results === null) return;
     clear();
     // The button that was pressed is gone with the selection.
@@ -312,7 +312,7 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
             type="checkbox"
             checked={isPageSelected}
             onChange={() => {
-              work.dismissNotice();
+              actions.dismissNotice();
               setIsAllMatching(false);
               setPicked(new Set(isPageSelected ? [] : items.map(({ reference }) => reference)));
             }}
@@ -332,7 +332,7 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
               type="button"
               className="button button-small"
               aria-label={`Export as ${format.toUpperCase()}`}
-              onClick={() => work.exportMessages(format, query, total)}
+              onClick={() => actions.exportMessages(format, query, total)}
             >
               <svg className="export-shape" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
                 <path d="M8 2v7.500M4.500 6.500 8 10l3.500-3.500M2.500 13.500h11" />
@@ -350,7 +350,7 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
         selection={{
           isSelected: (reference) => picked.has(reference),
           toggle(reference) {
-            work.dismissNotice();
+            actions.dismissNotice();
             setIsAllMatching(false);
             setPicked(
               (before) =>
@@ -400,7 +400,7 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
                   className={action === "delete" ? "button button-small button-small-danger" : "button button-small"}
                   onClick={() => perform(action)}
                 >
-                  {ACTION_WORDS[action].label}
+                  {ACTION_LABELS[action].label}
                   {isPart && ` ${fitting}`}
                 </button>
               );

@@ -1,13 +1,9 @@
 import type { Action, EventKind, MessageDetail } from "../contract/inbox.ts";
+import { useActions } from "./actions.tsx";
 import { ApiFailure, api } from "./api.ts";
 import { FootprintCard } from "./footprint.tsx";
-import { useLoaded, useNow } from "./live.tsx";
-import { EmptyPanel, FailurePanel, LoadingRows } from "./panels.tsx";
-import { hrefOf, Link, navigate } from "./places.tsx";
-import { replyHref } from "./reply.ts";
-import { StateMarks } from "./rows.tsx";
 import {
-  ACTION_WORDS,
+  ACTION_LABELS,
   ageOf,
   asSentence,
   countryName,
@@ -18,20 +14,24 @@ import {
   isAllowed,
   SKIP_REASON,
   VisitorText,
-} from "./words.tsx";
-import { useWork } from "./work.tsx";
+} from "./labels.tsx";
+import { EmptyPanel, FailurePanel, LoadingRows } from "./panels.tsx";
+import { useNow, useQuery } from "./queries.tsx";
+import { replyHref } from "./reply.ts";
+import { hrefOf, Link, navigate } from "./router.tsx";
+import { StateMarks } from "./rows.tsx";
 
 const ACTIONS: readonly Action[] = ["retry", "release", "resend"];
 /** Events of these kinds come with an error. */
 const TROUBLE: readonly EventKind[] = ["deferred", "failed", "paused", "acknowledgement-failed"];
-/** Details that are words of a fixed list. */
+/** Kinds whose detail is a code. */
 const REASONS: Readonly<Partial<Record<EventKind, Readonly<Record<string, string>>>>> = {
   quarantined: HOLD_REASON,
   "acknowledgement-skipped": SKIP_REASON,
 };
 
 export function MessageScreen({ reference, listHref }: { reference: string; listHref: string }) {
-  const { loaded, reload } = useLoaded(`message ${reference}`, (options) => api.find(reference, options));
+  const { loaded, reload } = useQuery(`message ${reference}`, (options) => api.find(reference, options));
   const isGone = loaded.state === "failed" && loaded.error instanceof ApiFailure && loaded.error.kind === "not-found";
   const message = loaded.state === "ready" && !loaded.isOutdated ? loaded.data : null;
   return (
@@ -68,10 +68,10 @@ interface MessageProps {
 }
 
 function Message({ message, listHref, onChanged }: MessageProps) {
-  const work = useWork();
+  const actions = useActions();
   const { email, phone, country, state, quarantineReason, isRestricted, answeredAt } = message;
   const perform = (action: Action) =>
-    work.perform(action, { items: [message] }, async ([result]) => {
+    actions.perform(action, { items: [message] }, async ([result]) => {
       if (action === "delete" && result?.outcome === "done") navigate(listHref);
       else await onChanged();
     });
@@ -88,11 +88,11 @@ function Message({ message, listHref, onChanged }: MessageProps) {
           className="button button-outline"
           onClick={() => perform(answeredAt ? "unanswer" : "answer")}
         >
-          {ACTION_WORDS[answeredAt ? "unanswer" : "answer"].label}
+          {ACTION_LABELS[answeredAt ? "unanswer" : "answer"].label}
         </button>
         {ACTIONS.filter((action) => isAllowed(action, message)).map((action) => (
           <button key={action} type="button" className="button button-outline" onClick={() => perform(action)}>
-            {action === "retry" && !isFailed ? "Retry now" : ACTION_WORDS[action].label}
+            {action === "retry" && !isFailed ? "Retry now" : ACTION_LABELS[action].label}
           </button>
         ))}
         <button type="button" className="button button-outline" onClick={() => print()}>
@@ -134,9 +134,9 @@ function Message({ message, listHref, onChanged }: MessageProps) {
 
       <div className="message-columns">
         <div className="message-main">
-          <section className="card" aria-labelledby="words-title">
-            <h2 id="words-title">Message</h2>
-            <p className="words">
+          <section className="card" aria-labelledby="text-title">
+            <h2 id="text-title">Message</h2>
+            <p className="message-text">
               <VisitorText text={message.message} isMultiline />
             </p>
           </section>

@@ -2,27 +2,27 @@ import type { ReactNode } from "react";
 import type { Overview } from "../contract/inbox.ts";
 import { api } from "./api.ts";
 import { ColumnChart, RowChart } from "./charts.tsx";
-import { useLoaded } from "./live.tsx";
-import { FailurePanel, LoadingRows } from "./panels.tsx";
-import { Link, listHref } from "./places.tsx";
-import { type Shape, StateMark } from "./rows.tsx";
 import {
   asSentence,
   countryName,
-  durationWords,
   formatBytes,
+  formatDuration,
   formatNumber,
   formatTime,
   formatUtcDay,
   plural,
-} from "./words.tsx";
+} from "./labels.tsx";
+import { FailurePanel, LoadingRows } from "./panels.tsx";
+import { useQuery } from "./queries.tsx";
+import { Link, listHref } from "./router.tsx";
+import { type Shape, StateMark } from "./rows.tsx";
 
 const SHOWN_COUNTRIES = 8;
 /** A message that has waited for less is on its way. */
 const LONG_WAIT_MS = 60 * 60_000;
 
 export function OverviewScreen() {
-  const { loaded, reload } = useLoaded("overview", (options) => api.overview(options));
+  const { loaded, reload } = useQuery("overview", (options) => api.overview(options));
   return (
     <>
       <h1 id="screen-title" tabIndex={-1}>
@@ -81,7 +81,7 @@ function needsOf({ now, failed, heldBack, waiting, queue, database, disk }: Over
     needs.push({ key: "queue", urgency: "trouble", shape: "failed", title: "Nothing is being sent", text });
   }
   if (failed.count > 0) {
-    const last = failed.lastAt === null ? "" : ` The last one failed ${durationWords(msSince(failed.lastAt))} ago.`;
+    const last = failed.lastAt === null ? "" : ` The last one failed ${formatDuration(msSince(failed.lastAt))} ago.`;
     needs.push({
       key: "failed",
       urgency: "trouble",
@@ -108,7 +108,7 @@ function needsOf({ now, failed, heldBack, waiting, queue, database, disk }: Over
       key: "waiting",
       urgency: "look",
       shape: "queued",
-      title: `The oldest message has waited for ${durationWords(msSince(waiting.oldestAt))}`,
+      title: `The oldest message has waited for ${formatDuration(msSince(waiting.oldestAt))}`,
       text: "It is tried again by itself for five days.",
       href: listHref({ tab: "waiting" }),
       action: "Show waiting",
@@ -162,7 +162,7 @@ function NeedsYou({ overview }: { overview: Overview }) {
 
 function oldestNote({ now, waiting }: Overview): string {
   if (waiting.oldestAt === null) return "none";
-  return `oldest for ${durationWords(new Date(now).getTime() - new Date(waiting.oldestAt).getTime())}`;
+  return `oldest for ${formatDuration(new Date(now).getTime() - new Date(waiting.oldestAt).getTime())}`;
 }
 
 function Figure({ name, value, note, href }: { name: string; value: number; note: string; href: string }) {
@@ -216,9 +216,9 @@ function Charts({ overview: { days, perDay, perCountry, delivery } }: { overview
       {delivery.medianMs !== null && delivery.slowestMs !== null && (
         <ColumnChart
           title="Time to delivery"
-          note={`Half within ${durationWords(delivery.medianMs)}; the slowest took ${durationWords(delivery.slowestMs)}.`}
+          note={`Half within ${formatDuration(delivery.medianMs)}; the slowest took ${formatDuration(delivery.slowestMs)}.`}
           category="Time"
-          summary={`Half of ${plural(delivery.count, "message")} were delivered within ${durationWords(delivery.medianMs)}, the slowest took ${durationWords(delivery.slowestMs)}. The table below has the counts.`}
+          summary={`Half of ${plural(delivery.count, "message")} were delivered within ${formatDuration(delivery.medianMs)}, the slowest took ${formatDuration(delivery.slowestMs)}. The table below has the counts.`}
           data={buckets}
         />
       )}

@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from "react";
 import { describeFailure } from "./api.ts";
 
-/** Grey rows in the place of those to come; shown only if loading takes a moment. */
+/** Grey rows until the real ones are loaded; shown only if that takes a moment. */
 export function LoadingRows({ label, count = 8 }: { label: string; count?: number }) {
   return (
     <div className="skeleton" role="status">
@@ -19,7 +19,7 @@ interface PanelProps {
   children?: ReactNode;
 }
 
-/** In the place of what there is not: nothing found, nothing there, nothing to be had. */
+/** Shown where a list or a message would be, when there is none. */
 export function EmptyPanel({ title, children }: PanelProps) {
   return (
     <div className="panel-empty">

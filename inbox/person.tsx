@@ -1,13 +1,13 @@
 import { type FormEvent, useId, useState } from "react";
 import { type ContactField, type ContactMessage, type FieldErrors, MAX_LENGTH } from "../contract/contact-message.ts";
 import type { MessageItem, Person, PersonAnswer } from "../contract/inbox.ts";
+import { Dialog, type Notice, saveFile, useActions } from "./actions.tsx";
 import { api } from "./api.ts";
-import { useLoaded, useNow } from "./live.tsx";
+import { allCountries, formatTime, plural, VisitorText } from "./labels.tsx";
 import { EmptyPanel, FailurePanel, LoadingRows } from "./panels.tsx";
-import { hrefOf, Link, navigate } from "./places.tsx";
+import { useNow, useQuery } from "./queries.tsx";
+import { hrefOf, Link, navigate } from "./router.tsx";
 import { MessageRows } from "./rows.tsx";
-import { allCountries, formatTime, plural, VisitorText } from "./words.tsx";
-import { Dialog, type Notice, saveFile, useWork } from "./work.tsx";
 
 const CHANGED: Notice = {
   tone: "warning",
@@ -72,8 +72,8 @@ type OpenDialog = { kind: "correct" | "erase"; person: Person } | null;
 
 function PersonOf({ email }: { email: string }) {
   const now = useNow();
-  const work = useWork();
-  const { loaded, reload } = useLoaded(`person ${email}`, (options) => api.person(email, options));
+  const actions = useActions();
+  const { loaded, reload } = useQuery(`person ${email}`, (options) => api.person(email, options));
   const [dialog, setDialog] = useState<OpenDialog>(null);
   if (loaded.state === "loading" || (loaded.state === "ready" && loaded.isOutdated)) {
     return <LoadingRows label="Loading this person’s messages" count={4} />;
@@ -90,13 +90,13 @@ function PersonOf({ email }: { email: string }) {
   }
 
   const exportPerson = () =>
-    work.attempt(async () => {
+    actions.attempt(async () => {
       const { fileName, contentType, text, count } = await api.exportPerson(email);
       saveFile(fileName, contentType, [text]);
       return { tone: "success", text: `${plural(count, "message")} exported as ${fileName}.` };
     });
   const restrict = (isRestricted: boolean) =>
-    work.attempt(async () => {
+    actions.attempt(async () => {
       const answer = await api.restrict({ email, version, isRestricted });
       await reload();
       const done = isRestricted ? "restricted: kept, but neither sent nor deleted" : "free to be used again";
@@ -197,14 +197,14 @@ const LABEL: Readonly<Record<ContactField, string>> = {
   email: "E-mail address",
   phone: "Phone",
   country: "Country",
-  message: "Words",
+  message: "Message",
 };
 
 function CorrectDialog({ person: { email, version, messages, hasFootprint }, onClose, onDone }: PersonDialogProps) {
-  const work = useWork();
+  const actions = useActions();
   const [errors, setErrors] = useState<FieldErrors>({});
   const [first] = messages;
-  const { loaded } = useLoaded(
+  const { loaded } = useQuery(
     `message ${first?.reference}`,
     (options) => api.find(first?.reference ?? "", options),
     "once",
@@ -231,7 +231,7 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
     }
     const removesFootprint = typed.has("removes-footprint");
     if (Object.keys(changes).length === 0 && !removesFootprint) return onClose();
-    await work.attempt(async () => {
+    await actions.attempt(async () => {
       const answer = await api.correct({ email, version, changes, removesFootprint });
       if (answer.outcome === "invalid") {
         setErrors(answer.fields);
@@ -336,7 +336,7 @@ function FieldError({ id, error }: { id: string; error: string | undefined }) {
 }
 
 function EraseDialog({ person: { email, version, messages }, onClose, onDone }: PersonDialogProps) {
-  const work = useWork();
+  const actions = useActions();
   const [typed, setTyped] = useState("");
   const isSame = typed.trim().toLowerCase() === email.trim().toLowerCase();
   const count = plural(messages.length, "message");
@@ -344,7 +344,7 @@ function EraseDialog({ person: { email, version, messages }, onClose, onDone }: 
   const erase = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (!isSame) return;
-    await work.attempt(async () => {
+    await actions.attempt(async () => {
       const answer = await api.erase({ email, version, confirmation: typed.trim() });
       onClose();
       await onDone();

@@ -3,14 +3,14 @@ import { replyHref } from "./reply.ts";
 
 const MESSAGE = { email: "ada@example.com", reference: "BC-7K3Q-9M", message: "Hello,\nhow much?" };
 
-test("quotes the words and names the reference", () => {
+test("quotes the message and names the reference", () => {
   const url = new URL(replyHref(MESSAGE));
   expect(url.pathname).toBe("ada@example.com");
   expect(url.searchParams.get("subject")).toBe("Re: [BC-7K3Q-9M]");
   expect(url.searchParams.get("body")).toBe("\r\n\r\n> Hello,\r\n> how much?");
 });
 
-test("an address cannot add recipients, a subject or words", () => {
+test("an address cannot add recipients, a subject or text", () => {
   const url = new URL(replyHref({ ...MESSAGE, email: "a?bcc=eve&body=x%0a/#@example.com" }));
   expect(decodeURIComponent(url.pathname)).toBe("a?bcc=eve&body=x%0a/#@example.com");
   expect([...url.searchParams.keys()]).toEqual(["subject", "body"]);

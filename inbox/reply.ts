@@ -6,7 +6,7 @@ const MAX_LENGTH = 1900;
 const CUT_OFF = "\r\n> […]";
 
 /**
- * Opens a reply in the operator's mail program, with the visitor's words quoted, as many of them as fit. Every character
+ * Opens a reply in the operator's mail program, with as much of the message quoted as fits. Every character
  * that a visitor chose is encoded: an address may contain `?` or `&`, which would add recipients.
  */
 export function replyHref({

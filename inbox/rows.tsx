@@ -1,6 +1,6 @@
 import type { InboxState, MessageItem } from "../contract/inbox.ts";
-import { hrefOf, Link } from "./places.tsx";
-import { countryName, Moment, STATE_NAME, VisitorText } from "./words.tsx";
+import { countryName, Moment, STATE_NAME, VisitorText } from "./labels.tsx";
+import { hrefOf, Link } from "./router.tsx";
 
 export type Shape = InboxState | "answered" | "restricted";
 

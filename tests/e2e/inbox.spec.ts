@@ -579,11 +579,11 @@ test("shows hostile names and words as text", async ({ page, inbox }) => {
       dispatchEvent(new PopStateEvent("popstate", { state: null }));
     }, `/messages/${reference}`);
     await expect(page.locator(".message-reference")).toHaveText(reference);
-    await expect(page.locator(".words")).toBeVisible();
+    await expect(page.locator(".message-text")).toBeVisible();
     const shown = await page.evaluate(() => ({
       name: document.querySelector("h1")?.textContent,
-      words: document.querySelector(".words")?.textContent,
-      markup: document.querySelectorAll(".words a, .words img, main script, main iframe").length,
+      words: document.querySelector(".message-text")?.textContent,
+      markup: document.querySelectorAll(".message-text a, .message-text img, main script, main iframe").length,
       links: [...document.querySelectorAll<HTMLAnchorElement>("main a:not(.back):not(.button)")].map(
         ({ pathname }) => pathname,
       ),
@@ -647,7 +647,7 @@ test("prints a message without the controls", async ({ page, inbox }) => {
   await button(page, "Print").click();
   await expect(page.locator("body[data-printed]")).toBeAttached();
   await page.emulateMedia({ media: "print" });
-  await expect(page.locator(".words")).toBeVisible();
+  await expect(page.locator(".message-text")).toBeVisible();
   await expect(page.getByRole("region", { name: "Footprint estimate" })).toBeVisible();
   await expect(page.getByRole("region", { name: "History" })).toBeVisible();
   for (const hidden of [".header", ".message-actions", ".back"]) await expect(page.locator(hidden)).toBeHidden();

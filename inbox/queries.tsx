@@ -11,20 +11,20 @@ const KEPT_ANSWERS = 20;
  */
 export type Connection = "connecting" | "live" | "lost" | "unavailable" | "refused";
 
-export interface Live {
+export interface Status {
   connection: Connection;
   /** Another text whenever something changed, or may have changed while the connection was lost. `null` at first. */
   changes: string | null;
   counts: TabCounts | null;
 }
 
-const NOTHING_YET: Live = { connection: "connecting", changes: null, counts: null };
-export const LiveContext = createContext<Live>(NOTHING_YET);
-export const useLive = () => useContext(LiveContext);
+const NOTHING_YET: Status = { connection: "connecting", changes: null, counts: null };
+export const StatusContext = createContext<Status>(NOTHING_YET);
+export const useStatus = () => useContext(StatusContext);
 
 /** Hears of every change within about a second, for as long as the page is open. */
-export function useChanges(): Live {
-  const [live, setLive] = useState<Live>(NOTHING_YET);
+export function usePolling(): Status {
+  const [status, setStatus] = useState<Status>(NOTHING_YET);
   useEffect(() => {
     const stop = new AbortController();
     const { signal } = stop;
@@ -35,12 +35,12 @@ export function useChanges(): Live {
         try {
           const { token, counts } = await api.changes(since, { signal });
           if (since === null) connections += 1;
-          if (token !== since) setLive({ connection: "live", changes: `${connections}:${token}`, counts });
+          if (token !== since) setStatus({ connection: "live", changes: `${connections}:${token}`, counts });
           since = token;
         } catch (error) {
           if (signal.aborted) return;
           const connection = connectionAfter(error);
-          setLive((before) => ({ ...before, connection }));
+          setStatus((before) => ({ ...before, connection }));
           if (connection === "refused") return;
           // Without it the answer comes at once, so that the page knows when the connection is back.
           since = null;
@@ -51,7 +51,7 @@ export function useChanges(): Live {
     follow();
     return () => stop.abort();
   }, []);
-  return live;
+  return status;
 }
 
 function connectionAfter(error: unknown): Connection {
@@ -73,15 +73,15 @@ type Answer<T> = { key: string; data: T } | { key: string; error: unknown };
 const kept = new Map<string, unknown>();
 
 /**
- * Loads what `key` names, and if `live` loads it again whenever something changes in the store. When only that fails, what is
- * shown stays: the connection's own banner tells of it. `reload` resolves once the new answer is shown.
+ * Loads what `key` names, and with `refetch` again after every change in the store. When only that fails, the answer
+ * before stays, under the connection's banner. `reload` resolves once the new answer is shown.
  */
-export function useLoaded<T>(
+export function useQuery<T>(
   key: string,
   load: (options: CallOptions) => Promise<T>,
-  how: "live" | "once" = "live",
+  how: "refetch" | "once" = "refetch",
 ): { loaded: Loaded<T>; reload: () => Promise<void> } {
-  const { changes } = useLive();
+  const { changes } = useStatus();
   const [answer, setAnswer] = useState<Answer<T> | null>(null);
   const loadedKey = useRef<string | null>(null);
   const latestLoad = useRef(load);
@@ -108,7 +108,7 @@ export function useLoaded<T>(
     loadedKey.current = key;
     loadNow({ signal: stop.signal, isBackground });
     return () => stop.abort();
-  }, [key, how === "live" ? changes : null]);
+  }, [key, how === "refetch" ? changes : null]);
 
   const reload = () => {
     setAnswer((before) => (before && "error" in before ? null : before));
@@ -139,7 +139,7 @@ function keep(key: string, data: unknown): void {
 /** The time, again every half minute: ages grow while nothing happens. */
 export function useNow(): Date {
   const [now, setNow] = useState(() => new Date());
-  const { changes } = useLive();
+  const { changes } = useStatus();
   // biome-ignore lint/correctness/useExhaustiveDependencies: what has just arrived is not from the future
   useEffect(() => {
     setNow(new Date());

@@ -11,7 +11,7 @@ import {
 import type { Action, ActionResult, ExportFormat, MessageItem, MessageQuery } from "../contract/inbox.ts";
 import { MAX_PAGE } from "../contract/inbox.ts";
 import { api, describeFailure, isAbort } from "./api.ts";
-import { ACTION_WORDS, formatNumber, isAllowed, plural, STATE_NAME } from "./words.tsx";
+import { ACTION_LABELS, formatNumber, isAllowed, plural, STATE_NAME } from "./labels.tsx";
 
 /** Small enough that progress is seen and cancelling is quick. */
 const BATCH = 50;
@@ -30,12 +30,12 @@ export interface Notice {
 /** Messages that are on the screen, or all that a query finds. */
 export type Selection = { items: readonly MessageItem[] } | { query: MessageQuery; total: number };
 
-export interface Work {
-  /** Takes away what was told: the operator has gone on, and needs the place. */
+export interface Actions {
+  /** The operator has gone on, and needs the space. */
   dismissNotice(): void;
   /**
-   * Asks first where something cannot be undone, then acts in batches. `refresh` is done before the outcome is told, so
-   * that whoever goes on at once sees what it is now. Resolves to null when the operator thought better.
+   * Asks first where something cannot be undone, then acts in batches. `refresh` runs before the notice is shown, so that
+   * the page is up to date by then. Resolves to null when the operator cancels.
    */
   perform(
     action: Action,
@@ -44,7 +44,7 @@ export interface Work {
   ): Promise<readonly ActionResult[] | null>;
   exportMessages(format: ExportFormat, query: MessageQuery, total: number): Promise<void>;
   /** Runs anything that takes one call, and tells the operator when it fails. */
-  attempt(work: () => Promise<Notice | null>): Promise<void>;
+  attempt(run: () => Promise<Notice | null>): Promise<void>;
 }
 
 interface Question {
@@ -60,22 +60,22 @@ interface Progress {
   total: number;
 }
 
-const WorkContext = createContext<Work | null>(null);
+const ActionsContext = createContext<Actions | null>(null);
 
-export function useWork(): Work {
-  const work = useContext(WorkContext);
-  if (!work) throw new Error("There is no WorkProvider around this.");
-  return work;
+export function useActions(): Actions {
+  const actions = useContext(ActionsContext);
+  if (!actions) throw new Error("There is no ActionsProvider around this.");
+  return actions;
 }
 
-/** What the operator sets going, with the dialogs that ask and show progress and the notice that tells the outcome. */
-export function WorkProvider({ children }: { children: ReactNode }) {
+/** Runs what the operator starts, with the dialogs that ask and show progress and the notice of the outcome. */
+export function ActionsProvider({ children }: { children: ReactNode }) {
   const [notice, setNotice] = useState<Notice | null>(null);
   const [question, setQuestion] = useState<Question | null>(null);
   const [progress, setProgress] = useState<Progress | null>(null);
   const cancellation = useRef<AbortController | null>(null);
 
-  const work = useMemo<Work>(() => {
+  const actions = useMemo<Actions>(() => {
     function ask(title: string, text: string, confirm: string): Promise<boolean> {
       return new Promise((resolve) => {
         const answer = (isConfirmed: boolean) => {
@@ -131,7 +131,7 @@ export function WorkProvider({ children }: { children: ReactNode }) {
           const total = targets.length;
           let problem: unknown = null;
           while (results.length < total && !signal.aborted && problem === null) {
-            report({ title: ACTION_WORDS[action].running, done: results.length, total });
+            report({ title: ACTION_LABELS[action].running, done: results.length, total });
             const batch = targets
               .slice(results.length, results.length + BATCH)
               .map(({ reference, version }) => ({ reference, version }));
@@ -171,7 +171,7 @@ export function WorkProvider({ children }: { children: ReactNode }) {
   }, []);
 
   return (
-    <WorkContext value={work}>
+    <ActionsContext value={actions}>
       {children}
       <Notices notice={notice} onDismiss={() => setNotice(null)} />
       {question && (
@@ -188,7 +188,7 @@ export function WorkProvider({ children }: { children: ReactNode }) {
         </Dialog>
       )}
       {progress && <ProgressDialog progress={progress} onCancel={() => cancellation.current?.abort()} />}
-    </WorkContext>
+    </ActionsContext>
   );
 }
 
@@ -250,7 +250,7 @@ function outcomeNotice(action: Action, results: readonly ActionResult[], total: 
     details.push(`Cancelled: ${formatNumber(total - results.length)} of ${plural(total, "message")} left as they are.`);
   }
 
-  const text = done === 0 ? "Nothing was changed." : `${plural(done, "message")} ${ACTION_WORDS[action].done}.`;
+  const text = done === 0 ? "Nothing was changed." : `${plural(done, "message")} ${ACTION_LABELS[action].done}.`;
   const tone = problem !== null ? "failure" : details.length > 0 ? "warning" : "success";
   return { tone, text: total === 0 ? "None of these messages fits." : text, details };
 }

@@ -18,7 +18,7 @@ export interface ListView {
 export const PERIODS = ["any", "24h", "7d", "30d", "dates"] as const;
 export type Period = (typeof PERIODS)[number];
 
-export type Place =
+export type Route =
   | { screen: "list"; view: ListView }
   | { screen: "message"; reference: string }
   | { screen: "person"; email: string }
@@ -35,7 +35,7 @@ export const NEWEST: ListView = {
   cursor: "",
 };
 
-export function parsePlace(path: string, search: string): Place {
+export function parseRoute(path: string, search: string): Route {
   const parameters = new URLSearchParams(search);
   const text = (name: string) => parameters.get(name)?.trim() ?? "";
   const [, first, second, ...more] = path.split("/");
@@ -57,14 +57,14 @@ export function parsePlace(path: string, search: string): Place {
   return { screen: "unknown" };
 }
 
-export function hrefOf(place: Place): string {
-  if (place.screen === "message") return `/messages/${encodeURIComponent(place.reference)}`;
-  if (place.screen === "overview") return "/overview";
-  if (place.screen === "person")
-    return `/people${place.email ? `?${new URLSearchParams({ email: place.email })}` : ""}`;
-  if (place.screen === "unknown") return "/";
+export function hrefOf(route: Route): string {
+  if (route.screen === "message") return `/messages/${encodeURIComponent(route.reference)}`;
+  if (route.screen === "overview") return "/overview";
+  if (route.screen === "person")
+    return `/people${route.email ? `?${new URLSearchParams({ email: route.email })}` : ""}`;
+  if (route.screen === "unknown") return "/";
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(place.view)) {
+  for (const [name, value] of Object.entries(route.view)) {
     if (value !== "" && value !== NEWEST[name as keyof ListView]) parameters.set(name, value);
   }
   return parameters.size > 0 ? `/?${parameters}` : "/";

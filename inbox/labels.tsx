@@ -54,7 +54,7 @@ export const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   "acknowledgement-skipped": "No acknowledgement sent",
 };
 
-interface ActionWords {
+interface ActionLabels {
   label: string;
   /** What it is called while it runs. */
   running: string;
@@ -62,7 +62,7 @@ interface ActionWords {
   done: string;
 }
 
-export const ACTION_WORDS: Readonly<Record<Action, ActionWords>> = {
+export const ACTION_LABELS: Readonly<Record<Action, ActionLabels>> = {
   retry: { label: "Retry", running: "Retrying", done: "queued again" },
   resend: { label: "Resend", running: "Resending", done: "queued to be sent once more" },
   release: { label: "Release", running: "Releasing", done: "released and queued" },
@@ -128,7 +128,7 @@ export function ageOf(moment: string, now: Date): string {
 }
 
 /** For a sentence: `12 minutes`, `3 hours`, `5 days`. Rounded down. */
-export function durationWords(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1000) return "less than a second";
   const units = [
     ["day", 86_400_000],
