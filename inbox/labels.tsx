@@ -1,5 +1,7 @@
 import { isKnownCountry } from "../contract/contact-message.ts";
+import { countryName as nameOf } from "../contract/country-name.ts";
 import type { Action, EventKind, HoldReason, InboxState, MessageItem, SkipReason, Tab } from "../contract/inbox.ts";
+import { plural as pluralOf } from "../contract/plural.ts";
 import { HIDDEN_CHARACTER, visible } from "../contract/visible-text.ts";
 
 export const TAB_NAME: Readonly<Record<Tab, string>> = {
@@ -77,7 +79,6 @@ export function isAllowed(action: Action, { refusals }: MessageItem): boolean {
 }
 
 const NUMBER = new Intl.NumberFormat("en-GB");
-const COUNTRY = new Intl.DisplayNames("en-GB", { type: "region" });
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 const SHORT_DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
@@ -89,10 +90,7 @@ export const formatTime = (moment: string) => TIME.format(new Date(moment));
 export const formatUtcDay = (day: string) => UTC_DAY.format(new Date(day));
 
 /** `1 message`, `2,000 messages`, `3 countries`. */
-export function plural(count: number, noun: string): string {
-  const several = noun.endsWith("ry") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
-  return `${formatNumber(count)} ${count === 1 ? noun : several}`;
-}
+export const plural = (count: number, noun: string) => pluralOf(count, noun, formatNumber);
 
 /** A reason, as programs note it, as a sentence: `450 deferred by the mail server (DATA).` */
 export function asSentence(text: string): string {
@@ -101,8 +99,7 @@ export function asSentence(text: string): string {
 }
 
 export function countryName(code: string): string {
-  if (code === "") return "No country";
-  return isKnownCountry(code) ? (COUNTRY.of(code) ?? code) : visible(code);
+  return code === "" ? "No country" : visible(nameOf(code));
 }
 
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
 import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
 import type { Action } from "../../contract/inbox.ts";
+import { plural } from "../../contract/plural.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { actOn, actOnAll, refusalOf, stateOf } from "../operator/actions.ts";
 import { cellText, exportMessages, type MessageJson, messageJson, visibleJson } from "../operator/export.ts";
@@ -21,7 +22,7 @@ import {
   when,
   wholeNumber,
 } from "./command.ts";
-import { ageOf, bars, cut, plural, table, widthOf } from "./output.ts";
+import { ageOf, bars, cut, table, widthOf } from "./output.ts";
 
 const STATES: readonly MessageState[] = ["queued", "delivered", "failed", "quarantined"];
 const LIST_WIDTH = 120;

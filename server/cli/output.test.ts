@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bars, cut, plural, table, widthOf } from "./output.ts";
+import { bars, cut, table, widthOf } from "./output.ts";
 
 test("aligns columns by what they take on a terminal", () => {
   expect(
@@ -53,8 +53,4 @@ test("draws the highest count in full and hides none", () => {
       10,
     ),
   ).toBe("a  100  ██████████\nb    1  █\nc    0\n");
-});
-
-test("counts in English", () => {
-  expect([0, 1, 2].map((count) => plural(count, "message"))).toEqual(["0 messages", "1 message", "2 messages"]);
 });

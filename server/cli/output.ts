@@ -1,10 +1,5 @@
 import { formatDuration } from "../../contract/duration.ts";
 
-/** `1 message`, `2 messages`. */
-export function plural(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
-}
-
 /** How long ago that was: `45s`, `12m`, `3h`, `5d`. */
 export function ageOf(moment: Date, now: Date): string {
   return formatDuration(now.getTime() - moment.getTime());

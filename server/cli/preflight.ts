@@ -1,8 +1,9 @@
 import { Resolver } from "node:dns/promises";
 import { fileURLToPath } from "node:url";
+import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
 import { defineCommand } from "./command.ts";
-import { plural, table } from "./output.ts";
+import { table } from "./output.ts";
 import type { Finding } from "./preflight-checks.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));

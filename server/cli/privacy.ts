@@ -1,6 +1,7 @@
 import type { ContactField } from "../../contract/contact-message.ts";
 import { isFootprintField, parseFootprint } from "../../contract/footprint.ts";
 import { AMOUNTS, CHOICES, DISTANCES, FIELD_PREFIX, type FootprintField } from "../../contract/footprint-fields.ts";
+import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
 import {
   changePerson,
@@ -20,7 +21,6 @@ import {
   oneOf,
   UsageError,
 } from "./command.ts";
-import { plural } from "./output.ts";
 
 const exportAddress = defineCommand({
   name: "privacy export",

@@ -1,6 +1,7 @@
 import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
+import { countryName } from "../../contract/country-name.ts";
 import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
 import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
 import type { StoredMessage } from "../store/store.ts";
@@ -89,12 +90,6 @@ export function messageId(message: Pick<StoredMessage, "reference" | "id">, mail
   const local = `${message.reference}.${message.id}`.replaceAll(/[^A-Za-z0-9.-]/g, "-");
   const domain = domainToASCII(mailFrom.slice(mailFrom.lastIndexOf("@") + 1));
   return `<${local}@${domain || "localhost"}>`;
-}
-
-const COUNTRY_NAMES = new Intl.DisplayNames("en-GB", { type: "region", fallback: "code" });
-
-function countryName(code: string): string {
-  return /^[A-Z]{2}$/.test(code) ? (COUNTRY_NAMES.of(code) ?? code) : code;
 }
 
 /** The visitor's words come last and run to the end, so that nothing in them can look like one of our lines. */
