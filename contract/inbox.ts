@@ -27,8 +27,11 @@ import type { FootprintEstimate } from "./footprint.ts";
 /** A person needs to act on `failed` and `quarantined`; `queued` waits for its next attempt. */
 export type InboxState = "queued" | "delivered" | "failed" | "quarantined";
 
-/** Why a message was held back: a filled trap field, many messages from one network, or from everybody together. */
-export type HoldReason = "trap" | "network-limit" | "hourly-limit";
+/**
+ * `trap`: the trap field was filled. `network-limit`: many messages came from the same network. `hourly-limit`: more
+ * messages came in an hour, from everybody together, than HOURLY_LIMIT allows.
+ */
+export type QuarantineReason = "trap" | "network-limit" | "hourly-limit";
 
 /**
  * Why a sender gets no acknowledgement. `restricted`: they asked that the message not be used. `too-late`: it is more than
@@ -39,10 +42,10 @@ export type HoldReason = "trap" | "network-limit" | "hourly-limit";
 export type SkipReason = "restricted" | "too-late" | "own-address" | "not-a-person" | "address-limit" | "hourly-limit";
 
 /**
- * `unanswered`: neither marked as answered nor held back. `waiting`: queued. `held-back`: in quarantine. Messages that
+ * `unanswered`: neither marked as answered nor in quarantine. `waiting`: queued. Messages that
  * their sender asked to restrict are in the same tabs as all others.
  */
-export const TABS = ["all", "unanswered", "waiting", "failed", "held-back"] as const;
+export const TABS = ["all", "unanswered", "waiting", "failed", "quarantined"] as const;
 export type Tab = (typeof TABS)[number];
 export type TabCounts = Readonly<Record<Tab, number>>;
 
@@ -106,7 +109,7 @@ export interface MessageItem {
   isRestricted: boolean;
   answeredAt: string | null;
   /** Kept after its release. */
-  quarantineReason: HoldReason | null;
+  quarantineReason: QuarantineReason | null;
   /** Why an action is refused, as a sentence without its full stop; those without one can be done. */
   refusals: Readonly<Partial<Record<Action, string>>>;
 }
@@ -123,10 +126,10 @@ export interface MessageDetail extends MessageItem {
 }
 
 /**
- * `accepted`: it came in, and was queued. `quarantined`: it came in, and was held back (`detail` is a HoldReason).
+ * `accepted`: it came in, and was queued. `quarantined`: it came in, and was quarantined (`detail` is a QuarantineReason).
  * `deferred`: an attempt failed, and another follows. `failed`: the last attempt failed. `paused`: the mail server took
  * no mail at all, so that this attempt did not count. The `detail` of these three is the error. `viewed`: an operator
- * opened it while it was held back. `retried`, `released` and `resent`: an operator queued it again. `acknowledged`: its
+ * opened it while it was in quarantine. `retried`, `released` and `resent`: an operator queued it again. `acknowledged`: its
  * sender was told by e-mail that it has arrived; the other `acknowledgement-` kinds are attempts at that, and do not touch
  * the message (`detail` is the error; of `acknowledgement-skipped`, a SkipReason).
  */
@@ -158,8 +161,8 @@ export interface MessageEvent {
 }
 
 /**
- * `retry`: failed or queued, now. `resend`: delivered, once more. `release`: held back, mail it. `delete`: in any state,
- * for good. `answer` and `unanswer`: mark, and undo it.
+ * `retry`: send it now. `resend`: send it once more. `release`: out of quarantine, to be sent. `answer` and `unanswer`:
+ * mark, and undo it. A message's `refusals` say which of them it does not allow.
  */
 export const ACTIONS = ["retry", "resend", "release", "delete", "answer", "unanswer"] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -263,14 +266,14 @@ export interface CountryCount {
   count: number;
 }
 
-/** What is failed, held back or waiting is counted without messages that are restricted. */
+/** What is failed, quarantined or waiting is counted without messages that are restricted. */
 export interface Overview {
   now: string;
   /** How many days the counts and times below look back. */
   days: number;
   failed: { count: number; lastAt: string | null };
   /** `unseen`: no operator has opened them yet. */
-  heldBack: { count: number; unseen: number };
+  quarantined: { count: number; unseen: number };
   /** `oldestAt`: since when the oldest of them waits. */
   waiting: { count: number; oldestAt: string | null };
   queue: QueueHealth;

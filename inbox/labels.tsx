@@ -1,6 +1,14 @@
 import { isKnownCountry } from "../contract/contact-message.ts";
 import { countryName as nameOf } from "../contract/country-name.ts";
-import type { Action, EventKind, HoldReason, InboxState, MessageItem, SkipReason, Tab } from "../contract/inbox.ts";
+import type {
+  Action,
+  EventKind,
+  InboxState,
+  MessageItem,
+  QuarantineReason,
+  SkipReason,
+  Tab,
+} from "../contract/inbox.ts";
 import { plural as pluralOf } from "../contract/plural.ts";
 import { HIDDEN_CHARACTER, visible } from "../contract/visible-text.ts";
 
@@ -9,17 +17,17 @@ export const TAB_NAME: Readonly<Record<Tab, string>> = {
   unanswered: "Unanswered",
   waiting: "Waiting",
   failed: "Failed",
-  "held-back": "Held back",
+  quarantined: "Quarantined",
 };
 
 export const STATE_NAME: Readonly<Record<InboxState, string>> = {
   queued: "Waiting",
   delivered: "Delivered",
   failed: "Failed",
-  quarantined: "Held back",
+  quarantined: "Quarantined",
 };
 
-export const HOLD_REASON: Readonly<Record<HoldReason, string>> = {
+export const QUARANTINE_REASON: Readonly<Record<QuarantineReason, string>> = {
   trap: "A field that no visitor sees was filled in, so a program probably sent it.",
   "network-limit": "Many messages came from the same network in a short time.",
   "hourly-limit": "More messages came in within an hour than HOURLY_LIMIT allows.",
@@ -36,7 +44,7 @@ export const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
 
 export const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   accepted: "Accepted",
-  quarantined: "Accepted, and held back",
+  quarantined: "Accepted, and quarantined",
   delivered: "Delivered to the mail server",
   deferred: "Could not be delivered; tried again later",
   failed: "Failed for good",

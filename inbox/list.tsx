@@ -236,7 +236,7 @@ const NOTHING_IN: Readonly<Record<Tab, readonly [title: string, text: string]>> 
   unanswered: ["Everything is answered", "New messages appear here by themselves."],
   waiting: ["Nothing is waiting", "Every message has been delivered, or needs you in another tab."],
   failed: ["Nothing has failed", "Messages that cannot be delivered are listed here."],
-  "held-back": ["Nothing is held back", "Suspected abuse is listed here, and never dropped."],
+  quarantined: ["Nothing is quarantined", "Suspected abuse is listed here, and never dropped."],
 };
 
 function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: boolean }) {

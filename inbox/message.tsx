@@ -10,8 +10,8 @@ import {
   EVENT_NAME,
   formatNumber,
   formatTime,
-  HOLD_REASON,
   isAllowed,
+  QUARANTINE_REASON,
   SKIP_REASON,
   VisitorText,
 } from "./labels.tsx";
@@ -26,7 +26,7 @@ const ACTIONS: readonly Action[] = ["retry", "release", "resend"];
 const TROUBLE: readonly EventKind[] = ["deferred", "failed", "paused", "acknowledgement-failed"];
 /** Kinds whose detail is a code. */
 const REASONS: Readonly<Partial<Record<EventKind, Readonly<Record<string, string>>>>> = {
-  quarantined: HOLD_REASON,
+  quarantined: QUARANTINE_REASON,
   "acknowledgement-skipped": SKIP_REASON,
 };
 
@@ -115,12 +115,12 @@ function Message({ message, listHref, onChanged }: MessageProps) {
         </div>
       )}
       {state === "quarantined" && (
-        <div className="callout callout-held">
-          <h2>Why it is held back</h2>
+        <div className="callout callout-quarantined">
+          <h2>Why it is quarantined</h2>
           <p>
             {quarantineReason
-              ? HOLD_REASON[quarantineReason]
-              : "An earlier version held it back, and did not note why."}{" "}
+              ? QUARANTINE_REASON[quarantineReason]
+              : "An earlier version quarantined it, and did not note why."}{" "}
             Release it to send it to the team, or delete it.
           </p>
         </div>

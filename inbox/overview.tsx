@@ -51,7 +51,7 @@ interface Need {
 }
 
 /** What somebody has to do something about, the most urgent first. */
-function needsOf({ now, failed, heldBack, waiting, queue, database, disk }: Overview): Need[] {
+function needsOf({ now, failed, quarantined, waiting, queue, database, disk }: Overview): Need[] {
   const needs: Need[] = [];
   const msSince = (moment: string) => new Date(now).getTime() - new Date(moment).getTime();
   if (database.problem !== null) {
@@ -92,15 +92,15 @@ function needsOf({ now, failed, heldBack, waiting, queue, database, disk }: Over
       action: "Show failed",
     });
   }
-  if (heldBack.unseen > 0) {
+  if (quarantined.unseen > 0) {
     needs.push({
-      key: "held",
+      key: "quarantined",
       urgency: "look",
       shape: "quarantined",
-      title: `${plural(heldBack.unseen, "message")} held back, not looked at`,
+      title: `${plural(quarantined.unseen, "message")} quarantined, not looked at`,
       text: "Suspected abuse. Release what is genuine, delete the rest.",
-      href: listHref({ tab: "held-back" }),
-      action: "Show held back",
+      href: listHref({ tab: "quarantined" }),
+      action: "Show quarantined",
     });
   }
   if (waiting.oldestAt !== null && msSince(waiting.oldestAt) > LONG_WAIT_MS) {
@@ -119,7 +119,7 @@ function needsOf({ now, failed, heldBack, waiting, queue, database, disk }: Over
 
 function NeedsYou({ overview }: { overview: Overview }) {
   const needs = needsOf(overview);
-  const { waiting, heldBack, failed, database, disk } = overview;
+  const { waiting, quarantined, failed, database, disk } = overview;
   return (
     <section className="needs" aria-labelledby="needs-title">
       <h2 id="needs-title">{needs.length > 0 ? "Needs somebody now" : "Nothing needs you now"}</h2>
@@ -145,10 +145,10 @@ function NeedsYou({ overview }: { overview: Overview }) {
           href={listHref({ tab: "failed" })}
         />
         <Figure
-          name="Held back"
-          value={heldBack.count}
-          note={heldBack.unseen === 0 ? "all looked at" : `${formatNumber(heldBack.unseen)} not looked at`}
-          href={listHref({ tab: "held-back" })}
+          name="Quarantined"
+          value={quarantined.count}
+          note={quarantined.unseen === 0 ? "all looked at" : `${formatNumber(quarantined.unseen)} not looked at`}
+          href={listHref({ tab: "quarantined" })}
         />
         <div className="figure">
           <dt>{database.kind}</dt>

@@ -478,12 +478,17 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     );
     const quarantined = await send(store, trapped("eve@example.org"), ago(0));
     const { items: all, counts, nextCursor } = await list();
-    expect(counts).toEqual({ all: 4, unanswered: 2, waiting: 1, failed: 1, "held-back": 1 });
+    expect(counts).toEqual({ all: 4, unanswered: 2, waiting: 1, failed: 1, quarantined: 1 });
     expect(nextCursor).toBeNull();
     expect(all[1]?.excerpt).toBe("x".repeat(240));
     const listed = JSON.parse(await cli("list", "--json")) as Record<string, unknown>[];
-    for (const [index, { excerpt: _, version: __, ...shown }] of all.entries())
+    for (const [index, { excerpt: _, version: __, refusals: ___, ...shown }] of all.entries())
       expect(listed[index]).toMatchObject(shown);
+    expect(all[0]?.refusals).toEqual({
+      retry: `${quarantined} is quarantined; only failed and queued messages can be retried`,
+      resend: `${quarantined} is quarantined; only delivered messages can be resent`,
+      unanswer: `${quarantined} is quarantined; it is not marked as answered`,
+    });
     expect(listed).toHaveLength(4);
 
     const references = async (query: Record<string, string>) => (await items(query)).map(({ reference }) => reference);
@@ -494,7 +499,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       ["unanswered", [waiting, failed], "--unanswered"],
       ["waiting", [waiting], "--state", "queued"],
       ["failed", [failed], "--state", "failed"],
-      ["held-back", [quarantined], "--state", "quarantined"],
+      ["quarantined", [quarantined], "--state", "quarantined"],
     ] as const) {
       expect(await references({ tab })).toEqual(expected);
       expect(await byCli(...args)).toEqual(expected);
@@ -507,7 +512,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     const since = ago(2.5 * HOUR_MS).toISOString();
     expect(await references({ since, until: ago(HOUR_MS / 2).toISOString() })).toEqual([waiting, failed]);
     expect((await list({ search: "émile", tab: "failed" })).counts).toEqual({
-      ...{ all: 1, unanswered: 0, waiting: 0, failed: 0, "held-back": 0 },
+      ...{ all: 1, unanswered: 0, waiting: 0, failed: 0, quarantined: 0 },
     });
 
     const first = await list({ limit: "3" });
@@ -770,7 +775,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       ...{
         days: 2,
         failed: { count: 0, lastAt: null },
-        heldBack: { count: 0, unseen: 0 },
+        quarantined: { count: 0, unseen: 0 },
         queue: { state: "running" },
       },
       ...{ waiting: { count: 0, oldestAt: null }, database: { kind, problem: null }, perCountry: [] },
@@ -780,16 +785,16 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     await deliver(store, submissionOf(messageWith({ country: "DE" })), ago(0));
     await send(store, submissionOf(messageWith({ country: "DE" })), ago(0));
     await finish(store, "failed", ago(0));
-    const heldBack = await send(store, trapped(), ago(0));
+    const quarantined = await send(store, trapped(), ago(0));
     await send(store, trapped("eve@example.com"), ago(0));
-    const opened = await get<MessageDetail>(`messages/${heldBack}`);
+    const opened = await get<MessageDetail>(`messages/${quarantined}`);
     expect(opened.state).toBe("quarantined");
     const overdue = ago(10 * 60_000);
     await send(store, submissionOf(messageWith({ country: "FR" })), overdue);
     const overview = await get<Overview>("overview", { days: "2" });
     expect(overview).toMatchObject({
       failed: { count: 1, lastAt: expect.any(String) },
-      heldBack: { count: 2, unseen: 1 },
+      quarantined: { count: 2, unseen: 1 },
       waiting: { count: 1, oldestAt: overdue.toISOString() },
       queue: { state: "stalled", since: overdue.toISOString() },
       perCountry: [

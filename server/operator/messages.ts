@@ -18,7 +18,7 @@ const TAB_FILTERS: Readonly<Record<Tab, Pick<MessageFilter, "state" | "unanswere
   unanswered: { unanswered: true },
   waiting: { state: "queued" },
   failed: { state: "failed" },
-  "held-back": { state: "quarantined" },
+  quarantined: { state: "quarantined" },
 };
 
 /**
@@ -63,7 +63,7 @@ export function tabCounts({ queued, delivered, failed, quarantined }: StateCount
     unanswered: passed.reduce((sum, { count, answered }) => sum + count - answered, 0),
     waiting: queued.count,
     failed: failed.count,
-    "held-back": quarantined.count,
+    quarantined: quarantined.count,
   };
 }
 

@@ -76,7 +76,7 @@ export async function readOverview(days: number, parts: OverviewParts): Promise<
     now: now.toISOString(),
     days,
     failed: { count: depth.failed, lastAt: depth.lastFailedAt?.toISOString() ?? null },
-    heldBack: { count: depth.quarantined, unseen },
+    quarantined: { count: depth.quarantined, unseen },
     waiting: { count: depth.queued, oldestAt: depth.oldestQueuedAt?.toISOString() ?? null },
     queue: queueHealth(trouble, now),
     database: { kind: databaseKind, problem },

@@ -146,7 +146,8 @@ export interface MessageRow {
 export const VERSION = `(id || '.' || state || '.' || state_changed_at || '.' || attempts || '.' || COALESCE(due_at, 0)
   || '.' || is_restricted || '.' || COALESCE(answered_at, 0) || '.' || COALESCE(corrected_at, 0))`;
 
-export const MESSAGE_COLUMNS = `id, reference, name, email, phone, country, message, state, accepted_at,
+/** What a MessageRow is read from. */
+export const SELECTED_COLUMNS = `id, reference, name, email, phone, country, message, state, accepted_at,
   state_changed_at, due_at, attempts, last_error, is_restricted, answered_at, quarantine_reason, footprint,
   ack_state, ack_changed_at, ack_reason, ${VERSION} AS version`;
 

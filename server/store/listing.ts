@@ -1,8 +1,8 @@
 import {
   type Database,
   type Dialect,
-  MESSAGE_COLUMNS,
   type MessageRow,
+  SELECTED_COLUMNS,
   toDate,
   toStoredMessage,
   type Value,
@@ -36,7 +36,7 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
     const values: Value[] = [];
     const where = whereOf(filter, dialect, values);
     const limit = filter.limit === undefined ? "" : `LIMIT $${values.push(filter.limit)}`;
-    const sql = `SELECT ${MESSAGE_COLUMNS} FROM messages ${where} ${NEWEST_FIRST} ${limit}`;
+    const sql = `SELECT ${SELECTED_COLUMNS} FROM messages ${where} ${NEWEST_FIRST} ${limit}`;
     return (await query<MessageRow>(sql, values)).map(toStoredMessage);
   }
 
@@ -79,7 +79,7 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
     countStates: countByIndex,
 
     async find(reference) {
-      const sql = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE reference = $1`;
+      const sql = `SELECT ${SELECTED_COLUMNS} FROM messages WHERE reference = $1`;
       const [row] = await query<MessageRow>(sql, [normaliseReference(reference)]);
       return row ? toStoredMessage(row) : null;
     },

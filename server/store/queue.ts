@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import {
   type Database,
-  MESSAGE_COLUMNS,
   type MessageRow,
   type NewEvent,
   type Query,
+  SELECTED_COLUMNS,
   toDate,
   toStoredMessage,
   type Value,
@@ -51,7 +51,7 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
   const claimSql = `
     WITH due AS MATERIALIZED (${select("due_at <= $1")}), strayed AS MATERIALIZED (${select("due_at > $6")})
     UPDATE messages SET lease_token = $4, leased_until = $5, attempts = attempts + 1
-    WHERE id IN (SELECT id FROM due UNION ALL SELECT id FROM strayed LIMIT $3) RETURNING ${MESSAGE_COLUMNS}`;
+    WHERE id IN (SELECT id FROM due UNION ALL SELECT id FROM strayed LIMIT $3) RETURNING ${SELECTED_COLUMNS}`;
 
   /** False when the lease went to somebody else. Without an event the attempt leaves no trace. */
   async function mark(claim: Claim, event: NewEvent | null, changes: string, ...others: Value[]): Promise<boolean> {

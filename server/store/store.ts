@@ -1,21 +1,15 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
-import type { Action, EventKind, HoldReason, InboxState, SkipReason } from "../../contract/inbox.ts";
+import type { Action, EventKind, InboxState, QuarantineReason, SkipReason } from "../../contract/inbox.ts";
 import type { Limit, Retention } from "../config.ts";
 
 /**
  * `queued`: to be mailed, now or at its next attempt. `delivered`: the mail server took it. `failed`: refused for good
- * or out of attempts, kept for the operator. `quarantined`: held back as suspected abuse, never mailed unless released.
+ * or out of attempts, kept for the operator. `quarantined`: suspected abuse, never mailed unless released.
  */
 export type MessageState = InboxState;
 
-/**
- * `trap`: the trap field was filled. `network-limit`: many messages came from the same network. `hourly-limit`: more
- * messages came in an hour, from everybody together, than HOURLY_LIMIT allows.
- */
-export type QuarantineReason = HoldReason;
-
-export type { EventKind };
+export type { EventKind, QuarantineReason };
 
 /** What a request hands over. */
 export interface Submission {
@@ -65,7 +59,7 @@ export interface StoredMessage extends ContactMessage {
   isRestricted: boolean;
   /** When the operator marked it as answered. */
   answeredAt: Date | null;
-  /** Why it was held back; kept after its release. */
+  /** Why it was quarantined; kept after its release. */
   quarantineReason: QuarantineReason | null;
   /** `null` unless ACKNOWLEDGE was on when it was delivered. */
   acknowledgement: Acknowledgement | null;

@@ -115,15 +115,15 @@ for (const database of ["SQLite", "PostgreSQL"] as const) {
         ["Unanswered", 4],
         ["Waiting", 1],
         ["Failed", 1],
-        ["Held back", 1],
+        ["Quarantined", 1],
       ] as const) {
         await expect(tab(page, name)).toContainText(String(count));
       }
 
-      await tab(page, "Held back").click();
+      await tab(page, "Quarantined").click();
       await expect(rows(page)).toHaveCount(1);
       await expect(row(page, held)).toBeVisible();
-      await expect(page).toHaveURL(`${inbox.origin}/?tab=held-back`);
+      await expect(page).toHaveURL(`${inbox.origin}/?tab=quarantined`);
       await tab(page, "All").click();
 
       await page.getByLabel("Search").fill("émile");
@@ -208,7 +208,7 @@ for (const database of ["SQLite", "PostgreSQL"] as const) {
       await page.goto(inbox.address);
       await page.getByRole("link", { name: "Overview" }).click();
       await expect(page.getByRole("heading", { name: "1 message failed" })).toBeVisible();
-      await expect(page.getByRole("heading", { name: "1 message held back, not looked at" })).toBeVisible();
+      await expect(page.getByRole("heading", { name: "1 message quarantined, not looked at" })).toBeVisible();
       await expect(page.getByText(database, { exact: true })).toBeVisible();
       for (const title of ["Messages per day", "By country", "Time to delivery"]) {
         const figure = page.getByRole("figure").filter({ has: page.getByRole("heading", { name: title }) });
@@ -223,11 +223,11 @@ for (const database of ["SQLite", "PostgreSQL"] as const) {
       const total = counts.reduce((sum, { count }) => sum + count, 0);
       await expect(page.getByText(`${total} messages in the last 30 days`)).toBeVisible();
 
-      await page.getByRole("link", { name: "Show held back" }).click();
+      await page.getByRole("link", { name: "Show quarantined" }).click();
       await rows(page).getByRole("link").first().click();
       await page.getByRole("link", { name: "Overview" }).click();
       await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
-      await expect(page.getByRole("heading", { name: /held back, not looked at/ })).toBeHidden();
+      await expect(page.getByRole("heading", { name: /quarantined, not looked at/ })).toBeHidden();
     });
 
     // tests/inbox.test.ts makes the calls behind the others on both databases, without a browser.
