@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { site } from "../app/site.ts";
+import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { createEmlMailer } from "../server/mail/eml.ts";
 import { MailError, type Mailer } from "../server/mail/mailer.ts";
 import { SMTP_LIMITS, type SmtpLimits } from "../server/mail/smtp.ts";
@@ -10,7 +11,6 @@ import { StoreUnavailable } from "../server/store/store.ts";
 import type { ReceivedMail } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";
 import { createManualMailer, openPostOffice, withStore } from "./support/post-office.ts";
-import type { PostgresConnection } from "./support/postgres.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
 const MINUTE_MS = 60_000;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { readCommandLine } from "../server/cli/command-line.ts";
 import { widthOf } from "../server/cli/output.ts";
 import { openStore } from "../server/store/open-store.ts";
@@ -17,7 +18,6 @@ import {
   store as send,
   submissionOf,
 } from "./store-contract/samples.ts";
-import type { PostgresConnection } from "./support/postgres.ts";
 import { runAtTerminal, runCli, runCliProcess, spawnCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";

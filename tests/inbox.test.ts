@@ -21,6 +21,7 @@ import type {
   PersonAnswer,
 } from "../contract/inbox.ts";
 import { electricityTable } from "../prerender/electricity.ts";
+import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
 import { BuildMissing } from "../server/http/site-files.ts";
 import { DEFAULT_PORT, InboxRefused, startInbox } from "../server/inbox/serve.ts";
@@ -48,7 +49,6 @@ import {
 } from "./support/inbox-command.ts";
 import { postMessage } from "./support/load.ts";
 import { startNetwork } from "./support/network.ts";
-import type { PostgresConnection } from "./support/postgres.ts";
 import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { type BuildManifest, MANIFEST_FILE, MANIFEST_VERSION } from "../contract/build-manifest.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { electricityTable } from "../prerender/electricity.ts";
+import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort } from "../scripts/run-server.ts";
 import {
   checkAcknowledgement,
@@ -30,7 +31,6 @@ import { openStore } from "../server/store/open-store.ts";
 import { openApp } from "./support/app.ts";
 import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
 import { startMailServer } from "./support/mail-server.ts";
-import type { PostgresConnection } from "./support/postgres.ts";
 import { listen } from "./support/raw-http.ts";
 import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";

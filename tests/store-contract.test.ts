@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
+import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { createStore, openStore } from "../server/store/open-store.ts";
 import { openPostgres } from "../server/store/postgres.ts";
 import type { Store } from "../server/store/store.ts";
@@ -14,7 +15,6 @@ import { operatorSuite } from "./store-contract/operator.ts";
 import { queueSuite } from "./store-contract/queue.ts";
 import type { NewPlace } from "./store-contract/samples.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
-import type { PostgresConnection } from "./support/postgres.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
 describe("SQLite", () => {

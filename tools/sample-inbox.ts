@@ -7,12 +7,23 @@ import { electricityTable } from "../prerender/electricity.ts";
 import { findFreePort, startProgram } from "../scripts/run-server.ts";
 import { openStore } from "../server/store/open-store.ts";
 
-interface SampleInbox {
+interface RunningInbox {
   /** Without a slash at its end. */
   origin: string;
-  /** The fragment with the token. */
-  key: string;
+  token: string;
   stop(): Promise<number | null>;
+}
+
+/** Starts the inbox as `npm run inbox` does after its build. */
+export async function startInbox(env: Readonly<Record<string, string>>): Promise<RunningInbox> {
+  const port = await findFreePort();
+  const { output, stop } = await startProgram(["node", "server/cli.ts", "inbox", "--port", String(port)], {
+    env,
+    port,
+  });
+  const printedToken = () => /^Inbox: http:[^#]+#(\S+)$/m.exec(output())?.[1];
+  while (printedToken() === undefined) await sleep(10);
+  return { origin: `http://localhost:${port}`, token: printedToken() ?? "", stop };
 }
 
 const SENDERS = [
@@ -39,16 +50,11 @@ const FOOTPRINTS = [
 ] as const;
 
 /** The inbox with messages in every state, on a database of its own: the site's server would deliver them. */
-export async function startSampleInbox(): Promise<SampleInbox> {
+export async function startSampleInbox(): Promise<RunningInbox> {
   const dataDir = await mkdtemp(join(tmpdir(), "screenshots-"));
   await fillStore(dataDir);
-  const port = await findFreePort();
-  const command = ["node", "server/cli.ts", "inbox", "--port", String(port)];
-  const program = await startProgram(command, { env: { DATA_DIR: dataDir }, port });
-  const printedKey = () => /^Inbox: http:[^#]+(#\S+)$/m.exec(program.output())?.[1];
-  while (printedKey() === undefined) await sleep(10);
-  const stop = () => program.stop().finally(() => rm(dataDir, { recursive: true, force: true }));
-  return { origin: `http://localhost:${port}`, key: printedKey() ?? "", stop };
+  const inbox = await startInbox({ DATA_DIR: dataDir });
+  return { ...inbox, stop: () => inbox.stop().finally(() => rm(dataDir, { recursive: true, force: true })) };
 }
 
 async function fillStore(dataDir: string): Promise<void> {

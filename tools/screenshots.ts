@@ -96,7 +96,7 @@ async function take(context: BrowserContext, { path, isInbox, prepare }: Shot, n
   const page = await context.newPage();
   await page.route(`**${FAILURE_PATH}`, (route) => route.fulfill({ path: "dist/500.html" }));
   // The inbox always waits for news, so that its network is never idle.
-  if (isInbox) await page.goto(inbox.origin + path + inbox.key);
+  if (isInbox) await page.goto(`${inbox.origin}${path}#${inbox.token}`);
   else await page.goto(server.url + path, { waitUntil: "networkidle" });
   await prepare?.(page);
   if (isInbox) await page.locator(".rows, .message, .chart").first().waitFor();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { PostgresConnection } from "../../scripts/run-postgres.ts";
 import { startNetwork } from "../../tests/support/network.ts";
-import type { PostgresConnection } from "../../tests/support/postgres.ts";
 import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { openStore } from "./open-store.ts";
 import { COPIED_TABLES } from "./postgres.ts";

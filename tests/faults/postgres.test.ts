@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type PostgresServer, startPostgres } from "../../scripts/run-postgres.ts";
 import { type Network, startNetwork, type Weather } from "../support/network.ts";
-import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { expectPagesUp, expectRefusedForNow, openScene } from "../support/scene.ts";
 
 /** The client's own limits end every wait; a message behind another's wait has two of them before it. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { PostgresConnection } from "../../scripts/run-postgres.ts";
 import { createSmtpMailer } from "../../server/mail/smtp.ts";
 import { startOutbox } from "../../server/outbox/outbox.ts";
 import { openStore } from "../../server/store/open-store.ts";
@@ -8,7 +9,6 @@ import { endLeases } from "../support/end-leases.ts";
 import { findViolations, messageIdsOf } from "../support/invariant.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { IDENTITY } from "../support/post-office.ts";
-import type { PostgresConnection } from "../support/postgres.ts";
 import { createRecordingLog } from "../support/recording-log.ts";
 import { openScene } from "../support/scene.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { PostgresConnection } from "../../scripts/run-postgres.ts";
 import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { startNetwork } from "../support/network.ts";
-import type { PostgresConnection } from "../support/postgres.ts";
 import { startQuotingMailServer } from "../support/quoting-mail-server.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
 

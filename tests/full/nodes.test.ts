@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { type PostgresConnection, type PostgresServer, startPostgres } from "../../scripts/run-postgres.ts";
 import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { BALANCERS, type Balancer, startBalancer } from "../support/balancer.ts";
 import { endLeases } from "../support/end-leases.ts";
 import { acknowledgementIdsOf, messageIdsOf } from "../support/invariant.ts";
 import { startMailServer } from "../support/mail-server.ts";
-import { type PostgresConnection, type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { requirePrograms } from "../support/require-program.ts";
 import { schemaOf, sharePostgres } from "../support/shared-postgres.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { inject } from "vitest";
-import { connectPostgres, type PostgresConnection } from "./postgres.ts";
+import { connectPostgres, type PostgresConnection } from "../../scripts/run-postgres.ts";
 
 /**
  * A database of its own on the PostgreSQL that all test files share, which goes on when this is stopped. A test that stops

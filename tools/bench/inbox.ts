@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { type Action, type ExportPart, MAX_TARGETS, type MessagePage } from "../../contract/inbox.ts";
-import { findFreePort } from "../../scripts/run-server.ts";
+import { startPostgres } from "../../scripts/run-postgres.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
-import { ask, createCaller, startInboxCommand } from "../../tests/support/inbox-command.ts";
-import { startPostgres } from "../../tests/support/postgres.ts";
+import { startInbox } from "../sample-inbox.ts";
 import { type BenchTable, median } from "./report.ts";
 
 const MESSAGES = 100_000;
@@ -50,14 +49,25 @@ export async function benchInbox(): Promise<BenchTable[]> {
 async function measureOn(database: string, dataDir: string, databaseUrl: string | null): Promise<BenchTable["rows"]> {
   await fill(dataDir, databaseUrl);
   const env = { DATA_DIR: dataDir, ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
-  const inbox = await startInboxCommand(env, "--port", String(await findFreePort()));
-  const { get, post } = createCaller(inbox);
+  const inbox = await startInbox(env);
+  const call = async <T>(path: string, body?: unknown): Promise<T> => {
+    const headers = { authorization: `Bearer ${inbox.token}`, "content-type": "application/json" };
+    const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+    const response = await fetch(`${inbox.origin}/api/${path}`, { headers, ...sent });
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as T;
+  };
+  const get: Get = (path, query = {}) => call(`${path}?${new URLSearchParams(query)}`);
   const list = (query: Record<string, string> = {}) => get<MessagePage>("messages", query);
+  const answerMany = async () => {
+    const { items } = await list({ tab: "unanswered", limit: String(MAX_TARGETS) });
+    await call("actions", { action: "answer" satisfies Action, targets: items });
+  };
   try {
     const half = String((await list({ limit: "500", until: daysAgo(45) })).nextCursor);
     const steps: Record<string, () => Promise<unknown>> = {
       "first screen: page, list, counts, changes": async () => {
-        await ask(inbox.port, "/");
+        await (await fetch(inbox.origin)).text();
         await Promise.all([list(), get("changes")]);
       },
       "tab: unanswered": () => list({ tab: "unanswered" }),
@@ -79,7 +89,7 @@ async function measureOn(database: string, dataDir: string, databaseUrl: string 
     const rows: BenchTable["rows"] = [];
     for (const [what, step] of Object.entries(steps)) rows.push({ database, what, ...(await timed(step, RUNS)) });
     rows.push({ database, what: "export all as CSV", ...(await timed(() => exportAll(get), 1)) });
-    rows.push({ database, what: `mark ${MAX_TARGETS} as answered`, ...(await timed(() => answerMany(list, post), 3)) });
+    rows.push({ database, what: `mark ${MAX_TARGETS} as answered`, ...(await timed(answerMany, 3)) });
     return rows;
   } finally {
     await inbox.stop();
@@ -101,20 +111,14 @@ async function timed(step: () => Promise<unknown>, runs: number) {
   };
 }
 
-async function exportAll(get: ReturnType<typeof createCaller>["get"]): Promise<void> {
+type Get = <T>(path: string, query?: Readonly<Record<string, string>>) => Promise<T>;
+
+async function exportAll(get: Get): Promise<void> {
   let cursor: string | null = null;
   do {
     const part: ExportPart = await get<ExportPart>("export", { format: "csv", ...(cursor && { cursor }) });
     cursor = part.nextCursor;
   } while (cursor !== null);
-}
-
-async function answerMany(
-  list: (query: Record<string, string>) => Promise<MessagePage>,
-  post: ReturnType<typeof createCaller>["post"],
-): Promise<void> {
-  const { items } = await list({ tab: "unanswered", limit: String(MAX_TARGETS) });
-  await post("actions", { action: "answer" satisfies Action, targets: items });
 }
 
 /** Accepted as visitors' messages are; then, behind the store's back, brought into the states that a real site has. */

