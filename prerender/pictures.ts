@@ -125,9 +125,9 @@ async function drawSocialCard(headline: string, outline: TextOutliner): Promise<
   const { widthPx: width, heightPx: height, marginPx: margin } = CARD;
   const { titlePx, lines } = fitTitle(headline, outline);
   const firstBaseline = height - margin - 64 - (lines.length - 1) * titlePx;
-  const title = lines.map(({ path }, index) => place(path, margin, firstBaseline + index * titlePx, "#fff")).join("");
-  const brand = place(outline(site.brand, 40).path, margin + 76, 122, "#fff");
-  const tagline = place(outline(site.footerTagline, 30).path, margin, height - margin, MARK_COLOUR.amber);
+  const title = lines.map(({ svg }, index) => place(svg, margin, firstBaseline + index * titlePx, "#fff")).join("");
+  const brand = place(outline(site.brand, 40).svg, margin + 76, 122, "#fff");
+  const tagline = place(outline(site.footerTagline, 30).svg, margin, height - margin, MARK_COLOUR.amber);
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">
     <defs><linearGradient id="scrim"><stop offset=".1" stop-color="#06201c" stop-opacity=".82"/><stop offset=".75" stop-color="#06201c" stop-opacity="0"/></linearGradient></defs>
     <path d="M0 0h${width}v${height}H0z" fill="url(#scrim)"/>
@@ -167,13 +167,13 @@ function wrap(text: string, measure: (line: string) => Outline): Outline[] {
   return lines.map(measure);
 }
 
-function place(path: string, x: number, y: number, fill: string): string {
-  return `<path transform="translate(${x} ${y})" fill="${fill}" d="${path}"/>`;
+function place(svg: string, x: number, y: number, fill: string): string {
+  return `<g transform="translate(${x} ${y})" fill="${fill}">${svg}</g>`;
 }
 
 interface Outline {
-  /** SVG path data that starts at the left end of the baseline. */
-  path: string;
+  /** Starts at the left end of the baseline. */
+  svg: string;
   widthPx: number;
 }
 
@@ -204,21 +204,11 @@ async function textOutliner(fontFile: string, weight: number): Promise<TextOutli
     const scale = sizePx / FONT_UNITS;
     const positions = buffer.getGlyphPositions();
     let x = 0;
-    const paths = buffer.getGlyphInfos().map(({ codepoint }, index) => {
-      const glyph = font
-        .glyphToJson(codepoint)
-        .map(
-          ({ type, values }) =>
-            type + values.map((value, axis) => round(axis % 2 === 0 ? x + value * scale : -value * scale)),
-        )
-        .join("");
-      x += (positions[index]?.xAdvance ?? 0) * scale;
+    const glyphs = buffer.getGlyphInfos().map(({ codepoint }, index) => {
+      const glyph = `<path transform="translate(${x} 0)" d="${font.glyphToPath(codepoint)}"/>`;
+      x += positions[index]?.xAdvance ?? 0;
       return glyph;
     });
-    return { path: paths.join(""), widthPx: x };
+    return { svg: `<g transform="scale(${scale} ${-scale})">${glyphs.join("")}</g>`, widthPx: x * scale };
   };
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }
