@@ -1,8 +1,8 @@
 import { defineConfig } from "vite";
-import { site } from "./prerender/site-plugin.ts";
+import { prerender } from "./prerender/site-plugin.ts";
 
 export default defineConfig({
-  plugins: [site()],
+  plugins: [prerender()],
   css: { transformer: "lightningcss" },
   // No folder is copied into the site as it is, nor served from the project's root.
   publicDir: false,

@@ -249,7 +249,11 @@ describe("the words", () => {
 
   test("what was entered is listed as it was understood", () => {
     const inputs = inputsOf({
-      ...{ electricityKwh: "1 500,5", carKm: "1,200", longFlights: 2, longFlightClass: "business", hotelNights: 1 },
+      electricityKwh: "1 500,5",
+      carKm: "1,200",
+      longFlights: 2,
+      longFlightClass: "business",
+      hotelNights: 1,
     });
     expect(
       describeInputs(estimateFootprint(inputs, "FR", electricity)).map(({ label, value }) => `${label}: ${value}`),

@@ -32,7 +32,7 @@ const HEADER_BYTES = 850;
 
 /** Weighs every page and writes its figure into it. Rejects when a page is too heavy. */
 export async function weighSite(
-  site: RenderedSite,
+  rendered: RenderedSite,
   readBuiltFile: ReadBuiltFile,
 ): Promise<RenderedSite & { carbon: readonly PageCarbon[] }> {
   const weigh = async (page: RenderedPage) => {
@@ -42,9 +42,9 @@ export async function weighSite(
     return { page: withFigure(page, carbon), carbon };
   };
   const [comingSoon, failure, ...pages] = await Promise.all([
-    weigh(site.comingSoon),
-    weigh(site.failure),
-    ...site.pages.map(weigh),
+    weigh(rendered.comingSoon),
+    weigh(rendered.failure),
+    ...rendered.pages.map(weigh),
   ]);
   const weighed = [...pages, comingSoon, failure];
   const tooHeavy = weighed.flatMap(({ page: { name, file }, carbon }) =>
@@ -56,7 +56,7 @@ export async function weighSite(
   );
   if (tooHeavy.length > 0) throw problemsError(tooHeavy);
   return {
-    ...site,
+    ...rendered,
     pages: pages.map(({ page }) => page),
     comingSoon: comingSoon.page,
     failure: failure.page,

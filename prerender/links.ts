@@ -14,7 +14,7 @@ export interface LinkTargets {
 
 /**
  * Follows every link within the site, on every page, to its page and the place on it. Links to other sites are not
- * followed: whether they work is not in our hands, and a build needs no network.
+ * followed: a build needs no network.
  */
 export async function findBrokenLinks(rendered: RenderedSite, targets: LinkTargets): Promise<Problem[]> {
   const pages = [...rendered.pages, rendered.comingSoon, rendered.failure];

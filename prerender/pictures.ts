@@ -61,12 +61,12 @@ export interface ResizedPicture {
 const PICTURE_WIDTHS_PX = [480, 960];
 const PICTURE_QUALITY = 75;
 const RESIZED_DIR = "node_modules/.cache/pictures";
-/** Counted up when `resizePicture` changes, so that it makes the kept files again. */
+/** Part of the cache key: raise it when `resizePicture` changes. */
 const RESIZED_VERSION = 1;
 
 /**
- * Makes WebP files of a picture, without what a camera wrote into it, such as the place. They are kept, because that takes
- * most of the time of a small build.
+ * Makes WebP files of a picture, without its metadata, such as the place. They are cached, because this takes most of the
+ * time of a small build.
  */
 export async function resizePicture(file: string, content: Buffer): Promise<ResizedPicture> {
   const { format, autoOrient } = await sharp(content).metadata();

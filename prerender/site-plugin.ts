@@ -31,7 +31,7 @@ interface SiteFolders {
  * Turns the React components of `app/` into static pages: at build time into `dist/`, and in development on every
  * request. Nothing outside this folder knows how pages are rendered.
  */
-export function site({ pagesDir = "app/pages", outDir = "dist" }: SiteFolders = {}): PluginOption[] {
+export function prerender({ pagesDir = "app/pages", outDir = "dist" }: SiteFolders = {}): PluginOption[] {
   return [
     // Only the policies have numbered sections.
     { enforce: "pre", ...mdx({ remarkPlugins: [mdxSections], include: "app/policies/*.mdx" }) },

@@ -33,8 +33,8 @@ const vite = createVite({
 });
 await vite;
 
-// The server process needs some build to start with; the pages a developer sees are Vite's.
-if (!existsSync(`dist/${MANIFEST_FILE}`)) await buildSome();
+// The server process does not start without a build; the pages that a developer sees are Vite's.
+if (!existsSync(`dist/${MANIFEST_FILE}`)) await buildOnce();
 const address = `localhost:${(http.address() as AddressInfo).port}`;
 const api = spawn(process.execPath, ["--watch", "--watch-preserve-output", "server/main.ts"], {
   env: { RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...process.env, HOST: "127.0.0.1", PORT: String(apiPort) },
@@ -55,7 +55,7 @@ process.once("exit", () => api.kill());
 console.log(`Development server on http://${address}, with hot reload`);
 
 /** A page that is refused is no reason not to start: this is where its author corrects it. */
-async function buildSome(): Promise<void> {
+async function buildOnce(): Promise<void> {
   try {
     await (await createBuilder({ logLevel: "warn" })).buildApp();
   } catch (error) {

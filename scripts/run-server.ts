@@ -126,8 +126,8 @@ async function waitUntilListening(port: number, signal: AbortSignal): Promise<nu
 }
 
 /**
- * A free port of the loopback interface, for a program that cannot choose one itself. It lies below those that the system
- * gives to connections, because one of these could take it before the program does.
+ * A free port of the loopback interface, for a program that cannot choose one itself. It is below the ephemeral ports, so
+ * that no outgoing connection takes it first.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {

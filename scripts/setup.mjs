@@ -1,4 +1,4 @@
-// Installs what a command needs, unless it is there: the packages of the lock file and Node 24; with --browser also a
+// Installs what a command needs and is missing: the packages of the lock file and Node 24; with --browser also a
 // Chromium; with --test-programs also the programs that the tests run. Plain JavaScript, because it runs on the machine's
 // own Node before Node 24 is installed.
 import { spawnSync } from "node:child_process";

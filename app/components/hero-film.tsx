@@ -12,7 +12,7 @@ const OWN_FILM: readonly FilmSource[] = [
   { url: filmH264, type: "video/mp4" },
 ];
 
-/** What the film's script asks the browser itself. */
+/** The same conditions that the film's script checks. */
 const NOSCRIPT_MEDIA = "(prefers-reduced-motion: no-preference) and (forced-colors: none)";
 
 interface HeroFilmProps {
@@ -23,8 +23,7 @@ interface HeroFilmProps {
 /**
  * The still picture paints first. The film's script adds the sources once the page has loaded, unless the visitor
  * chose less motion, less data or less carbon. Until then they are in a template: Firefox warns of sources without
- * `src`. Without script the browser plays the film itself, and a checkbox hides
- * it; a visitor who saves data gets neither.
+ * `src`. Without script the browser plays the film itself, and a checkbox hides it; with `Save-Data` there is neither.
  */
 export function HeroFilm({ film, isSavingData }: HeroFilmProps) {
   const sources = sourcesOf(film);

@@ -27,7 +27,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   const [state, dispatch] = useReducer(nextState, START);
   const form = useRef<HTMLFormElement>(null);
   const footprint = useRef<FootprintHandle>(null);
-  // The estimate is read from the fields, which are uncontrolled: another number makes it be read again.
+  // The estimate is read from uncontrolled fields; a new number here makes it read them again.
   const [, countEdit] = useReducer((count: number) => count + 1, 0);
   // From the press until its outcome is shown. A ref, because a second press may come before React has rendered the first.
   const isSubmitting = useRef(false);

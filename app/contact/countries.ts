@@ -21,7 +21,7 @@ export function useCountries(url: string): readonly Country[] {
   return countries;
 }
 
-/** Leaving the page ends its requests, and Firefox tells the page so. A page that is gone has no second try. */
+/** Firefox reports requests that were cancelled because the visitor left the page; those are not tried again. */
 export async function tryTwice<Result>(load: () => Promise<Result>): Promise<Result> {
   try {
     return await load();

@@ -82,13 +82,18 @@ function read(form: HTMLFormElement, carUnit: CarUnit, electricity: ElectricityT
     }
   }
   const parsed = parseFootprint({ footprint });
-  // The sentences from here name the unit that was typed, where that is not the one that is sent.
+  // Ours win: they name the unit that was typed, which may not be the one that is sent.
   const errors = parsed.ok ? unreadable : { ...parsed.fields, ...unreadable };
   const countryName = form.querySelector<HTMLOptionElement>("[name=country] option:checked")?.text ?? "";
   const inputs = parsed.ok && Object.keys(errors).length === 0 ? parsed.inputs : null;
   const estimate = inputs && estimateFootprint(inputs, country, electricity);
   return {
-    ...{ hints, errors, country, countryName, estimate, electricity },
+    hints,
+    errors,
+    country,
+    countryName,
+    estimate,
+    electricity,
     total: estimate ? formatTotal(estimate.totalKg) : "",
     fields: inputs ? { footprint: inputs } : {},
   };

@@ -18,8 +18,8 @@ interface Load {
 }
 
 /**
- * Sends one request after the other on each connection. It uses bare sockets, because the client shares the machine with
- * the server it measures and must take as little of it as it can.
+ * Sends one request after the other on each connection. It uses bare sockets, because client and server share the
+ * machine, and a client that parses HTTP would be the slower of the two: see docs/dependencies.md.
  */
 export async function measureLoad({ port, connections, seconds, request, perSecond }: Load): Promise<LoadResult> {
   const latenciesMs: number[] = [];

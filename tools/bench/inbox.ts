@@ -121,7 +121,7 @@ async function exportAll(get: Get): Promise<void> {
   } while (cursor !== null);
 }
 
-/** Accepted as visitors' messages are; then, behind the store's back, brought into the states that a real site has. */
+/** Accepted as visitors' messages are, then put into realistic states by SQL. */
 async function fill(dataDir: string, databaseUrl: string | null): Promise<void> {
   const store = await openStore({ dataDir, databaseUrl });
   const startMs = Date.now() - PERIOD_MS;
@@ -159,7 +159,7 @@ async function runSql(dataDir: string, databaseUrl: string | null, statements: r
   }
   const client = new pg.Client(databaseUrl);
   await client.connect();
-  // As its own background work does within a minute.
+  // Autovacuum would do this within a minute.
   for (const statement of [...statements, "VACUUM ANALYZE messages", "VACUUM ANALYZE message_events"]) {
     await client.query(statement);
   }
