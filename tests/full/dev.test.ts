@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createServer as createVite } from "vite";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { site } from "../../prerender/site-plugin.ts";
+import { prerender } from "../../prerender/site-plugin.ts";
 import { findFreePort } from "../../scripts/run-server.ts";
 import config from "../../vite.config.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
@@ -132,7 +132,7 @@ test("shows a new, a changed and a deleted page at once, and what is wrong with 
   const pagesDir = await mkdtemp("data/pages-");
   const server = await createVite({
     ...config,
-    plugins: [site({ pagesDir })],
+    plugins: [prerender({ pagesDir })],
     configFile: false,
     logLevel: "silent",
     server: { middlewareMode: true, ws: false, watch: { ignored: /\/(app|dist|docs|server|tests)\// } },
