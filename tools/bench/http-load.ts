@@ -30,19 +30,20 @@ export async function measureLoad({ port, connections, seconds, request, perSeco
   const runConnection = () =>
     new Promise<void>((resolve, reject) => {
       const socket = connect(port, "127.0.0.1");
-      const answer = new AnswerLength();
+      const read = responseReader();
       let sentAt = 0;
+      let isHead = false;
       const send = () => {
         sentAt = performance.now();
         const text = request();
-        answer.expect(text.startsWith("HEAD"));
+        isHead = text.startsWith("HEAD");
         socket.write(text, "latin1");
       };
       socket.setNoDelay(true);
       socket.on("connect", send);
       socket.on("error", reject);
       socket.on("data", (chunk) => {
-        const status = answer.add(chunk);
+        const status = read(chunk, isHead);
         if (status === null) return;
         const now = performance.now();
         latenciesMs.push(now - sentAt);
@@ -66,45 +67,28 @@ export async function measureLoad({ port, connections, seconds, request, perSeco
   return { perSecond: latenciesMs.length / elapsedSeconds, p50Ms: quantile(0.5), p99Ms: quantile(0.99), failures };
 }
 
-/** Counts the bytes of one answer after the other without keeping them. */
-class AnswerLength {
-  #head = "";
-  #missing = -1;
-  #status = 0;
-  #hasNoBody = false;
-
-  expect(hasNoBody: boolean): void {
-    this.#hasNoBody = hasNoBody;
-  }
-
-  /** The status once an answer is complete, else null. */
-  add(chunk: Buffer): number | null {
-    let length = chunk.length;
-    if (this.#missing < 0) {
-      this.#head += chunk.toString("latin1", 0, 4096);
-      const end = this.#head.indexOf("\r\n\r\n");
+/** Reads one response after the other; gives the status once one is complete, else null. */
+function responseReader(): (chunk: Buffer, hasNoBody: boolean) => number | null {
+  let head = "";
+  let status = 0;
+  let missingBytes = 0;
+  return (chunk, hasNoBody) => {
+    if (missingBytes > 0) missingBytes -= chunk.length;
+    else {
+      head += chunk.toString("latin1");
+      const end = head.indexOf("\r\n\r\n");
       if (end < 0) return null;
-      this.#status = Number(this.#head.slice(9, 12));
-      // What came before this chunk was header only, or the answer would have been complete.
-      length -= end + 4 - (this.#head.length - Math.min(chunk.length, 4096));
-      this.#missing = this.#bodyLength(this.#head.slice(0, end + 2));
-      this.#head = "";
+      status = Number(head.slice(9, 12));
+      // A body without its length is chunked, and marks its own end.
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(head.slice(0, end))?.[1] ?? Number.POSITIVE_INFINITY);
+      missingBytes = (hasNoBody || status === 304 ? 0 : length) - (head.length - end - 4);
+      head = "";
     }
-    this.#missing -= length;
-    if (this.#missing === Number.POSITIVE_INFINITY && chunk.toString("latin1", chunk.length - 5) === "0\r\n\r\n") {
-      this.#missing = 0;
+    if (missingBytes === Number.POSITIVE_INFINITY && chunk.toString("latin1", chunk.length - 5) === "0\r\n\r\n") {
+      missingBytes = 0;
     }
-    if (this.#missing > 0) return null;
-    this.#missing = -1;
-    return this.#status;
-  }
-
-  /** Infinite for a chunked body, which marks its own end. */
-  #bodyLength(head: string): number {
-    if (this.#hasNoBody || this.#status === 304) return 0;
-    if (/\r\ntransfer-encoding: chunked/i.test(head)) return Number.POSITIVE_INFINITY;
-    return Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
-  }
+    return missingBytes > 0 ? null : status;
+  };
 }
 
 let messages = 0;

@@ -8,7 +8,7 @@ import { startPostgres } from "../../scripts/run-postgres.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import { startInbox } from "../sample-inbox.ts";
-import { type BenchTable, median } from "./report.ts";
+import { type BenchTable, median, timesMs } from "./report.ts";
 
 const MESSAGES = 100_000;
 const AT_ONCE = 2_000;
@@ -97,12 +97,7 @@ async function measureOn(database: string, dataDir: string, databaseUrl: string 
 }
 
 async function timed(step: () => Promise<unknown>, runs: number) {
-  const times: number[] = [];
-  for (let run = 0; run < runs; run += 1) {
-    const startedAt = performance.now();
-    await step();
-    times.push(performance.now() - startedAt);
-  }
+  const times = await timesMs(step, runs);
   const [first = 0] = times;
   return {
     "first ms": first.toFixed(0),

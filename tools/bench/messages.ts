@@ -6,7 +6,7 @@ import { type RunningServer, startProgram, startServer } from "../../scripts/run
 import { openStore } from "../../server/store/open-store.ts";
 import type { Store } from "../../server/store/store.ts";
 import { type LoadResult, measureLoad, nextMessage } from "./http-load.ts";
-import { type BenchTable, median, ratio } from "./report.ts";
+import { type BenchTable, median, ratio, timesMs } from "./report.ts";
 import { type Start, withServer } from "./rivals.ts";
 
 const CONNECTIONS = 200;
@@ -130,13 +130,7 @@ function messageOf(number: number, message: string) {
 }
 
 async function medianMs(query: () => Promise<unknown>): Promise<number> {
-  const times: number[] = [];
-  for (let run = 0; run < QUERIES; run += 1) {
-    const startedAt = performance.now();
-    await query();
-    times.push(performance.now() - startedAt);
-  }
-  return Number(median(times).toFixed(2));
+  return Number(median(await timesMs(query, QUERIES)).toFixed(2));
 }
 
 async function acceptAndDeliver({ url, port, process, dataDir }: RunningServer): Promise<Record<string, number>> {

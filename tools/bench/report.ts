@@ -11,6 +11,17 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
+/** How long each of several runs takes, one after the other. */
+export async function timesMs(step: () => Promise<unknown>, runs: number): Promise<number[]> {
+  const times: number[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    const startedAt = performance.now();
+    await step();
+    times.push(performance.now() - startedAt);
+  }
+  return times;
+}
+
 export function ratio(part: number, whole: number): string {
   return whole > 0 ? (part / whole).toFixed(2) : "-";
 }

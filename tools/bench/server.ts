@@ -37,8 +37,7 @@ async function throughput(): Promise<BenchTable> {
     await withServer(start, async ({ port }) => {
       const etag = await checkPage(name, port);
       const measure = async (method: string, extra = "") => {
-        const request = `${method} /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: gzip, deflate, br\r\n${extra}\r\n`;
-        const load = { port, connections: CONNECTIONS, request: () => request };
+        const load = { port, connections: CONNECTIONS, request: () => pageRequest(method, extra) };
         await measureLoad({ ...load, seconds: WARM_UP_SECONDS });
         const rounds: number[] = [];
         for (let round = 0; round < ROUNDS; round += 1) {
@@ -70,6 +69,10 @@ async function throughput(): Promise<BenchTable> {
   return { title: "Pages per second on one core", rows, chart: { label: "server", value: "GET/s" }, notes };
 }
 
+function pageRequest(method = "GET", headers = ""): string {
+  return `${method} /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: gzip, deflate, br\r\n${headers}\r\n`;
+}
+
 /** The page's tag. Throws when this server does not send the same bytes as the others. */
 async function checkPage(name: string, port: number): Promise<string> {
   const options = { port, path: "/contact", headers: { "accept-encoding": "gzip, deflate, br" } };
@@ -81,8 +84,7 @@ async function checkPage(name: string, port: number): Promise<string> {
 }
 
 async function whileMessagesArrive(): Promise<BenchTable> {
-  const request = () => "GET /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: br\r\n\r\n";
-  const pages = { connections: 20, seconds: 8, request, perSecond: 1000 };
+  const pages = { connections: 20, seconds: 8, request: pageRequest, perSecond: 1000 };
   return withServer(
     (folder) => startServer({ DATA_DIR: folder, LOG_LEVEL: "error" }, oneCore()),
     async ({ port }) => {
@@ -122,8 +124,7 @@ async function needs(): Promise<BenchTable> {
     (folder) => startServer({ DATA_DIR: folder, LOG_LEVEL: "error" }),
     async ({ port, process }) => {
       const afterStart = residentMb(process.pid);
-      const request = () => "GET /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: br\r\n\r\n";
-      await measureLoad({ port, connections: CONNECTIONS, seconds: 5, request });
+      await measureLoad({ port, connections: CONNECTIONS, seconds: 5, request: pageRequest });
       const afterPages = residentMb(process.pid);
       await measureLoad({ port, connections: 20, seconds: 10, request: nextMessage, perSecond: MESSAGES_PER_SECOND });
       return [
