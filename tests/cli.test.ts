@@ -164,14 +164,15 @@ describe("on SQLite", () => {
       const [claim] = await store.claim(1, 1000, NOON);
       if (!claim) throw new Error("Nothing was claimed");
       await store.markDelivered(claim, NOON, true);
-      const { claims } = await store.claimAcknowledgements(1, 1000, rules, NOON);
+      await store.admitAcknowledgements(1, 1000, rules, NOON);
+      const claims = await store.claim(1, 1000, NOON, "acknowledgement");
       return { reference, claim: claims[0] };
     };
     const sent = await deliver("ada@example.com");
-    if (sent.claim) await store.markAcknowledged(sent.claim, NOON);
+    if (sent.claim) await store.markDelivered(sent.claim, NOON);
     const skipped = await deliver("ADA+1@example.com");
     const failed = await deliver("bob@example.com");
-    if (failed.claim) await store.failAcknowledgement(failed.claim, "550 mailbox refused", NOON);
+    if (failed.claim) await store.markFailed(failed.claim, "550 mailbox refused", NOON);
 
     const shown = async ({ reference }: { reference: string }) => (await cli("show", reference)).out;
     expect(await shown(sent)).toMatch(/^Acknowledgement: {3}sent\nAcknowledged at: {3}2025-06-15T12:00:00\.000Z\n/m);

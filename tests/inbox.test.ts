@@ -538,7 +538,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     if (!claim) throw new Error("Nothing was claimed");
     await store.markDelivered(claim, new Date(), true);
     const rules = { ownAddresses: [claim.message.email], perHour: 100 };
-    await store.claimAcknowledgements(1, 1000, rules, new Date());
+    await store.admitAcknowledgements(1, 1000, rules, new Date());
     const { history, state } = await get<MessageDetail>(`messages/${reference}`);
     expect(state).toBe("delivered");
     expect(history.map(({ kind, detail }) => [kind, detail])).toEqual([

@@ -22,7 +22,7 @@ describe("a mail server that refuses us altogether", () => {
       level: "error",
       text: expect.stringMatching(/535 .* check the user name .* SMTP_URL/),
     });
-    await log.seen("held-back", 3);
+    await log.seen("paused", 3);
     await clock.advance(MINUTE_MS - 1);
     expect(outbox.state).toBe("paused");
     expect(log.count("queue-paused")).toBe(1);
@@ -35,7 +35,7 @@ describe("a mail server that refuses us altogether", () => {
     outbox.wake();
     await clock.advance(1);
     expect(await log.seen("queue-still-paused")).toMatchObject({ level: "warn" });
-    await log.seen("held-back", 4);
+    await log.seen("paused", 4);
     expect(server.passwords).toHaveLength(4);
 
     server.expectPassword("the old one");
@@ -55,7 +55,7 @@ describe("a mail server that refuses us altogether", () => {
     const outbox = office.start(mailer);
     await mailer.received(3);
     for (const mail of mailer.mails) mail.fail(new MailError("blocked", "535"));
-    await log.seen("held-back", 3);
+    await log.seen("paused", 3);
     await clock.advance(MINUTE_MS);
     await mailer.received(4);
     expect(mailer.mails).toHaveLength(4);
@@ -74,9 +74,9 @@ describe("a mail server that refuses us altogether", () => {
     const reference = await accept();
     const outbox = office.start(office.smtpMailer(server));
     expect((await log.seen("queue-paused")).error).toMatch(/^no encrypted connection to the mail server \([A-Z_]*CERT/);
-    await log.seen("held-back");
+    await log.seen("paused");
     await clock.advance(MINUTE_MS);
-    await log.seen("held-back", 2);
+    await log.seen("paused", 2);
     expect(log.count("queue-still-paused")).toBe(1);
     expect(outbox.state).toBe("paused");
     expect(await message(reference)).toMatchObject({ state: "queued", attempts: 0 });

@@ -1,5 +1,5 @@
 import type { AcknowledgementText } from "../../contract/build-manifest.ts";
-import type { AcknowledgementClaim } from "../store/store.ts";
+import type { StoredMessage } from "../store/store.ts";
 import { type ComposedMail, type MailIdentity, messageId, withoutEncodedWord } from "./compose.ts";
 
 /** What every acknowledgement says, and who gets the answers to it. */
@@ -11,11 +11,11 @@ export interface AcknowledgementSettings {
 
 /**
  * The mail that tells a sender that the message has arrived. Nothing that a visitor wrote is in it, so that nobody can
- * have words of their own sent to somebody else; the address is its only recipient. Its envelope has no sender: where it
+ * have a text of their own sent to somebody else; the address is its only recipient. Its envelope has no sender: where it
  * cannot be delivered, no mail comes back (RFC 5321, section 4.5.5), and no program answers it.
  */
 export function composeAcknowledgement(
-  { id, reference, email }: Pick<AcknowledgementClaim, "id" | "reference" | "email">,
+  { id, reference, email }: Pick<StoredMessage, "id" | "reference" | "email">,
   { brand, mailFrom }: Pick<MailIdentity, "brand" | "mailFrom">,
   { text, replyTo }: AcknowledgementSettings,
   now: Date,

@@ -4,16 +4,16 @@ const FIRST_PAUSE_MS = 60_000;
 const LONGEST_PAUSE_MS = 15 * 60_000;
 
 /**
- * The pause of a queue whose mail server refuses everything. After each pause e-mails are tried one at a time as probes.
+ * The pause of a queue whose receiver takes nothing. After each pause deliveries are tried one at a time as probes.
  * Each attempt takes a ticket when it starts: only attempts started since the last pause may extend or end it, so that
  * attempts that fail together count once.
  */
 export interface QueuePause {
-  /** `open`: send freely. `waiting`: send nothing. `probing`: send a single e-mail. */
+  /** `open`: send freely. `waiting`: send nothing. `probing`: send one at a time. */
   readonly state: "open" | "waiting" | "probing";
   /** 0 unless waiting. */
   readonly remainingMs: number;
-  /** The latest reason of the mail server's refusal; `null` when open. */
+  /** The latest reason of the refusal; `null` when open. */
   readonly reason: string | null;
   ticket(): number;
   /** Starts or extends the pause; `known` when another attempt of the same time has done so. */

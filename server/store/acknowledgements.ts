@@ -1,31 +1,8 @@
-import { randomUUID } from "node:crypto";
 import type { EventKind } from "../../contract/inbox.ts";
 import { HIT_COLUMNS, insertRows, keyedHash, type RowOf } from "./acceptance.ts";
-import {
-  type AcknowledgementRequest,
-  type Database,
-  type Dialect,
-  type Query,
-  toDate,
-  type Value,
-} from "./database.ts";
-import { FARTHEST_DUE_MS } from "./queue.ts";
-import type {
-  AcknowledgementBatch,
-  AcknowledgementClaim,
-  AcknowledgementRules,
-  AcknowledgementState,
-  SkipReason,
-  Store,
-} from "./store.ts";
-
-type AcknowledgementMethods =
-  | "claimAcknowledgements"
-  | "markAcknowledged"
-  | "rescheduleAcknowledgement"
-  | "failAcknowledgement"
-  | "nextAcknowledgementAt"
-  | "countAcknowledgements";
+import type { AdmissionRequest, Database, Dialect, Query, Value } from "./database.ts";
+import { dueConditions } from "./queue.ts";
+import type { AcknowledgementRules, DeliveryState, Refusals, SkipReason, Store } from "./store.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -38,68 +15,22 @@ const CANDIDATES = 100;
 /** Under this name every acknowledgement counts towards the limit of all; hashes are longer. */
 const ALL_HITS = "acknowledgements";
 
-// Due, and not leased: a due time or a lease farther off than any that is ever set dates from before the clock was set back.
-const IS_DUE = `(ack_due_at <= $1 OR ack_due_at > $2)
-  AND (ack_leased_until IS NULL OR ack_leased_until <= $1 OR ack_leased_until > $3)`;
-
-function dueValues(nowMs: number, leaseMs: number): number[] {
-  return [nowMs, nowMs + FARTHEST_DUE_MS, nowMs + 2 * leaseMs];
-}
-
-/** What the outbox does with acknowledgements. Nothing here changes the message itself. */
-export function acknowledgementMethods(database: Database): Pick<Store, AcknowledgementMethods> {
-  const { query, change } = database;
-
-  /** False when the lease went to somebody else, or the message is gone. Without an event the attempt leaves no trace. */
-  async function mark(
-    { id, token }: AcknowledgementClaim,
-    event: { kind: EventKind; at: Date; detail?: string } | null,
-    changes: string,
-    ...others: Value[]
-  ): Promise<boolean> {
-    const sql = `UPDATE messages SET ${changes}, ack_lease_token = NULL, ack_leased_until = NULL
-      WHERE id = $1 AND ack_lease_token = $2 AND ack_state = 'sending' RETURNING reference`;
-    const values = [Number(id), token, ...others];
-    const changed = event === null ? await query(sql, values) : await change(sql, values, event);
-    return changed.length === 1;
-  }
-
+/** Who gets an acknowledgement; the queue sends it. */
+export function acknowledgementMethods(
+  database: Database,
+): Pick<Store, "admitAcknowledgements" | "countAcknowledgements"> {
+  const { query, dialect } = database;
   return {
-    async claimAcknowledgements(limit, leaseMs, rules, now) {
+    async admitAcknowledgements(limit, leaseMs, rules, now) {
       const nowMs = now.getTime();
       // Asked first because it needs no transaction, and most of the time there is nothing to send.
-      const due = await query(`SELECT 1 FROM messages WHERE ${IS_DUE} LIMIT 1`, dueValues(nowMs, leaseMs));
-      if (due.length === 0) return { claims: [], skipped: [], failed: [] };
-      return database.claimAcknowledgements({ limit, leaseMs, rules, nowMs });
-    },
-
-    markAcknowledged(claim, now) {
-      const changes = "ack_state = 'sent', ack_changed_at = $3, ack_due_at = NULL, ack_reason = NULL";
-      return mark(claim, { kind: "acknowledged", at: now }, changes, now.getTime());
-    },
-
-    rescheduleAcknowledgement(claim, dueAt, error, now) {
-      if (error === null) return mark(claim, null, "ack_attempts = ack_attempts - 1, ack_due_at = $3", dueAt.getTime());
-      const event = { kind: "acknowledgement-deferred", at: now, detail: error } as const;
-      const changes = "ack_due_at = $3, ack_reason = $4, ack_changed_at = $5";
-      return mark(claim, event, changes, dueAt.getTime(), error, now.getTime());
-    },
-
-    failAcknowledgement(claim, error, now) {
-      const event = { kind: "acknowledgement-failed", at: now, detail: error } as const;
-      const changes = "ack_state = 'failed', ack_changed_at = $3, ack_due_at = NULL, ack_reason = $4";
-      return mark(claim, event, changes, now.getTime(), error);
-    },
-
-    async nextAcknowledgementAt() {
-      const [row] = await query<{ at: number | null }>(
-        "SELECT min(COALESCE(ack_leased_until, ack_due_at)) AS at FROM messages WHERE ack_due_at IS NOT NULL",
-      );
-      return toDate(row?.at);
+      const due = await query(`SELECT 1 FROM messages WHERE ${isUndecided(dialect)} LIMIT 1`, [nowMs, leaseMs]);
+      if (due.length === 0) return { skipped: [], failed: [] };
+      return database.admitAcknowledgements({ limit, leaseMs, rules, nowMs });
     },
 
     async countAcknowledgements(since) {
-      const rows = await query<{ ack_state: AcknowledgementState; count: number }>(
+      const rows = await query<{ ack_state: DeliveryState; count: number }>(
         `SELECT ack_state, count(*) AS count FROM messages WHERE ack_state IS NOT NULL AND accepted_at >= $1
          GROUP BY ack_state`,
         [since.getTime()],
@@ -111,21 +42,24 @@ export function acknowledgementMethods(database: Database): Pick<Store, Acknowle
   };
 }
 
-export interface ClaimParts {
-  /** Runs within the transaction. No other transaction may claim acknowledgements until it ends. */
+function isUndecided(dialect: Dialect): string {
+  const { isDue, isStray, isFree } = dueConditions("acknowledgement", dialect);
+  return `(${isDue} OR ${isStray}) AND ${isFree}`;
+}
+
+export interface AdmissionParts {
+  /** Runs within the transaction. No other transaction may admit acknowledgements until it ends. */
   query: Query;
   dialect: Dialect;
   clientKey: Uint8Array;
 }
 
 interface Candidate {
-  id: number;
   reference: string;
   email: string;
   accepted_at: number;
   is_restricted: number;
-  ack_state: AcknowledgementState;
-  ack_attempts: number;
+  ack_state: DeliveryState;
   ack_lease_token: string | null;
 }
 
@@ -134,70 +68,77 @@ const UNKNOWN_END = "the server stopped before it saved how the attempt ended, s
 const GIVEN_UP = "given up: the server stopped again and again before it saved how an attempt ended";
 
 /**
- * Decides on due acknowledgements one after the other, within the present transaction: each is leased, skipped, or left
- * for later once there are enough.
+ * Decides on due acknowledgements one after the other, within the present transaction: each may be sent, is refused, or
+ * is left for later once enough may be sent.
  */
-export async function claimAcknowledgements(
-  { limit, leaseMs, rules, nowMs }: AcknowledgementRequest,
-  parts: ClaimParts,
-): Promise<AcknowledgementBatch> {
+export async function admitAcknowledgements(
+  { limit, leaseMs, rules, nowMs }: AdmissionRequest,
+  parts: AdmissionParts,
+): Promise<Refusals> {
   const { query, dialect } = parts;
   const candidates = await query<Candidate>(
-    `SELECT id, reference, email, accepted_at, is_restricted, ack_state, ack_attempts, ack_lease_token FROM messages
-     WHERE ${IS_DUE} ORDER BY ack_due_at, id LIMIT ${CANDIDATES} ${dialect.lockRows}`,
-    dueValues(nowMs, leaseMs),
+    `SELECT reference, email, accepted_at, is_restricted, ack_state, ack_lease_token FROM messages
+     WHERE ${isUndecided(dialect)} ORDER BY ack_due_at, id LIMIT ${CANDIDATES} ${dialect.lockRows}`,
+    [nowMs, leaseMs],
   );
   const counter = await readCounter(candidates, rules, nowMs, parts);
   const unknownEnds = await readUnknownEnds(candidates, parts);
-  const token = randomUUID();
-  const batch: AcknowledgementBatch = { claims: [], skipped: [], failed: [] };
+  const refusals: Refusals = { skipped: [], failed: [] };
+  const admitted: Candidate[] = [];
   const events: RowOf<typeof EVENT_COLUMNS>[] = [];
   const note = (reference: string, kind: EventKind, detail: string) =>
     events.push({ reference, at: nowMs, kind, detail });
 
   for (const candidate of candidates) {
-    if (batch.claims.length === limit) break;
-    const { id, reference, email, ack_attempts: attempts } = candidate;
+    if (admitted.length === limit) break;
+    const { reference, email } = candidate;
     const unknown = unknownEnds.get(reference) ?? 0;
     const reason = reasonToSkip(candidate, rules, counter, nowMs);
     if (reason !== null) {
-      batch.skipped.push({ reference, reason });
+      refusals.skipped.push({ reference, reason });
       note(reference, "acknowledgement-skipped", reason);
     } else if (unknown >= MAX_UNKNOWN_ENDS) {
-      batch.failed.push(reference);
+      refusals.failed.push(reference);
       note(reference, "acknowledgement-failed", GIVEN_UP);
     } else {
       if (candidate.ack_state === "queued") counter.add(email);
       if (unknown > 0) note(reference, "acknowledgement-deferred", UNKNOWN_END);
-      const acceptedAt = new Date(candidate.accepted_at);
-      batch.claims.push({ id: String(id), reference, email, acceptedAt, attempts: attempts + 1, token });
+      admitted.push(candidate);
     }
   }
 
-  const set = async (changes: string, references: readonly string[], ...values: Value[]) => {
-    if (references.length === 0) return;
-    const isNamed = dialect.isIn("reference", "$1");
-    await query(`UPDATE messages SET ${changes} WHERE ${isNamed}`, [JSON.stringify(references), ...values]);
+  const set = async (changes: string, decided: readonly { reference: string }[], ...values: Value[]) => {
+    if (decided.length === 0) return;
+    const references = JSON.stringify(decided.map(({ reference }) => reference));
+    await query(
+      `UPDATE messages SET ${changes}, ack_lease_token = NULL, ack_leased_until = NULL
+       WHERE ${dialect.isIn("reference", "$1")}`,
+      [references, ...values],
+    );
   };
-  const leased = batch.claims.map(({ reference }) => reference);
-  const lease = "ack_state = 'sending', ack_attempts = ack_attempts + 1, ack_lease_token = $2, ack_leased_until = $3";
-  await set(`${lease}, ack_changed_at = $4`, leased, token, nowMs + leaseMs, nowMs);
-  const end =
-    "ack_changed_at = $2, ack_reason = $3, ack_due_at = NULL, ack_lease_token = NULL, ack_leased_until = NULL";
-  await set(`ack_state = 'failed', ${end}`, batch.failed, nowMs, GIVEN_UP);
-  for (const [reason, skipped] of Map.groupBy(batch.skipped, (one) => one.reason)) {
-    const references = skipped.map(({ reference }) => reference);
-    await set(`ack_state = 'skipped', ${end}`, references, nowMs, reason);
+  const { queued = [], sending = [] } = Object.groupBy(admitted, ({ ack_state }) => ack_state);
+  await set("ack_state = 'sending', ack_changed_at = $2", queued, nowMs);
+  // Loses its token, so that an attempt with an unknown result is noted once.
+  await set("ack_state = 'sending'", sending);
+  const end = "ack_changed_at = $2, ack_reason = $3, ack_due_at = NULL";
+  await set(
+    `ack_state = 'failed', ${end}`,
+    refusals.failed.map((reference) => ({ reference })),
+    nowMs,
+    GIVEN_UP,
+  );
+  for (const [reason, skipped] of Map.groupBy(refusals.skipped, (one) => one.reason)) {
+    await set(`ack_state = 'skipped', ${end}`, skipped, nowMs, reason);
   }
   await insertRows("message_events", EVENT_COLUMNS, events, parts);
   await insertRows("client_hits", HIT_COLUMNS, counter.newHits, parts);
-  return batch;
+  return refusals;
 }
 
-/** How many attempts at each ended nobody knows how, the last one included; none for those whose last end is known. */
+/** For each candidate whose last attempt has an unknown result: how many attempts at it have, the last one included. */
 async function readUnknownEnds(
   candidates: readonly Candidate[],
-  { query, dialect }: ClaimParts,
+  { query, dialect }: AdmissionParts,
 ): Promise<Map<string, number>> {
   const references = candidates.flatMap((one) => (one.ack_lease_token === null ? [] : one.reference));
   const noted = await query<{ reference: string }>(
@@ -241,7 +182,7 @@ async function readCounter(
   candidates: readonly Candidate[],
   { perHour }: AcknowledgementRules,
   nowMs: number,
-  { query, dialect, clientKey }: ClaimParts,
+  { query, dialect, clientKey }: AdmissionParts,
 ): Promise<Counter> {
   const secret = Buffer.from(clientKey).toString("hex");
   const hashOf = (email: string) => keyedHash(secret, ["acknowledged", mailboxOf(email)]);

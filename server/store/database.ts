@@ -1,12 +1,12 @@
 import type {
   Acceptance,
   AcceptanceRules,
-  AcknowledgementBatch,
   AcknowledgementRules,
-  AcknowledgementState,
+  DeliveryState,
   EventKind,
   MessageState,
   QuarantineReason,
+  Refusals,
   StoredMessage,
   Submission,
 } from "./store.ts";
@@ -23,8 +23,8 @@ export interface PendingMessage {
   nowMs: number;
 }
 
-/** Asks for up to `limit` acknowledgements to send. */
-export interface AcknowledgementRequest {
+/** Asks who may get an acknowledgement, until `limit` may. */
+export interface AdmissionRequest {
   limit: number;
   leaseMs: number;
   rules: AcknowledgementRules;
@@ -50,7 +50,7 @@ export interface Database {
   /** Accepts the messages in one transaction, committed to disk when this resolves. */
   accept(batch: readonly PendingMessage[]): Promise<Acceptance[]>;
   /** Decides on due acknowledgements in one transaction, of which only one runs at a time. */
-  claimAcknowledgements(request: AcknowledgementRequest): Promise<AcknowledgementBatch>;
+  admitAcknowledgements(request: AdmissionRequest): Promise<Refusals>;
   /** Leaves nothing of deleted rows in the database's own files. */
   eraseTraces(): Promise<void>;
   /** Moves what the log holds into the main file, if the database leaves that to its users. */
@@ -67,8 +67,10 @@ export interface NewEvent {
   detail?: string | null;
 }
 
-/** The few words in which the two databases' SQL differs. */
+/** The few expressions in which the two databases' SQL differs. */
 export interface Dialect {
+  /** The time by which leases are given and end, in milliseconds since 1970: that of the database, if nodes share it. */
+  leaseNow(nodeNow: string): string;
   /** Ends the choice of the messages to claim. */
   lockRows: string;
   /** The e-mail address in lower case, whatever the database's language. */
@@ -132,7 +134,7 @@ export interface MessageRow {
   quarantine_reason: QuarantineReason | null;
   /** JSON. */
   footprint: string | null;
-  ack_state: AcknowledgementState | null;
+  ack_state: DeliveryState | null;
   ack_changed_at: number | null;
   ack_reason: string | null;
   version: string;

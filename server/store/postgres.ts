@@ -1,6 +1,6 @@
 import pg from "pg";
 import { acceptBatch } from "./acceptance.ts";
-import { claimAcknowledgements } from "./acknowledgements.ts";
+import { admitAcknowledgements } from "./acknowledgements.ts";
 import {
   type Database,
   type Dialect,
@@ -27,6 +27,7 @@ const ACCEPTANCE_LOCK = 1_112_763_752;
 const ACKNOWLEDGEMENT_LOCK = 1_112_763_753;
 
 const DIALECT: Dialect = {
+  leaseNow: () => "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)",
   lockRows: "FOR UPDATE SKIP LOCKED",
   // Some languages fold I to a letter that no e-mail address holds; "C" is plain ASCII.
   lowerCaseEmail: 'lower(email COLLATE "C")',
@@ -82,9 +83,9 @@ export async function openPostgres(databaseUrl: string, options: PostgresOptions
       transaction(pool, ACCEPTANCE_LOCK, (query) =>
         acceptBatch(batch, { query, dialect: DIALECT, clientKey, drawReference: draw }),
       ),
-    claimAcknowledgements: (request) =>
+    admitAcknowledgements: (request) =>
       transaction(pool, ACKNOWLEDGEMENT_LOCK, (query) =>
-        claimAcknowledgements(request, { query, dialect: DIALECT, clientKey }),
+        admitAcknowledgements(request, { query, dialect: DIALECT, clientKey }),
       ),
     // PostgreSQL only hides deleted rows, and a plain VACUUM frees their space without overwriting it. Its write-ahead log
     // and archives are the server's, and kept as long as its operator says.
@@ -240,26 +241,13 @@ async function requireOwnTables(query: Query): Promise<void> {
 
 /** What a backup holds of each table: everything but leases, and the keys of the first version. */
 export const COPIED_TABLES = {
-  messages: [
-    ...["id", "reference", "fingerprint", "name", "email", "phone", "country", "message", "state"],
-    ...[
-      "accepted_at",
-      "state_changed_at",
-      "due_at",
-      "attempts",
-      "last_error",
-      "is_restricted",
-      "answered_at",
-      "corrected_at",
-      "quarantine_reason",
-      "footprint",
-      ...["ack_state", "ack_changed_at", "ack_due_at", "ack_attempts", "ack_reason"],
-    ],
-  ],
-  message_events: ["id", "reference", "at", "kind", "detail"],
-  message_keys: ["key_hash", "reference", "client_proof"],
-  client_hits: ["client_hash", "at"],
-  store_meta: ["name", "value"],
+  messages: `id, reference, fingerprint, name, email, phone, country, message, state, accepted_at, state_changed_at, due_at,
+    attempts, last_error, is_restricted, answered_at, corrected_at, quarantine_reason, footprint,
+    ack_state, ack_changed_at, ack_due_at, ack_attempts, ack_reason`,
+  message_events: "id, reference, at, kind, detail",
+  message_keys: "key_hash, reference, client_proof",
+  client_hits: "client_hash, at",
+  store_meta: "name, value",
 } as const;
 
 /**
@@ -275,14 +263,13 @@ async function copyToSqlite(pool: pg.Pool, file: string): Promise<void> {
   });
   try {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    for (const [table, columns] of Object.entries(COPIED_TABLES)) {
-      const names = columns.join(", ");
-      const items = columns.map((_, index) => `value ->> ${index}`).join(", ");
+    for (const [table, names] of Object.entries(COPIED_TABLES)) {
+      const items = names.split(",").map((_, index) => `value ->> ${index}`);
       await client.query(`DECLARE copied CURSOR FOR SELECT ${names} FROM ${table}`);
       for (;;) {
         const { rows } = await client.query({ text: `FETCH ${ROWS_AT_A_TIME} FROM copied`, rowMode: "array" });
         if (rows.length === 0) break;
-        const sql = `INSERT OR REPLACE INTO ${table} (${names}) SELECT ${items} FROM ${copy.dialect.itemsOf("$1")}`;
+        const sql = `INSERT OR REPLACE INTO ${table} (${names}) SELECT ${items.join()} FROM ${copy.dialect.itemsOf("$1")}`;
         await copy.query(sql, [JSON.stringify(rows)]);
       }
       await client.query("CLOSE copied");

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import type { EventKind } from "../../contract/inbox.ts";
 import {
   type Database,
+  type Dialect,
   type MessageRow,
   type NewEvent,
   type Query,
@@ -9,7 +11,7 @@ import {
   toStoredMessage,
   type Value,
 } from "./database.ts";
-import type { AlertTopic, Claim, Store } from "./store.ts";
+import type { AlertTopic, Claim, DeliveryKind, Store } from "./store.ts";
 
 type QueueMethods =
   | "claim"
@@ -17,19 +19,85 @@ type QueueMethods =
   | "reschedule"
   | "markFailed"
   | "unclaim"
-  | "nextDueAt"
+  | "dueInMs"
   | "clearLeases"
   | "queueDepth"
   | "lastAlertAt"
   | "moveLastAlert"
   | "markQuarantineReported";
 
+/** What the history of a message, and the log, call the ends of an attempt. */
+export interface DeliveryEvents {
+  sent: EventKind;
+  deferred: EventKind;
+  failed: EventKind;
+  /** Nothing of this kind can be sent at the moment, so the attempt does not count. */
+  paused: EventKind;
+}
+
+/** Where a kind of delivery is kept: columns of `messages`, so that it ends with its message. */
+interface Kind
+  extends Record<"state" | "changedAt" | "dueAt" | "attempts" | "error" | "token" | "leasedUntil", string> {
+  /** The state in which it can be claimed. */
+  waiting: string;
+  sent: string;
+  /** True for all that is still to be sent; the condition of an index. */
+  isOpen: string;
+  isClaimable: string;
+  events: DeliveryEvents;
+}
+
+/** The names of a mail's columns are those it had when there was only one kind, which nodes of earlier versions use. */
+const KINDS: Readonly<Record<DeliveryKind, Kind>> = {
+  mail: {
+    state: "state",
+    changedAt: "state_changed_at",
+    dueAt: "due_at",
+    attempts: "attempts",
+    error: "last_error",
+    token: "lease_token",
+    leasedUntil: "leased_until",
+    waiting: "queued",
+    sent: "delivered",
+    isOpen: "state = 'queued' AND is_restricted = 0",
+    isClaimable: "state = 'queued' AND is_restricted = 0",
+    events: { sent: "delivered", deferred: "deferred", failed: "failed", paused: "paused" },
+  },
+  acknowledgement: {
+    ...columnsOf("ack"),
+    waiting: "sending",
+    sent: "sent",
+    isOpen: "ack_due_at IS NOT NULL",
+    isClaimable: "ack_due_at IS NOT NULL AND ack_state = 'sending' AND is_restricted = 0",
+    events: {
+      sent: "acknowledged",
+      deferred: "acknowledgement-deferred",
+      failed: "acknowledgement-failed",
+      paused: "acknowledgement-deferred",
+    },
+  },
+};
+
+function columnsOf(prefix: string) {
+  return {
+    state: `${prefix}_state`,
+    changedAt: `${prefix}_changed_at`,
+    dueAt: `${prefix}_due_at`,
+    attempts: `${prefix}_attempts`,
+    error: `${prefix}_reason`,
+    token: `${prefix}_lease_token`,
+    leasedUntil: `${prefix}_leased_until`,
+  };
+}
+
+export function eventsOf(kind: DeliveryKind): DeliveryEvents {
+  return KINDS[kind].events;
+}
+
 /** No attempt is ever put off for longer: a due time beyond it was set before the clock was set back. */
 export const FARTHEST_DUE_MS = 5 * 3_600_000;
 
-const IS_MAILABLE = "state = 'queued' AND is_restricted = 0";
 const IS_FAILED = "state = 'failed' AND is_restricted = 0";
-const IS_MINE = "id = $1 AND lease_token = $2 AND state = 'queued'";
 const IS_QUARANTINED = "state = 'quarantined' AND is_restricted = 0";
 /** In the same statement as the delivery, so that no crash falls between. Once for each message. */
 const QUEUE_ACKNOWLEDGEMENT = `ack_due_at = CASE WHEN ack_state IS NULL THEN $3 ELSE ack_due_at END,
@@ -41,78 +109,116 @@ const LAST_ALERT: Readonly<Record<AlertTopic, string>> = {
   quarantine: "last_quarantine_alert_at",
 };
 
-/** What the outbox does with messages, and what the alerts need to know. */
-export function queueMethods({ query, change, dialect, isShared }: Database): Pick<Store, QueueMethods> {
-  const select = (isDue: string) => `
-      SELECT id FROM messages
-      WHERE ${IS_MAILABLE} AND ${isDue} AND (leased_until IS NULL OR leased_until <= $1 OR leased_until > $2)
-      ORDER BY due_at, id LIMIT $3 ${dialect.lockRows}`;
-  // Two questions, because each is answered by the index; together they would read the whole queue.
-  const claimSql = `
-    WITH due AS MATERIALIZED (${select("due_at <= $1")}), strayed AS MATERIALIZED (${select("due_at > $6")})
-    UPDATE messages SET lease_token = $4, leased_until = $5, attempts = attempts + 1
-    WHERE id IN (SELECT id FROM due UNION ALL SELECT id FROM strayed LIMIT $3) RETURNING ${SELECTED_COLUMNS}`;
+/**
+ * Conditions for what may be claimed: due, and leased to nobody. `$1` is the node's time and `$2` the length of a lease. A
+ * due time or a lease farther off than any that is ever set dates from before a clock was set back.
+ */
+export function dueConditions(kind: DeliveryKind, { leaseNow }: Dialect) {
+  const { dueAt, leasedUntil } = KINDS[kind];
+  const now = leaseNow("$1");
+  return {
+    isDue: `${dueAt} <= $1`,
+    isStray: `${dueAt} > CAST($1 AS BIGINT) + ${FARTHEST_DUE_MS}`,
+    isFree: `(${leasedUntil} IS NULL OR ${leasedUntil} <= ${now} OR ${leasedUntil} > ${now} + 2 * CAST($2 AS BIGINT))`,
+  };
+}
 
-  /** False when the lease went to somebody else. Without an event the attempt leaves no trace. */
-  async function mark(claim: Claim, event: NewEvent | null, changes: string, ...others: Value[]): Promise<boolean> {
-    const sql = `UPDATE messages SET ${changes}, lease_token = NULL, leased_until = NULL WHERE ${IS_MINE}
-      RETURNING reference`;
+/** What the outbox does with deliveries of every kind, and what the alerts need to know. */
+export function queueMethods({ query, change, dialect, isShared }: Database): Pick<Store, QueueMethods> {
+  function claimSql(kind: DeliveryKind): string {
+    const { dueAt, attempts, changedAt, token, leasedUntil, isClaimable } = KINDS[kind];
+    const { isDue, isStray, isFree } = dueConditions(kind, dialect);
+    const select = (isItsTime: string) => `
+      SELECT id FROM messages WHERE ${isClaimable} AND ${isItsTime} AND ${isFree}
+      ORDER BY ${dueAt}, id LIMIT $3 ${dialect.lockRows}`;
+    // Two questions, because each is answered by the index; together they would read the whole queue.
+    return `WITH due AS MATERIALIZED (${select(isDue)}), strayed AS MATERIALIZED (${select(isStray)})
+      UPDATE messages SET ${token} = $4, ${leasedUntil} = ${dialect.leaseNow("$1")} + CAST($2 AS BIGINT),
+        ${attempts} = ${attempts} + 1
+      WHERE id IN (SELECT id FROM due UNION ALL SELECT id FROM strayed LIMIT $3)
+      RETURNING ${SELECTED_COLUMNS}, ${attempts} AS claim_attempts, ${changedAt} AS claim_queued_at,
+        ${dueAt} AS claim_due_at`;
+  }
+
+  /** Without an event the attempt leaves no trace. */
+  async function mark(claim: Claim, event: NewEvent | null, changes: string, isMine: string, others: readonly Value[]) {
+    const { token, leasedUntil } = KINDS[claim.kind];
+    const sql = `UPDATE messages SET ${changes}, ${token} = NULL, ${leasedUntil} = NULL
+      WHERE id = $1 AND ${isMine} RETURNING reference`;
     const values = [Number(claim.message.id), claim.token, ...others];
     const changed = event === null ? await query(sql, values) : await change(sql, values, event);
     return changed.length === 1;
   }
 
+  const holdsLease = ({ state, token, waiting }: Kind) => `${token} = $2 AND ${state} = '${waiting}'`;
+
   return {
-    async claim(limit, leaseMs, now) {
+    async claim(limit, leaseMs, now, kind = "mail") {
       const token = randomUUID();
-      const nowMs = now.getTime();
-      // A lease that ends later than any could was made before the clock was set back: it is no longer believed.
-      const values = [nowMs, nowMs + 2 * leaseMs, limit, token, nowMs + leaseMs, nowMs + FARTHEST_DUE_MS];
-      const rows = await query<MessageRow>(claimSql, values);
-      rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0) || a.id - b.id);
-      return rows.map((row) => ({ message: toStoredMessage(row), token }));
+      const rows = await query<MessageRow & Record<`claim_${"attempts" | "queued_at" | "due_at"}`, number>>(
+        claimSql(kind),
+        [now.getTime(), leaseMs, limit, token],
+      );
+      rows.sort((a, b) => a.claim_due_at - b.claim_due_at || a.id - b.id);
+      return rows.map((row) => ({
+        kind,
+        message: toStoredMessage(row),
+        attempts: row.claim_attempts,
+        queuedAt: new Date(row.claim_queued_at),
+        token,
+      }));
     },
 
     markDelivered(claim, now, queuesAcknowledgement = false) {
-      const delivered = "state = 'delivered', state_changed_at = $3, due_at = NULL, last_error = NULL";
+      const { state, changedAt, dueAt, error, token, waiting, sent, events } = KINDS[claim.kind];
+      const delivered = `${state} = '${sent}', ${changedAt} = $3, ${dueAt} = NULL, ${error} = NULL`;
       const changes = queuesAcknowledgement ? `${delivered}, ${QUEUE_ACKNOWLEDGEMENT}` : delivered;
-      return mark(claim, { kind: "delivered", at: now }, changes, now.getTime());
+      const isSame = `(${state} = 'failed' OR ${state} = '${waiting}' AND (${token} = $2 OR ${changedAt} = $4))`;
+      const event = { kind: events.sent, at: now };
+      return mark(claim, event, changes, isSame, [now.getTime(), claim.queuedAt.getTime()]);
     },
 
     reschedule(claim, dueAt, error, now) {
-      const event: NewEvent = { kind: "deferred", at: now, detail: error };
-      return mark(claim, event, "due_at = $3, last_error = $4", dueAt.getTime(), error);
+      const kind = KINDS[claim.kind];
+      const changes = `${kind.dueAt} = $3, ${kind.error} = $4`;
+      const event = { kind: kind.events.deferred, at: now, detail: error };
+      return mark(claim, event, changes, holdsLease(kind), [dueAt.getTime(), error]);
     },
 
     markFailed(claim, error, now) {
-      const changes = "state = 'failed', state_changed_at = $3, due_at = NULL, last_error = $4";
-      return mark(claim, { kind: "failed", at: now, detail: error }, changes, now.getTime(), error);
+      const kind = KINDS[claim.kind];
+      const changes = `${kind.state} = 'failed', ${kind.changedAt} = $3, ${kind.dueAt} = NULL, ${kind.error} = $4`;
+      const event = { kind: kind.events.failed, at: now, detail: error };
+      return mark(claim, event, changes, holdsLease(kind), [now.getTime(), error]);
     },
 
     unclaim(claim, dueAt, error, now) {
-      const changes = "attempts = attempts - 1, due_at = $3, last_error = COALESCE($4, last_error)";
-      const event: NewEvent | null = error === null ? null : { kind: "paused", at: now, detail: error };
-      return mark(claim, event, changes, dueAt.getTime(), error);
+      const kind = KINDS[claim.kind];
+      const uncounted = `${kind.attempts} = ${kind.attempts} - 1, ${kind.dueAt} = $3`;
+      const changes = `${uncounted}, ${kind.error} = COALESCE($4, ${kind.error})`;
+      const event = error === null ? null : { kind: kind.events.paused, at: now, detail: error };
+      return mark(claim, event, changes, holdsLease(kind), [dueAt.getTime(), error]);
     },
 
-    async nextDueAt() {
-      const [row] = await query<{ at: number | null }>(`
-        SELECT min(at) AS at FROM (
-          SELECT min(due_at) AS at FROM messages WHERE ${IS_MAILABLE} AND leased_until IS NULL
+    async dueInMs(now, kind = "mail") {
+      const { dueAt, leasedUntil, isOpen } = KINDS[kind];
+      const [row] = await query<{ ms: number | null }>(
+        `SELECT min(ms) AS ms FROM (
+          SELECT min(${dueAt}) - CAST($1 AS BIGINT) AS ms FROM messages WHERE ${isOpen} AND ${leasedUntil} IS NULL
           UNION ALL
-          SELECT min(leased_until) FROM messages WHERE ${IS_MAILABLE} AND leased_until > 0) AS next`);
-      return toDate(row?.at);
+          SELECT min(${leasedUntil}) - ${dialect.leaseNow("$1")} FROM messages
+          WHERE ${isOpen} AND ${leasedUntil} > 0) AS next`,
+        [now.getTime()],
+      );
+      return row?.ms ?? null;
     },
 
     async clearLeases() {
       if (isShared) return;
-      await query(
-        "UPDATE messages SET lease_token = NULL, leased_until = NULL WHERE state = 'queued' AND leased_until > 0",
-      );
       // The token stays: it tells that nobody knows how the attempt ended.
-      await query(
-        "UPDATE messages SET ack_leased_until = NULL WHERE ack_due_at IS NOT NULL AND ack_leased_until IS NOT NULL",
-      );
+      for (const { leasedUntil, isOpen } of Object.values(KINDS)) {
+        await query(`UPDATE messages SET ${leasedUntil} = NULL WHERE ${isOpen} AND ${leasedUntil} > 0`);
+      }
     },
 
     async queueDepth() {
@@ -122,9 +228,9 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
         Record<"queued" | "failed" | "quarantined" | "newly_quarantined", number> &
           Record<"oldest" | "oldest_again" | "last_failed" | "last_quarantined", number | null>
       >(
-        `SELECT (SELECT count(*) FROM messages WHERE ${IS_MAILABLE}) AS queued,
-          (SELECT min(accepted_at) FROM messages WHERE ${IS_MAILABLE} AND state_changed_at <= accepted_at) AS oldest,
-          (SELECT min(state_changed_at) FROM messages WHERE ${IS_MAILABLE} AND state_changed_at > accepted_at) AS oldest_again,
+        `SELECT (SELECT count(*) FROM messages WHERE ${KINDS.mail.isOpen}) AS queued,
+          (SELECT min(accepted_at) FROM messages WHERE ${KINDS.mail.isOpen} AND state_changed_at <= accepted_at) AS oldest,
+          (SELECT min(state_changed_at) FROM messages WHERE ${KINDS.mail.isOpen} AND state_changed_at > accepted_at) AS oldest_again,
           (SELECT count(*) FROM messages WHERE ${IS_FAILED}) AS failed,
           (SELECT max(state_changed_at) FROM messages WHERE ${IS_FAILED}) AS last_failed,
           (SELECT count(*) FROM messages WHERE ${IS_QUARANTINED}) AS quarantined,

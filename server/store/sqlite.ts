@@ -6,7 +6,7 @@ import { parentPort, Worker, workerData } from "node:worker_threads";
 import { errorName } from "../log.ts";
 import { withinMs } from "../time.ts";
 import { acceptBatch } from "./acceptance.ts";
-import { claimAcknowledgements } from "./acknowledgements.ts";
+import { admitAcknowledgements } from "./acknowledgements.ts";
 import {
   casesOf,
   type Database,
@@ -23,6 +23,8 @@ import { drawReference } from "./reference.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 export const SQLITE_DIALECT: Dialect = {
+  // One server, so its clock is the only one.
+  leaseNow: (nodeNow) => nodeNow,
   lockRows: "",
   lowerCaseEmail: "lower(email)",
   isIn: (column, jsonArray) => `${column} IN (SELECT value FROM json_each(${jsonArray}))`,
@@ -142,7 +144,7 @@ export async function openSqlite(dataDir: string, options: SqliteThreadOptions =
     queryLong: (sql, values) => call("queryLong", [sql, values], LONG_CALL_LIMIT_MS),
     change: (sql, values, event) => call("change", [sql, values, event]),
     accept: (batch) => call("accept", [batch]),
-    claimAcknowledgements: (request) => call("claimAcknowledgements", [request]),
+    admitAcknowledgements: (request) => call("admitAcknowledgements", [request]),
     eraseTraces: () => call("eraseTraces", [], LONG_CALL_LIMIT_MS),
     checkpoint: () => call("checkpoint", [], LONG_CALL_LIMIT_MS),
     copyTo: (file) => call("copyTo", [file], LONG_CALL_LIMIT_MS),
@@ -189,7 +191,7 @@ const COLUMN_TYPES: ColumnTypes = {
 };
 
 /**
- * synchronous: a commit is on disk before it returns. secure_delete: erased words are overwritten. temp_store: no copies
+ * synchronous: a commit is on disk before it returns. secure_delete: erased text is overwritten. temp_store: no copies
  * in the system's temporary folder. The last two halve the time of a commit: 32 MB hold the indexes of 100,000 messages,
  * and pages that change again and again reach the file once in 64 MB of log instead of once in 4.
  */
@@ -234,7 +236,7 @@ export async function openSqliteFile(file: string, options: SqliteOptions = {}):
       queryLong: (sql, values) => run(() => query(sql, values)),
       change: (sql, values, event) => run(() => transaction(db, () => change(query, sql, values, event))),
       accept: (batch) => run(() => transaction(db, () => acceptBatch(batch, parts))),
-      claimAcknowledgements: (request) => run(() => transaction(db, () => claimAcknowledgements(request, parts))),
+      admitAcknowledgements: (request) => run(() => transaction(db, () => admitAcknowledgements(request, parts))),
       eraseTraces: () => run(() => eraseTraces(db)),
       checkpoint: () => run(async () => void checkpoint(db)),
       copyTo: (target) => run(async () => void (await query("VACUUM INTO $1", [target]))),
@@ -293,7 +295,7 @@ async function change(query: Query, sql: string, values: readonly Value[], event
   if (references.length > 0) {
     await query(
       "INSERT INTO message_events (reference, at, kind, detail) SELECT value, $2, $3, $4 FROM json_each($1)",
-      [...[JSON.stringify(references), event.at.getTime(), event.kind, event.detail ?? null]],
+      [JSON.stringify(references), event.at.getTime(), event.kind, event.detail ?? null],
     );
   }
   return references;

@@ -34,8 +34,8 @@ export interface Network {
 
 /**
  * `stored` and `repeated` carry the reference of a message that is on disk. `repeated`: the same key and body, or the
- * same words and estimate within ten minutes. `key-reused`: the same client sent the key before with another body. `limited`: nothing
- * was stored.
+ * same text and estimate within ten minutes. `key-reused`: the same client sent the key before with another body.
+ * `limited`: nothing was stored.
  */
 export type Acceptance =
   | { kind: "stored"; reference: string; state: "queued" | "quarantined" }
@@ -62,19 +62,23 @@ export interface StoredMessage extends ContactMessage {
   /** Why it was quarantined; kept after its release. */
   quarantineReason: QuarantineReason | null;
   /** `null` unless ACKNOWLEDGE was on when it was delivered. */
-  acknowledgement: Acknowledgement | null;
-  /** Another one after every change but that of its acknowledgement. */
+  acknowledgement: Delivery | null;
+  /** Another one after every change but those of its other deliveries. */
   version: string;
 }
 
-/**
- * Of the mail to the sender. `queued`: not looked at yet. `sending`: counted towards the limits; an attempt is under way or
- * follows. `skipped`: by a rule. `failed`: refused, or out of time. The last three are final.
- */
-export type AcknowledgementState = "queued" | "sending" | "sent" | "skipped" | "failed";
+/** What leaves the system because of a message: the mail to the team, and the mail that tells the sender of its arrival. */
+export type DeliveryKind = "mail" | "acknowledgement";
 
-export interface Acknowledgement {
-  state: AcknowledgementState;
+/**
+ * Of a delivery other than the team's mail. `queued`: not looked at yet. `sending`: counted towards the limits; an attempt
+ * is under way or follows. `skipped`: by a rule. `failed`: refused, or out of time. The last three are final.
+ */
+export type DeliveryState = "queued" | "sending" | "sent" | "skipped" | "failed";
+
+export interface Delivery {
+  state: DeliveryState;
+  /** When it reached its present state. */
   changedAt: Date;
   /** Why it was skipped (a SkipReason), or the error of the last attempt. */
   reason: string | null;
@@ -89,18 +93,8 @@ export interface AcknowledgementRules {
   perHour: number;
 }
 
-/** An acknowledgement leased to one worker, as a Claim is. Of the message it holds what the mail needs, and no more. */
-export interface AcknowledgementClaim {
-  id: string;
-  reference: string;
-  email: string;
-  acceptedAt: Date;
-  attempts: number;
-  token: string;
-}
-
-export interface AcknowledgementBatch {
-  claims: AcknowledgementClaim[];
+/** Acknowledgements that are not sent. */
+export interface Refusals {
   skipped: { reference: string; reason: SkipReason }[];
   /** References of those that were given up, because nobody knows whether they were sent. */
   failed: string[];
@@ -114,9 +108,14 @@ export interface StoredEvent {
   detail: string | null;
 }
 
-/** A message leased to one worker. Marking it with a token that a later claim replaced changes nothing. */
+/** A delivery leased to one worker. */
 export interface Claim {
+  kind: DeliveryKind;
   message: StoredMessage;
+  /** The present one included. */
+  attempts: number;
+  /** Since when it waits; another time once an operator has queued it again. */
+  queuedAt: Date;
   token: string;
 }
 
@@ -132,7 +131,7 @@ export interface MessageFilter {
   country?: string;
   /** Only those that are neither marked as answered nor in quarantine. */
   unanswered?: boolean;
-  /** Part of the name, address, phone number, reference or words, in any case. */
+  /** Part of the name, address, phone number, reference or text, in any case. */
   search?: string;
   /** Only messages after this one in the list, to go on from it. */
   after?: Pick<StoredMessage, "acceptedAt" | "id">;
@@ -201,44 +200,32 @@ export interface Store {
   readonly clientKey: Uint8Array;
   accept(submission: Submission, rules: AcceptanceRules, now: Date): Promise<Acceptance>;
 
-  /** Leases up to `limit` due messages to this worker, oldest due first, each with the present attempt counted. */
-  claim(limit: number, leaseMs: number, now: Date): Promise<Claim[]>;
   /**
-   * These four return false, and change nothing, when the lease went to somebody else. A message that is delivered once
+   * Leases up to `limit` due deliveries of a kind to this worker, oldest due first, each with the present attempt counted.
+   * Leases go by the database's clock, so that no node takes another's because their clocks differ.
+   */
+  claim(limit: number, leaseMs: number, now: Date, kind?: DeliveryKind): Promise<Claim[]>;
+  /**
+   * Records a success, even if another worker has the lease by now: what was sent must not be sent again. False when that
+   * was recorded before, the message is gone, or an operator has queued it again since. A message that is delivered once
    * more gets no second acknowledgement.
    */
   markDelivered(claim: Claim, now: Date, queuesAcknowledgement?: boolean): Promise<boolean>;
+  /** These three return false, and change nothing, when the lease went to somebody else or the message is gone. */
   reschedule(claim: Claim, dueAt: Date, error: string, now: Date): Promise<boolean>;
   markFailed(claim: Claim, error: string, now: Date): Promise<boolean>;
-  /** Gives the lease back without counting the attempt. The error is why no mail could be sent at all; `null`: not tried. */
+  /** Returns the lease without counting the attempt. The error is why nothing could be sent at all; `null`: not tried. */
   unclaim(claim: Claim, dueAt: Date, error: string | null, now: Date): Promise<boolean>;
-  /** When the next queued message becomes due or its lease ends; `null` with an empty queue. */
-  nextDueAt(): Promise<Date | null>;
+  /** Until the next delivery of the kind becomes due or its lease ends, 0 or less if one is due; `null` when none waits. */
+  dueInMs(now: Date, kind?: DeliveryKind): Promise<number | null>;
   queueDepth(): Promise<QueueDepth>;
   /**
-   * Leases up to `limit` due acknowledgements to this worker, each with the present attempt counted, and skips those that
-   * the rules forbid. However many nodes ask, an address gets at most one a day.
+   * Decides who of the due may get an acknowledgement, until `limit` may: only these can be claimed. However many nodes
+   * ask, an address gets at most one a day.
    */
-  claimAcknowledgements(
-    limit: number,
-    leaseMs: number,
-    rules: AcknowledgementRules,
-    now: Date,
-  ): Promise<AcknowledgementBatch>;
-  /** These three return false, and change nothing, when the lease went to somebody else or the message is gone. */
-  markAcknowledged(claim: AcknowledgementClaim, now: Date): Promise<boolean>;
-  /** With an error an attempt was made; without one it is not counted. */
-  rescheduleAcknowledgement(
-    claim: AcknowledgementClaim,
-    dueAt: Date,
-    error: string | null,
-    now: Date,
-  ): Promise<boolean>;
-  failAcknowledgement(claim: AcknowledgementClaim, error: string, now: Date): Promise<boolean>;
-  /** When the next one becomes due or its lease ends; `null` when none is to be sent. */
-  nextAcknowledgementAt(): Promise<Date | null>;
+  admitAcknowledgements(limit: number, leaseMs: number, rules: AcknowledgementRules, now: Date): Promise<Refusals>;
   /** Of the messages accepted since then. */
-  countAcknowledgements(since: Date): Promise<Readonly<Record<AcknowledgementState, number>>>;
+  countAcknowledgements(since: Date): Promise<Readonly<Record<DeliveryState, number>>>;
   /**
    * Makes what a server that died had leased due at once. Only for a database with one server: with several, the leases
    * may be another's, and nothing happens.

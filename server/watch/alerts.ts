@@ -1,12 +1,14 @@
 import { durationInWords } from "../../contract/duration.ts";
 import { errorName, type Log } from "../log.ts";
-import type { Outbox } from "../outbox/outbox.ts";
 import { type AlertTopic, type QueueDepth, type Store, StoreUnavailable } from "../store/store.ts";
 import { type Clock, systemClock } from "../time.ts";
 
 export interface AlertOptions {
   store: Pick<Store, "queueDepth" | "lastAlertAt" | "moveLastAlert" | "markQuarantineReported" | "ping">;
-  outbox: Pick<Outbox, "pauseReason">;
+  outbox: {
+    /** Why no e-mail can be sent; `null` when it can. */
+    readonly pauseReason: string | null;
+  };
   /** The first word of each alert. */
   brand: string;
   /** Where to post each alert; `null`: it is only logged. */

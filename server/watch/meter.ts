@@ -1,3 +1,5 @@
+import type { DeliveryKind } from "../store/store.ts";
+
 export const ROUTES = ["page", "asset", "film", "message", "health"] as const;
 export type Route = (typeof ROUTES)[number];
 
@@ -19,22 +21,20 @@ export const REFUSALS = [
 ] as const;
 export type RefusalReason = (typeof REFUSALS)[number];
 
-/** `held-back`: the queue was paused. `unmarked`: the result could not be saved, or the lease was lost. */
-export const ATTEMPTS = ["delivered", "deferred", "failed", "held-back", "unmarked"] as const;
-export type AttemptOutcome = (typeof ATTEMPTS)[number];
-
-/** Of mails to senders. `skipped`: by a rule, without an attempt. */
-export const ACKNOWLEDGEMENTS = ["sent", "skipped", "deferred", "failed", "unmarked"] as const;
-export type AcknowledgementOutcome = (typeof ACKNOWLEDGEMENTS)[number];
+/**
+ * How an attempt ended. `paused`: nothing of its kind can be sent at the moment. `skipped`: a rule forbids it, and nothing
+ * was tried. `unmarked`: the result could not be saved, or the lease was lost.
+ */
+export const DELIVERY_OUTCOMES = ["sent", "deferred", "failed", "paused", "skipped", "unmarked"] as const;
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 /** Counts what happens. It receives only these words and numbers, never a visitor's data. */
 export interface Meter {
   answered(route: Route, status: number, durationMs: number): void;
   accepted(outcome: AcceptanceOutcome): void;
   refused(reason: RefusalReason): void;
-  attempted(outcome: AttemptOutcome): void;
-  acknowledged(outcome: AcknowledgementOutcome): void;
-  queuePaused(isPaused: boolean): void;
+  attempted(kind: DeliveryKind, outcome: DeliveryOutcome): void;
+  queuePaused(kind: DeliveryKind, isPaused: boolean): void;
 }
 
 /** Counts nothing. */
@@ -43,6 +43,5 @@ export const noMeter: Meter = {
   accepted() {},
   refused() {},
   attempted() {},
-  acknowledged() {},
   queuePaused() {},
 };

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
-import type { Registry } from "prom-client";
-import type { Store } from "../store/store.ts";
+import type { Counter as PromCounter, Registry } from "prom-client";
+import type { DeliveryKind, Store } from "../store/store.ts";
 import { withinMs } from "../time.ts";
-import { ACCEPTANCES, ACKNOWLEDGEMENTS, ATTEMPTS, type Meter, REFUSALS, ROUTES } from "./meter.ts";
+import { ACCEPTANCES, DELIVERY_OUTCOMES, type DeliveryOutcome, type Meter, REFUSALS, ROUTES } from "./meter.ts";
 
 type PromClient = typeof import("prom-client");
 
@@ -97,18 +97,20 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
     labelNames: ["reason"],
     registers,
   });
-  const attempts = new Counter({
-    name: "site_deliveries_total",
-    help: "Attempts of this node to deliver a message, by outcome",
-    labelNames: ["outcome"],
-    registers,
-  });
-  const acknowledgements = new Counter({
-    name: "site_acknowledgements_total",
-    help: "Acknowledgements that this node sent to senders, tried to send, or skipped by a rule",
-    labelNames: ["outcome"],
-    registers,
-  });
+  const deliveries: Record<DeliveryKind, PromCounter> = {
+    mail: new Counter({
+      name: "site_deliveries_total",
+      help: "Attempts of this node to deliver a message, by outcome",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    acknowledgement: new Counter({
+      name: "site_acknowledgements_total",
+      help: "Acknowledgements that this node sent to senders, tried to send, or skipped by a rule",
+      labelNames: ["outcome"],
+      registers,
+    }),
+  };
   const paused = new Gauge({
     name: "site_queue_paused",
     help: "1 while this node sends no e-mail because the mail server refuses everything",
@@ -119,8 +121,16 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
   for (const route of ROUTES) for (const status of ["2xx", "5xx"]) requests.inc({ route, status }, 0);
   for (const outcome of ACCEPTANCES) accepted.inc({ outcome }, 0);
   for (const reason of REFUSALS) refused.inc({ reason }, 0);
-  for (const outcome of ATTEMPTS) attempts.inc({ outcome }, 0);
-  for (const outcome of ACKNOWLEDGEMENTS) acknowledgements.inc({ outcome }, 0);
+  for (const kind of Object.keys(deliveries) as DeliveryKind[]) {
+    for (const outcome of DELIVERY_OUTCOMES) {
+      if (outcome !== "skipped" || kind === "acknowledgement") countDelivery(kind, outcome, 0);
+    }
+  }
+
+  function countDelivery(kind: DeliveryKind, outcome: DeliveryOutcome, count = 1): void {
+    // A mail to the team that was sent is a message that was delivered.
+    deliveries[kind].inc({ outcome: kind === "mail" && outcome === "sent" ? "delivered" : outcome }, count);
+  }
 
   return {
     answered(route, status, durationMs) {
@@ -129,9 +139,10 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
     },
     accepted: (outcome) => accepted.inc({ outcome }),
     refused: (reason) => refused.inc({ reason }),
-    attempted: (outcome) => attempts.inc({ outcome }),
-    acknowledged: (outcome) => acknowledgements.inc({ outcome }),
-    queuePaused: (isPaused) => paused.set(isPaused ? 1 : 0),
+    attempted: (kind, outcome) => countDelivery(kind, outcome),
+    queuePaused: (kind, isPaused) => {
+      if (kind === "mail") paused.set(isPaused ? 1 : 0);
+    },
   };
 }
 

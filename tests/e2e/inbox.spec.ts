@@ -369,7 +369,7 @@ for (const database of ["SQLite", "PostgreSQL"] as const) {
       if (!claim) throw new Error("Nothing was claimed");
       await inbox.store.markDelivered(claim, new Date(), true);
       const rules = { ownAddresses: [claim.message.email], perHour: 100 };
-      await inbox.store.claimAcknowledgements(1, 60_000, rules, new Date());
+      await inbox.store.admitAcknowledgements(1, 60_000, rules, new Date());
       await page.goto(`${inbox.origin}/messages/${claim.message.reference}`);
       await expect(history.last()).toContainText(/^No acknowledgement sent.*one of the site's own/);
     });

@@ -56,7 +56,7 @@ describe.each(JUMPS)("a clock set a day %s", (_direction, jumpMs) => {
     office.start(mailer);
     await mailer.received(1);
     mailer.mails[0]?.fail(new MailError("blocked", "535"));
-    await log.seen("held-back");
+    await log.seen("paused");
     clock.set(jumpMs);
     await clock.advance(2 * MINUTE_MS);
     await mailer.received(2);

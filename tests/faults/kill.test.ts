@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { RunningServer } from "../../scripts/run-server.ts";
-import { ACKNOWLEDGEMENTS_PER_HOUR } from "../../server/outbox/acknowledgements.ts";
+import { ACKNOWLEDGEMENTS_PER_HOUR } from "../../server/outbox/outbox.ts";
 import { endLeases } from "../support/end-leases.ts";
 import { acknowledgementIdsOf, countEach, referenceOf } from "../support/invariant.ts";
 import { kill, openScene, type Scene } from "../support/scene.ts";

@@ -133,8 +133,8 @@ test("shows that the queue is paused", async () => {
   expect((await scrape(metrics)).value("site_queue_paused")).toBe(0);
   await postMessage(url, "not with this certificate");
   await expect.poll(async () => (await scrape(metrics)).value("site_queue_paused"), { timeout: 10_000 }).toBe(1);
-  const heldBack = async () => (await scrape(metrics)).value('site_deliveries_total{outcome="held-back"}');
-  await expect.poll(heldBack, { timeout: 10_000 }).toBe(1);
+  const paused = async () => (await scrape(metrics)).value('site_deliveries_total{outcome="paused"}');
+  await expect.poll(paused, { timeout: 10_000 }).toBe(1);
 });
 
 test("a port in use is one clear line and exit code 1", async () => {

@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { AcknowledgementClaim, AcknowledgementRules, Store } from "../../server/store/store.ts";
+import type { AcknowledgementRules, Claim, Store } from "../../server/store/store.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import {
+  claimAcknowledgements,
   DAY_MS,
+  endLeases,
   finish,
   HOUR_MS,
   later,
@@ -28,11 +30,11 @@ async function deliver(node: Store, email = "ada@example.com", now = NOON): Prom
   return reference;
 }
 
-async function claim(node: Store, now = NOON, rules = RULES): Promise<AcknowledgementClaim[]> {
-  return (await node.claimAcknowledgements(10, MINUTE_MS, rules, now)).claims;
+async function claim(node: Store, now = NOON, rules = RULES): Promise<Claim[]> {
+  return (await claimAcknowledgements(node, 10, MINUTE_MS, rules, now)).claims;
 }
 
-async function claimOne(node: Store, now = NOON): Promise<AcknowledgementClaim> {
+async function claimOne(node: Store, now = NOON): Promise<Claim> {
   const [first, ...others] = await claim(node, now);
   if (!first || others.length > 0) throw new Error(`${others.length + (first ? 1 : 0)} were claimed`);
   return first;
@@ -52,15 +54,12 @@ async function deliverMany(
 }
 
 /** Four workers of two nodes, until nothing is left. */
-async function claimAtOnce(
-  nodes: readonly [Store, Store],
-  rules: AcknowledgementRules,
-): Promise<AcknowledgementClaim[]> {
+async function claimAtOnce(nodes: readonly [Store, Store], rules: AcknowledgementRules): Promise<Claim[]> {
   const work = async (worker: number) => {
-    const all: AcknowledgementClaim[] = [];
+    const all: Claim[] = [];
     for (;;) {
       const node = nodes[worker % 2 === 0 ? 0 : 1];
-      const { claims, skipped } = await node.claimAcknowledgements(10, MINUTE_MS, rules, NOON);
+      const { claims, skipped } = await claimAcknowledgements(node, 10, MINUTE_MS, rules, NOON);
       all.push(...claims);
       if (claims.length + skipped.length === 0) return all;
     }
@@ -76,34 +75,30 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     const silent = await store(node);
     await finish(node, "delivered");
     expect(await node.find(silent)).toMatchObject({ state: "delivered", acknowledgement: null });
-    expect(await node.nextAcknowledgementAt()).toBeNull();
+    expect(await node.dueInMs(NOON, "acknowledgement")).toBeNull();
 
     const reference = await deliver(node, "Ada+1@example.com", later(1));
-    expect(await node.nextAcknowledgementAt()).toEqual(later(1));
+    expect(await node.dueInMs(NOON, "acknowledgement")).toBe(1);
     const queued = { state: "queued", changedAt: later(1), reason: null };
     expect((await node.find(reference))?.acknowledgement).toEqual(queued);
     expect(await claim(node, NOON)).toEqual([]);
     const mine = await claimOne(node, later(1));
-    const { id } = (await node.find(reference)) ?? {};
-    expect(mine).toEqual({
-      ...{ id, reference, email: "Ada+1@example.com", acceptedAt: later(1), attempts: 1, token: mine.token },
-    });
-    expect(await node.nextAcknowledgementAt()).toEqual(later(MINUTE_MS + 1));
+    expect(mine).toMatchObject({ kind: "acknowledgement", message: { reference, attempts: 1 }, attempts: 1 });
     expect(await claim(node, later(2))).toEqual([]);
-    expect(await node.markAcknowledged(mine, later(3))).toBe(true);
-    expect(await node.markAcknowledged(mine, later(3))).toBe(false);
+    expect(await node.markDelivered(mine, later(3))).toBe(true);
+    expect(await node.markDelivered(mine, later(3))).toBe(false);
     expect(await node.find(reference)).toMatchObject({
       ...{ state: "delivered", stateChangedAt: later(1), attempts: 1, lastError: null },
       acknowledgement: { state: "sent", changedAt: later(3), reason: null },
     });
     expect(await kinds(node, reference)).toEqual(["delivered", "acknowledged"]);
-    expect(await node.nextAcknowledgementAt()).toBeNull();
+    expect(await node.dueInMs(NOON, "acknowledgement")).toBeNull();
   });
 
   test("never queues a second one for a message that is sent once more", async () => {
     const node = await (await newPlace()).open();
     const reference = await deliver(node);
-    await node.markAcknowledged(await claimOne(node), NOON);
+    await node.markDelivered(await claimOne(node), NOON);
     await node.act("resend", { references: [reference] }, later(HOUR_MS));
     const [again] = await node.claim(1, MINUTE_MS, later(HOUR_MS));
     if (!again) throw new Error("Nothing was claimed");
@@ -116,14 +111,14 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
   test("lets an address have one a day, in every spelling, and tells why the others had none", async () => {
     const node = await (await newPlace()).open();
     const first = await deliver(node, "ada@gmail.com");
-    await node.markAcknowledged(await claimOne(node), NOON);
+    await node.markDelivered(await claimOne(node), NOON);
     const others = [];
     for (const email of ["ADA@gmail.com", "ada+1@gmail.com", "a.d.a@googlemail.com"]) {
       others.push(await deliver(node, email, later(1)));
     }
     const bob = await deliver(node, "bob@gmail.com", later(1));
-    const { claims, skipped } = await node.claimAcknowledgements(10, MINUTE_MS, RULES, later(DAY_MS - 1));
-    expect(claims.map(({ reference }) => reference)).toEqual([bob]);
+    const { claims, skipped } = await claimAcknowledgements(node, 10, MINUTE_MS, RULES, later(DAY_MS - 1));
+    expect(claims.map(({ message }) => message.reference)).toEqual([bob]);
     expect(skipped).toEqual(others.map((reference) => ({ reference, reason: "address-limit" })));
     for (const reference of others) {
       expect((await node.find(reference))?.acknowledgement).toMatchObject({
@@ -134,7 +129,7 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
       });
     }
     const next = await deliver(node, "ada@gmail.com", later(DAY_MS));
-    expect((await claimOne(node, later(DAY_MS))).reference).toBe(next);
+    expect((await claimOne(node, later(DAY_MS))).message.reference).toBe(next);
     expect(await node.countAcknowledgements(NOON)).toEqual({ queued: 0, sending: 2, sent: 1, skipped: 3, failed: 0 });
     expect(first).not.toBe(next);
   });
@@ -144,16 +139,16 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     const rules = { ...RULES, perHour: 2 };
     const references = [];
     for (const name of ["a", "b", "c"]) references.push(await deliver(node, `${name}@example.com`));
-    const { claims, skipped } = await node.claimAcknowledgements(10, MINUTE_MS, rules, NOON);
-    expect(claims.map(({ reference }) => reference)).toEqual(references.slice(0, 2));
+    const { claims, skipped } = await claimAcknowledgements(node, 10, MINUTE_MS, rules, NOON);
+    expect(claims.map(({ message }) => message.reference)).toEqual(references.slice(0, 2));
     expect(skipped).toEqual([{ reference: references[2], reason: "hourly-limit" }]);
     const [mine] = claims;
     if (!mine) throw new Error("Nothing was claimed");
-    expect(await node.rescheduleAcknowledgement(mine, later(1), "451 later", NOON)).toBe(true);
+    expect(await node.reschedule(mine, later(1), "451 later", NOON)).toBe(true);
     expect((await claim(node, later(1), rules)).map(({ attempts }) => attempts)).toEqual([2]);
     await deliver(node, "d@example.com", later(HOUR_MS));
-    const next = await node.claimAcknowledgements(10, 2 * HOUR_MS, rules, later(HOUR_MS));
-    expect(next.claims.map(({ email }) => email)).toContain("d@example.com");
+    const next = await claimAcknowledgements(node, 10, 2 * HOUR_MS, rules, later(HOUR_MS));
+    expect(next.claims.map(({ message }) => message.email)).toContain("d@example.com");
   });
 
   test.each([
@@ -163,7 +158,7 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
   ] as const)("skips %s as %s", async (email, reason) => {
     const node = await (await newPlace()).open();
     const reference = await deliver(node, email);
-    expect(await node.claimAcknowledgements(10, MINUTE_MS, RULES, NOON)).toEqual({
+    expect(await claimAcknowledgements(node, 10, MINUTE_MS, RULES, NOON)).toEqual({
       ...{ claims: [], skipped: [{ reference, reason }], failed: [] },
     });
     expect(await node.find(reference)).toMatchObject({ state: "delivered", lastError: null });
@@ -176,7 +171,7 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     const [released] = await node.claim(1, MINUTE_MS, later(DAY_MS));
     if (!released) throw new Error("Nothing was claimed");
     await node.markDelivered(released, later(DAY_MS), true);
-    const { skipped } = await node.claimAcknowledgements(10, MINUTE_MS, RULES, later(DAY_MS + 1));
+    const { skipped } = await claimAcknowledgements(node, 10, MINUTE_MS, RULES, later(DAY_MS + 1));
     expect(skipped).toEqual([{ reference, reason: "too-late" }]);
   });
 
@@ -184,9 +179,9 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     const node = await (await newPlace()).open();
     const reference = await deliver(node);
     const mine = await claimOne(node);
-    await node.rescheduleAcknowledgement(mine, later(1), "451 later", NOON);
+    await node.reschedule(mine, later(1), "451 later", NOON);
     await node.restrict("ada@example.com", true, NOON);
-    expect((await node.claimAcknowledgements(10, MINUTE_MS, RULES, later(1))).skipped).toEqual([
+    expect((await claimAcknowledgements(node, 10, MINUTE_MS, RULES, later(1))).skipped).toEqual([
       ...[{ reference, reason: "restricted" }],
     ]);
     await node.restrict("ada@example.com", false, NOON);
@@ -198,12 +193,12 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     await deliver(node);
     await node.rectify("ada@example.com", { email: "countess@example.com" }, NOON);
     const mine = await claimOne(node);
-    expect(mine.email).toBe("countess@example.com");
+    expect(mine.message.email).toBe("countess@example.com");
     await node.erase("countess@example.com");
-    expect(await node.markAcknowledged(mine, NOON)).toBe(false);
-    expect(await node.rescheduleAcknowledgement(mine, NOON, "451", NOON)).toBe(false);
-    expect(await node.failAcknowledgement(mine, "550", NOON)).toBe(false);
-    expect(await node.nextAcknowledgementAt()).toBeNull();
+    expect(await node.markDelivered(mine, NOON)).toBe(false);
+    expect(await node.reschedule(mine, NOON, "451", NOON)).toBe(false);
+    expect(await node.markFailed(mine, "550", NOON)).toBe(false);
+    expect(await node.dueInMs(NOON, "acknowledgement")).toBeNull();
   });
 
   test("keeps no address beyond the message, and what counts towards limits for a day", async () => {
@@ -226,17 +221,17 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     const reference = await deliver(node);
     const before = await node.find(reference);
     const first = await claimOne(node);
-    expect(await node.rescheduleAcknowledgement(first, later(HOUR_MS), "451 later", later(1))).toBe(true);
+    expect(await node.reschedule(first, later(HOUR_MS), "451 later", later(1))).toBe(true);
     expect((await node.find(reference))?.acknowledgement).toEqual({
-      ...{ state: "sending", changedAt: later(1), reason: "451 later" },
+      ...{ state: "sending", changedAt: NOON, reason: "451 later" },
     });
-    expect(await node.nextAcknowledgementAt()).toEqual(later(HOUR_MS));
+    expect(await node.dueInMs(NOON, "acknowledgement")).toBe(HOUR_MS);
     const second = await claimOne(node, later(HOUR_MS));
     expect(second.attempts).toBe(2);
-    expect(await node.rescheduleAcknowledgement(second, later(HOUR_MS), null, later(HOUR_MS))).toBe(true);
+    expect(await node.unclaim(second, later(HOUR_MS), null, later(HOUR_MS))).toBe(true);
     const third = await claimOne(node, later(HOUR_MS));
     expect(third.attempts).toBe(2);
-    expect(await node.failAcknowledgement(third, "550 no such user", later(2 * HOUR_MS))).toBe(true);
+    expect(await node.markFailed(third, "550 no such user", later(2 * HOUR_MS))).toBe(true);
     const acknowledgement = { state: "failed", changedAt: later(2 * HOUR_MS), reason: "550 no such user" };
     expect(await node.find(reference)).toEqual({ ...before, acknowledgement });
     expect(await claim(node, later(3 * HOUR_MS))).toEqual([]);
@@ -249,21 +244,24 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
   });
 
   test("tells of an attempt whose end nobody knows, and gives up after three of them", async () => {
-    const node = await (await newPlace()).open();
+    const place = await newPlace();
+    const node = await place.open();
     const reference = await deliver(node, "ada@example.com", later(-3));
     for (const ms of [-3, -2, -1]) {
-      await node.rescheduleAcknowledgement(await claimOne(node, later(ms)), later(ms + 1), "451 later", later(ms));
+      await node.reschedule(await claimOne(node, later(ms)), later(ms + 1), "451 later", later(ms));
     }
+    const claimAfterDeath = async () => {
+      await endLeases(place);
+      return claimAcknowledgements(node, 10, MINUTE_MS, RULES, NOON);
+    };
     const dead = await claimOne(node);
-    expect((await claimOne(node, later(MINUTE_MS))).attempts).toBe(5);
-    expect(await node.markAcknowledged(dead, later(MINUTE_MS))).toBe(false);
+    expect((await claimAfterDeath()).claims).toMatchObject([{ attempts: 5 }]);
+    expect(await node.markFailed(dead, "550", NOON)).toBe(false);
     expect((await node.history(reference)).at(-1)).toMatchObject({
       ...{ kind: "acknowledgement-deferred", detail: expect.stringContaining("may come twice") },
     });
-    expect((await claimOne(node, later(2 * MINUTE_MS))).attempts).toBe(6);
-    expect(await node.claimAcknowledgements(10, MINUTE_MS, RULES, later(3 * MINUTE_MS))).toEqual({
-      ...{ claims: [], skipped: [], failed: [reference] },
-    });
+    expect((await claimAfterDeath()).claims).toMatchObject([{ attempts: 6 }]);
+    expect(await claimAfterDeath()).toEqual({ claims: [], skipped: [], failed: [reference] });
     expect((await node.find(reference))?.acknowledgement).toMatchObject({
       ...{ state: "failed", reason: expect.stringContaining("given up") },
     });
@@ -282,12 +280,14 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
   });
 
   test("believes neither a lease nor a due time that a clock set back has left in the far future", async () => {
-    const node = await (await newPlace()).open();
+    const place = await newPlace();
+    const node = await place.open();
     await deliver(node);
-    const mine = await claimOne(node, later(5 * HOUR_MS));
+    const mine = await claimOne(node);
+    await place.sql(`UPDATE messages SET ack_leased_until = ${later(3 * MINUTE_MS, new Date()).getTime()}`);
     const taken = await claimOne(node, later(1));
     expect(taken.token).not.toBe(mine.token);
-    await node.rescheduleAcknowledgement(taken, later(9 * HOUR_MS), "451", later(1));
+    await node.reschedule(taken, later(9 * HOUR_MS), "451", later(1));
     expect(await claim(node, later(2))).toHaveLength(1);
   });
 
@@ -295,7 +295,7 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     const place = await newPlace();
     const nodes = [await place.open(), await place.open()] as const;
     await deliverMany(place, nodes[0], 240, (count) => `v.${count % 3}+${count}@example.com`);
-    const claimed = (await claimAtOnce(nodes, RULES)).map(({ email }) => email.slice(0, 3));
+    const claimed = (await claimAtOnce(nodes, RULES)).map(({ message }) => message.email.slice(0, 3));
     expect(claimed.sort()).toEqual(["v.0", "v.1", "v.2"]);
     expect(await nodes[1].countAcknowledgements(NOON)).toMatchObject({ queued: 0, sending: 3, skipped: 237 });
   });
@@ -310,7 +310,7 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
   test("is in a backup, without its lease", async () => {
     const node = await (await newPlace()).open();
     const reference = await deliver(node);
-    await node.rescheduleAcknowledgement(await claimOne(node), later(1), "451 later", NOON);
+    await node.reschedule(await claimOne(node), later(1), "451 later", NOON);
     const folder = await makeScratchFolder();
     await node.backup(join(folder, "messages.db"));
     const copy = await openStoreInProcess({ dataDir: folder, databaseUrl: null });

@@ -5,6 +5,7 @@ import type { MessageFilter, Store, StoredMessage } from "../../server/store/sto
 import {
   client,
   DAY_MS,
+  endLeases,
   estimateOf,
   finish,
   HOUR_MS,
@@ -69,12 +70,14 @@ export function operatorSuite(newPlace: NewPlace): void {
   });
 
   test("writes nothing into the history when a lease was lost", async () => {
-    const node = await openNode();
+    const place = await newPlace();
+    const node = await place.open();
     const reference = await store(node);
     const [first] = await node.claim(1, 1, NOON);
-    await node.claim(1, MINUTE_MS, later(HOUR_MS));
+    await endLeases(place);
+    await node.claim(1, MINUTE_MS, NOON);
     if (!first) throw new Error("Nothing was claimed");
-    expect(await node.markDelivered(first, later(HOUR_MS))).toBe(false);
+    expect(await node.reschedule(first, NOON, "451 later", later(HOUR_MS))).toBe(false);
     expect(await node.history(reference)).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  endLeases,
   finish,
   HOUR_MS,
   later,
@@ -51,22 +52,52 @@ export function queueSuite(newPlace: NewPlace): void {
     expect(await nodes[1].list({ state: "delivered" })).toHaveLength(300);
   });
 
-  test("passes a lease that ran out to another worker, after which the first cannot mark", async () => {
-    const node = await (await newPlace()).open();
+  test("passes a lease that ran out to another worker, after which the first can only report a success", async () => {
+    const place = await newPlace();
+    const node = await place.open();
     await store(node);
     const [stale] = await node.claim(1, MINUTE_MS, NOON);
-    expect(await node.claim(1, MINUTE_MS, later(MINUTE_MS - 1))).toEqual([]);
-    const [fresh] = await node.claim(1, MINUTE_MS, later(MINUTE_MS));
+    expect(await node.claim(1, MINUTE_MS, later(1))).toEqual([]);
+    await endLeases(place);
+    const [fresh] = await node.claim(1, MINUTE_MS, NOON);
     if (!stale || !fresh) throw new Error("Nothing was claimed");
     expect(fresh.message.attempts).toBe(2);
     expect(fresh.token).not.toBe(stale.token);
-    expect(await node.markDelivered(stale, NOON)).toBe(false);
     expect(await node.reschedule(stale, NOON, "late", NOON)).toBe(false);
     expect(await node.markFailed(stale, "late", NOON)).toBe(false);
     expect(await node.unclaim(stale, NOON, "late", NOON)).toBe(false);
     expect(await node.find(fresh.message.reference)).toMatchObject({ state: "queued", attempts: 2, lastError: null });
-    expect(await node.markDelivered(fresh, later(MINUTE_MS))).toBe(true);
+    expect(await node.markDelivered(stale, later(MINUTE_MS))).toBe(true);
+    expect(await node.reschedule(fresh, NOON, "late", NOON)).toBe(false);
     expect(await node.markDelivered(fresh, later(MINUTE_MS))).toBe(false);
+    expect(await node.claim(1, MINUTE_MS, later(HOUR_MS))).toEqual([]);
+  });
+
+  test("records a success also after another worker was refused, but not in the place of an attempt that was asked for", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    const reference = await store(node);
+    const [stale] = await node.claim(1, MINUTE_MS, NOON);
+    await endLeases(place);
+    const [fresh] = await node.claim(1, MINUTE_MS, NOON);
+    if (!stale || !fresh) throw new Error("Nothing was claimed");
+    expect(await node.markFailed(fresh, "550 no", NOON)).toBe(true);
+    expect(await node.markDelivered(stale, NOON)).toBe(true);
+    expect(await node.find(reference)).toMatchObject({ state: "delivered", lastError: null });
+    await node.act("resend", { references: [reference] }, later(HOUR_MS));
+    expect(await node.markDelivered(stale, later(HOUR_MS))).toBe(false);
+    expect(await node.claim(1, MINUTE_MS, later(HOUR_MS))).toHaveLength(1);
+  });
+
+  test("takes no other node's lease, however far apart their clocks are", async () => {
+    const place = await newPlace();
+    if (!place.isShared) return;
+    const [node, ahead] = [await place.open(), await place.open()];
+    await store(node);
+    await node.claim(1, 5 * MINUTE_MS, NOON);
+    for (const ms of [6 * MINUTE_MS, 9 * HOUR_MS, -HOUR_MS]) {
+      expect(await ahead.claim(1, 5 * MINUTE_MS, later(ms))).toEqual([]);
+    }
   });
 
   test("lets a worker that was slow mark its message when nobody else took it", async () => {
@@ -83,10 +114,12 @@ export function queueSuite(newPlace: NewPlace): void {
   });
 
   test("does not wait for a lease that a clock set back has left in the far future", async () => {
-    const node = await (await newPlace()).open();
+    const place = await newPlace();
+    const node = await place.open();
     await store(node);
-    await node.claim(1, MINUTE_MS, later(5 * HOUR_MS));
-    expect(await node.claim(1, MINUTE_MS, later(1))).toHaveLength(1);
+    await node.claim(1, MINUTE_MS, NOON);
+    await place.sql(`UPDATE messages SET leased_until = ${later(3 * MINUTE_MS, new Date()).getTime()}`);
+    expect(await node.claim(1, MINUTE_MS, NOON)).toHaveLength(1);
   });
 
   test("reschedules, sets aside and gives back", async () => {
@@ -114,18 +147,20 @@ export function queueSuite(newPlace: NewPlace): void {
 
   test("says when the next message becomes due or its lease ends, and how deep the queue is", async () => {
     const node = await (await newPlace()).open();
-    expect(await node.nextDueAt()).toBeNull();
+    expect(await node.dueInMs(NOON)).toBeNull();
     expect(await node.queueDepth()).toEqual({
       ...{ queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null, quarantined: 0 },
       ...{ newlyQuarantined: 0, lastQuarantinedId: null },
     });
     await store(node);
-    expect(await node.nextDueAt()).toEqual(NOON);
+    expect(await node.dueInMs(later(2))).toBe(-2);
     await node.claim(1, MINUTE_MS, NOON);
-    expect(await node.nextDueAt()).toEqual(later(MINUTE_MS));
+    const leaseMs = await node.dueInMs(NOON);
+    expect(leaseMs).toBeGreaterThan(MINUTE_MS / 2);
+    expect(leaseMs).toBeLessThanOrEqual(MINUTE_MS);
     await store(node, submissionOf(), later(HOUR_MS));
     await store(node, submissionOf(messageWith(), { isTrapped: true }));
-    expect(await node.nextDueAt()).toEqual(later(MINUTE_MS));
+    expect(await node.dueInMs(NOON)).toBeLessThanOrEqual(MINUTE_MS);
     expect(await node.queueDepth()).toMatchObject({ queued: 2, oldestQueuedAt: NOON });
   });
 

@@ -1,7 +1,7 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate, parseFootprint } from "../../contract/footprint.ts";
 import { electricityTable } from "../../prerender/electricity.ts";
-import type { Acceptance, AcceptanceRules, Store, Submission } from "../../server/store/store.ts";
+import type { Acceptance, AcceptanceRules, AcknowledgementRules, Store, Submission } from "../../server/store/store.ts";
 
 /** One empty database; every `open` is another node on it. All nodes are closed after the test. */
 export interface Place {
@@ -79,6 +79,25 @@ export async function store(place: Store, submission = submissionOf(), now = NOO
 export function referenceOf(acceptance: Acceptance): string {
   if (acceptance.kind !== "stored" && acceptance.kind !== "repeated") throw new Error(`It was ${acceptance.kind}`);
   return acceptance.reference;
+}
+
+/** Decides who may get an acknowledgement, and leases these, as the outbox does. */
+export async function claimAcknowledgements(
+  place: Store,
+  limit: number,
+  leaseMs: number,
+  rules: AcknowledgementRules,
+  now: Date,
+) {
+  const refusals = await place.admitAcknowledgements(limit, leaseMs, rules, now);
+  return { ...refusals, claims: await place.claim(limit, leaseMs, now, "acknowledgement") };
+}
+
+/** As if the time had passed for which a dead worker's deliveries stay its own: leases go by the database's clock. */
+export async function endLeases({ sql }: Place): Promise<void> {
+  for (const column of ["leased_until", "ack_leased_until"]) {
+    await sql(`UPDATE messages SET ${column} = 1 WHERE ${column} IS NOT NULL`);
+  }
 }
 
 /** Brings the only queued message to a final state. */

@@ -1,11 +1,13 @@
 import type { Clock } from "../../server/time.ts";
 
 export interface FakeClock extends Clock {
-  /** Lets time pass for one waiting worker: fires its timers in order, each once the worker has set its next one. */
+  /** Lets time pass for waiting workers: fires their timers in order, each once all workers have set their next one. */
   advance(byMs: number): Promise<void>;
   advanceTo(time: Date): Promise<void>;
   /** Sets the date forward or back, as an administrator does: no time passes, so no timer fires sooner or later. */
   set(byMs: number): void;
+  /** How many workers set timers; one unless told. */
+  countWorkers: () => number;
   /** How long each timer still has to wait. */
   waiting(): number[];
 }
@@ -17,7 +19,7 @@ export function createFakeClock(start = "2026-01-05T10:00:00.000Z"): FakeClock {
 
   async function advanceToMs(targetMs: number): Promise<void> {
     for (;;) {
-      while (timers.size === 0) await timerSet.promise;
+      while (timers.size < Math.max(1, clock.countWorkers())) await timerSet.promise;
       const [next] = [...timers].sort((a, b) => a.atMs - b.atMs);
       if (next === undefined || next.atMs > targetMs) break;
       nowMs = Math.max(nowMs, next.atMs);
@@ -27,7 +29,8 @@ export function createFakeClock(start = "2026-01-05T10:00:00.000Z"): FakeClock {
     nowMs = targetMs;
   }
 
-  return {
+  const clock: FakeClock = {
+    countWorkers: () => 1,
     now: () => new Date(nowMs),
     setTimer(callback, delayMs) {
       const timer = { atMs: nowMs + delayMs, callback };
@@ -44,4 +47,5 @@ export function createFakeClock(start = "2026-01-05T10:00:00.000Z"): FakeClock {
     },
     waiting: () => [...timers].map(({ atMs }) => atMs - nowMs),
   };
+  return clock;
 }

@@ -51,6 +51,9 @@ export async function openPostOffice(startsAt?: string, databaseUrl: string | nu
     expect(logged).not.toMatch(/@|Ada|Lovelace|credits|7946|the old one|secret/i);
   });
   let accepted = 0;
+  const started: { outbox: Outbox; workers: number }[] = [];
+  clock.countWorkers = () =>
+    started.reduce((sum, { outbox, workers }) => (outbox.state === "stopped" ? sum : sum + workers), 0);
 
   return {
     dataDir,
@@ -82,6 +85,7 @@ export async function openPostOffice(startsAt?: string, databaseUrl: string | nu
     },
     start(mailer, options = {}) {
       const outbox = startOutbox({ store, mailer, identity: IDENTITY, dataDir, log, clock, ...options });
+      started.push({ outbox, workers: options.acknowledgement ? 2 : 1 });
       onTestFinished(async () => {
         await mailer.close();
         await options.acknowledgement?.mailer.close();
