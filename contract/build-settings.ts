@@ -16,6 +16,8 @@ export interface BuildSettings {
   countriesUrl: string;
   /** What the privacy policy promises. */
   retention: Retention;
+  /** Messages are posted to HOOK_URL, which the privacy policy then says. */
+  postsHook: boolean;
 }
 
 /** Reads the build's variables; `problems` has one sentence for each invalid one. */
@@ -37,7 +39,8 @@ export function parseBuildSettings(env: Readonly<Record<string, string | undefin
     problems.push(`COUNTRIES_URL is neither a path nor a web address; e.g. /countries.json`);
   }
   const retention = parseRetention(env.RETENTION ?? "", problems);
-  return { settings: { siteUrl, apiBase, countriesUrl, retention }, problems };
+  const postsHook = (env.HOOK_URL ?? "").trim() !== "";
+  return { settings: { siteUrl, apiBase, countriesUrl, retention, postsHook }, problems };
 }
 
 function trimSlash(url: string): string {
@@ -93,6 +96,12 @@ export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): {
     outdated.push({
       problem: `RETENTION keeps messages longer than the privacy policy says (${keptLonger.join(", ")})`,
       remedy: "run npm run build with the same RETENTION, or shorten RETENTION",
+    });
+  }
+  if (wanted.postsHook && !built.postsHook) {
+    outdated.push({
+      problem: "HOOK_URL is set, but the privacy policy does not say that messages are passed on",
+      remedy: "run npm run build with the same HOOK_URL",
     });
   }
   return outdated;

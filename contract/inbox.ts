@@ -53,7 +53,7 @@ export type TabCounts = Readonly<Record<Tab, number>>;
 export interface MessageQuery {
   /** `all` unless given. */
   tab?: Tab;
-  /** Part of the name, address, phone number, reference or words, in any case. At most MAX_SEARCH_LENGTH characters. */
+  /** Part of the name, address, phone number, reference or text, in any case. At most MAX_SEARCH_LENGTH characters. */
   search?: string;
   /** A two-letter code, or NO_COUNTRY. */
   country?: string;
@@ -110,6 +110,8 @@ export interface MessageItem {
   answeredAt: string | null;
   /** Kept after its release. */
   quarantineReason: QuarantineReason | null;
+  /** Of the post to HOOK_URL; once `sent`, the receiver has a copy. `null` when none is made. */
+  hook: "queued" | "sent" | "failed" | null;
   /** Why an action is refused, as a sentence without its full stop; those without one can be done. */
   refusals: Readonly<Partial<Record<Action, string>>>;
 }
@@ -131,7 +133,8 @@ export interface MessageDetail extends MessageItem {
  * no mail at all, so that this attempt did not count. The `detail` of these three is the error. `viewed`: an operator
  * opened it while it was in quarantine. `retried`, `released` and `resent`: an operator queued it again. `acknowledged`: its
  * sender was told by e-mail that it has arrived; the other `acknowledgement-` kinds are attempts at that, and do not touch
- * the message (`detail` is the error; of `acknowledgement-skipped`, a SkipReason).
+ * the message (`detail` is the error; of `acknowledgement-skipped`, a SkipReason). The `hook-` kinds are attempts to post
+ * it to HOOK_URL, and do not touch it either.
  */
 export type EventKind =
   | "accepted"
@@ -152,7 +155,12 @@ export type EventKind =
   | "acknowledged"
   | "acknowledgement-deferred"
   | "acknowledgement-failed"
-  | "acknowledgement-skipped";
+  | "acknowledgement-skipped"
+  | "acknowledgement-retried"
+  | "hook-sent"
+  | "hook-deferred"
+  | "hook-failed"
+  | "hook-retried";
 
 export interface MessageEvent {
   at: string;
@@ -161,7 +169,7 @@ export interface MessageEvent {
 }
 
 /**
- * `retry`: send it now. `resend`: send it once more. `release`: out of quarantine, to be sent. `answer` and `unanswer`:
+ * `retry`: send it now, and what else of it failed: its acknowledgement, its post to HOOK_URL. `resend`: send it once more. `release`: out of quarantine, to be sent. `answer` and `unanswer`:
  * mark, and undo it. A message's `refusals` say which of them it does not allow.
  */
 export const ACTIONS = ["retry", "resend", "release", "delete", "answer", "unanswer"] as const;

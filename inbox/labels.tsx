@@ -62,6 +62,11 @@ export const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   "acknowledgement-deferred": "Acknowledgement not sent yet; tried again later",
   "acknowledgement-failed": "Acknowledgement failed for good",
   "acknowledgement-skipped": "No acknowledgement sent",
+  "acknowledgement-retried": "Acknowledgement queued again by an operator",
+  "hook-sent": "Posted to the web hook",
+  "hook-deferred": "Could not be posted to the web hook; tried again later",
+  "hook-failed": "Post to the web hook failed for good",
+  "hook-retried": "Post to the web hook queued again by an operator",
 };
 
 interface ActionLabels {

@@ -23,7 +23,14 @@ import { StateMarks } from "./rows.tsx";
 
 const ACTIONS: readonly Action[] = ["retry", "release", "resend"];
 /** Events of these kinds come with an error. */
-const TROUBLE: readonly EventKind[] = ["deferred", "failed", "paused", "acknowledgement-failed"];
+const TROUBLE: readonly EventKind[] = [
+  "deferred",
+  "failed",
+  "paused",
+  "acknowledgement-failed",
+  "hook-deferred",
+  "hook-failed",
+];
 /** Kinds whose detail is a code. */
 const REASONS: Readonly<Partial<Record<EventKind, Readonly<Record<string, string>>>>> = {
   quarantined: QUARANTINE_REASON,

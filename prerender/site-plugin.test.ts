@@ -28,19 +28,24 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What the privacy policy says about the storage of messages when it is built with these variables. */
-async function promisedPeriods(env: Record<string, string>): Promise<string[]> {
+/** The page, built with these variables. */
+async function privacyPolicy(env: Record<string, string>): Promise<string> {
   const { ssr } = server.environments;
   if (!isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
   const { renderPath } = await ssr.runner.import<Renderer>("/app/render.tsx");
   const { settings } = parseBuildSettings(env);
   const scripts: RenderContext["scripts"] = { film: { url: "/film.js" }, contact: { url: "/contact.js" } };
-  const html = await renderPath("/privacy", {
+  return renderPath("/privacy", {
     settings,
     scripts,
     electricityUrl: "/assets/electricity.json",
     isSavingData: false,
   });
+}
+
+/** What it says about the storage of messages. */
+async function promisedPeriods(env: Record<string, string>): Promise<string[]> {
+  const html = await privacyPolicy(env);
   const [, list = ""] = /How long they are stored:<\/p>\s*<ul>(.+?)<\/ul>/s.exec(html) ?? [];
   return [...list.matchAll(/<li>(.+?)<\/li>/g)].map(([, item = ""]) => item.replaceAll("<!-- -->", ""));
 }
@@ -59,6 +64,13 @@ test("the privacy policy promises the periods of the RETENTION it is built with"
     "Messages that could not be delivered are kept until we delete them by hand.",
     "Messages held back as suspected spam are deleted automatically after 7 days, but not before our team has been told of them.",
   ]);
+});
+
+test("the privacy policy says that messages are passed on if it is built with HOOK_URL, and not where to", async () => {
+  const built = await privacyPolicy({ HOOK_URL: "https://crm.example.com/hook" });
+  expect(built).toContain("is also passed on to the system in which we keep our correspondence");
+  expect(built).not.toContain("crm.example.com");
+  expect(await privacyPolicy({})).not.toContain("passed on to the system");
 });
 
 test("the development server draws the icons when it starts, and none on a request", async () => {

@@ -40,7 +40,8 @@ const API_PATHS: ReadonlySet<string> = new Set(["/send-email", "/healthz", "/rea
 export function createApp(parts: AppParts): FastifyInstance {
   const { config, site, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = parts;
   const { rateLimits, hourlyLimit } = config;
-  const rules = { referencePrefix: site.manifest.site.referencePrefix, rateLimits, hourlyLimit };
+  const { referencePrefix } = site.manifest.site;
+  const rules = { referencePrefix, rateLimits, hourlyLimit, postsHook: config.hook !== null };
   const pages = createPages(site);
 
   const answerPage: RequestListener = (request, response) => {

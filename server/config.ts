@@ -40,6 +40,8 @@ export interface Config {
   metricsPort: number | null;
   /** Told when messages do not get through; may hold credentials. */
   alertUrl: string | null;
+  /** Where each message is posted as well, and the secrets that sign it; `null`: nowhere. */
+  hook: { url: string; secrets: readonly string[] } | null;
 }
 
 /** Every problem of the environment at once, a line each. */
@@ -140,6 +142,7 @@ export function parseConfig(env: Environment): Config {
       alertUrl,
       "ALERT_URL is not a web address; e.g. https://hooks.example.com/services/…",
     ),
+    hook: parseHook(text("HOOK_URL"), text("HOOK_SECRET"), problems),
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
@@ -184,6 +187,31 @@ function parseRateLimits(text: string, problems: string[]): Limit[] {
     );
   }
   return limits;
+}
+
+function parseHook(url: string | null, secretText: string | null, problems: string[]): Config["hook"] {
+  if (url === null) return null;
+  const { protocol, hostname, username, password } = URL.canParse(url) ? new URL(url) : new URL("http://none");
+  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  if (protocol !== "https:" && !(protocol === "http:" && isLoopback)) {
+    problems.push("HOOK_URL is not an https address; e.g. https://crm.example.com/hooks/website");
+  } else if (username !== "" || password !== "") {
+    problems.push("HOOK_URL holds a user name or password; leave them out: HOOK_SECRET signs each post");
+  }
+  const secrets = secretText?.split(/\s+/) ?? [];
+  if (secrets.length < 1 || secrets.length > 2 || !secrets.every(isHookSecret)) {
+    problems.push(
+      "HOOK_SECRET is not one secret, or two with a space between, of 24 to 64 bytes each; make one: echo whsec_$(openssl rand -base64 32)",
+    );
+  }
+  return { url, secrets };
+}
+
+/** As Standard Webhooks writes them. */
+function isHookSecret(text: string): boolean {
+  const [, base64 = ""] = /^whsec_([A-Za-z\d+/]+={0,2})$/.exec(text) ?? [];
+  const { length } = Buffer.from(base64, "base64");
+  return length >= 24 && length <= 64;
 }
 
 function hasProtocol(url: string, protocols: readonly string[]): boolean {

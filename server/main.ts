@@ -45,7 +45,11 @@ async function run(config: Config): Promise<void> {
   let outbox: Outbox | undefined;
   let alerts: Alerts | undefined;
   const app = createApp({
-    ...{ config, site, store, meter, readiness },
+    config,
+    site,
+    store,
+    meter,
+    readiness,
     onStored: (state) => (state === "queued" ? outbox?.wake() : alerts?.checkNow()),
   });
   const { log } = app;
@@ -54,9 +58,17 @@ async function run(config: Config): Promise<void> {
   await app.listen({ port: config.port, host: config.host });
   await store.clearLeases();
   outbox = startOutbox({
-    ...{ store, mailer, identity, acknowledgement, dataDir, meter, log, onPaused: () => alerts?.checkNow() },
+    store,
+    mailer,
+    identity,
+    acknowledgement,
+    hook: config.hook,
+    dataDir,
+    meter,
+    log,
+    onPaused: () => alerts?.checkNow(),
   });
-  alerts = startAlerts({ store, outbox, brand, alertUrl, log });
+  alerts = startAlerts({ store, outbox, brand, alertUrl, postsHook: config.hook !== null, log });
   const purge = startPurge({ store, retention, dataDir, log });
 
   onStopSignal(process, () => void shutDown());

@@ -84,7 +84,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (kind) => {
     expect(await log.seen("acknowledgement-skipped", 20)).toMatchObject({ reason: "hourly-limit" });
     expect(strangers.mails).toEqual([]);
     await log.seen("acknowledged", 10);
-    expect(await store.countAcknowledgements(new Date(0))).toMatchObject({ sent: 10, skipped: 20 });
+    expect(await store.countDeliveries("acknowledgement", new Date(0))).toMatchObject({ sent: 10, skipped: 20 });
   });
 
   it("is tried again when it is greylisted, under the same Message-ID", async () => {
@@ -151,7 +151,7 @@ it("200 messages in the name of one victim, in many spellings: one mail", async 
   await log.seen("acknowledged");
   expect(team.mails).toHaveLength(200);
   expect(strangers.mails).toHaveLength(1);
-  expect(await store.countAcknowledgements(new Date(0))).toEqual({
+  expect(await store.countDeliveries("acknowledgement", new Date(0))).toEqual({
     ...{ queued: 0, sending: 0, sent: 1, skipped: 199, failed: 0 },
   });
 });
@@ -411,7 +411,7 @@ describe("who gets none", () => {
     expect(await log.seen("acknowledgement-skipped")).toMatchObject({ reference: restricted, reason: "restricted" });
     await clock.advance(MINUTE_MS);
     expect(strangers.mails).toEqual([]);
-    expect(await store.countAcknowledgements(new Date(0))).toEqual({
+    expect(await store.countDeliveries("acknowledgement", new Date(0))).toEqual({
       ...{ queued: 0, sending: 0, sent: 0, skipped: 1, failed: 0 },
     });
   });

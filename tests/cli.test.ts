@@ -15,6 +15,7 @@ import {
   messageWith,
   NO_LIMITS,
   NOON,
+  referenceOf,
   store as send,
   submissionOf,
 } from "./store-contract/samples.ts";
@@ -157,6 +158,28 @@ describe("on SQLite", () => {
     );
   });
 
+  test("tells what became of the web hook, retries it, and names the copies that an erasure leaves", async () => {
+    expect((await cli("list")).out).not.toContain("HOOK");
+    const rules = { ...NO_LIMITS, postsHook: true };
+    const accept = async (email: string) =>
+      referenceOf(await store.accept(submissionOf(messageWith({ email })), rules, NOON));
+    const [posted, failed] = [await accept("ada@example.com"), await accept("ada@example.com")];
+    const [first, second] = await store.claim(2, 1000, NOON, "hook");
+    if (!first || !second) throw new Error("Nothing was claimed");
+    await store.markDelivered(first, NOON);
+    await store.markFailed(second, "status 410: the receiver wants no more of it", NOON);
+    expect((await cli("list")).out).toMatch(/^STATE +HOOK +AGE/);
+    expect((await cli("list")).out).toMatch(new RegExp(`^queued +sent +\\S+ +${posted}`, "m"));
+    expect((await cli("show", posted)).out).toMatch(/^Hook: +sent\nHook sent at: +2025-06-15T12:00:00\.000Z\n/m);
+    expect((await cli("show", failed)).out).toMatch(/^Hook: +failed: status 410/m);
+    expect((await cli("stats")).out).toContain("\nWeb hook: 1 posted, 1 failed, 0 waiting.\n");
+    expect((await cli("retry", "--failed")).out).toBe("1 message queued again.\n");
+    expect((await cli("stats")).out).toContain("\nWeb hook: 1 posted, 0 failed, 1 waiting.\n");
+    expect((await cli("privacy", "erase", "ada@example.com", "--yes")).out).toMatch(
+      new RegExp(`\nThe receiver of HOOK_URL has a copy, which has to be erased there: ${posted}\n$`),
+    );
+  });
+
   test("tells whether the sender was told, in show, export and stats", async () => {
     const rules = { ownAddresses: [], perHour: 100 };
     const deliver = async (email: string) => {
@@ -181,7 +204,7 @@ describe("on SQLite", () => {
     expect(JSON.parse((await cli("privacy", "export", "bob@example.com")).out).messages).toMatchObject([
       { acknowledgement: "failed: 550 mailbox refused", acknowledgedAt: null },
     ]);
-    expect((await cli("export")).out).toMatch(/,acknowledgement,acknowledgedAt\r\n/);
+    expect((await cli("export")).out).toMatch(/,acknowledgement,acknowledgedAt,hook,hookSentAt\r\n/);
     expect((await cli("stats")).out).toContain("\nAcknowledgements: 1 sent, 1 skipped, 1 failed, 0 waiting.\n\n");
   });
 
@@ -193,7 +216,7 @@ describe("on SQLite", () => {
     expect(await cli("retry", "--failed")).toEqual({ code: 0, out: "0 messages queued again.\n", err: "" });
     expect(await cli("retry", held)).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/is quarantined; only failed and queued messages can be retried\n$/),
+      err: expect.stringMatching(/is quarantined; only what failed or is queued can be retried\n$/),
     });
     expect(await cli("release", held)).toEqual({ code: 0, out: "1 message released.\n", err: "" });
     expect(await cli("release", failed)).toMatchObject({
@@ -282,7 +305,7 @@ describe("on SQLite", () => {
     const { out } = await cli("export");
     const [heading, row] = out.split("\r\n");
     expect(heading).toMatch(
-      /^\uFEFFreference,state,isRestricted,acceptedAt,.+,name,email,phone,country,message,footprintKg,footprintInputs,footprintFactors,acknowledgement,acknowledgedAt$/,
+      /^\uFEFFreference,state,isRestricted,acceptedAt,.+,name,email,phone,country,message,footprintKg,footprintInputs,footprintFactors,acknowledgement,acknowledgedAt,hook,hookSentAt$/,
     );
     expect(row).toMatch(new RegExp(`^${reference},queued,false,2025-06-15T12:00:00.000Z,`));
     expect(row).toContain(`,'=cmd|' /C calc'!A0,ada@example.com,'+44 20 7946 0000,GB,"a, ""b""\nc"`);

@@ -144,6 +144,7 @@ async function sendThrough(message: ContactMessage, identity = IDENTITY) {
     quarantineReason: null,
     footprint: null,
     acknowledgement: null,
+    hook: null,
     version: "1",
   };
   const before = server.mails.length;

@@ -485,7 +485,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     for (const [index, { excerpt: _, version: __, refusals: ___, ...shown }] of all.entries())
       expect(listed[index]).toMatchObject(shown);
     expect(all[0]?.refusals).toEqual({
-      retry: `${quarantined} is quarantined; only failed and queued messages can be retried`,
+      retry: `${quarantined} is quarantined; only what failed or is queued can be retried`,
       resend: `${quarantined} is quarantined; only delivered messages can be resent`,
       unanswer: `${quarantined} is quarantined; it is not marked as answered`,
     });

@@ -81,6 +81,15 @@ describe("the build", () => {
     expect(withRetention("delivered=1d,failed=1d,quarantined=1h").findings[0]).toMatchObject({ state: "ok" });
   });
 
+  test("does not say that messages are passed on, though HOOK_URL is set", () => {
+    const { settings } = parseBuildSettings({ HOOK_URL: "https://crm.example.org/hook" });
+    expect(checkBuild("dist", settings).findings[0]).toMatchObject({
+      state: "fail",
+      detail: "HOOK_URL is set, but the privacy policy does not say that messages are passed on",
+      remedy: "run npm run build with the same HOOK_URL",
+    });
+  });
+
   test("is ready", async () => {
     const distDir = await makeScratchFolder();
     const acknowledgement = { subject: "Received", body: "{reference}" };

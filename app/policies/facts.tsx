@@ -39,6 +39,11 @@ function Deletion({ state }: { state: "delivered" | "failed" | "quarantined" }) 
     : `deleted automatically after ${durationInWords(keptMs)}`;
 }
 
+/** Shown only if messages are posted to HOOK_URL, as far as the build knows. */
+function IfPosted({ children }: { children: ReactNode }) {
+  return useSettings().postsHook ? children : null;
+}
+
 function Notice({ children }: { children: ReactNode }) {
   return (
     <div className="notice" role="note">
@@ -48,7 +53,7 @@ function Notice({ children }: { children: ReactNode }) {
 }
 
 /** The components that the policies' MDX texts may use. */
-export const POLICY_COMPONENTS = { ContactEmail, Deletion, Fact, Notice };
+export const POLICY_COMPONENTS = { ContactEmail, Deletion, Fact, IfPosted, Notice };
 
 /** What must be set before launch, each with the place to set it. */
 export function unsetFacts(settings: BuildSettings): string[] {

@@ -83,5 +83,6 @@ const SAMPLE_MESSAGE: StoredMessage = {
   quarantineReason: null,
   footprint: estimateFootprint(SAMPLE_INPUTS, "", electricityTable()),
   acknowledgement: null,
+  hook: null,
   version: "1",
 };

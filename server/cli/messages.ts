@@ -55,13 +55,15 @@ const list = defineCommand({
   },
 });
 
-/** Attempts and errors take their room only where there are errors. */
+/** Attempts and errors take their room only where there are errors; the hook, where it is used. */
 function messageTable(messages: readonly StoredMessage[], now: Date): string {
   const hasErrors = messages.some(({ lastError }) => lastError !== null);
+  const hasHook = messages.some(({ hook }) => hook !== null);
   const fromWidth = hasErrors ? 30 : 40;
-  const heading = ["STATE", "AGE", "REFERENCE", "FROM", "MESSAGE"];
+  const heading = ["STATE", ...(hasHook ? ["HOOK"] : []), "AGE", "REFERENCE", "FROM", "MESSAGE"];
   const rows = messages.map((message) => {
-    const row = [stateOf(message), ageOf(message.acceptedAt, now), message.reference, sender(message, fromWidth)];
+    const states = hasHook ? [stateOf(message), message.hook?.state ?? ""] : [stateOf(message)];
+    const row = [...states, ageOf(message.acceptedAt, now), message.reference, sender(message, fromWidth)];
     const text = excerpt(message.message);
     return hasErrors
       ? [...row, cut(text, 18), String(message.attempts), excerpt(message.lastError ?? "")]
@@ -105,7 +107,7 @@ function estimateText(footprint: FootprintEstimate): string {
 
 const retry = defineCommand({
   name: "retry",
-  summary: "send a failed or queued message again, now",
+  summary: "send a failed or queued message again, now; also its post to HOOK_URL and its acknowledgement",
   argument: "[REFERENCE]",
   options: { failed: flag("retry all failed messages, instead of the one named") },
   check({ argument: reference, options }) {
@@ -209,10 +211,14 @@ const stats = defineCommand({
     out(`Waiting to be delivered: ${queued}${oldest}. Failed: ${failed}.\n`);
     const hint = ` (${newlyQuarantined} not yet reported in an alert). To list them, run: ${PROGRAM} list --state quarantined`;
     out(`In quarantine: ${quarantined}${quarantined > 0 ? hint : "."}\n`);
-    const { sent, skipped, failed: notSent, ...pending } = await store.countAcknowledgements(new Date(0));
+    const { sent, skipped, failed: notSent, ...pending } = await store.countDeliveries("acknowledgement", new Date(0));
     const waiting = pending.queued + pending.sending;
     if (sent + skipped + notSent + waiting > 0) {
       out(`Acknowledgements: ${sent} sent, ${skipped} skipped, ${notSent} failed, ${waiting} waiting.\n`);
+    }
+    const hook = await store.countDeliveries("hook", new Date(0));
+    if (hook.sent + hook.failed + hook.queued > 0) {
+      out(`Web hook: ${hook.sent} posted, ${hook.failed} failed, ${hook.queued} waiting.\n`);
     }
     out("\n");
     if (total === 0) return out(`No messages in the last ${plural(days, "day")}.\n`);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Resolver } from "node:dns/promises";
 import { existsSync } from "node:fs";
 import { access, constants, open, statfs, unlink } from "node:fs/promises";
@@ -8,6 +9,7 @@ import { type Config, ConfigError } from "../config.ts";
 import { BuildMissing, loadSite, type Site } from "../http/site-files.ts";
 import { MailError } from "../mail/mailer.ts";
 import { type SmtpLimits, tryToSignIn } from "../mail/smtp.ts";
+import { failureOf, postEvent } from "../outbox/hook.ts";
 import { SCHEMA_VERSION } from "../store/migrations.ts";
 import { readSchema } from "../store/open-store.ts";
 import { StoreUnavailable } from "../store/store.ts";
@@ -33,7 +35,7 @@ export function fail(name: string, detail: string, remedy: string): Finding {
   return { name, state: "fail", detail, remedy };
 }
 
-/** Runs every check, in bounded time. Sends no mail, stores nothing, and shows no secret. */
+/** Runs every check, in bounded time. Sends no mail, posts a ping to HOOK_URL, stores nothing, and shows no secret. */
 export async function runChecks({
   readConfig,
   distDir,
@@ -60,6 +62,7 @@ export async function runChecks({
     checkDisk(config.dataDir),
     checkDatabase(config),
     checkSmtp(config.smtpUrl),
+    checkHook(config.hook, now),
     site ? checkMailboxes({ mailTo, mailFrom }) : [],
     site ? checkSender(config, domainOf(mailFrom), resolver) : [],
     checkSite(config.build, homePage),
@@ -228,6 +231,22 @@ export async function checkSmtp(smtpUrl: string | null, limits: SmtpLimits = SIG
     if (!(error instanceof MailError)) throw error;
     return fail("mail server", `${where}: ${error.message}`, "correct SMTP_URL, or ask the mail provider");
   }
+}
+
+/** Whether the receiver of HOOK_URL takes a signed event. */
+export async function checkHook(hook: Config["hook"], now: Date): Promise<Finding[]> {
+  if (hook === null) return [];
+  const answer = await postEvent(hook, { id: `ping.${randomUUID()}`, type: "ping", timestamp: now, data: {} }, now);
+  const { host } = new URL(hook.url);
+  const failure = failureOf(answer);
+  const text = "text" in answer && answer.text !== "" ? `: ${answer.text.slice(0, 200)}` : "";
+  if (failure === null) {
+    return [
+      ok("HOOK_URL", `${host} took a signed ping${"status" in answer ? ` (status ${answer.status})` : ""}${text}`),
+    ];
+  }
+  const remedy = "correct HOOK_URL and HOOK_SECRET, and let the receiver take events of type ping";
+  return [fail("HOOK_URL", `${host} did not take a signed ping: ${failure.message}${text}`, remedy)];
 }
 
 /** Whether mails go to and come from addresses that can exist. */

@@ -80,15 +80,20 @@ const erase = defineCommand({
   argument: "EMAIL",
   options: { yes: flag("do not ask for confirmation") },
   notes: `  Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox; other
-  servers remove theirs within an hour. It cannot remove backups, e-mails that were already sent, or a PostgreSQL
-  server's own log and archives.`,
+  servers remove theirs within an hour. It cannot remove backups, e-mails that were already sent, what was posted to
+  HOOK_URL, or a PostgreSQL server's own log and archives.`,
   async run({ argument: email, options }, context) {
     const { openStore, out } = context;
-    const { length: count } = await (await openStore()).list({ email });
+    const found = await (await openStore()).list({ email });
+    const { length: count } = found;
     const question = `Permanently erase ${plural(count, "message")} from ${visible(email)}?`;
     if (count > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was erased.\n");
     const { messages, files } = await changeOrFail(email, { kind: "erase" }, context);
     out(`${plural(messages, "message")} and ${plural(files, ".eml file")} erased.\n`);
+    const posted = found.flatMap(({ hook, reference }) => (hook?.state === "sent" ? reference : []));
+    if (posted.length > 0) {
+      out(`The receiver of HOOK_URL has a copy, which has to be erased there: ${posted.join(", ")}\n`);
+    }
   },
 });
 

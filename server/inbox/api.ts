@@ -223,6 +223,7 @@ function toItem(message: StoredMessage): MessageItem {
     ...{ attempts, lastError, isRestricted },
     answeredAt: isoOf(message.answeredAt),
     quarantineReason: message.quarantineReason,
+    hook: (message.hook?.state ?? null) as MessageItem["hook"],
     refusals: refusalsOf(message),
   };
 }

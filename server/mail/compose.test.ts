@@ -23,6 +23,7 @@ const MESSAGE: StoredMessage = {
   quarantineReason: null,
   footprint: null,
   acknowledgement: null,
+  hook: null,
   version: "1",
 };
 

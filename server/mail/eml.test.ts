@@ -27,6 +27,7 @@ const MESSAGE: StoredMessage = {
   quarantineReason: null,
   footprint: null,
   acknowledgement: null,
+  hook: null,
   version: "1",
 };
 const MAIL = composeMail(MESSAGE, { brand: "Brand", mailFrom: "site@example.test", mailTo: "team@example.test" });

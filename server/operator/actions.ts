@@ -65,9 +65,10 @@ export async function actOnAll(
 
 /** Why an action does not fit a message, as a sentence without its full stop; `null` when it does. */
 export function refusalOf(action: Action, message: StoredMessage): string | null {
-  const { states, isRestricted, isAnswered } = ACTION_RULES[action];
+  const { states, isRestricted, isAnswered, fitsFailedDelivery = false } = ACTION_RULES[action];
+  const hasFailed = [message.hook, message.acknowledgement].some((delivery) => delivery?.state === "failed");
   const isAllowed =
-    (states?.includes(message.state) ?? true) &&
+    ((states?.includes(message.state) ?? true) || (fitsFailedDelivery && hasFailed)) &&
     (isRestricted ?? message.isRestricted) === message.isRestricted &&
     (isAnswered ?? message.answeredAt !== null) === (message.answeredAt !== null);
   return isAllowed ? null : sentenceOf(action, message);

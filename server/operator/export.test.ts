@@ -66,6 +66,7 @@ function messageNumber(number: number): StoredMessage {
       quarantineReason: null,
       footprint: null,
       acknowledgement: null,
+      hook: null,
       name: "Ada",
       email: "ada@example.com",
       phone: "1",

@@ -1,7 +1,7 @@
 import type { FootprintInputs } from "../../contract/footprint-fields.ts";
 import type { ExportFormat } from "../../contract/inbox.ts";
 import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
-import type { Store, StoredMessage } from "../store/store.ts";
+import type { Delivery, Store, StoredMessage } from "../store/store.ts";
 import { readPage, type TabFilter } from "./messages.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
@@ -17,7 +17,10 @@ export function messageJson(message: StoredMessage) {
     lastError: message.lastError,
     answeredAt: message.answeredAt,
     quarantineReason: message.quarantineReason,
-    ...acknowledgementOf(message),
+    acknowledgement: describeDelivery(message.acknowledgement),
+    acknowledgedAt: sentAt(message.acknowledgement),
+    hook: describeDelivery(message.hook),
+    hookSentAt: sentAt(message.hook),
     name: message.name,
     email: message.email,
     phone: message.phone,
@@ -27,13 +30,15 @@ export function messageJson(message: StoredMessage) {
   };
 }
 
-/** The state and, after a colon, why it is so, such as `skipped: address-limit`; and when it was sent. */
-function acknowledgementOf({ acknowledgement }: StoredMessage) {
-  const { state, changedAt, reason } = acknowledgement ?? { state: null, changedAt: null, reason: null };
-  return {
-    acknowledgement: reason === null ? state : `${state}: ${reason}`,
-    acknowledgedAt: state === "sent" ? changedAt : null,
-  };
+/** The state and, after a colon, why it is so, such as `skipped: address-limit`. */
+function describeDelivery(delivery: Delivery | null): string | null {
+  if (delivery === null) return null;
+  const { state, reason } = delivery;
+  return reason === null ? state : `${state}: ${reason}`;
+}
+
+function sentAt(delivery: Delivery | null): Date | null {
+  return delivery?.state === "sent" ? delivery.changedAt : null;
 }
 
 export type MessageJson = ReturnType<typeof messageJson>;
@@ -48,7 +53,7 @@ const FACT_COLUMNS: readonly Fact[] = [
 ];
 
 /** New ones come last, so that programs that count columns go on working. */
-const LATER_COLUMNS = ["acknowledgement", "acknowledgedAt"] as const;
+const LATER_COLUMNS = ["acknowledgement", "acknowledgedAt", "hook", "hookSentAt"] as const;
 const CSV_COLUMNS = [...FACT_COLUMNS, "footprintKg", "footprintInputs", "footprintFactors", ...LATER_COLUMNS];
 
 function footprintCells({ footprint }: MessageJson): string[] {

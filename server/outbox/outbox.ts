@@ -6,6 +6,7 @@ import { ACKNOWLEDGED_WITHIN_MS } from "../store/acknowledgements.ts";
 import type { Store } from "../store/store.ts";
 import { type Clock, systemClock } from "../time.ts";
 import { type Meter, noMeter } from "../watch/meter.ts";
+import { failureOf, type HookSettings, messageAccepted, postEvent } from "./hook.ts";
 import { type Kind, startWorker, type Worker, type WorkerParts } from "./worker.ts";
 
 export interface AcknowledgementOptions extends AcknowledgementSettings {
@@ -19,6 +20,8 @@ export interface OutboxOptions {
   mailer: Mailer;
   /** Senders are told that their message has arrived; `null`: they are not. */
   acknowledgement?: AcknowledgementOptions | null;
+  /** Each message is posted there; `null`: none is. */
+  hook?: HookSettings | null;
   identity: MailIdentity;
   /** Where .eml files are. */
   dataDir: string;
@@ -59,7 +62,8 @@ export function startOutbox(options: OutboxOptions): Outbox {
     ? startWorker(acknowledgementKind(options.acknowledgement, { ...options, meter }), parts)
     : null;
   const mail = startWorker(mailKind(options, acknowledgements), parts);
-  const workers = [mail, acknowledgements].filter((worker) => worker !== null);
+  const hook = options.hook ? startWorker(hookKind(options.hook), parts) : null;
+  const workers = [mail, acknowledgements, hook].filter((worker) => worker !== null);
   let isStopped = false;
 
   return {
@@ -143,6 +147,23 @@ function acknowledgementKind(
       level: "warn",
       paused: (reason) => `No acknowledgement can be sent at the moment: ${reason}. Messages are not affected`,
       resumed: "Acknowledgements can be sent again",
+    },
+  };
+}
+
+/** The message as JSON, to the company's own program. */
+function hookKind(settings: HookSettings): Kind {
+  return {
+    name: "hook",
+    concurrency: 3,
+    send: async (message, now) => failureOf(await postEvent(settings, messageAccepted(message), now)),
+    log: {
+      queue: "hook",
+      sent: "Posted to HOOK_URL",
+      failed: "Not posted to HOOK_URL, for good; kept for the operator to retry",
+      level: "error",
+      paused: (reason) => `The receiver of HOOK_URL asks to wait: ${reason}. E-mail is not affected`,
+      resumed: "The receiver of HOOK_URL takes messages again",
     },
   };
 }

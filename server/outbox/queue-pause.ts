@@ -16,8 +16,8 @@ export interface QueuePause {
   /** The latest reason of the refusal; `null` when open. */
   readonly reason: string | null;
   ticket(): number;
-  /** Starts or extends the pause; `known` when another attempt of the same time has done so. */
-  block(ticket: number, reason: string): "started" | "extended" | "known";
+  /** Starts or extends the pause, for the time given; `known` when another attempt of the same time has done so. */
+  block(ticket: number, reason: string, forMs?: number): "started" | "extended" | "known";
   /** Returns whether this ended a pause. */
   unblock(ticket: number): boolean;
 }
@@ -45,12 +45,12 @@ export function createQueuePause(clock: Clock): QueuePause {
       return lastReason;
     },
     ticket: () => pauses,
-    block(ticket, reason) {
+    block(ticket, reason, forMs) {
       if (ticket !== pauses) return "known";
       lastReason = reason;
       const isFirst = pauseMs === 0;
       pauses += 1;
-      pauseMs = isFirst ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      pauseMs = forMs ?? (isFirst ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS));
       endsAtMs = clock.now().getTime() + pauseMs;
       return isFirst ? "started" : "extended";
     },

@@ -16,11 +16,12 @@ const JITTER = 0.1;
  * off, the queue paused) does not count.
  *
  * @param random returns a number from 0 up to 1
+ * @param atLeastMs what the receiver asked to wait
  */
-export function nextAttemptAt(attempts: number, now: Date, random: () => number): Date | null {
+export function nextAttemptAt(attempts: number, now: Date, random: () => number, atLeastMs = 0): Date | null {
   const delaysMs = Array.from({ length: attempts }, (_, index) => FIRST_DELAYS_MS[index] ?? LATER_DELAY_MS);
   const sinceFirstMs = delaysMs.reduce((sum, delayMs) => sum + delayMs, 0);
   if (sinceFirstMs > GIVE_UP_AFTER_MS) return null;
   const delayMs = delaysMs.at(-1) ?? 0;
-  return new Date(now.getTime() + delayMs * (1 - JITTER + 2 * JITTER * random()));
+  return new Date(now.getTime() + Math.max(atLeastMs, delayMs * (1 - JITTER + 2 * JITTER * random())));
 }

@@ -14,6 +14,8 @@ import { nextAttemptAt } from "./retry-schedule.ts";
 export interface Failure {
   kind: "temporary" | "permanent" | "blocked";
   message: string;
+  /** The receiver asks that nothing be sent for so long. */
+  retryAfterMs?: number;
 }
 
 /** All that differs between the kinds of deliveries. */
@@ -169,9 +171,9 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
 
   function updatePause(ticket: number, failure: Failure | null): void {
     const { queue, level, paused, resumed } = kind.log;
-    if (failure?.kind === "blocked") {
+    if (failure?.kind === "blocked" || failure?.retryAfterMs) {
       const error = failure.message;
-      const change = pause.block(ticket, error);
+      const change = pause.block(ticket, error, failure.retryAfterMs);
       const next = `next attempt in ${Math.round(pause.remainingMs / 1000)} s`;
       if (change === "started") {
         meter.queuePaused(kind.name, true);
@@ -202,7 +204,7 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
       log.info({ event: events.paused, reference, error }, "Kept in the queue until it can be sent");
       return "paused";
     }
-    const dueAt = failure.kind === "temporary" ? nextAttemptAt(attempts, now, random) : null;
+    const dueAt = failure.kind === "temporary" ? nextAttemptAt(attempts, now, random, failure.retryAfterMs) : null;
     const { triedForMs = Number.POSITIVE_INFINITY } = kind;
     if (dueAt && dueAt.getTime() - message.acceptedAt.getTime() <= triedForMs) {
       if (!(await save(claim, () => store.reschedule(claim, dueAt, error, now)))) return null;

@@ -39,6 +39,13 @@ const MESSAGE_COLUMNS = {
   due_at: "BIGINT",
   footprint: "TEXT",
 } as const;
+/** Only for messages that are posted to HOOK_URL: what is switched off costs nothing. */
+const HOOK_COLUMNS = {
+  ...MESSAGE_COLUMNS,
+  hook_state: "TEXT",
+  hook_changed_at: "BIGINT",
+  hook_due_at: "BIGINT",
+} as const;
 const KEY_COLUMNS = { key_hash: "TEXT", reference: "TEXT", client_proof: "TEXT" } as const;
 export const HIT_COLUMNS = { client_hash: "TEXT", at: "BIGINT" } as const;
 
@@ -54,6 +61,7 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
   const history = await readHistory(candidates, parts);
   const references = await drawReferences(batch, parts);
   const messages: RowOf<typeof MESSAGE_COLUMNS>[] = [];
+  const hooked: RowOf<typeof HOOK_COLUMNS>[] = [];
   const keys: RowOf<typeof KEY_COLUMNS>[] = [];
   const hits: RowOf<typeof HIT_COLUMNS>[] = [];
 
@@ -65,12 +73,21 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
     const { reference } = acceptance;
     if (acceptance.kind === "stored") {
       const { state } = acceptance;
-      messages.push({
+      const message = {
         ...submission.message,
-        ...{ reference, fingerprint, state, quarantine_reason: quarantineReason ?? null },
-        ...{ accepted_at: nowMs, state_changed_at: nowMs, due_at: state === "queued" ? nowMs : null },
+        reference,
+        fingerprint,
+        state,
+        quarantine_reason: quarantineReason ?? null,
+        accepted_at: nowMs,
+        state_changed_at: nowMs,
+        due_at: state === "queued" ? nowMs : null,
         footprint: submission.footprint ? JSON.stringify(submission.footprint) : null,
-      });
+      };
+      // Also for one in quarantine, where the queue does not see it until it is released.
+      if (rules.postsHook)
+        hooked.push({ ...message, hook_state: "queued", hook_changed_at: nowMs, hook_due_at: nowMs });
+      else messages.push(message);
       history.addMessage({ reference, fingerprint, acceptedAtMs: nowMs });
       if (state === "queued") history.queuedLastHour += 1;
     }
@@ -93,6 +110,7 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
   });
 
   await insertRows("messages", MESSAGE_COLUMNS, messages, parts);
+  await insertRows("messages", HOOK_COLUMNS, hooked, parts);
   await insertRows("message_keys", KEY_COLUMNS, keys, parts);
   await insertRows("client_hits", HIT_COLUMNS, hits, parts);
   return acceptances;
@@ -105,13 +123,13 @@ function decide(
   history: History,
 ): Acceptance & { quarantineReason?: QuarantineReason | null } {
   const { submission, rules, nowMs, fingerprint, key } = candidate;
-  // Who knows both a key and its words has sent them.
+  // Who knows both a key and its text has sent them.
   const sameKey = key ? history.messagesWithKey(key.hash) : [];
   const first = sameKey.find((known) => known.fingerprint === fingerprint);
   if (first) return { kind: "repeated", reference: first.reference };
   if (sameKey.some((known) => known.clientProof === key?.clientProof)) return { kind: "key-reused" };
 
-  // Before the words are compared: otherwise somebody who guesses at another visitor's message could go on for ever.
+  // Before the texts are compared: otherwise somebody who guesses at another visitor's message could go on for ever.
   const [client, ...widerNetworks] = submission.networks;
   const retryAfterMs = client ? history.waitMs(client, rules, nowMs) : 0;
   if (retryAfterMs > 0) return { kind: "limited", retryAfterMs };
@@ -141,7 +159,7 @@ interface KnownKey {
 /** What was accepted before, as far as it matters to a batch. */
 class History {
   readonly #keys = new Map<string, KnownKey[]>();
-  readonly #byWords = new Map<string, { reference: string; acceptedAtMs: number }[]>();
+  readonly #byText = new Map<string, { reference: string; acceptedAtMs: number }[]>();
   readonly #hits = new Map<string, number[]>();
   queuedLastHour = 0;
 
@@ -158,12 +176,12 @@ class History {
   }
 
   addMessage(message: { reference: string; fingerprint: string; acceptedAtMs: number }): void {
-    append(this.#byWords, message.fingerprint, message);
+    append(this.#byText, message.fingerprint, message);
   }
 
-  /** The reference of a message with the same words that was accepted a short time ago. */
+  /** The reference of a message with the same text that was accepted a short time ago. */
   repeatOf(fingerprint: string, nowMs: number): string | undefined {
-    const known = this.#byWords.get(fingerprint);
+    const known = this.#byText.get(fingerprint);
     return known?.find(({ acceptedAtMs }) => isWithin(REPEAT_WINDOW_MS, acceptedAtMs, nowMs))?.reference;
   }
 
@@ -270,10 +288,10 @@ export async function insertRows<Columns extends Readonly<Record<string, "TEXT" 
 function identify(pending: PendingMessage, clientKey: Uint8Array): Candidate {
   const { message, footprint, idempotencyKey, networks } = pending.submission;
   const secret = Buffer.from(clientKey).toString("hex");
-  const { name, email, phone, country, message: words } = message;
+  const { name, email, phone, country, message: text } = message;
   return {
     ...pending,
-    fingerprint: keyedHash(secret, [name, email, phone, country, words, ...(footprint ? wordsOf(footprint) : [])]),
+    fingerprint: keyedHash(secret, [name, email, phone, country, text, ...(footprint ? inputsOf(footprint) : [])]),
     key:
       idempotencyKey === null
         ? null
@@ -285,7 +303,7 @@ function identify(pending: PendingMessage, clientKey: Uint8Array): Candidate {
 }
 
 /** The same inputs in whatever order they were sent. */
-function wordsOf({ inputs }: FootprintEstimate): string[] {
+function inputsOf({ inputs }: FootprintEstimate): string[] {
   return Object.entries(inputs)
     .map(([field, value]) => `${field}=${value}`)
     .sort();

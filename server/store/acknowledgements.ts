@@ -16,9 +16,7 @@ const CANDIDATES = 100;
 const ALL_HITS = "acknowledgements";
 
 /** Who gets an acknowledgement; the queue sends it. */
-export function acknowledgementMethods(
-  database: Database,
-): Pick<Store, "admitAcknowledgements" | "countAcknowledgements"> {
+export function acknowledgementMethods(database: Database): Pick<Store, "admitAcknowledgements"> {
   const { query, dialect } = database;
   return {
     async admitAcknowledgements(limit, leaseMs, rules, now) {
@@ -27,17 +25,6 @@ export function acknowledgementMethods(
       const due = await query(`SELECT 1 FROM messages WHERE ${isUndecided(dialect)} LIMIT 1`, [nowMs, leaseMs]);
       if (due.length === 0) return { skipped: [], failed: [] };
       return database.admitAcknowledgements({ limit, leaseMs, rules, nowMs });
-    },
-
-    async countAcknowledgements(since) {
-      const rows = await query<{ ack_state: DeliveryState; count: number }>(
-        `SELECT ack_state, count(*) AS count FROM messages WHERE ack_state IS NOT NULL AND accepted_at >= $1
-         GROUP BY ack_state`,
-        [since.getTime()],
-      );
-      const counts = { queued: 0, sending: 0, sent: 0, skipped: 0, failed: 0 };
-      for (const { ack_state, count } of rows) counts[ack_state] = count;
-      return counts;
     },
   };
 }

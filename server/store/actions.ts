@@ -8,6 +8,8 @@ export interface ActionRule {
   statesInBulk?: readonly MessageState[];
   isRestricted?: boolean;
   isAnswered?: boolean;
+  /** It is also done to a message of which another delivery failed. */
+  fitsFailedDelivery?: boolean;
   /** For an operator, without a full stop. */
   sentence: string;
 }
@@ -21,7 +23,8 @@ export const ACTION_RULES: Readonly<Record<Action, ActionRule>> = {
     states: ["failed", "queued"],
     statesInBulk: ["failed"],
     isRestricted: false,
-    sentence: "only failed and queued messages can be retried",
+    fitsFailedDelivery: true,
+    sentence: "only what failed or is queued can be retried",
   },
   resend: { states: ["delivered"], isRestricted: false, sentence: "only delivered messages can be resent" },
   release: { states: ["quarantined"], isRestricted: false, sentence: "only quarantined messages can be released" },

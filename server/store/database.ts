@@ -2,6 +2,7 @@ import type {
   Acceptance,
   AcceptanceRules,
   AcknowledgementRules,
+  Delivery,
   DeliveryState,
   EventKind,
   MessageState,
@@ -137,13 +138,16 @@ export interface MessageRow {
   ack_state: DeliveryState | null;
   ack_changed_at: number | null;
   ack_reason: string | null;
+  hook_state: DeliveryState | null;
+  hook_changed_at: number | null;
+  hook_reason: string | null;
   version: string;
 }
 
 /**
  * Changes with everything that an operator may see or change, and belongs to one message. Made of columns that a node of
- * the version before writes too, so that its changes count as well. Without the acknowledgement: it goes out seconds after
- * the delivery, changes nothing that an operator may do, and must not make what they are about to do fail.
+ * the version before writes too, so that its changes count as well. Without the acknowledgement and the hook: they go out
+ * by themselves seconds later, and must not make what an operator is about to do fail.
  */
 export const VERSION = `(id || '.' || state || '.' || state_changed_at || '.' || attempts || '.' || COALESCE(due_at, 0)
   || '.' || is_restricted || '.' || COALESCE(answered_at, 0) || '.' || COALESCE(corrected_at, 0))`;
@@ -151,7 +155,7 @@ export const VERSION = `(id || '.' || state || '.' || state_changed_at || '.' ||
 /** What a MessageRow is read from. */
 export const SELECTED_COLUMNS = `id, reference, name, email, phone, country, message, state, accepted_at,
   state_changed_at, due_at, attempts, last_error, is_restricted, answered_at, quarantine_reason, footprint,
-  ack_state, ack_changed_at, ack_reason, ${VERSION} AS version`;
+  ack_state, ack_changed_at, ack_reason, hook_state, hook_changed_at, hook_reason, ${VERSION} AS version`;
 
 export function toStoredMessage(row: MessageRow): StoredMessage {
   return {
@@ -172,13 +176,14 @@ export function toStoredMessage(row: MessageRow): StoredMessage {
     answeredAt: toDate(row.answered_at),
     quarantineReason: row.quarantine_reason,
     footprint: row.footprint === null ? null : JSON.parse(row.footprint),
-    acknowledgement: row.ack_state && {
-      state: row.ack_state,
-      changedAt: new Date(row.ack_changed_at ?? 0),
-      reason: row.ack_reason,
-    },
+    acknowledgement: toDelivery(row.ack_state, row.ack_changed_at, row.ack_reason),
+    hook: toDelivery(row.hook_state, row.hook_changed_at, row.hook_reason),
     version: row.version,
   };
+}
+
+function toDelivery(state: DeliveryState | null, changedAt: number | null, reason: string | null): Delivery | null {
+  return state && { state, changedAt: new Date(changedAt ?? 0), reason };
 }
 
 export function toDate(ms: number | null | undefined): Date | null {

@@ -17,7 +17,13 @@ export interface ColumnTypes {
 type Migration = (types: ColumnTypes) => readonly string[];
 
 /** Number n of this list leads to schema version n. */
-const MIGRATIONS: readonly Migration[] = [createMessages, addKeysAndReasons, addFootprint, addAcknowledgements];
+const MIGRATIONS: readonly Migration[] = [
+  createMessages,
+  addKeysAndReasons,
+  addFootprint,
+  addAcknowledgements,
+  addHook,
+];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -144,5 +150,25 @@ function addAcknowledgements({ integer }: ColumnTypes): readonly string[] {
     `ALTER TABLE messages ADD COLUMN ack_leased_until ${integer}`,
     // Holds only what is still to be sent, so that accepting a message does not write to it.
     "CREATE INDEX messages_to_acknowledge ON messages (ack_due_at, id) WHERE ack_due_at IS NOT NULL",
+  ];
+}
+
+/**
+ * The post to HOOK_URL. What is in quarantine or restricted leaves the first index and comes back to it by itself, also
+ * when a node of the version before releases it. Both hold little, so that accepting a message without a hook does not
+ * write to them.
+ */
+function addHook({ integer }: ColumnTypes): readonly string[] {
+  return [
+    "ALTER TABLE messages ADD COLUMN hook_state TEXT",
+    `ALTER TABLE messages ADD COLUMN hook_changed_at ${integer}`,
+    `ALTER TABLE messages ADD COLUMN hook_due_at ${integer}`,
+    `ALTER TABLE messages ADD COLUMN hook_attempts ${integer} NOT NULL DEFAULT 0`,
+    "ALTER TABLE messages ADD COLUMN hook_reason TEXT",
+    "ALTER TABLE messages ADD COLUMN hook_lease_token TEXT",
+    `ALTER TABLE messages ADD COLUMN hook_leased_until ${integer}`,
+    `CREATE INDEX messages_to_post ON messages (hook_due_at, id)
+     WHERE hook_due_at IS NOT NULL AND state <> 'quarantined' AND is_restricted = 0`,
+    "CREATE INDEX messages_not_posted ON messages (hook_state, hook_changed_at) WHERE hook_state = 'failed' AND is_restricted = 0",
   ];
 }

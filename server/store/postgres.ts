@@ -243,7 +243,8 @@ async function requireOwnTables(query: Query): Promise<void> {
 export const COPIED_TABLES = {
   messages: `id, reference, fingerprint, name, email, phone, country, message, state, accepted_at, state_changed_at, due_at,
     attempts, last_error, is_restricted, answered_at, corrected_at, quarantine_reason, footprint,
-    ack_state, ack_changed_at, ack_due_at, ack_attempts, ack_reason`,
+    ack_state, ack_changed_at, ack_due_at, ack_attempts, ack_reason,
+    hook_state, hook_changed_at, hook_due_at, hook_attempts, hook_reason`,
   message_events: "id, reference, at, kind, detail",
   message_keys: "key_hash, reference, client_proof",
   client_hits: "client_hash, at",

@@ -11,7 +11,7 @@ import {
   toStoredMessage,
   type Value,
 } from "./database.ts";
-import type { AlertTopic, Claim, DeliveryKind, Store } from "./store.ts";
+import type { AlertTopic, Claim, DeliveryKind, DeliveryState, Store } from "./store.ts";
 
 type QueueMethods =
   | "claim"
@@ -22,6 +22,7 @@ type QueueMethods =
   | "dueInMs"
   | "clearLeases"
   | "queueDepth"
+  | "countDeliveries"
   | "lastAlertAt"
   | "moveLastAlert"
   | "markQuarantineReported";
@@ -76,6 +77,14 @@ const KINDS: Readonly<Record<DeliveryKind, Kind>> = {
       paused: "acknowledgement-deferred",
     },
   },
+  hook: {
+    ...columnsOf("hook"),
+    waiting: "queued",
+    sent: "sent",
+    isOpen: "hook_due_at IS NOT NULL AND state <> 'quarantined' AND is_restricted = 0",
+    isClaimable: "hook_due_at IS NOT NULL AND state <> 'quarantined' AND is_restricted = 0",
+    events: { sent: "hook-sent", deferred: "hook-deferred", failed: "hook-failed", paused: "hook-deferred" },
+  },
 };
 
 function columnsOf(prefix: string) {
@@ -98,6 +107,9 @@ export function eventsOf(kind: DeliveryKind): DeliveryEvents {
 export const FARTHEST_DUE_MS = 5 * 3_600_000;
 
 const IS_FAILED = "state = 'failed' AND is_restricted = 0";
+const IS_HOOK_FAILED = "hook_state = 'failed' AND is_restricted = 0";
+/** A message that was released waits from then on, and its state changed at that moment, whoever released it. */
+const HOOK_WAITS_SINCE = "CASE WHEN hook_changed_at > state_changed_at THEN hook_changed_at ELSE state_changed_at END";
 const IS_QUARANTINED = "state = 'quarantined' AND is_restricted = 0";
 /** In the same statement as the delivery, so that no crash falls between. Once for each message. */
 const QUEUE_ACKNOWLEDGEMENT = `ack_due_at = CASE WHEN ack_state IS NULL THEN $3 ELSE ack_due_at END,
@@ -225,8 +237,9 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
       const reportedId = await readReportedId(query);
       // A question each, because each has an index of its own.
       const [row] = await query<
-        Record<"queued" | "failed" | "quarantined" | "newly_quarantined", number> &
-          Record<"oldest" | "oldest_again" | "last_failed" | "last_quarantined", number | null>
+        Record<"queued" | "failed" | "quarantined" | "newly_quarantined" | "hook_queued" | "hook_failed", number> &
+          Record<"oldest" | "oldest_again" | "last_failed" | "last_quarantined", number | null> &
+          Record<"hook_oldest" | "hook_last_failed", number | null>
       >(
         `SELECT (SELECT count(*) FROM messages WHERE ${KINDS.mail.isOpen}) AS queued,
           (SELECT min(accepted_at) FROM messages WHERE ${KINDS.mail.isOpen} AND state_changed_at <= accepted_at) AS oldest,
@@ -235,7 +248,11 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
           (SELECT max(state_changed_at) FROM messages WHERE ${IS_FAILED}) AS last_failed,
           (SELECT count(*) FROM messages WHERE ${IS_QUARANTINED}) AS quarantined,
           (SELECT count(*) FROM messages WHERE ${IS_QUARANTINED} AND id > $1) AS newly_quarantined,
-          (SELECT max(id) FROM messages WHERE ${IS_QUARANTINED}) AS last_quarantined`,
+          (SELECT max(id) FROM messages WHERE ${IS_QUARANTINED}) AS last_quarantined,
+          (SELECT count(*) FROM messages WHERE ${KINDS.hook.isOpen}) AS hook_queued,
+          (SELECT min(${HOOK_WAITS_SINCE}) FROM messages WHERE ${KINDS.hook.isOpen}) AS hook_oldest,
+          (SELECT count(*) FROM messages WHERE ${IS_HOOK_FAILED}) AS hook_failed,
+          (SELECT max(hook_changed_at) FROM messages WHERE ${IS_HOOK_FAILED}) AS hook_last_failed`,
         [reportedId],
       );
       const oldest = [row?.oldest, row?.oldest_again].flatMap((ms) => ms ?? []);
@@ -247,7 +264,25 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
         quarantined: row?.quarantined ?? 0,
         newlyQuarantined: row?.newly_quarantined ?? 0,
         lastQuarantinedId: row?.last_quarantined ?? null,
+        hook: {
+          queued: row?.hook_queued ?? 0,
+          oldestQueuedAt: toDate(row?.hook_oldest),
+          failed: row?.hook_failed ?? 0,
+          lastFailedAt: toDate(row?.hook_last_failed),
+        },
       };
+    },
+
+    async countDeliveries(kind, since) {
+      const { state } = KINDS[kind];
+      const rows = await query<{ state: DeliveryState; count: number }>(
+        `SELECT ${state} AS state, count(*) AS count FROM messages WHERE ${state} IS NOT NULL AND accepted_at >= $1
+         GROUP BY ${state}`,
+        [since.getTime()],
+      );
+      const counts = { queued: 0, sending: 0, sent: 0, skipped: 0, failed: 0 };
+      for (const { state, count } of rows) counts[state] = count;
+      return counts;
     },
 
     async markQuarantineReported(lastId) {

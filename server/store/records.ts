@@ -1,5 +1,6 @@
 import type { FootprintEstimate } from "../../contract/footprint.ts";
 import type { Action } from "../../contract/inbox.ts";
+import { ACKNOWLEDGED_WITHIN_MS } from "./acknowledgements.ts";
 import { ACTION_RULES } from "./actions.ts";
 import { type Database, type Value, VERSION } from "./database.ts";
 import { normaliseEmail } from "./listing.ts";
@@ -17,14 +18,36 @@ const QUEUE_OR_MAKE_DUE = `state = 'queued', due_at = $1,
   attempts = CASE state WHEN 'queued' THEN attempts ELSE 0 END,
   last_error = CASE state WHEN 'queued' THEN last_error END`;
 
-/** What an action changes, and what the history says of it. `$1` is the time. */
-const CHANGES: Readonly<Record<Exclude<Action, "delete">, { set: string; kind: EventKind }>> = {
+/** What is changed, and what the history says of it. `$1` is the time. */
+interface Change {
+  set: string;
+  kind: EventKind;
+}
+
+const CHANGES: Readonly<Record<Exclude<Action, "delete">, Change>> = {
   retry: { set: QUEUE_OR_MAKE_DUE, kind: "retried" },
   resend: { set: QUEUE_AGAIN, kind: "resent" },
   release: { set: QUEUE_AGAIN, kind: "released" },
   answer: { set: "answered_at = $1", kind: "answered" },
   unanswer: { set: "answered_at = NULL", kind: "unanswered" },
 };
+
+const again = (prefix: string) =>
+  `${prefix}_changed_at = $1, ${prefix}_due_at = $1, ${prefix}_attempts = 0, ${prefix}_reason = NULL`;
+
+/** What a retry queues beside the mail. An acknowledgement was counted towards its limits before, and has a day. */
+const OTHER_RETRIES: readonly (Change & { where: string })[] = [
+  {
+    set: `hook_state = 'queued', ${again("hook")}`,
+    where: "hook_state = 'failed' AND is_restricted = 0",
+    kind: "hook-retried",
+  },
+  {
+    set: `ack_state = 'sending', ${again("ack")}`,
+    where: `ack_state = 'failed' AND is_restricted = 0 AND accepted_at > CAST($1 AS BIGINT) - ${ACKNOWLEDGED_WITHIN_MS}`,
+    kind: "acknowledgement-retried",
+  },
+];
 
 const ERASURE_MARK = "unfinished_erasure";
 const REMOVE_MARK = "DELETE FROM store_meta WHERE name = $1";
@@ -96,10 +119,16 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
         if (references.length > 0) await removeStrayKeys();
         return references;
       }
-      const { set, kind } = CHANGES[action];
-      const values: Value[] = set.includes("$1") ? [now.getTime()] : [];
-      const where = `${isAllowed(action, which)} AND ${isSelected(which, values)}`;
-      return change(`UPDATE messages SET ${set} WHERE ${where} RETURNING reference`, values, { kind, at: now });
+      const changed = new Set<string>();
+      const run = async ({ set, kind }: Change, where: string) => {
+        const values: Value[] = set.includes("$1") ? [now.getTime()] : [];
+        const sql = `UPDATE messages SET ${set} WHERE ${where} AND ${isSelected(which, values)} RETURNING reference`;
+        for (const reference of await change(sql, values, { kind, at: now })) changed.add(reference);
+      };
+      // Before the message itself, whose version they do not change.
+      if (action === "retry") for (const retry of OTHER_RETRIES) await run(retry, retry.where);
+      await run(CHANGES[action], isAllowed(action, which));
+      return [...changed];
     },
 
     async markSeen(reference, now) {

@@ -63,16 +63,21 @@ export interface StoredMessage extends ContactMessage {
   quarantineReason: QuarantineReason | null;
   /** `null` unless ACKNOWLEDGE was on when it was delivered. */
   acknowledgement: Delivery | null;
+  /** `null` unless HOOK_URL was set when it was accepted. Waits while the message is in quarantine or restricted. */
+  hook: Delivery | null;
   /** Another one after every change but those of its other deliveries. */
   version: string;
 }
 
-/** What leaves the system because of a message: the mail to the team, and the mail that tells the sender of its arrival. */
-export type DeliveryKind = "mail" | "acknowledgement";
+/**
+ * What leaves the system because of a message: the mail to the team, the mail that tells the sender of its arrival, and
+ * the post to HOOK_URL.
+ */
+export type DeliveryKind = "mail" | "acknowledgement" | "hook";
 
 /**
- * Of a delivery other than the team's mail. `queued`: not looked at yet. `sending`: counted towards the limits; an attempt
- * is under way or follows. `skipped`: by a rule. `failed`: refused, or out of time. The last three are final.
+ * Of a delivery other than the team's mail. `queued`: an attempt follows. `sending`: the same for an acknowledgement that
+ * was counted towards the limits. `skipped`: by a rule. `failed`: refused, or out of time. The last three are final.
  */
 export type DeliveryState = "queued" | "sending" | "sent" | "skipped" | "failed";
 
@@ -164,13 +169,18 @@ export interface MessageCount {
   count: number;
 }
 
-/** What waits to be mailed, what failed and what is in quarantine, without what a visitor asked not to be used. */
-export interface QueueDepth {
+/** What waits to be sent, and what failed for good. */
+export interface KindDepth {
   queued: number;
   /** When the oldest of them was accepted, or queued again. */
   oldestQueuedAt: Date | null;
   failed: number;
   lastFailedAt: Date | null;
+}
+
+/** Of the mail to the team, of the hook, and of the quarantine, without what a visitor asked not to be used. */
+export interface QueueDepth extends KindDepth {
+  hook: KindDepth;
   quarantined: number;
   /** Those that no alert has reported yet. */
   newlyQuarantined: number;
@@ -189,6 +199,8 @@ export interface AcceptanceRules {
   referencePrefix: string;
   rateLimits: readonly Limit[];
   hourlyLimit: number | null;
+  /** Every message is posted to HOOK_URL as well. */
+  postsHook?: boolean;
 }
 
 /**
@@ -225,7 +237,7 @@ export interface Store {
    */
   admitAcknowledgements(limit: number, leaseMs: number, rules: AcknowledgementRules, now: Date): Promise<Refusals>;
   /** Of the messages accepted since then. */
-  countAcknowledgements(since: Date): Promise<Readonly<Record<DeliveryState, number>>>;
+  countDeliveries(kind: Exclude<DeliveryKind, "mail">, since: Date): Promise<Readonly<Record<DeliveryState, number>>>;
   /**
    * Makes what a server that died had leased due at once. Only for a database with one server: with several, the leases
    * may be another's, and nothing happens.

@@ -1,6 +1,6 @@
 import { durationInWords } from "../../contract/duration.ts";
 import { errorName, type Log } from "../log.ts";
-import { type AlertTopic, type QueueDepth, type Store, StoreUnavailable } from "../store/store.ts";
+import { type AlertTopic, type KindDepth, type QueueDepth, type Store, StoreUnavailable } from "../store/store.ts";
 import { type Clock, systemClock } from "../time.ts";
 
 export interface AlertOptions {
@@ -9,6 +9,8 @@ export interface AlertOptions {
     /** Why no e-mail can be sent; `null` when it can. */
     readonly pauseReason: string | null;
   };
+  /** Messages are posted to HOOK_URL. */
+  postsHook?: boolean;
   /** The first word of each alert. */
   brand: string;
   /** Where to post each alert; `null`: it is only logged. */
@@ -26,9 +28,9 @@ export interface Alerts {
 
 /**
  * `overdue`: a message has waited for an hour or longer. `paused`: no e-mail can be sent. `failed`: a message failed for
- * good since the last alert. `store-away`: no message can be stored.
+ * good since the last alert. `store-away`: no message can be stored. The `hook-` kinds: the same of the post to HOOK_URL.
  */
-type Trouble = "overdue" | "paused" | "failed" | "store-away";
+type Trouble = "overdue" | "paused" | "failed" | "store-away" | "hook-overdue" | "hook-failed";
 
 interface Situation {
   now: Date;
@@ -36,6 +38,8 @@ interface Situation {
   pauseReason: string | null;
   /** `null` when the store does not answer. */
   depth: QueueDepth | null;
+  /** `null` also when there is no hook. */
+  hook: KindDepth | null;
   /** How long no message could be stored; 0 when one can. */
   storeDownMs: number;
 }
@@ -62,6 +66,7 @@ const STORE_DOWN_MS = 60_000;
  */
 export function startAlerts(options: AlertOptions): Alerts {
   const { store, outbox, brand, alertUrl, log, clock = systemClock, postTimeoutMs = 10_000 } = options;
+  const { postsHook = false } = options;
   const stopping = new AbortController();
   /** When the last post failed, if it did. */
   const failedPosts = new Map<AlertTopic, Date>();
@@ -83,7 +88,8 @@ export function startAlerts(options: AlertOptions): Alerts {
     ]);
     storeDownSince = depth && isWritable ? null : (storeDownSince ?? now);
     const storeDownMs = storeDownSince ? now.getTime() - storeDownSince.getTime() : 0;
-    const situation = { now, pauseReason: outbox.pauseReason, depth, storeDownMs };
+    const hook = postsHook ? (depth?.hook ?? null) : null;
+    const situation = { now, pauseReason: outbox.pauseReason, depth, hook, storeDownMs };
     await checkDelivery(situation);
     await checkQuarantine(situation);
   }
@@ -100,7 +106,8 @@ export function startAlerts(options: AlertOptions): Alerts {
       return;
     }
     // The outbox has logged a pause and a failed message as errors already.
-    const level = troubles.includes("overdue") || troubles.includes("store-away") ? "error" : "info";
+    const isNew = troubles.some((trouble) => !["paused", "failed", "hook-failed"].includes(trouble));
+    const level = isNew ? "error" : "info";
     const text = `${brand}: ${describeTroubles(troubles, situation)}`;
     const isSent = await claimAlert({ topic: "delivery", text, troubles, level }, situation, lastAlertAt);
     if (isSent) isDeliveryStuck = delaysMessages(troubles);
@@ -149,7 +156,7 @@ export function startAlerts(options: AlertOptions): Alerts {
     if (!failedPosts.has(topic)) log[level]({ event: "alert", troubles }, text);
     if (alertUrl === null) return true;
     const { queued = null, failed = null, quarantined = null } = situation.depth ?? {};
-    const oldestAgeSeconds = situation.depth && Math.floor(oldestAgeMs(situation) / 1000);
+    const oldestAgeSeconds = situation.depth && Math.floor(oldestAgeMs(situation.depth, situation.now) / 1000);
     try {
       const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(postTimeoutMs)]);
       await postAlert(alertUrl, { text, troubles, queued, failed, quarantined, oldestAgeSeconds }, signal);
@@ -202,28 +209,35 @@ export function startAlerts(options: AlertOptions): Alerts {
 }
 
 function findTroubles(situation: Situation, lastAlertAt: Date): Trouble[] {
-  const { pauseReason, depth, storeDownMs } = situation;
+  const { now, pauseReason, depth, hook, storeDownMs } = situation;
   const troubles: Trouble[] = [];
-  if (oldestAgeMs(situation) >= OVERDUE_MS) troubles.push("overdue");
+  if (oldestAgeMs(depth, now) >= OVERDUE_MS) troubles.push("overdue");
   if (pauseReason !== null) troubles.push("paused");
   // Reported once, not every hour until somebody retries them.
   if (depth?.lastFailedAt && depth.lastFailedAt > lastAlertAt) troubles.push("failed");
   if (storeDownMs >= STORE_DOWN_MS) troubles.push("store-away");
+  if (oldestAgeMs(hook, now) >= OVERDUE_MS) troubles.push("hook-overdue");
+  if (hook?.lastFailedAt && hook.lastFailedAt > lastAlertAt) troubles.push("hook-failed");
   return troubles;
 }
 
 /** What is wrong and what to do, for a reader who knows nothing of the software. */
 function describeTroubles(troubles: readonly Trouble[], situation: Situation): string {
-  const { pauseReason, depth, storeDownMs } = situation;
+  const { now, pauseReason, depth, hook, storeDownMs } = situation;
+  const waits = (kind: KindDepth | null) =>
+    `${count(kind?.queued)} in the queue, the oldest for ${durationInWords(oldestAgeMs(kind, now))}`;
   const count = (messages = 0) => (messages === 1 ? "1 message" : `${messages} messages`);
   const sentences: Record<Trouble, string> = {
-    overdue: `${count(depth?.queued)} in the queue, the oldest for ${durationInWords(oldestAgeMs(situation))}; see: npm run messages -- list`,
+    overdue: `${waits(depth)}; see: npm run messages -- list`,
     paused: `No e-mail can be sent until this is fixed: ${pauseReason}`,
     failed: `${count(depth?.failed)} failed for good; after fixing the cause run: npm run messages -- retry --failed`,
     "store-away": `No message could be stored for ${durationInWords(storeDownMs)}, and visitors are asked to try again: check the database of DATABASE_URL, or whether the disk of DATA_DIR is full`,
+    "hook-overdue": `The receiver of HOOK_URL does not take messages: ${waits(hook)}; see: npm run messages -- list`,
+    "hook-failed": `${count(hook?.failed)} could not be posted to HOOK_URL; after fixing the cause run: npm run messages -- retry --failed`,
   };
   const details = troubles.map((trouble) => sentences[trouble]).join(". ");
-  return `Messages from the website are not being delivered. ${details}`;
+  const isMailed = troubles.every((trouble) => trouble.startsWith("hook-"));
+  return `Messages from the website are not being ${isMailed ? "posted to the web hook" : "delivered"}. ${details}`;
 }
 
 function describeQuarantine(count: number): string {
@@ -234,14 +248,14 @@ function describeQuarantine(count: number): string {
   );
 }
 
-/** How long the oldest undelivered message has waited; 0 without one. */
-function oldestAgeMs({ now, depth }: Situation): number {
-  return depth?.oldestQueuedAt ? Math.max(0, now.getTime() - depth.oldestQueuedAt.getTime()) : 0;
+/** How long the oldest has waited; 0 without one. */
+function oldestAgeMs(kind: KindDepth | null, now: Date): number {
+  return kind?.oldestQueuedAt ? Math.max(0, now.getTime() - kind.oldestQueuedAt.getTime()) : 0;
 }
 
 /** Unlike a message that failed for good, which delays no other. */
 function delaysMessages(troubles: readonly Trouble[]): boolean {
-  return troubles.some((trouble) => trouble !== "failed");
+  return troubles.some((trouble) => trouble !== "failed" && trouble !== "hook-failed");
 }
 
 function isRecent(alertAt: Date, now: Date): boolean {

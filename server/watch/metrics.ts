@@ -110,6 +110,12 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
       labelNames: ["outcome"],
       registers,
     }),
+    hook: new Counter({
+      name: "site_hook_posts_total",
+      help: "Attempts of this node to post a message to HOOK_URL, by outcome",
+      labelNames: ["outcome"],
+      registers,
+    }),
   };
   const paused = new Gauge({
     name: "site_queue_paused",
@@ -162,6 +168,13 @@ function createQueueGauges(
   );
   const quarantined = gauge("site_quarantined_messages", `Messages held back as suspected abuse; ${shared}`);
   const failed = gauge("site_failed_messages", `Messages that failed for good, for the operator to retry; ${shared}`);
+  const hookMessages = gauge("site_hook_queue_messages", `Messages waiting to be posted to HOOK_URL; ${shared}`);
+  const hookAge = gauge(
+    "site_hook_queue_oldest_age_seconds",
+    `Age of the oldest message waiting to be posted to HOOK_URL, 0 without one; ${shared}`,
+  );
+  const hookFailed = gauge("site_hook_failed_messages", `Messages whose post to HOOK_URL failed for good; ${shared}`);
+  const ageOf = (date: Date | null) => (date ? Math.max(0, Date.now() - date.getTime()) / 1000 : 0);
 
   return async () => {
     try {
@@ -169,12 +182,16 @@ function createQueueGauges(
       const [depth] = await withinMs(STORE_TIMEOUT_MS, Promise.all([store.queueDepth(), store.ping()]));
       isUp.set(1);
       messages.set(depth.queued);
-      oldestAge.set(depth.oldestQueuedAt ? Math.max(0, Date.now() - depth.oldestQueuedAt.getTime()) / 1000 : 0);
+      oldestAge.set(ageOf(depth.oldestQueuedAt));
       failed.set(depth.failed);
       quarantined.set(depth.quarantined);
+      hookMessages.set(depth.hook.queued);
+      hookAge.set(ageOf(depth.hook.oldestQueuedAt));
+      hookFailed.set(depth.hook.failed);
     } catch {
       isUp.set(0);
-      for (const unknown of [messages, oldestAge, failed, quarantined]) unknown.remove();
+      const unknown = [messages, oldestAge, failed, quarantined, hookMessages, hookAge, hookFailed];
+      for (const gauge of unknown) gauge.remove();
     }
   };
 }

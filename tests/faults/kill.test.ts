@@ -61,7 +61,9 @@ async function expectAllTold(scene: Scene, server: RunningServer): Promise<void>
   const { store, visitors, mailServer } = scene;
   await expect.poll(() => visitors.postAgain(server.url), SOON).toBe(0);
   await scene.queueIsEmpty();
-  await expect.poll(() => store.countAcknowledgements(new Date(0)), SOON).toMatchObject({ queued: 0, sending: 0 });
+  await expect
+    .poll(() => store.countDeliveries("acknowledgement", new Date(0)), SOON)
+    .toMatchObject({ queued: 0, sending: 0 });
   await scene.expectNothingLost(server, MOST_TIMES);
   const messages = await store.list({ limit: 1_000_000 });
   const mailed = countEach(acknowledgementIdsOf(mailServer.mails));

@@ -44,6 +44,7 @@ export function acceptingSuite(newPlace: NewPlace): void {
       quarantineReason: null,
       footprint: null,
       acknowledgement: null,
+      hook: null,
       version: expect.any(String),
     });
   });

@@ -130,7 +130,13 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     }
     const next = await deliver(node, "ada@gmail.com", later(DAY_MS));
     expect((await claimOne(node, later(DAY_MS))).message.reference).toBe(next);
-    expect(await node.countAcknowledgements(NOON)).toEqual({ queued: 0, sending: 2, sent: 1, skipped: 3, failed: 0 });
+    expect(await node.countDeliveries("acknowledgement", NOON)).toEqual({
+      queued: 0,
+      sending: 2,
+      sent: 1,
+      skipped: 3,
+      failed: 0,
+    });
     expect(first).not.toBe(next);
   });
 
@@ -297,7 +303,11 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     await deliverMany(place, nodes[0], 240, (count) => `v.${count % 3}+${count}@example.com`);
     const claimed = (await claimAtOnce(nodes, RULES)).map(({ message }) => message.email.slice(0, 3));
     expect(claimed.sort()).toEqual(["v.0", "v.1", "v.2"]);
-    expect(await nodes[1].countAcknowledgements(NOON)).toMatchObject({ queued: 0, sending: 3, skipped: 237 });
+    expect(await nodes[1].countDeliveries("acknowledgement", NOON)).toMatchObject({
+      queued: 0,
+      sending: 3,
+      skipped: 237,
+    });
   });
 
   test("two nodes at once send no more than the limit of all", async () => {

@@ -3,6 +3,7 @@ import { ACTIONS, type Action } from "../../contract/inbox.ts";
 import { refusalOf } from "../../server/operator/actions.ts";
 import type { MessageFilter, Store, StoredMessage } from "../../server/store/store.ts";
 import {
+  claimAcknowledgements,
   client,
   DAY_MS,
   endLeases,
@@ -446,5 +447,66 @@ export function operatorSuite(newPlace: NewPlace): void {
     const footprint = estimateOf({ carKm: 1 });
     const reference = await store(node, submissionOf(messageWith({ email: "kept@example.com" }), { footprint }));
     expect((await node.find(reference))?.footprint).toEqual(footprint);
+  });
+
+  test.each([3, 4] as const)("upgrades schema %s in place: what was queued is still due, and once", async (version) => {
+    const place = await newPlace();
+    await place.loadSchema(version);
+    const [node] = await Promise.all([place.open(), place.open()]);
+    const noon = new Date("2026-02-10T12:00:00Z");
+    await endLeases(place);
+    const mails = await node.claim(9, MINUTE_MS, noon);
+    expect(mails.map(({ message, attempts }) => [message.email, attempts])).toEqual([
+      ["leased@example.com", 2],
+      ["emile@example.com", 2],
+    ]);
+    expect((await node.list({})).every(({ hook }) => hook === null)).toBe(true);
+    expect(await node.dueInMs(noon, "hook")).toBeNull();
+    const rules = { ownAddresses: [], perHour: 100 };
+    const { claims, skipped, failed } = await claimAcknowledgements(node, 9, MINUTE_MS, rules, noon);
+    expect([skipped, failed]).toEqual([[], []]);
+    expect(claims.map(({ message, attempts }) => [message.email, attempts])).toEqual(
+      version === 3
+        ? []
+        : [
+            ["waiting@example.com", 1],
+            ["greylisted@example.com", 2],
+          ],
+    );
+    for (const claim of [...mails, ...claims]) expect(await node.markDelivered(claim, noon)).toBe(true);
+    expect(await node.claim(9, MINUTE_MS, noon)).toEqual([]);
+  });
+
+  test("works beside a node of the version before, on the upgraded database", async () => {
+    const place = await newPlace();
+    await place.loadSchema(4);
+    const node = await place.open();
+    const noon = new Date("2026-02-10T12:00:00Z");
+    await endLeases(place);
+    // Each statement is one of the version before, with its values.
+    const leasedUntil = (place.isShared ? Date.now() : noon.getTime()) + HOUR_MS;
+    const isLeased = "email = 'emile@example.com'";
+    await place.sql(`UPDATE messages SET lease_token = 'old', leased_until = ${leasedUntil}, attempts = attempts + 1
+      WHERE ${isLeased}`);
+    expect((await node.claim(9, HOUR_MS, noon)).map(({ message }) => message.email)).toEqual(["leased@example.com"]);
+    await place.sql(`UPDATE messages SET state = 'delivered', state_changed_at = ${noon.getTime()}, due_at = NULL,
+      last_error = NULL, ack_due_at = ${noon.getTime()}, ack_changed_at = ${noon.getTime()}, ack_state = 'queued',
+      lease_token = NULL, leased_until = NULL WHERE ${isLeased} AND lease_token = 'old' AND state = 'queued'`);
+    expect(await node.list({ state: "delivered" })).toHaveLength(4);
+    // It has leased an acknowledgement; the other two are this node's.
+    await place.sql(`UPDATE messages SET ack_state = 'sending', ack_attempts = ack_attempts + 1, ack_lease_token = 'old',
+      ack_leased_until = ${leasedUntil}, ack_changed_at = 1 WHERE email = 'waiting@example.com'`);
+    const { claims } = await claimAcknowledgements(node, 9, HOUR_MS, { ownAddresses: [], perHour: 100 }, noon);
+    expect(claims.map(({ message }) => message.email)).toEqual(["greylisted@example.com", "emile@example.com"]);
+    // It does not know of the hook: what it accepts is not posted, and what it releases is.
+    const posting = { ...NO_LIMITS, postsHook: true };
+    const trapped = submissionOf(messageWith({ email: "new@example.com" }), { isTrapped: true });
+    await node.accept(trapped, posting, noon);
+    expect(await node.claim(9, MINUTE_MS, noon, "hook")).toEqual([]);
+    await place.sql(`UPDATE messages SET state = 'queued', state_changed_at = ${noon.getTime() + 1},
+      due_at = ${noon.getTime() + 1}, attempts = 0, last_error = NULL
+      WHERE state = 'quarantined' AND is_restricted = 0 AND email = 'new@example.com'`);
+    expect((await node.queueDepth()).hook).toMatchObject({ queued: 1, oldestQueuedAt: later(1, noon) });
+    expect(await node.claim(9, MINUTE_MS, noon, "hook")).toMatchObject([{ message: { email: "new@example.com" } }]);
   });
 }

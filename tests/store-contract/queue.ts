@@ -13,6 +13,8 @@ import {
   submissionOf,
 } from "./samples.ts";
 
+const NO_HOOK = { queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null };
+
 export function queueSuite(newPlace: NewPlace): void {
   test("leases due messages, oldest due first, and counts the attempt", async () => {
     const node = await (await newPlace()).open();
@@ -150,7 +152,7 @@ export function queueSuite(newPlace: NewPlace): void {
     expect(await node.dueInMs(NOON)).toBeNull();
     expect(await node.queueDepth()).toEqual({
       ...{ queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null, quarantined: 0 },
-      ...{ newlyQuarantined: 0, lastQuarantinedId: null },
+      ...{ newlyQuarantined: 0, lastQuarantinedId: null, hook: NO_HOOK },
     });
     await store(node);
     expect(await node.dueInMs(later(2))).toBe(-2);
@@ -170,7 +172,8 @@ export function queueSuite(newPlace: NewPlace): void {
     await finish(node, "failed", later(HOUR_MS));
     await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
     await finish(node, "failed", later(2 * HOUR_MS));
-    const depth = { queued: 0, oldestQueuedAt: null, quarantined: 0, newlyQuarantined: 0, lastQuarantinedId: null };
+    const quarantine = { quarantined: 0, newlyQuarantined: 0, lastQuarantinedId: null };
+    const depth = { queued: 0, oldestQueuedAt: null, hook: NO_HOOK, ...quarantine };
     expect(await node.queueDepth()).toEqual({ ...depth, failed: 2, lastFailedAt: later(2 * HOUR_MS) });
     await node.restrict("eve@example.com", true, NOON);
     expect(await node.queueDepth()).toEqual({ ...depth, failed: 1, lastFailedAt: later(HOUR_MS) });

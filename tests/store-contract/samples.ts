@@ -11,7 +11,7 @@ export interface Place {
   /** Runs SQL behind the store's back. */
   sql(statement: string): Promise<unknown[]>;
   /** Fills the empty database with what the version of the program with this schema left. */
-  loadSchema(version: 1 | 2): Promise<void>;
+  loadSchema(version: 1 | 2 | 3 | 4): Promise<void>;
 }
 
 export type NewPlace = () => Promise<Place>;
@@ -95,7 +95,7 @@ export async function claimAcknowledgements(
 
 /** As if the time had passed for which a dead worker's deliveries stay its own: leases go by the database's clock. */
 export async function endLeases({ sql }: Place): Promise<void> {
-  for (const column of ["leased_until", "ack_leased_until"]) {
+  for (const column of ["leased_until", "ack_leased_until", "hook_leased_until"]) {
     await sql(`UPDATE messages SET ${column} = 1 WHERE ${column} IS NOT NULL`);
   }
 }

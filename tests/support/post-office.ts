@@ -39,7 +39,11 @@ export interface PostOffice {
   start(mailer: Mailer, options?: Partial<OutboxOptions>): Outbox;
 }
 
-export async function openPostOffice(startsAt?: string, databaseUrl: string | null = null): Promise<PostOffice> {
+export async function openPostOffice(
+  startsAt?: string,
+  databaseUrl: string | null = null,
+  { postsHook = false } = {},
+): Promise<PostOffice> {
   const dataDir = await makeScratchFolder();
   const store = await openStoreInProcess({ dataDir, databaseUrl });
   onTestFinished(() => store.close());
@@ -64,7 +68,7 @@ export async function openPostOffice(startsAt?: string, databaseUrl: string | nu
       accepted += 1;
       const submission = { idempotencyKey: null, networks: [], isTrapped: false };
       const message = { ...VISITOR, message: `${VISITOR.message} (${accepted})`, ...fields };
-      const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
+      const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null, postsHook };
       const acceptance = await store.accept({ ...submission, message }, rules, clock.now());
       if (acceptance.kind !== "stored") throw new Error(`not stored but ${acceptance.kind}`);
       return acceptance.reference;
@@ -85,7 +89,7 @@ export async function openPostOffice(startsAt?: string, databaseUrl: string | nu
     },
     start(mailer, options = {}) {
       const outbox = startOutbox({ store, mailer, identity: IDENTITY, dataDir, log, clock, ...options });
-      started.push({ outbox, workers: options.acknowledgement ? 2 : 1 });
+      started.push({ outbox, workers: [mailer, options.acknowledgement, options.hook].filter(Boolean).length });
       onTestFinished(async () => {
         await mailer.close();
         await options.acknowledgement?.mailer.close();
