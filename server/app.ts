@@ -1,17 +1,9 @@
 import { randomBytes } from "node:crypto";
-import type { RequestListener } from "node:http";
-import Fastify, { type FastifyInstance, type FastifyReply, LogController } from "fastify";
+import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "./config.ts";
 import { createReadiness, type Readiness, serveHealth } from "./http/health.ts";
-import {
-  answerClientErrors,
-  createLimitedServer,
-  endConnectionsOnClose,
-  LIMITS,
-  type Limits,
-  requireHost,
-} from "./http/limits.ts";
-import { createPages, splitUrl } from "./http/pages.ts";
+import { answerClientErrors, createLimitedServer, endConnectionsOnClose, LIMITS, type Limits } from "./http/limits.ts";
+import { servePages } from "./http/pages.ts";
 import { acceptMessages } from "./http/send-email.ts";
 import type { Site } from "./http/site-files.ts";
 import { plainError } from "./log.ts";
@@ -33,44 +25,18 @@ export interface AppParts {
   onStored(state: "queued" | "quarantined"): void;
 }
 
-/** All that Fastify serves; every other path is answered by pages.ts. */
-const API_PATHS: ReadonlySet<string> = new Set(["/send-email", "/healthz", "/readyz"]);
-
 /** The whole product but for the process around it: a test creates it and injects requests. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { config, site, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = parts;
   const { rateLimits, hourlyLimit } = config;
   const { referencePrefix } = site.manifest.site;
   const rules = { referencePrefix, rateLimits, hourlyLimit, postsHook: config.hook !== null };
-  const pages = createPages(site);
-
-  const answerPage: RequestListener = (request, response) => {
-    try {
-      pages.answer(request, response);
-    } catch (error) {
-      app.log.error({ event: "failure", err: error }, "request failed");
-      pages.answerFailure(response);
-    }
-  };
-
-  /** For requests without a route: another method on an API path, or a page that a test injects into Fastify. */
-  function answerAsPage(reply: FastifyReply): void {
-    reply.hijack();
-    answerPage(reply.request.raw, reply.raw);
-  }
 
   const app: FastifyInstance = Fastify({
-    serverFactory(answerApi) {
-      const listener: RequestListener = (request, response) => {
-        if (!requireHost(request, response, site.headers)) return;
-        const { path } = splitUrl(request.url ?? "/");
-        if (API_PATHS.has(path)) answerApi(request, response);
-        else answerPage(request, response);
-      };
-      return createLimitedServer(limits, site.headers, meter ? measured(listener, meter) : listener);
-    },
+    serverFactory: (listener) => createLimitedServer(limits, site.headers, listener),
     clientErrorHandler: answerClientErrors(site.headers),
     bodyLimit: limits.maxBodyBytes,
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     logger: { level: config.logLevel, serializers: { err: plainError }, ...(logStream && { stream: logStream }) },
     logController: new LogController({ disableRequestLogging: true }),
@@ -78,41 +44,36 @@ export function createApp(parts: AppParts): FastifyInstance {
     // Requests on connections that are still open are answered like any other while the server closes.
     return503OnClosing: false,
     // Called for paths that cannot be decoded.
-    frameworkErrors: (_error, _request, reply) => answerAsPage(reply),
+    frameworkErrors: (_error, request, reply) => pages.answerUnknown(request, reply),
   });
 
   endConnectionsOnClose(app, limits);
-  app.addHook("onRequest", (request, reply, done) => {
-    if (request.is404) {
-      // Here rather than in a handler, which is called only after the body is read.
-      answerAsPage(reply);
-    } else {
+  if (meter) countAnswers(app, meter);
+  const pages = servePages(app, site);
+  app.register(async (api) => {
+    api.addHook("onRequest", (_request, reply, next) => {
       reply.headers(site.headers);
-      done();
-    }
+      next();
+    });
+    serveHealth(api, store, readiness);
+    const { electricity } = site.manifest;
+    acceptMessages(api, { config, store, rules, electricity, meter: meter ?? noMeter, onStored });
   });
-  serveHealth(app, store, readiness);
-  const { electricity } = site.manifest;
-  acceptMessages(app, { config, store, rules, electricity, meter: meter ?? noMeter, onStored });
   app.setErrorHandler((error, request, reply) => {
     request.log.error({ event: "failure", err: error }, "request failed");
-    reply.hijack();
-    pages.answerFailure(reply.raw);
+    pages.answerFailure(reply);
   });
   return app;
 }
 
-/** The same listener, but every answer is counted once it is sent, by kind: a path may contain anything. */
-function measured(listener: RequestListener, meter: Meter): RequestListener {
-  return (request, response) => {
-    const startMs = performance.now();
-    response.once("finish", () => {
-      // A page that pages.ts refuses to load ahead of a visit is no failure.
-      if (response.statusCode === 503 && request.headers["sec-purpose"] !== undefined) return;
-      meter.answered(routeOf(request.url ?? ""), response.statusCode, performance.now() - startMs);
-    });
-    listener(request, response);
-  };
+/** Counts every answer once it is sent, by kind: a path may contain anything. */
+function countAnswers(app: FastifyInstance, meter: Meter): void {
+  app.addHook("onResponse", (request, { statusCode, elapsedTime }, next) => {
+    // A page that pages.ts refuses to load ahead of a visit is no failure.
+    const isRefusedAhead = statusCode === 503 && request.headers["sec-purpose"] !== undefined;
+    if (!isRefusedAhead) meter.answered(routeOf(request.url), statusCode, elapsedTime);
+    next();
+  });
 }
 
 function routeOf(url: string): Route {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { loadSite, type Site, type SiteFile } from "../server/http/site-files.ts";
+import { loadSite, type ServedFile, type Site } from "../server/http/site-files.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { ask, listen, request } from "./support/raw-http.ts";
 
@@ -20,7 +20,7 @@ const fileUnder = (folder: string, pattern: RegExp) => {
   if (!found) throw new Error(`The build has no ${pattern} under ${folder}.`);
   return found.url;
 };
-const pageAt = ({ files }: Site, url: string): SiteFile => {
+const pageAt = ({ files }: Site, url: string): ServedFile => {
   const page = files.get(url);
   if (!page) throw new Error(`The build has no ${url}.`);
   return page;

@@ -13,7 +13,7 @@ const MAX_NOTICE_MS = 3000;
 /** For requests that a load balancer forwarded before it got the answer. */
 const GRACE_MS = 250;
 
-/** Whether this node wants visitors, as `/readyz` says. */
+/** What `/readyz` answers: whether a load balancer may send visitors to this node. */
 export interface Readiness {
   readonly isEnding: boolean;
   /** To be called for each request for `/readyz`. */

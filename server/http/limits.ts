@@ -68,13 +68,17 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: limits.checkIntervalMs,
       maxHeaderSize: limits.maxHeaderBytes,
-      // requireHost answers with our headers; Node would not.
+      // Refused below with our headers; Node would send none.
       requireHostHeader: false,
     },
     (request, response) => {
       // While the server closes, every connection ends with its next answer.
       if (!server.listening) response.setHeader("connection", "close");
-      if (limitPipelining(request, response)) listener(request, response);
+      if (!limitPipelining(request, response)) return;
+      // HTTP/1.1 requires a `Host`.
+      if (request.headers.host === undefined && request.httpVersion === "1.1") {
+        response.writeHead(400, { ...headers, connection: "close", "content-type": TEXT }).end("Bad Request\n");
+      } else listener(request, response);
     },
   );
   server.maxConnections = limits.maxConnections;
@@ -86,13 +90,6 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
     if (limitPipelining(request, response)) response.writeHead(417, headers).end();
   });
   return server;
-}
-
-/** HTTP/1.1 requires a `Host`. Answers 400 and returns false if there is none. */
-export function requireHost(request: IncomingMessage, response: ServerResponse, headers: Headers): boolean {
-  if (request.headers.host !== undefined || request.httpVersion !== "1.1") return true;
-  response.writeHead(400, { ...headers, connection: "close", "content-type": TEXT }).end("Bad Request\n");
-  return false;
 }
 
 /** Answers what never becomes a request: too slow, too large or not HTTP. The connection ends with it. */

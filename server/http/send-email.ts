@@ -155,7 +155,8 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
   );
   recordAcceptance(request, meter, acceptance);
   const success = (reference: string): SendEmailAnswer => ({
-    ...{ success: true, reference },
+    success: true,
+    reference,
     ...(footprint && { footprint: { totalKg: footprint.totalKg } }),
   });
   switch (acceptance.kind) {

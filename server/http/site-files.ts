@@ -24,19 +24,19 @@ export interface Variant {
 }
 
 /** A file of the build, ready to be sent. */
-export interface SiteFile extends BuiltFile {
+export interface ServedFile extends BuiltFile {
   variants: Readonly<Record<Encoding, Variant>>;
   /** Films are requested by ranges. */
   isFilm: boolean;
   /** For visitors who save data, where that differs. */
-  saveData: SiteFile | null;
+  saveData: ServedFile | null;
 }
 
 /** A whole build in memory. */
 export interface Site {
   manifest: BuildManifest;
   /** By the decoded path of the request. */
-  files: ReadonlyMap<string, SiteFile>;
+  files: ReadonlyMap<string, ServedFile>;
   /** The security headers that every response has. */
   headers: Readonly<Record<string, string>>;
 }
@@ -68,7 +68,7 @@ export function readManifest(distDir: string): BuildManifest {
   return manifest;
 }
 
-function loadFile(distDir: string, file: BuiltFile, siteHeaders: Site["headers"]): SiteFile {
+function loadFile(distDir: string, file: BuiltFile, siteHeaders: Site["headers"]): ServedFile {
   const path = join(distDir, file.file);
   const identity = readFileSync(path);
   const hash = createHash("sha256").update(identity).digest("base64url").slice(0, 22);
