@@ -1,4 +1,5 @@
-import type { ContactMessage, FieldErrors } from "./contact-message.ts";
+import type { FromSchema } from "json-schema-to-ts";
+import type { FieldErrors } from "./contact-message.ts";
 import type { FootprintEstimate } from "./footprint.ts";
 
 /**
@@ -10,15 +11,18 @@ import type { FootprintEstimate } from "./footprint.ts";
  * | `GET /api/messages`         | ListQuery                                 | MessagePage               |
  * | `GET /api/messages/REF`     |                                           | MessageDetail, or 404     |
  * | `POST /api/actions`         | ActionRequest                             | ActionAnswer              |
- * | `GET /api/people`           | `email`                                   | Person                    |
- * | `GET /api/people/export`    | `email`                                   | ExportPart, in JSON       |
+ * | `GET /api/people`           | PERSON_QUERY                              | Person                    |
+ * | `GET /api/people/export`    | PERSON_QUERY                              | ExportPart, in JSON       |
  * | `POST /api/people/correct`  | CorrectRequest                            | PersonAnswer              |
  * | `POST /api/people/restrict` | RestrictRequest                           | PersonAnswer              |
  * | `POST /api/people/erase`    | EraseRequest                              | PersonAnswer              |
  * | `GET /api/export`           | ExportQuery                               | ExportPart                |
  * | `GET /api/countries`        |                                           | CountryCount[]            |
- * | `GET /api/overview`         | `days` (1 to 366, 30 unless given)        | Overview                  |
- * | `GET /api/changes`          | `since`: the token of the answer before   | Changes                   |
+ * | `GET /api/overview`         | OVERVIEW_QUERY                            | Overview                  |
+ * | `GET /api/changes`          | CHANGES_QUERY                             | Changes                   |
+ *
+ * What a call takes is a JSON schema, which the command checks and the type is made from; `description` ends the sentence
+ * "NAME is not …" that refuses a wrong value.
  *
  * Any call may fail with an InboxError. A call that the page makes by itself, without the operator, has
  * `background=1` in its query: it does not keep the command from ending after eight idle hours.
@@ -49,33 +53,46 @@ export const TABS = ["all", "unanswered", "waiting", "failed", "quarantined"] as
 export type Tab = (typeof TABS)[number];
 export type TabCounts = Readonly<Record<Tab, number>>;
 
-/** All filters hold at the same time. Also the names of the parameters, in the API's URL and in the page's own. */
-export interface MessageQuery {
-  /** `all` unless given. */
-  tab?: Tab;
-  /** Part of the name, address, phone number, reference or text, in any case. At most MAX_SEARCH_LENGTH characters. */
-  search?: string;
-  /** A two-letter code, or NO_COUNTRY. */
-  country?: string;
-  /** Accepted at or after: an ISO 8601 time, or a date, which is its midnight in UTC. */
-  since?: string;
-  /** Accepted before. */
-  until?: string;
-}
-
 /** Stands for messages without a country. */
 export const NO_COUNTRY = "none";
 export const MAX_SEARCH_LENGTH = 200;
-
-export interface ListQuery extends MessageQuery {
-  /** From the page before; absent for the first page. */
-  cursor?: string;
-  /** 50 unless given; at most MAX_PAGE. */
-  limit?: number;
-}
-
 export const MAX_PAGE = 500;
-export const CURSOR_PATTERN = /^-?\d{1,15}\.\d{1,15}$/;
+
+/** Short enough for anything that is not a message. */
+const TEXT = { type: "string", maxLength: 500, pattern: "^[^\\u0000]+$", description: "a text" } as const;
+
+/** An ISO 8601 time, or a date, which is its midnight in UTC. The server's parseTime says which there are. */
+const TIME = { type: "string" } as const;
+
+/** All hold at the same time. Also the names of the parameters, in the API's URL and in the page's own. */
+const FILTERS = {
+  /** `all` unless given. */
+  tab: { type: "string", enum: TABS, description: `one of ${TABS.join(", ")}` },
+  /** Part of the name, address, phone number, reference or text, in any case. */
+  search: { type: "string", maxLength: MAX_SEARCH_LENGTH, description: `at most ${MAX_SEARCH_LENGTH} characters long` },
+  country: { type: "string", pattern: `^([A-Z]{2}|${NO_COUNTRY})$`, description: `a two-letter code or ${NO_COUNTRY}` },
+  /** Accepted at or after. */
+  since: TIME,
+  /** Accepted before. */
+  until: TIME,
+} as const;
+
+const CURSOR_PATTERN = "^-?\\d{1,15}\\.\\d{1,15}$";
+/** Absent for the first page. */
+const CURSOR = { type: "string", pattern: CURSOR_PATTERN, description: "from the page before" } as const;
+
+export const LIST_QUERY = {
+  type: "object",
+  properties: {
+    ...FILTERS,
+    cursor: CURSOR,
+    /** 50 unless given. */
+    limit: { type: "integer", minimum: 1, maximum: MAX_PAGE, description: `a whole number from 1 to ${MAX_PAGE}` },
+  },
+  additionalProperties: false,
+} as const;
+export type ListQuery = FromSchema<typeof LIST_QUERY>;
+export type MessageQuery = Omit<ListQuery, "cursor" | "limit">;
 
 /** Newest first. */
 export interface MessagePage {
@@ -169,8 +186,9 @@ export interface MessageEvent {
 }
 
 /**
- * `retry`: send it now, and what else of it failed: its acknowledgement, its post to HOOK_URL. `resend`: send it once more. `release`: out of quarantine, to be sent. `answer` and `unanswer`:
- * mark, and undo it. A message's `refusals` say which of them it does not allow.
+ * `retry`: send it now, and what else of it failed: its acknowledgement, its post to HOOK_URL. `resend`: send it once
+ * more. `release`: out of quarantine, to be sent. `answer` and `unanswer`: mark, and undo it. A message's `refusals` say
+ * which of them it does not allow.
  */
 export const ACTIONS = ["retry", "resend", "release", "delete", "answer", "unanswer"] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -178,11 +196,27 @@ export type Action = (typeof ACTIONS)[number];
 /** For more messages send several requests, one after the other. */
 export const MAX_TARGETS = 200;
 
-export interface ActionRequest {
-  action: Action;
-  /** At most MAX_TARGETS. */
-  targets: readonly { reference: string; version: string }[];
-}
+export const ACTION_REQUEST = {
+  type: "object",
+  properties: {
+    action: { type: "string", enum: ACTIONS, description: `one of ${ACTIONS.join(", ")}` },
+    targets: {
+      type: "array",
+      minItems: 1,
+      maxItems: MAX_TARGETS,
+      items: {
+        type: "object",
+        properties: { reference: TEXT, version: TEXT },
+        required: ["reference", "version"],
+        additionalProperties: false,
+      },
+      description: `a list of 1 to ${MAX_TARGETS} messages`,
+    },
+  },
+  required: ["action", "targets"],
+  additionalProperties: false,
+} as const;
+export type ActionRequest = FromSchema<typeof ACTION_REQUEST>;
 
 /**
  * `done`: `message` is its new form, `null` once deleted. `changed`: it is no longer the version named, and nothing was
@@ -212,30 +246,57 @@ export interface Person {
   hasFootprint: boolean;
 }
 
-export interface CorrectRequest {
-  email: string;
-  version: string;
-  /**
-   * Those given replace the field in every message of the address. An empty country clears it. Estimates are computed
-   * again with another country.
-   */
-  changes: Partial<ContactMessage>;
-  /** Removes the estimates. At least one field or this is given. */
-  removesFootprint?: boolean;
-}
+export const PERSON_QUERY = {
+  type: "object",
+  properties: { email: TEXT },
+  required: ["email"],
+  additionalProperties: false,
+} as const;
 
-export interface RestrictRequest {
-  email: string;
-  version: string;
-  isRestricted: boolean;
-}
+/** What every change of a person's messages names: the version is the one that the operator saw. */
+const PERSON = { email: TEXT, version: TEXT } as const;
+/** Checked like a visitor's, so that the answer can name each wrong field. */
+const FIELD = { type: "string", description: "a text" } as const;
+const SWITCH = { type: "boolean", description: "true or false" } as const;
 
-export interface EraseRequest {
-  email: string;
-  version: string;
-  /** The address as the operator typed it; must be `email`, whatever its case. */
-  confirmation: string;
-}
+export const CORRECT_REQUEST = {
+  type: "object",
+  properties: {
+    ...PERSON,
+    /**
+     * Those given replace the field in every message of the address. An empty country clears it. Estimates are computed
+     * again with another country.
+     */
+    changes: {
+      type: "object",
+      properties: { name: FIELD, email: FIELD, phone: FIELD, country: FIELD, message: FIELD },
+      additionalProperties: false,
+      description: "a JSON object",
+    },
+    /** Removes the estimates. At least one field or this is given. */
+    removesFootprint: SWITCH,
+  },
+  required: ["email", "version", "changes"],
+  additionalProperties: false,
+} as const;
+export type CorrectRequest = FromSchema<typeof CORRECT_REQUEST>;
+
+export const RESTRICT_REQUEST = {
+  type: "object",
+  properties: { ...PERSON, isRestricted: SWITCH },
+  required: ["email", "version", "isRestricted"],
+  additionalProperties: false,
+} as const;
+export type RestrictRequest = FromSchema<typeof RESTRICT_REQUEST>;
+
+export const ERASE_REQUEST = {
+  type: "object",
+  /** `confirmation`: the address as the operator typed it; must be `email`, whatever its case. */
+  properties: { ...PERSON, confirmation: TEXT },
+  required: ["email", "version", "confirmation"],
+  additionalProperties: false,
+} as const;
+export type EraseRequest = FromSchema<typeof ERASE_REQUEST>;
 
 /**
  * `done`: how many messages and .eml files were changed or erased. `changed`: the person's messages are no longer the
@@ -250,10 +311,17 @@ export type PersonAnswer =
 export const EXPORT_FORMATS = ["csv", "json"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-export interface ExportQuery extends MessageQuery {
-  format: ExportFormat;
-  cursor?: string;
-}
+export const EXPORT_QUERY = {
+  type: "object",
+  properties: {
+    ...FILTERS,
+    format: { type: "string", enum: EXPORT_FORMATS, description: `one of ${EXPORT_FORMATS.join(", ")}` },
+    cursor: CURSOR,
+  },
+  required: ["format"],
+  additionalProperties: false,
+} as const;
+export type ExportQuery = FromSchema<typeof EXPORT_QUERY>;
 
 /**
  * The texts of all parts, one after the other, are the file: the same that the command line writes. The sum of the
@@ -273,6 +341,13 @@ export interface CountryCount {
   country: string;
   count: number;
 }
+
+export const OVERVIEW_QUERY = {
+  type: "object",
+  /** How many days to look back; 30 unless given. */
+  properties: { days: { type: "integer", minimum: 1, maximum: 366, description: "a whole number from 1 to 366" } },
+  additionalProperties: false,
+} as const;
 
 /** What is failed, quarantined or waiting is counted without messages that are restricted. */
 export interface Overview {
@@ -316,6 +391,13 @@ export interface DeliveryTimes {
   /** Each holds what took longer than the bucket before and at most `upToMs`; the last has no upper end. */
   buckets: readonly { upToMs: number | null; count: number }[];
 }
+
+/** `since`: the token of the answer before. */
+export const CHANGES_QUERY = {
+  type: "object",
+  properties: { since: { type: "string" } },
+  additionalProperties: false,
+} as const;
 
 /**
  * Answered at once when something changed since `since` or without it, else after at most CHANGES_WAIT_MS with the same

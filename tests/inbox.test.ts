@@ -136,6 +136,19 @@ describe("who gets in", () => {
     expect(await store.list({})).toMatchObject([{ reference, version }]);
   });
 
+  test("nothing of the API without a token, however its path is spelt", async () => {
+    const { asked, store } = await openInbox();
+    await send(store, submissionOf(messageWith({ name: "Secret Person" })), ago(0));
+    const opened = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+    for (const path of ["/%61pi/messages", "/api/%6dessages", "//api/messages", "/API/messages", "/api/%zz"]) {
+      for (const headers of [{}, opened]) {
+        const { text, headers: answered } = await asked(path, { headers });
+        expect([path, text]).not.toEqual([path, expect.stringContaining("Secret")]);
+        expect(answered).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
+      }
+    }
+  });
+
   test("wrong tokens are slowed down after ten tries, and forgotten after a minute, while the right one works", async () => {
     const { asked, authorization, clock } = await openInbox();
     const tryWrong = () => asked("/api/messages", { headers: { authorization: "Bearer wrong" } });

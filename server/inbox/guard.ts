@@ -13,7 +13,9 @@ export interface Refusal {
 export interface Guard {
   /** A secret of this run, for the address's fragment: 32 random bytes. */
   readonly token: string;
-  /** Whether the request comes from the inbox's own page, or from a person who opens that page. */
+  /** Whether a request for a file comes from the inbox's own page, or from a person who opens that page. */
+  checkPage(request: IncomingMessage): Refusal | null;
+  /** Whether a call comes from the inbox's own page. */
   checkOrigin(request: IncomingMessage): Refusal | null;
   /** Whether the request has the token. Slow once many had a wrong one. */
   checkToken(request: IncomingMessage): Promise<Refusal | null>;
@@ -24,28 +26,28 @@ const TRIES_WINDOW_MS = 60_000;
 const SLOW_ANSWER_MS = 1000;
 const MAX_SLOW_ANSWERS = 20;
 
+const NOT_LOCAL = forbidden("This inbox is only open under localhost and its own port.");
+const NOT_OWN = forbidden("Another site asked for this.");
+
 /** Decides who gets in. Only this machine can connect at all, so what is left are other users and web pages. */
-export function createGuard(port: number, clock: Clock): Guard {
+export function createGuard(clock: Clock): Guard {
   const token = randomBytes(32).toString("base64url");
   const expected = digest(`Bearer ${token}`);
-  // A page of another site can reach this address under a name of its own (DNS rebinding), but not under these.
-  const hosts = new Set([`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]);
   let wrongTriesMs: number[] = [];
   let slowAnswers = 0;
 
-  function checkOrigin({ method, url = "/", headers }: IncomingMessage): Refusal | null {
-    const host = headers.host ?? "";
-    if (!hosts.has(host)) return forbidden("This inbox is only open under localhost and its own port.");
-    const { origin, "sec-fetch-site": site = "none" } = headers;
-    const isOwn =
-      (origin === undefined || origin === `http://${host}`) && ["same-origin", "none"].includes(String(site));
+  function checkPage(request: IncomingMessage): Refusal | null {
+    const { headers } = request;
     // Whoever follows a link here, from a file or a web terminal, gets the page, which has nothing in it without a token.
-    const opensPage =
-      (method === "GET" || method === "HEAD") &&
-      !url.startsWith("/api/") &&
-      headers["sec-fetch-mode"] === "navigate" &&
-      headers["sec-fetch-dest"] === "document";
-    return isOwn || opensPage ? null : forbidden("Another site asked for this.");
+    const isOpened = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
+    return isOpened && hasOwnHost(request) ? null : checkOrigin(request);
+  }
+
+  function checkOrigin(request: IncomingMessage): Refusal | null {
+    if (!hasOwnHost(request)) return NOT_LOCAL;
+    const { host, origin, "sec-fetch-site": fetchSite = "none" } = request.headers;
+    const isOwn = origin === undefined || origin === `http://${host}`;
+    return isOwn && ["same-origin", "none"].includes(String(fetchSite)) ? null : NOT_OWN;
   }
 
   async function checkToken({ headers }: IncomingMessage): Promise<Refusal | null> {
@@ -70,7 +72,12 @@ export function createGuard(port: number, clock: Clock): Guard {
     return slowDown();
   }
 
-  return { token, checkOrigin, checkToken };
+  return { token, checkPage, checkOrigin, checkToken };
+}
+
+/** A page of another site can reach this address under a name of its own (DNS rebinding), but not under these. */
+function hasOwnHost({ headers, socket }: IncomingMessage): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].some((name) => headers.host === `${name}:${socket.localPort}`);
 }
 
 function digest(text: string): Buffer {
