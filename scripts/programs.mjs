@@ -23,7 +23,8 @@ export const TEST_PROGRAMS = {
 /** The Debian packages with which tests run WebKit: the engine, a way to drive it, a display, and decoders for the film. */
 const WEBKIT_PACKAGES = [
   "gir1.2-webkit2-4.1",
-  "python3-gi-cairo",
+  "python3-gi",
+  "webkit2gtk-driver",
   "xvfb",
   "gstreamer1.0-plugins-good",
   "gstreamer1.0-plugins-bad",
@@ -33,7 +34,7 @@ const WEBKIT_PACKAGES = [
 /** Debian's own Python, because only that one has GTK. */
 export const DEBIAN_PYTHON = "/usr/bin/python3";
 
-/** The engines that `npm test` runs besides Chromium. */
+/** The engines that `npm run test:all` runs besides Chromium. */
 export const TEST_ENGINES = {
   firefox: { isInstalled: () => findFirefox() !== undefined, packages: ["firefox-esr"] },
   webkit: { isInstalled: hasWebKit, packages: WEBKIT_PACKAGES },
@@ -43,12 +44,11 @@ export const TEST_ENGINES = {
 const FILM_DECODERS = ["qtdemux", "h264parse", "avdec_h264"];
 
 function hasWebKit() {
-  if (!isInstalled("Xvfb") || !existsSync(DEBIAN_PYTHON)) return false;
+  if (!isInstalled("Xvfb") || !isInstalled("WebKitWebDriver") || !existsSync(DEBIAN_PYTHON)) return false;
   // GStreamer is asked through its C library, because the packages do not include its own for Python.
   const code = `
 import ctypes, gi
 gi.require_version('WebKit2', '4.1')
-gi.require_foreign('cairo')
 gst = ctypes.CDLL('libgstreamer-1.0.so.0')
 gst.gst_init(None, None)
 gst.gst_element_factory_find.restype = ctypes.c_void_p

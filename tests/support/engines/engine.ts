@@ -7,7 +7,6 @@ export interface Modes {
   isScriptOff: boolean;
   /** Not in WebKitGTK, which knows no such setting. */
   areColoursForced: boolean;
-  /** Not in Chromium, which always starts a muted film. */
   isAutoplayBlocked: boolean;
   /** Scrollbars that take room from the page instead of lying over it. */
   areScrollbarsClassic: boolean;
@@ -27,9 +26,9 @@ export const NO_MODES: Modes = {
 
 /** A browser of one engine with one page: what each engine has to do in its own way. */
 export interface Driver {
-  version: string;
-  /** Resolves after the load event. So do `reload` and `back`, unless the page was kept whole. */
+  /** Resolves after the load event. */
   open(url: string): Promise<void>;
+  /** Both may resolve before the page has changed. */
   reload(): Promise<void>;
   back(): Promise<void>;
   /** Runs the body of a function in the page, also where the page's own scripts are off. It returns a string. */
@@ -39,20 +38,18 @@ export interface Driver {
   press(x: number, y: number): Promise<void>;
   /** Presses keys by their DOM names, one after the other. */
   keys(names: readonly string[]): Promise<void>;
-  /** The whole page, as PNG. */
-  screenshot(): Promise<Buffer>;
   print(): Promise<Buffer>;
   /** Errors and warnings that the browser reported, since it was started. */
-  trouble: string[];
+  trouble(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
 export interface Engine {
-  name: "chromium" | "firefox" | "webkit";
+  name: "firefox" | "webkit";
   launch(modes: Modes): Promise<Driver>;
 }
 
-/** A page in any engine, for tests that are written once. Elements are named by CSS selectors. */
+/** A page in either engine, for tests that are written once. Elements are named by CSS selectors. */
 export class EnginePage {
   readonly driver: Driver;
   readonly #origin: string;
@@ -64,6 +61,13 @@ export class EnginePage {
 
   open(path: string): Promise<void> {
     return this.driver.open(this.#origin + path);
+  }
+
+  /** Resolves once the page has loaded again. */
+  async reload(): Promise<void> {
+    await this.evaluate(() => document.documentElement.classList.add("before-reload"));
+    await this.driver.reload();
+    await this.until(() => document.readyState === "complete" && !document.querySelector(".before-reload"));
   }
 
   /** Runs a function in the page. What goes in and comes out is copied as JSON; promises are not waited for. */

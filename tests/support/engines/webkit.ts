@@ -1,99 +1,99 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { expect } from "@playwright/test";
+import { Builder, Key } from "selenium-webdriver";
 import { DEBIAN_PYTHON } from "../../../scripts/programs.mjs";
+import { findFreePort, type RunningProgram, startProgram } from "../../../scripts/run-server.ts";
 import type { Driver, Engine, Modes } from "./engine.ts";
 
-const VIEW = join(import.meta.dirname, "webkit-view.py");
-
-/** WebKitGTK in a window of our own, on a display that nobody sees. */
+/** WebKitGTK in a window of our own, on a display that nobody sees, driven by WebKitWebDriver. */
 export const WEBKIT: Engine = { name: "webkit", launch };
 
+const VIEW = join(import.meta.dirname, "webkit-view.py");
+/** Ends a program with these tests, however they end. Without its display the view ends too. */
+const WITH_TESTS = ["setpriv", "--pdeathsig", "KILL"] as const;
+const KEYS: Readonly<Record<string, string>> = {
+  Delete: Key.DELETE,
+  Enter: Key.ENTER,
+  Escape: Key.ESCAPE,
+  Tab: Key.TAB,
+};
+
 async function launch(modes: Modes): Promise<Driver> {
+  const folder = await mkdtemp(join(tmpdir(), "webkit-"));
+  const [consoleFile, printFile] = [join(folder, "console.txt"), join(folder, "page.pdf")];
   const display = await startDisplay();
-  const child = spawn(DEBIAN_PYTHON, [VIEW, JSON.stringify(modes)], {
-    env: {
-      ...process.env,
-      DISPLAY: display.name,
-      GDK_BACKEND: "x11",
-      LIBGL_ALWAYS_SOFTWARE: "1",
-    },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  let errors = "";
-  child.stderr.on("data", (chunk) => {
-    errors += chunk;
-  });
-
-  const trouble: string[] = [];
-  const waiting = new Map<number, PromiseWithResolvers<string>>();
-  const ready = Promise.withResolvers<string>();
-  waiting.set(0, ready);
-  let lastId = 0;
-  createInterface(child.stdout).on("line", (line) => {
-    if (!line.startsWith('{"id":')) {
-      if (/^CONSOLE \S+ (ERROR|WARN)/.test(line)) trouble.push(line);
-      return;
-    }
-    const { id, value = "", error } = JSON.parse(line) as { id: number; value?: string; error?: string };
-    const answer = waiting.get(id);
-    waiting.delete(id);
-    if (error === undefined) answer?.resolve(value);
-    else answer?.reject(new Error(error));
-  });
-  child.once("exit", () => {
-    for (const answer of waiting.values()) answer.reject(new Error(`The WebKit view has ended:\n${errors}`));
-  });
-  function send(command: string, ...parameters: unknown[]): Promise<string> {
-    lastId += 1;
-    const answer = Promise.withResolvers<string>();
-    waiting.set(lastId, answer);
-    child.stdin.write(`${JSON.stringify({ id: lastId, command, parameters })}\n`);
-    return answer.promise;
-  }
-  const picture = async (command: string) => Buffer.from(await send(command), "base64");
-
-  const version = await ready.promise.catch(async (error: unknown) => {
-    child.kill();
+  let program: RunningProgram | undefined;
+  const stop = async () => {
+    await program?.stop();
     await display.stop();
-    throw error;
-  });
-  return {
-    version,
-    open: async (url) => void (await send("open", url)),
-    reload: async () => void (await send("reload")),
-    back: async () => void (await send("back")),
-    evaluate: (code) => send("evaluate", code),
-    resize: async (width, height) => void (await send("resize", width, height)),
-    press: async (x, y) => void (await send("press", x, y)),
-    keys: async (names) => void (await send("keys", names)),
-    screenshot: () => picture("screenshot"),
-    print: () => picture("print"),
-    trouble,
-    async close() {
-      child.stdin.end();
-      await ended(child);
-      await display.stop();
-    },
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
+  try {
+    const port = await findFreePort();
+    program = await startProgram([...WITH_TESTS, "WebKitWebDriver", "-p", String(port)], {
+      env: { HOME: folder, DISPLAY: display.name, GDK_BACKEND: "x11", LIBGL_ALWAYS_SOFTWARE: "1" },
+      port,
+    });
+    const args = [VIEW, JSON.stringify({ modes, consoleFile, printFile })];
+    const driver = await new Builder()
+      .usingServer(program.url)
+      .withCapabilities({
+        browserName: "MiniBrowser",
+        "webkitgtk:browserOptions": { binary: DEBIAN_PYTHON, args },
+      })
+      .build();
+    return {
+      open: (url) => driver.get(url),
+      reload: () => driver.navigate().refresh(),
+      back: () => driver.navigate().back(),
+      evaluate: (code) => driver.executeScript<string>(code),
+      resize: async (width, height) => void (await driver.manage().window().setRect({ x: 0, y: 0, width, height })),
+      press: (x, y) => driver.actions().move({ x, y, duration: 0 }).click().perform(),
+      keys: (names) =>
+        driver
+          .actions()
+          .sendKeys(...names.map((name) => KEYS[name] ?? name))
+          .perform(),
+      async print() {
+        // WebKitWebDriver does not know this command, so that the view does it itself.
+        await driver.executeScript("webkit.messageHandlers.print.postMessage(null)");
+        await expect.poll(() => existsSync(printFile)).toBe(true);
+        const file = await readFile(printFile);
+        await rm(printFile);
+        return file;
+      },
+      async trouble() {
+        const lines = (await readFile(consoleFile, "utf8")).split("\n");
+        return lines.filter((line) => /CONSOLE (\S+ )?(ERROR|WARN)/.test(line));
+      },
+      async close() {
+        // A view that has crashed cannot be asked to end.
+        await driver.quit().catch(() => {});
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
-/** It ends by itself when its last window is closed, as the view does when these tests end in any way. */
 async function startDisplay(): Promise<{ name: string; stop(): Promise<void> }> {
-  const server = spawn("Xvfb", ["-displayfd", "3", "-screen", "0", "2000x1400x24", "-nolisten", "tcp", "-terminate"], {
-    stdio: ["ignore", "ignore", "ignore", "pipe"],
-  });
+  const [file, ...prefix] = WITH_TESTS;
+  const flags = ["-displayfd", "3", "-screen", "0", "2000x1400x24", "-nolisten", "tcp"];
+  const server = spawn(file, [...prefix, "Xvfb", ...flags], { stdio: ["ignore", "ignore", "ignore", "pipe"] });
   const [number] = await once(server.stdio[3] as NodeJS.ReadableStream, "data");
   return {
     name: `:${String(number).trim()}`,
     async stop() {
+      if (server.exitCode !== null || server.signalCode !== null) return;
       server.kill();
-      await ended(server);
+      await once(server, "exit");
     },
   };
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 }
