@@ -19,3 +19,9 @@ function escapeCharacter(hidden: string): string {
   if (hidden === "\t") return "\\t";
   return `\\u{${hidden.codePointAt(0)?.toString(16)}}`;
 }
+
+/** A reason, as programs note it, as a sentence: `450 deferred by the mail server (DATA).` */
+export function asSentence(text: string): string {
+  const shown = visible(text.trim()).replace(/[.:;,]*$/, "");
+  return `${shown.charAt(0).toUpperCase()}${shown.slice(1)}.`;
+}

@@ -1,6 +1,6 @@
 import { categoriesOf, describeInputs, estimateNotes, type FootprintEstimate } from "../contract/footprint.ts";
 import { formatMass, formatTotal } from "../contract/footprint-fields.ts";
-import { asSentence } from "./labels.tsx";
+import { asSentence } from "../contract/visible-text.ts";
 
 /** What the sender of a message estimated: the total, what makes it up, and what was entered. */
 export function FootprintCard({ estimate }: { estimate: FootprintEstimate }) {

@@ -1,14 +1,6 @@
 import { isKnownCountry } from "../contract/contact-message.ts";
 import { countryName as nameOf } from "../contract/country-name.ts";
-import type {
-  Action,
-  EventKind,
-  InboxState,
-  MessageItem,
-  QuarantineReason,
-  SkipReason,
-  Tab,
-} from "../contract/inbox.ts";
+import type { Action, InboxState, MessageItem, Tab } from "../contract/inbox.ts";
 import { plural as pluralOf } from "../contract/plural.ts";
 import { HIDDEN_CHARACTER, visible } from "../contract/visible-text.ts";
 
@@ -25,48 +17,6 @@ export const STATE_NAME: Readonly<Record<InboxState, string>> = {
   delivered: "Delivered",
   failed: "Failed",
   quarantined: "Quarantined",
-};
-
-export const QUARANTINE_REASON: Readonly<Record<QuarantineReason, string>> = {
-  trap: "A field that no visitor sees was filled in, so a program probably sent it.",
-  "network-limit": "Many messages came from the same network in a short time.",
-  "hourly-limit": "More messages came in within an hour than HOURLY_LIMIT allows.",
-};
-
-export const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
-  restricted: "The message is restricted.",
-  "too-late": "The message was more than a day old by then.",
-  "own-address": "The address is one of the site's own.",
-  "not-a-person": "No person reads mail at this address, or it is on no public mail server.",
-  "address-limit": "The address had one less than a day before.",
-  "hourly-limit": "Too many acknowledgements went out within the hour.",
-};
-
-export const EVENT_NAME: Readonly<Record<EventKind, string>> = {
-  accepted: "Accepted",
-  quarantined: "Accepted, and quarantined",
-  delivered: "Delivered to the mail server",
-  deferred: "Could not be delivered; tried again later",
-  failed: "Failed for good",
-  paused: "Not sent: the mail server takes no mail at all",
-  retried: "Queued again by an operator",
-  released: "Released by an operator",
-  resent: "Sent once more by an operator",
-  viewed: "Looked at by an operator",
-  answered: "Marked as answered",
-  unanswered: "Marked as not answered",
-  corrected: "Corrected by an operator",
-  restricted: "Restricted: kept, but not used",
-  unrestricted: "Restriction lifted",
-  acknowledged: "Acknowledgement sent",
-  "acknowledgement-deferred": "Acknowledgement not sent yet; tried again later",
-  "acknowledgement-failed": "Acknowledgement failed for good",
-  "acknowledgement-skipped": "No acknowledgement sent",
-  "acknowledgement-retried": "Acknowledgement queued again by an operator",
-  "hook-sent": "Posted to the web hook",
-  "hook-deferred": "Could not be posted to the web hook; tried again later",
-  "hook-failed": "Post to the web hook failed for good",
-  "hook-retried": "Post to the web hook queued again by an operator",
 };
 
 interface ActionLabels {
@@ -104,12 +54,6 @@ export const formatUtcDay = (day: string) => UTC_DAY.format(new Date(day));
 
 /** `1 message`, `2,000 messages`, `3 countries`. */
 export const plural = (count: number, noun: string) => pluralOf(count, noun, formatNumber);
-
-/** A reason, as programs note it, as a sentence: `450 deferred by the mail server (DATA).` */
-export function asSentence(text: string): string {
-  const shown = visible(text.trim()).replace(/[.:;,]*$/, "");
-  return `${shown.charAt(0).toUpperCase()}${shown.slice(1)}.`;
-}
 
 export function countryName(code: string): string {
   return code === "" ? "No country" : visible(nameOf(code));

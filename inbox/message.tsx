@@ -1,20 +1,10 @@
 import type { Action, EventKind, MessageDetail } from "../contract/inbox.ts";
+import { EVENT_NAME, eventDetail, QUARANTINE_REASON } from "../contract/message-history.ts";
+import { asSentence } from "../contract/visible-text.ts";
 import { useActions } from "./actions.tsx";
 import { ApiFailure, api } from "./api.ts";
 import { FootprintCard } from "./footprint.tsx";
-import {
-  ACTION_LABELS,
-  ageOf,
-  asSentence,
-  countryName,
-  EVENT_NAME,
-  formatNumber,
-  formatTime,
-  isAllowed,
-  QUARANTINE_REASON,
-  SKIP_REASON,
-  VisitorText,
-} from "./labels.tsx";
+import { ACTION_LABELS, ageOf, countryName, formatNumber, formatTime, isAllowed, VisitorText } from "./labels.tsx";
 import { EmptyPanel, FailurePanel, LoadingRows } from "./panels.tsx";
 import { useNow, useQuery } from "./queries.tsx";
 import { replyHref } from "./reply.ts";
@@ -31,12 +21,6 @@ const TROUBLE: readonly EventKind[] = [
   "hook-deferred",
   "hook-failed",
 ];
-/** Kinds whose detail is a code. */
-const REASONS: Readonly<Partial<Record<EventKind, Readonly<Record<string, string>>>>> = {
-  quarantined: QUARANTINE_REASON,
-  "acknowledgement-skipped": SKIP_REASON,
-};
-
 export function MessageScreen({ reference, listHref }: { reference: string; listHref: string }) {
   const { loaded, reload } = useQuery(`message ${reference}`, (options) => api.find(reference, options));
   const isGone = loaded.state === "failed" && loaded.error instanceof ApiFailure && loaded.error.kind === "not-found";
@@ -201,7 +185,7 @@ function History({ message: { history } }: { message: MessageDetail }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: a history only grows at its end
         <li key={index} className={`event event-${TROUBLE.includes(kind) ? "trouble" : kind}`}>
           <p className="event-name">{EVENT_NAME[kind]}</p>
-          {detail !== null && <p className="event-detail">{REASONS[kind]?.[detail] ?? asSentence(detail)}</p>}
+          {detail !== null && <p className="event-detail">{eventDetail(kind, detail)}</p>}
           <p className="event-time">
             <time dateTime={at}>{formatTime(at)}</time> ({relative(at, now)})
           </p>

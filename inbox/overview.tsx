@@ -1,17 +1,9 @@
 import type { ReactNode } from "react";
 import type { Overview } from "../contract/inbox.ts";
+import { asSentence } from "../contract/visible-text.ts";
 import { api } from "./api.ts";
 import { ColumnChart, RowChart } from "./charts.tsx";
-import {
-  asSentence,
-  countryName,
-  formatBytes,
-  formatDuration,
-  formatNumber,
-  formatTime,
-  formatUtcDay,
-  plural,
-} from "./labels.tsx";
+import { countryName, formatBytes, formatDuration, formatNumber, formatTime, formatUtcDay, plural } from "./labels.tsx";
 import { FailurePanel, LoadingRows } from "./panels.tsx";
 import { useQuery } from "./queries.tsx";
 import { Link, listHref } from "./router.tsx";

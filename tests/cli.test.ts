@@ -129,7 +129,7 @@ describe("on SQLite", () => {
     expect(out).toContain(`Reference:         ${reference}\n`);
     expect(out).toContain("Name:              Zoë\n");
     expect(out).toContain("Country:           -\n");
-    expect(out).toMatch(/\n\nFirst line\nsecond \\u\{202e\}line\n$/);
+    expect(out).toMatch(/\n\nFirst line\nsecond \\u\{202e\}line\n\nHistory:/);
     expect(await cli("show", "BC-NONE-00")).toMatchObject({
       code: 1,
       out: "",
@@ -171,7 +171,11 @@ describe("on SQLite", () => {
     expect((await cli("list")).out).toMatch(/^STATE +HOOK +AGE/);
     expect((await cli("list")).out).toMatch(new RegExp(`^queued +sent +\\S+ +${posted}`, "m"));
     expect((await cli("show", posted)).out).toMatch(/^Hook: +sent\nHook sent at: +2025-06-15T12:00:00\.000Z\n/m);
-    expect((await cli("show", failed)).out).toMatch(/^Hook: +failed: status 410/m);
+    const shown = (await cli("show", failed)).out;
+    expect(shown).toMatch(/^Hook: +failed: status 410/m);
+    expect(shown).toMatch(
+      /\nHistory:\n {2}\S+Z {2}Accepted\n {2}\S+Z {2}Post to the web hook failed for good: Status 410/,
+    );
     expect((await cli("stats")).out).toContain("\nWeb hook: 1 posted, 1 failed, 0 waiting.\n");
     expect((await cli("retry", "--failed")).out).toBe("1 message queued again.\n");
     expect((await cli("stats")).out).toContain("\nWeb hook: 1 posted, 0 failed, 1 waiting.\n");
@@ -199,6 +203,10 @@ describe("on SQLite", () => {
 
     const shown = async ({ reference }: { reference: string }) => (await cli("show", reference)).out;
     expect(await shown(sent)).toMatch(/^Acknowledgement: {3}sent\nAcknowledged at: {3}2025-06-15T12:00:00\.000Z\n/m);
+    expect(await shown(sent)).toMatch(/Z {2}Delivered to the mail server\n {2}\S+Z {2}Acknowledgement sent\n$/);
+    expect(await shown(skipped)).toMatch(
+      /Z {2}No acknowledgement sent: The address had one less than a day before\.\n$/,
+    );
     expect(await shown(skipped)).toMatch(/^Acknowledgement: {3}skipped: address-limit\nAcknowledged at: {3}-\n/m);
     expect(await shown(failed)).toMatch(/^Acknowledgement: {3}failed: 550 mailbox refused\n/m);
     expect(JSON.parse((await cli("privacy", "export", "bob@example.com")).out).messages).toMatchObject([

@@ -2,12 +2,20 @@ import { resolve } from "node:path";
 import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
 import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
 import type { Action } from "../../contract/inbox.ts";
+import { EVENT_NAME, eventDetail } from "../../contract/message-history.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { actOn, actOnAll, refusalOf, stateOf } from "../operator/actions.ts";
 import { cellText, exportMessages, type MessageJson, messageJson, visibleJson } from "../operator/export.ts";
+import { readHistory } from "../operator/messages.ts";
 import { countPeriod } from "../operator/statistics.ts";
-import { type MessageState, type Store, type StoredMessage, StoreUnavailable } from "../store/store.ts";
+import {
+  type MessageState,
+  type Store,
+  type StoredEvent,
+  type StoredMessage,
+  StoreUnavailable,
+} from "../store/store.ts";
 import {
   type Command,
   type CommandContext,
@@ -90,14 +98,22 @@ const show = defineCommand({
   argument: "REFERENCE",
   options: { json: flag("print it as JSON") },
   async run({ argument: reference, options }, { openStore, out }) {
-    const json = messageJson(await requireMessage(await openStore(), reference));
+    const store = await openStore();
+    const message = await requireMessage(store, reference);
+    const json = messageJson(message);
     if (options.json) return out(visibleJson(json));
     const { message: text, footprint, ...facts } = json;
     const lines = Object.entries(facts).map(([name, value]) => `${`${labelOf(name)}:`.padEnd(18)} ${shown(value)}`);
     const estimate = footprint ? `${estimateText(footprint)}\n` : "";
-    out(`${lines.join("\n")}\n\n${estimate}${visibleLines(text)}\n`);
+    const history = (await readHistory(message, store)).map(historyLine);
+    out(`${lines.join("\n")}\n\n${estimate}${visibleLines(text)}\n\nHistory:\n${history.join("\n")}\n`);
   },
 });
+
+function historyLine({ at, kind, detail }: StoredEvent): string {
+  const reason = detail === null ? "" : `: ${visible(eventDetail(kind, detail))}`;
+  return `  ${at.toISOString()}  ${EVENT_NAME[kind]}${reason}`;
+}
 
 function estimateText(footprint: FootprintEstimate): string {
   const rows = describeInputs(footprint).map(({ label, value, kg }) => [`  ${label}`, value, formatMass(kg)]);
