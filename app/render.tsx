@@ -32,8 +32,8 @@ export interface RenderedSite {
   pages: readonly RenderedPage[];
   comingSoon: RenderedPage;
   failure: RenderedPage;
-  /** The alerts of the contact form, which only its script shows. */
-  formAlerts: string;
+  /** The words of the contact page that only its script shows. */
+  scriptTexts: string;
 }
 
 export async function renderSite(context: RenderContext): Promise<RenderedSite> {
@@ -42,10 +42,10 @@ export async function renderSite(context: RenderContext): Promise<RenderedSite> 
     renderPage(FAILURE, [], context),
     ...ROUTES.map(({ screen, paths }) => renderPage(screen, paths, context)),
   ]);
-  return { pages, comingSoon, failure, formAlerts: renderFormAlerts() };
+  return { pages, comingSoon, failure, scriptTexts: renderScriptTexts() };
 }
 
-function renderFormAlerts(): string {
+function renderScriptTexts(): string {
   const states: FormState[] = [
     { phase: "sent", reference: "0", totalKg: 0 },
     { phase: "failed", error: "", fields: {} },

@@ -9,9 +9,20 @@ export interface BuildManifest {
   site: SiteIdentity;
   /** Policy facts that are still placeholders and must be set before launch. */
   unset: string[];
+  claims: ClaimsState;
   /** What footprint estimates are computed with. */
   electricity: ElectricityTable;
   files: BuiltFile[];
+}
+
+/** How far the ledger of app/claims.json covers what the pages say about the environment. */
+export interface ClaimsState {
+  /** How many sentences nobody has reviewed. */
+  unreviewed: number;
+  /** Claims for which there is no evidence. */
+  withoutEvidence: string[];
+  /** Claims with evidence, and the last day on which it counts. */
+  evidence: { text: string; until: string }[];
 }
 
 export interface SiteIdentity {
@@ -45,7 +56,7 @@ export interface BuiltFile {
 }
 
 /** Raised when the manifest changes: a server does not serve the build of another version. */
-export const MANIFEST_VERSION = 4;
+export const MANIFEST_VERSION = 5;
 export const MANIFEST_FILE = ".build.json";
 /** Coming Soon, for every path without a page, and the page for failures of the server. */
 export const NOT_FOUND_PAGE = "404.html";

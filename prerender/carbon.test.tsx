@@ -91,7 +91,7 @@ function siteOf(fetches: readonly PageFetch[]): RenderedSite {
     const unused = { paths: [], file: null, inlineStyles: [], inlineScripts: [], socialCard: null };
     return { name, html, saveDataHtml, fetches, ...unused };
   };
-  return { pages: [page("/", fetches)], comingSoon: page("coming-soon"), failure: page("error"), formAlerts: "" };
+  return { pages: [page("/", fetches)], comingSoon: page("coming-soon"), failure: page("error"), scriptTexts: "" };
 }
 
 test("each page shows its own figure, also to visitors who save data, and is weighed with it", async () => {
@@ -102,14 +102,16 @@ test("each page shows its own figure, also to visitors who save data, and is wei
   expect(home?.grams).toBeGreaterThan(0.04);
   expect(pages[0]?.html).toContain(html);
   expect(pages[0]?.saveDataHtml).toContain(html);
-  expect(comingSoon.html).toContain("This page: <span>0.000</span> g CO2e");
+  expect(comingSoon.html).toContain(`This page: <span data-fact="grams">0.000</span> g CO2e`);
   expect(home?.files[0]?.bytes).toBe(brotliBytes(pages[0]?.html) + HEADERS);
 });
 
 test("only the footer's placeholder becomes a figure", async () => {
   const site = siteOf([]);
   const failure = { ...site.failure, html: `<b>#.###</b>${site.failure.html}` };
-  expect((await weighSite({ ...site, failure }, read)).failure.html).toMatch(/^<b>#\.###<\/b>.*<span>0\.000</);
+  expect((await weighSite({ ...site, failure }, read)).failure.html).toMatch(
+    /^<b>#\.###<\/b>.*<span data-fact="grams">0\.000</,
+  );
 });
 
 test("a build with a page that is too heavy fails", async () => {

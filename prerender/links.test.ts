@@ -29,7 +29,7 @@ function problemsOf(html: string, comingSoon = "") {
       pages,
       comingSoon: page("coming-soon", `<main id="main">${comingSoon}</main>`),
       failure: page("error", ""),
-      formAlerts: "",
+      scriptTexts: "",
     },
     {
       siteUrl: "https://www.example.com",

@@ -8,6 +8,7 @@ import { isRunnableDevEnvironment, type Plugin, type PluginOption, type ViteBuil
 import type { PageScript, RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint-factors.ts";
+import { claimsToDo } from "./claims/site-claims.ts";
 import { electricityFile } from "./electricity.ts";
 import { mdxSections } from "./mdx-sections.ts";
 import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles, tables } from "./page-files.ts";
@@ -177,9 +178,10 @@ async function buildSite(builder: ViteBuilder, { settings, outDir, pageFiles }: 
   const rendererDir = resolve(ssr.config.build.outDir);
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
   const context = renderContext(settings, await builtScripts(outDir));
-  const unset = await writeSite({ renderer, context, pageFiles, outDir, rendererDir });
+  const { unset, claims } = await writeSite({ renderer, context, pageFiles, outDir, rendererDir });
   await rm(rendererDir, { recursive: true });
   if (unset.length > 0) console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
+  for (const line of claimsToDo(claims)) console.log(line);
   if (areFactorsDue(new Date())) console.log(`Newer factors of the footprint estimate are due; ${FACTORS_REMEDY}`);
 }
 

@@ -15,8 +15,8 @@ import {
 } from "../contract/build-manifest.ts";
 import { CACHE_CONTROL, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
-import { hasErrors, reportText } from "./claims/check.ts";
-import { checkSiteClaims } from "./claims/site-claims.ts";
+import { readLedger } from "./claims/ledger.ts";
+import { type ClaimsReport, claimsState, forbiddenText, reportClaims } from "./claims/site-claims.ts";
 import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
 import { electricityTable } from "./electricity.ts";
@@ -34,8 +34,16 @@ interface SiteBuild {
   rendererDir: string;
 }
 
-/** Writes every file of the site and the manifest that describes them; returns the policy facts that are unset. */
-export async function writeSite({ renderer, context, pageFiles, outDir, rendererDir }: SiteBuild): Promise<string[]> {
+/** What somebody has to do before launch. */
+interface OpenPoints {
+  /** The policy facts that are unset. */
+  unset: readonly string[];
+  claims: ClaimsReport;
+}
+
+/** Writes every file of the site and the manifest that describes them. */
+export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
+  const { renderer, context, pageFiles, outDir, rendererDir } = build;
   const { settings } = context;
   const indexedPaths = renderer.ROUTES.flatMap(({ screen, paths }) => (screen.isIndexed ? paths[0] : []));
   const fixed = [
@@ -60,9 +68,9 @@ export async function writeSite({ renderer, context, pageFiles, outDir, renderer
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
   const rendered = await weighSite(draft, (url) => contents.get(url));
   const { pages, comingSoon, failure, carbon } = rendered;
-  const claims = await checkSiteClaims(rendered);
-  if (hasErrors(claims)) throw refusal(`${reportText(claims)}\ndocs/claims.md says what to do.`);
-  console.log(reportText(claims));
+  const reviews = await readLedger();
+  const claims = reportClaims(rendered, reviews, new Date());
+  if (claims.forbidden.length > 0) throw refusal(`${forbiddenText(claims)}\ndocs/claims.md says what to do.`);
 
   // The settings may name another film than the project's own, or none.
   const used = new Set(pages.flatMap(({ fetches }) => fetches.flatMap(({ urls }) => urls)));
@@ -90,12 +98,13 @@ export async function writeSite({ renderer, context, pageFiles, outDir, renderer
     settings,
     site: { brand, contactEmail, referencePrefix, acknowledgement },
     unset,
+    claims: claimsState(claims, reviews),
     electricity: electricityTable(),
     files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),
   };
   await write(outDir, MANIFEST_FILE, JSON.stringify(manifest, null, 1));
   await write(outDir, HEADERS_FILE, headersFile(manifest));
-  return unset;
+  return { unset, claims };
 }
 
 /** What Vite itself wrote into a folder, with a hash in each name. */

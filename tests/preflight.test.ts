@@ -99,8 +99,9 @@ describe("the build", () => {
       referencePrefix: "BC",
       acknowledgement,
     };
+    const claims = { unreviewed: 0, withoutEvidence: [], evidence: [] };
     const manifest: BuildManifest = {
-      ...{ version: MANIFEST_VERSION, settings, site, unset: [], electricity: electricityTable(), files: [] },
+      ...{ claims, version: MANIFEST_VERSION, settings, site, unset: [], electricity: electricityTable(), files: [] },
     };
     await writeFile(join(distDir, MANIFEST_FILE), JSON.stringify(manifest));
     expect(checkBuild(distDir, settings).findings.map(({ state }) => state)).toEqual(["ok", "ok", "ok"]);

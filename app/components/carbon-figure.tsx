@@ -9,7 +9,11 @@ export function CarbonFigure({ hasFilm }: { hasFilm: boolean }) {
   const attributes = hasFilm && { id: "page-grams", "data-without-film": UNWEIGHED };
   return (
     <p>
-      This page: <span {...attributes}>{UNWEIGHED}</span> g CO2e per view. <a href={CARBON_PATH}>How we count</a>
+      This page:{" "}
+      <span data-fact="grams" {...attributes}>
+        {UNWEIGHED}
+      </span>{" "}
+      g CO2e per view. <a href={CARBON_PATH}>How we count</a>
     </p>
   );
 }

@@ -27,8 +27,22 @@ function useSettings(): BuildSettings {
 
 export function Fact({ name }: { name: FactName }) {
   const value = factValue(name, useSettings());
-  if (value === null) return <mark className="placeholder">[{PLACEHOLDER[name]}]</mark>;
-  return name === "websiteUrl" ? <a href={value}>{value}</a> : value;
+  // The name stands for the value where somebody reviews what a sentence claims: prerender/claims/sentences.ts.
+  const fact = { "data-fact": name };
+  if (value === null) {
+    return (
+      <mark className="placeholder" {...fact}>
+        [{PLACEHOLDER[name]}]
+      </mark>
+    );
+  }
+  return name === "websiteUrl" ? (
+    <a href={value} {...fact}>
+      {value}
+    </a>
+  ) : (
+    <span {...fact}>{value}</span>
+  );
 }
 
 /** When contact messages are deleted, by the `RETENTION` that the pages are built with. */

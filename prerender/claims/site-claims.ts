@@ -1,88 +1,144 @@
-import { readFile } from "node:fs/promises";
-import type { RenderedPage, RenderedSite } from "../../app/render.tsx";
+import { globSync, readFileSync } from "node:fs";
+import { relative } from "node:path";
+import type { RenderedSite } from "../../app/render.tsx";
 import { site } from "../../app/site.ts";
+import type { ClaimsState } from "../../contract/build-manifest.ts";
 import { parseContactMessage } from "../../contract/contact-message.ts";
-import { estimateFootprint } from "../../contract/footprint.ts";
-import type { FootprintInputs } from "../../contract/footprint-fields.ts";
-// The only thing of the server that the build reads: the words of its mails.
-import { composeMail } from "../../server/mail/compose.ts";
-import type { StoredMessage } from "../../server/store/store.ts";
-import { electricityTable } from "../electricity.ts";
-import { type CheckedText, type ClaimsReport, checkClaims } from "./check.ts";
-import { parseExceptions } from "./exceptions.ts";
-import { type Block, blocksOfHtml, blocksOfText } from "./sentences.ts";
+import { type ForbiddenWording, forbiddenWording } from "./forbidden.ts";
+import type { Review } from "./ledger.ts";
+import { type Sentence, sentencesOfHtml, sentencesOfText } from "./sentences.ts";
+import { wordsToReview } from "./vocabulary.ts";
 
-const EXCEPTIONS_FILE = "app/claims-exceptions.json";
-const OUR_NAMES = [site.brand, site.legalName];
-
-/** Checks everything that the site and its mails say. Rejects if the file of exceptions is invalid. */
-export async function checkSiteClaims(rendered: RenderedSite): Promise<ClaimsReport> {
-  const { exceptions, problems } = parseExceptions(await readFile(EXCEPTIONS_FILE, "utf8"));
-  if (problems.length > 0) throw new Error(`${EXCEPTIONS_FILE} is invalid:\n  ${problems.join("\n  ")}`);
-  return checkClaims(siteTexts(rendered), exceptions, new Date(), OUR_NAMES);
+/** A sentence that a visitor can read, and that speaks of the environment. */
+export interface Statement {
+  text: string;
+  /** The first page that has it, or what else it is part of. */
+  page: string;
+  /** All of them. */
+  pages: string[];
+  /** Where it is written, if it can be found. */
+  file: string | null;
+  line: number | null;
+  words: readonly { start: number; end: number }[];
+  forbidden: ForbiddenWording | null;
 }
 
-export function siteTexts({ pages, comingSoon, failure, formAlerts }: RenderedSite): CheckedText[] {
+export interface ClaimsReport {
+  statements: readonly Statement[];
+  forbidden: readonly Statement[];
+  unreviewed: readonly Statement[];
+  /** Reviewed, but the evidence has ended, or there never was any. */
+  expired: readonly Statement[];
+  withoutEvidence: readonly Statement[];
+  /** Reviews of sentences that are nowhere any more. */
+  lost: readonly Review[];
+}
+
+/** Where our own words are written, besides the pages from files. */
+const SOURCES = ["app/**/*.{ts,tsx,mdx}", "contract/footprint*.ts", "docs/{carbon,footprint}.md"];
+const OUR_NAMES = [site.legalName, site.brand];
+
+export function reportClaims(rendered: RenderedSite, reviews: readonly Review[], now: Date): ClaimsReport {
+  const statements = statementsOf(rendered);
+  const byText = new Map(reviews.map((review) => [review.text, review]));
+  const today = now.toISOString().slice(0, 10);
+  const reviewed = (isKind: (review: Review) => boolean) =>
+    statements.filter(({ text, forbidden }) => {
+      const review = byText.get(text);
+      return review !== undefined && forbidden === null && isKind(review);
+    });
+  return {
+    statements,
+    forbidden: statements.filter(({ forbidden }) => forbidden),
+    unreviewed: statements.filter(({ text, forbidden }) => !forbidden && !byText.has(text)),
+    expired: reviewed(({ evidence }) => evidence != null && evidence.until < today),
+    withoutEvidence: reviewed(({ verdict, evidence }) => verdict === "claim" && evidence === null),
+    lost: reviews.filter(({ text }) => !statements.some((statement) => statement.text === text)),
+  };
+}
+
+/** What preflight needs to know, also on a later day. */
+export function claimsState(report: ClaimsReport, reviews: readonly Review[]): ClaimsState {
+  const lost = new Set(report.lost);
+  return {
+    unreviewed: report.unreviewed.length,
+    withoutEvidence: report.withoutEvidence.map(({ text }) => text),
+    evidence: reviews.flatMap((review) =>
+      review.evidence && !lost.has(review) ? [{ text: review.text, until: review.evidence.until }] : [],
+    ),
+  };
+}
+
+/** What a build prints about them: one line for the reviews, then what the company has to prove. */
+export function claimsToDo({ unreviewed, expired, withoutEvidence }: ClaimsReport): string[] {
+  const open = [
+    ...(unreviewed.length > 0 ? [`${unreviewed.length} sentences about the environment are not reviewed`] : []),
+    ...(expired.length > 0 ? [`the evidence for ${expired.length} has ended`] : []),
+  ];
   return [
-    ...[...pages, comingSoon, failure].map((page) => ({ name: page.name, blocks: blocksOfPage(page) })),
-    { name: "contact form", blocks: [...blocksOfHtml(formAlerts), ...fieldErrors()] },
-    { name: "settings", blocks: blocksOfSettings(site, "") },
-    { name: "mail to the team", blocks: blocksOfTeamMail() },
+    ...(open.length > 0 ? [`${open.join(", ")}; npm run claims`] : []),
+    ...(withoutEvidence.length > 0 ? ["To do before launch, show the evidence in app/claims.json for:"] : []),
+    ...withoutEvidence.map(({ text }) => `  ${text}`),
   ];
 }
 
-function blocksOfPage({ html, saveDataHtml, socialCard }: RenderedPage): Block[] {
-  const card = socialCard ? [socialCard.headline, site.brand, site.footerTagline] : [];
-  return [
-    ...blocksOfHtml(html),
-    ...blocksOfHtml(saveDataHtml ?? ""),
-    ...card.flatMap((line) => blocksOfText(line, "social card")),
-  ];
+/** Why the build stops; empty if it does not. */
+export function forbiddenText({ forbidden }: ClaimsReport): string {
+  return forbidden
+    .map(({ text, forbidden: wording, ...place }) =>
+      [`${placeText(place)}: ${text}`, `  forbidden: ${wording?.law}`, `  better: ${wording?.better}`].join("\n"),
+    )
+    .join("\n");
 }
 
-function fieldErrors(): Block[] {
+export function placeText({ page, file, line }: Pick<Statement, "page" | "file" | "line">): string {
+  return file === null ? page : `${page} (${file}${line === null ? "" : `:${line}`})`;
+}
+
+function statementsOf(rendered: RenderedSite): Statement[] {
+  const found = new Map<string, Statement>();
+  const read = (file: string): [string, string] => [file, readFileSync(file, "utf8")];
+  const sources = globSync(SOURCES).sort().map(read);
+  const add = (page: string, file: string | null, sentences: readonly Sentence[]) => {
+    for (const sentence of sentences) {
+      const { text } = sentence;
+      const known = found.get(text);
+      if (known) {
+        if (!known.pages.includes(page)) known.pages.push(page);
+        continue;
+      }
+      const words = wordsToReview(text, OUR_NAMES);
+      const forbidden = forbiddenWording(sentence);
+      if (words.length === 0 && !forbidden) continue;
+      const place = findSource(text, file === null ? sources : [read(relative("", file))]);
+      found.set(text, { text, page, pages: [page], ...place, words, forbidden });
+    }
+  };
+  for (const { name, file, html, saveDataHtml } of [...rendered.pages, rendered.comingSoon, rendered.failure])
+    add(name, file, [...sentencesOfHtml(html), ...sentencesOfHtml(saveDataHtml ?? "")]);
   const parsed = parseContactMessage({});
-  return parsed.ok ? [] : Object.values(parsed.fields).flatMap((text) => blocksOfText(text, "text"));
+  const fieldErrors = parsed.ok ? [] : Object.values(parsed.fields).flatMap((text) => sentencesOfText(text));
+  add("contact form", null, [...sentencesOfHtml(rendered.scriptTexts), ...fieldErrors]);
+  const { subject, body } = site.acknowledgement;
+  add(
+    "mail to senders",
+    null,
+    [subject, body].flatMap((text) => sentencesOfText(text)),
+  );
+  return [...found.values()];
 }
 
-/** Every text of the settings; its part of the report is the setting's name. */
-function blocksOfSettings(value: unknown, name: string): Block[] {
-  if (typeof value === "string") return /(?:href|url|type)$/.test(name) ? [] : blocksOfText(value, name);
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, part]) => blocksOfSettings(part, name === "" ? key : `${name}.${key}`));
+/** Looks for the first words of a sentence, whatever markup is between them. */
+function findSource(
+  text: string,
+  sources: readonly [file: string, source: string][],
+): Pick<Statement, "file" | "line"> {
+  const longestRun = text.split(/\{\w+\}/).reduce((longest, run) => (run.length > longest.length ? run : longest));
+  const words = longestRun.match(/[\p{L}\d]+/gu)?.slice(0, 8) ?? [];
+  const pattern = new RegExp(`(?<![\\p{L}\\d])${words.join("(?:<[^>]*>|\\]\\([^)]*\\)|[^\\p{L}\\d<])+")}`, "u");
+  for (const [file, source] of sources) {
+    const index = source.search(pattern);
+    if (index >= 0) return { file, line: source.slice(0, index).split("\n").length };
+  }
+  return { file: null, line: null };
 }
-
-function blocksOfTeamMail(): Block[] {
-  const identity = { brand: site.brand, mailFrom: site.contactEmail, mailTo: site.contactEmail };
-  const { subject, html } = composeMail(SAMPLE_MESSAGE, identity);
-  return [...blocksOfText(String(subject), "subject"), ...blocksOfHtml(String(html))];
-}
-
-const SAMPLE_INPUTS: FootprintInputs = {
-  ...{ electricityKwh: 1, hotelNights: 1, shortFlightKm: 1, longFlightKm: 1 },
-  ...{ carFuel: "petrol", shortFlightClass: "economy", longFlightClass: "economy" },
-};
-
-/** As little of a visitor as a mail can be composed of: what visitors write is not ours to check. */
-const SAMPLE_MESSAGE: StoredMessage = {
-  id: "1",
-  reference: "BC-000000",
-  name: "A visitor",
-  email: "visitor@example.com",
-  phone: "0",
-  country: "",
-  message: "",
-  state: "queued",
-  acceptedAt: new Date(0),
-  stateChangedAt: new Date(0),
-  dueAt: null,
-  attempts: 0,
-  lastError: null,
-  isRestricted: false,
-  answeredAt: null,
-  quarantineReason: null,
-  footprint: estimateFootprint(SAMPLE_INPUTS, "", electricityTable()),
-  acknowledgement: null,
-  hook: null,
-  version: "1",
-};

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkAddress, checkFactors, checkProxy } from "./preflight-checks.ts";
+import { checkAddress, checkClaims, checkFactors, checkProxy } from "./preflight-checks.ts";
 
 test.each([
   "http://localhost:3000",
@@ -37,4 +37,21 @@ test("newer factors of the estimate are looked for once they are due", () => {
     detail: "DESNZ 2026 v1.2: newer factors were due by 2027-06-30",
     remedy: "update them as docs/operations.md says, under Once a year",
   });
+});
+
+test("nobody launches with claims that were not reviewed, have no evidence, or whose evidence has ended", () => {
+  const evidence = [{ text: "We plant oaks.", until: "2026-11-20" }];
+  const state = { unreviewed: 0, withoutEvidence: [], evidence };
+  const on = (day: string) => new Date(`${day}T12:00:00Z`);
+  expect(checkClaims(state, on("2026-11-20"))).toMatchObject([
+    { state: "ok", detail: "all reviewed, 1 with evidence" },
+  ]);
+  expect(checkClaims(state, on("2026-11-21"))).toMatchObject([
+    { state: "fail", detail: "the evidence ended on 2026-11-20 for: We plant oaks." },
+  ]);
+  const open = { unreviewed: 12, withoutEvidence: ["99.9% uptime."], evidence: [] };
+  expect(checkClaims(open, on("2026-11-20")).map(({ state, detail }) => `${state}: ${detail}`)).toEqual([
+    "fail: sentences about the environment that nobody reviewed: 12",
+    "fail: no evidence for: 99.9% uptime.",
+  ]);
 });

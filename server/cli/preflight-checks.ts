@@ -3,6 +3,7 @@ import type { Resolver } from "node:dns/promises";
 import { existsSync } from "node:fs";
 import { access, constants, open, statfs, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { ClaimsState } from "../../contract/build-manifest.ts";
 import { type BuildSettings, outdatedSettings } from "../../contract/build-settings.ts";
 import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from "../../contract/footprint-factors.ts";
 import { type Config, ConfigError } from "../config.ts";
@@ -58,7 +59,13 @@ export async function runChecks({
   const homePage = site?.files.get("/")?.variants.identity.body.toString() ?? null;
 
   const groups = await Promise.all([
-    [checkAddress(config.build.siteUrl), checkProxy(config), ...build, checkFactors(now)],
+    [
+      checkAddress(config.build.siteUrl),
+      checkProxy(config),
+      ...build,
+      ...(site ? checkClaims(site.manifest.claims, now) : []),
+      checkFactors(now),
+    ],
     checkDisk(config.dataDir),
     checkDatabase(config),
     checkSmtp(config.smtpUrl),
@@ -137,6 +144,22 @@ function readBuild(distDir: string): Site | BuildMissing {
     if (error instanceof BuildMissing) return error;
     throw error;
   }
+}
+
+/** Whether everything that the pages say about the environment was reviewed, and every claim has evidence that counts today. */
+export function checkClaims({ unreviewed, withoutEvidence, evidence }: ClaimsState, now: Date): Finding[] {
+  const review = "run: npm run claims -- review";
+  const today = now.toISOString().slice(0, 10);
+  const problems = [
+    ...(unreviewed > 0
+      ? [fail("claims", `sentences about the environment that nobody reviewed: ${unreviewed}`, review)]
+      : []),
+    ...withoutEvidence.map((text) => fail("claims", `no evidence for: ${text}`, review)),
+    ...evidence
+      .filter(({ until }) => until < today)
+      .map(({ text, until }) => fail("claims", `the evidence ended on ${until} for: ${text}`, review)),
+  ];
+  return problems.length > 0 ? problems : [ok("claims", `all reviewed, ${evidence.length} with evidence`)];
 }
 
 /** Whether the footprint estimate should get newer factors, which are published once a year. */
