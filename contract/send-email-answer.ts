@@ -26,6 +26,9 @@ export const REFERENCE_PARAMETER = "reference";
 export const REFERENCE_PATTERN = /^[A-Z]{2,4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/;
 export const REFERENCE_SLOT_ID = "sent-reference";
 
-/** Beside it, where the message came with an estimate, the total in kg. A link may not put any other words into the page. */
+/** Beside it, where the message came with an estimate, the total in kg. */
 export const FOOTPRINT_PARAMETER = "footprint";
-export const FOOTPRINT_PATTERN = /^\d{1,18}(?:\.\d{1,25})?$/;
+
+/** The start of the alert's element. The server shows it only for a message that it stored. */
+export const SENT_ALERT_HIDDEN = `hidden="" id="${ALERT_ID.sent}"`;
+export const SENT_ALERT_SHOWN = `id="${ALERT_ID.sent}"`;

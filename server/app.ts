@@ -49,7 +49,7 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   endConnectionsOnClose(app, limits);
   if (meter) countAnswers(app, meter);
-  const pages = servePages(app, site);
+  const pages = servePages(app, site, store.clientKey);
   app.register(async (api) => {
     api.addHook("onRequest", (_request, reply, next) => {
       reply.headers(site.headers);

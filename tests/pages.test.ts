@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { sentQuery } from "../server/http/sent-result.ts";
 import { loadSite, type ServedFile, type Site } from "../server/http/site-files.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { ask, listen, request } from "./support/raw-http.ts";
@@ -160,7 +161,7 @@ test("answers a request from the network exactly as one that a test injects", as
     ["/contact", { headers: { "if-none-match": String((await get("/contact")).headers.etag) } }],
     ["/contact", { method: "HEAD" }],
     ["/contact", { method: "PUT" }],
-    ["/contact?reference=BC-7K3Q-9M", {}],
+    [`/contact?${sentQuery({ reference: "BC-7K3Q-9M", estimate: null }, subject.store.clientKey)}`, {}],
     ["/favicon.svg", {}],
     ["/404.html", {}],
     ["/about", {}],

@@ -137,7 +137,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
             <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
             <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
           </div>
-          <FormAlert state={state} />
+          <FormAlert state={state} apiBase={apiBase} />
           <button
             type="submit"
             className="button button-primary form-submit"

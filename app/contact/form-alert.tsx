@@ -12,7 +12,7 @@ const TEXT = {
 type Outcome = keyof typeof TEXT;
 
 /** The outcome of the last submit, announced when it appears. */
-export function FormAlert({ state }: { state: FormState }) {
+export function FormAlert({ state, apiBase }: { state: FormState; apiBase: string }) {
   return (
     <>
       <div className="alerts" role="status">
@@ -21,7 +21,12 @@ export function FormAlert({ state }: { state: FormState }) {
             {state.reference !== "" && (
               <>
                 Your reference is <b>{state.reference}</b>. We will answer by e-mail.
-                {state.totalKg !== null && ` Your estimate went with it: ${formatTotal(state.totalKg)}.`}
+                {state.totalKg !== null && (
+                  <>
+                    {" "}
+                    We received your estimate too: <span data-fact="total">{formatTotal(state.totalKg)}</span>.
+                  </>
+                )}
               </>
             )}
           </Alert>
@@ -35,17 +40,25 @@ export function FormAlert({ state }: { state: FormState }) {
           </Alert>
         )}
       </div>
-      {state === START && <AlertsWithoutScript />}
+      {state === START && <AlertsWithoutScript apiBase={apiBase} />}
     </>
   );
 }
 
 /** Without script the server redirects to one of these by its id; each is hidden until it is the page's `:target`. */
-function AlertsWithoutScript() {
+function AlertsWithoutScript({ apiBase }: { apiBase: string }) {
   const goBack = "Go back one page to find what you typed, and try again.";
   return (
     <>
-      <div className="alert-target" id={ALERT_ID.sent} role="status" tabIndex={-1}>
+      {/* Our own server removes `hidden` for a message that it stored. Pages on another host have nobody to ask. */}
+      <div
+        hidden={apiBase === ""}
+        id={ALERT_ID.sent}
+        className="alert-target"
+        role="status"
+        tabIndex={-1}
+        suppressHydrationWarning
+      >
         <Alert outcome="sent">
           {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes a reference here, and React must not remove it */}
           <span id={REFERENCE_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} /> We will
@@ -57,7 +70,8 @@ function AlertsWithoutScript() {
       </div>
       <div className="alert-target" id={ALERT_ID.unreadable} role="alert" tabIndex={-1}>
         <Alert outcome="failed">
-          An amount of your estimate could not be read. {goBack} Enter numbers such as 1,500 or 12.5.
+          An amount of your estimate could not be read. {goBack} Enter numbers such as 1500 or 12.5: what is written
+          1.500 can mean 1500 or 1.5.
         </Alert>
       </div>
       <div className="alert-target" id={ALERT_ID.limited} role="alert" tabIndex={-1}>

@@ -2,14 +2,9 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
 import { formatTotal } from "../../contract/footprint-fields.ts";
-import {
-  FOOTPRINT_PARAMETER,
-  FOOTPRINT_PATTERN,
-  REFERENCE_PARAMETER,
-  REFERENCE_PATTERN,
-  REFERENCE_SLOT_ID,
-} from "../../contract/send-email-answer.ts";
+import { REFERENCE_SLOT_ID, SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN } from "../../contract/send-email-answer.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
+import { readSent } from "./sent-result.ts";
 import type { ServedFile, Site } from "./site-files.ts";
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => void;
@@ -22,7 +17,7 @@ export interface Pages {
 }
 
 /** A route for each page and file of the build, and an answer for every path that has none. */
-export function servePages(app: FastifyInstance, site: Site): Pages {
+export function servePages(app: FastifyInstance, site: Site, clientKey: Uint8Array): Pages {
   const comingSoon = pageNamed(site, NOT_FOUND_PAGE);
   const failure = pageNamed(site, FAILURE_PAGE);
 
@@ -49,7 +44,7 @@ export function servePages(app: FastifyInstance, site: Site): Pages {
     // These two stand in for other paths and have none of their own.
     if (file === comingSoon || file === failure) continue;
     app.get(file.url, (request, reply) => {
-      const html = file.kind === "page" ? withReference(file, request.query as Query) : null;
+      const html = withResult(file, request.url.split("?")[1], clientKey);
       if (html) sendHtml(reply, 200, file, html);
       else sendFile(reply.raw, file, site.headers);
     });
@@ -113,19 +108,19 @@ function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: stri
 }
 
 /** A parameter that is given twice is an array, and fits no pattern. */
-type Query = Readonly<Record<string, string | string[] | undefined>>;
-
-/** After a post without script: the contact page with reference and estimate filled in. Null for any other request. */
-function withReference(file: ServedFile, query: Query): Buffer | null {
-  const reference = query[REFERENCE_PARAMETER];
-  if (typeof reference !== "string" || !REFERENCE_PATTERN.test(reference)) return null;
-  const totalKg = query[FOOTPRINT_PARAMETER];
-  const hasTotal = typeof totalKg === "string" && FOOTPRINT_PATTERN.test(totalKg);
-  const estimate = hasTotal ? ` Your estimate: ${formatTotal(Number(totalKg))}.` : "";
+/** After a post without script: the contact page with what was sent filled in. Null for any other request. */
+function withResult(file: ServedFile, query: string | undefined, clientKey: Uint8Array): Buffer | null {
+  const sent = file.kind === "page" && query ? readSent(new URLSearchParams(query), clientKey) : null;
+  if (!sent) return null;
   const html = file.variants.identity.body.toString();
   const slot = `<span id="${REFERENCE_SLOT_ID}">`;
-  const filled = `${slot}Your reference is <b>${reference}</b>.${estimate}`;
-  return html.includes(slot) ? Buffer.from(html.replace(slot, filled)) : null;
+  if (!html.includes(slot)) return null;
+  const { reference, estimate } = sent;
+  const words = estimate
+    ? ` Your estimate: ${formatTotal(estimate.totalKg)}. We understood: ${estimate.understood}.`
+    : "";
+  const filled = html.replace(slot, `${slot}Your reference is <b>${reference}</b>.${words}`);
+  return Buffer.from(filled.replace(SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN));
 }
 
 function sendText(response: ServerResponse, status: number, text: string, headers: Site["headers"]): void {

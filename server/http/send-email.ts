@@ -4,23 +4,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import {
+  describeInputs,
   type ElectricityTable,
   estimateFootprint,
   isFootprintField,
   parseFootprint,
 } from "../../contract/footprint.ts";
 import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
-import {
-  ALERT_ID,
-  type AnswerErrors,
-  FOOTPRINT_PARAMETER,
-  REFERENCE_PARAMETER,
-  type SendEmailAnswer,
-} from "../../contract/send-email-answer.ts";
+import { ALERT_ID, type AnswerErrors, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
 import { type Acceptance, type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/meter.ts";
 import { networksOf } from "./client-address.ts";
+import { sentQuery } from "./sent-result.ts";
 
 export interface SendEmailParts {
   config: Config;
@@ -154,19 +150,21 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
     new Date(),
   );
   recordAcceptance(request, meter, acceptance);
-  const success = (reference: string): SendEmailAnswer => ({
-    success: true,
-    reference,
-    ...(footprint && { footprint: { totalKg: footprint.totalKg } }),
-  });
+  const succeed = (reference: string) => {
+    const understood = footprint ? describeInputs(footprint).map(({ label, value }) => `${label}: ${value}`) : [];
+    const estimate = footprint && { totalKg: footprint.totalKg, understood: understood.join("; ") };
+    const body: SendEmailAnswer = { success: true, reference };
+    if (footprint) body.footprint = { totalKg: footprint.totalKg };
+    return answer(request, reply, 200, body, `?${sentQuery({ reference, estimate }, store.clientKey)}`);
+  };
   switch (acceptance.kind) {
     case "stored":
       onStored(acceptance.state);
-      return answer(request, reply, 200, success(acceptance.reference));
+      return succeed(acceptance.reference);
     case "repeated":
       // The first may have been stored only after its answer was given up on, and so have woken nobody.
       onStored("queued");
-      return answer(request, reply, 200, success(acceptance.reference));
+      return succeed(acceptance.reference);
     case "key-reused":
       return answer(request, reply, 422, {
         success: false,
@@ -212,24 +210,19 @@ function recordRefusal({ log }: FastifyRequest, meter: Meter, reason: RefusalRea
 }
 
 /** A program gets JSON; a form without script is redirected to the contact page and the alert that fits. */
-function answer(request: FastifyRequest, reply: FastifyReply, status: number, body: SendEmailAnswer): FastifyReply {
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  body: SendEmailAnswer,
+  query = "",
+): FastifyReply {
   reply.header("cache-control", "no-store");
   if (!request.headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE)) return reply.code(status).send(body);
-  const query = body.success ? `?${resultQuery(body)}` : "";
   const alert = body.success ? ALERT_ID.sent : alertFor(status, body.fields);
   // Another site's page needs its origin in the redirect; ours must not have one, since a proxy may hide it from us.
   const base = String(reply.getHeader("access-control-allow-origin") ?? "");
   return reply.code(303).header("location", `${base}/contact${query}#${alert}`).send();
-}
-
-function resultQuery({ reference, footprint }: SendEmailAnswer & { success: true }): string {
-  const query = `${REFERENCE_PARAMETER}=${encodeURIComponent(reference)}`;
-  return footprint ? `${query}&${FOOTPRINT_PARAMETER}=${plainDecimal(footprint.totalKg)}` : query;
-}
-
-/** All digits; no exponent, which JavaScript writes for very small numbers. */
-function plainDecimal(number: number): string {
-  return String(number).includes("e") ? number.toFixed(20) : String(number);
 }
 
 function alertFor(status: number, fields: AnswerErrors = {}): string {

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { readSent, sentQuery } from "./sent-result.ts";
+
+const KEY = new Uint8Array(32).fill(7);
+const SENT = { reference: "BC-7K3Q-9M", estimate: { totalKg: 1234.5, understood: "Car: 8,000 miles, petrol" } };
+
+test("what was sent is read back", () => {
+  expect(readSent(new URLSearchParams(sentQuery(SENT, KEY)), KEY)).toEqual(SENT);
+  const plain = { ...SENT, estimate: null };
+  expect(readSent(new URLSearchParams(sentQuery(plain, KEY)), KEY)).toEqual(plain);
+  expect(sentQuery({ ...SENT, estimate: { totalKg: 1e-9, understood: "" } }, KEY)).toContain(
+    "footprint=0.00000000100000",
+  );
+});
+
+test("nothing is read of a query that was made up, changed, or made with another key", () => {
+  const changed = (change: (query: URLSearchParams) => void) => {
+    const query = new URLSearchParams(sentQuery(SENT, KEY));
+    change(query);
+    return readSent(query, KEY);
+  };
+  expect(changed((query) => query.set("reference", "BC-0000-00"))).toBeNull();
+  expect(changed((query) => query.set("footprint", "1"))).toBeNull();
+  expect(changed((query) => query.delete("footprint"))).toBeNull();
+  expect(changed((query) => query.set("understood", "Nothing"))).toBeNull();
+  expect(changed((query) => query.delete("code"))).toBeNull();
+  expect(readSent(new URLSearchParams(sentQuery(SENT, KEY)), new Uint8Array(32))).toBeNull();
+});
