@@ -42,16 +42,19 @@ export async function renderSite(context: RenderContext): Promise<RenderedSite> 
     renderPage(FAILURE, [], context),
     ...ROUTES.map(({ screen, paths }) => renderPage(screen, paths, context)),
   ]);
-  return { pages, comingSoon, failure, scriptTexts: renderScriptTexts() };
+  return { pages, comingSoon, failure, scriptTexts: await renderScriptTexts() };
 }
 
-function renderScriptTexts(): string {
+async function renderScriptTexts(): Promise<string> {
+  // As the page itself does: else its figures would be in the same file as the form.
+  const { EveryResult } = await import("./contact/every-result.tsx");
   const states: FormState[] = [
     { phase: "sent", reference: "0", totalKg: 0 },
     { phase: "failed", error: "", fields: {} },
     { phase: "broken" },
   ];
-  return states.map((state) => renderToStaticMarkup(<FormAlert state={state} />)).join("");
+  const alerts = states.map((state) => renderToStaticMarkup(<FormAlert state={state} apiBase="" />));
+  return [...alerts, renderToStaticMarkup(<EveryResult />)].join("");
 }
 
 /** Renders the page that a path shows; the path is decoded and has no trailing slash. */

@@ -28,7 +28,8 @@ const DESNZ_LINK = "https://www.gov.uk/government/collections/government-convers
 
 export const EMBER = "Ember, yearly electricity data, by co2.js of the Green Web Foundation";
 export const EMBER_LINK = "https://ember-energy.org/data/yearly-electricity-data/";
-export const ELECTRICITY_BOUNDARY = "the whole life cycle of the power plants and their fuel";
+export const ELECTRICITY_BOUNDARY =
+  "the whole life cycle of the power plants and their fuel, per kWh generated, without losses in the grid";
 
 /** What an electric car of average size draws: 0.02686 kg a km on the UK's grid of 0.13096 kg a kWh. */
 export const ELECTRIC_CAR_KWH_PER_KM = 0.205;
@@ -61,6 +62,9 @@ export const PUBLIC_TRANSPORT = {
 
 const flight = (rows: Factor["rows"]) =>
   desnz("passenger km", rows, "burning the fuel, producing it, and the other effects of aircraft at height");
+
+/** Of an average passenger: the source has no classes for it. */
+export const DOMESTIC_FLIGHT = flight({ "21_316_3160_11_1": 0.22928, "22_912_3160_11_1": 0.0335 });
 
 export const SHORT_FLIGHT = {
   economy: flight({ "21_316_3164_11_1": 0.12576, "22_912_3164_11_1": 0.02249 }),

@@ -23,6 +23,14 @@ export const DISTANCES = {
   longFlightKm: { label: "Kilometres one way, long flight", usual: 6500 },
 } as const;
 
+/** One way, in km: up to the first a short flight counts as domestic; above the second it is rather a long one. */
+export const DOMESTIC_MAX_KM = 500;
+export const SHORT_MAX_KM = 3700;
+
+/** What `carKm` counts, because the unit travels with the number. The first one is meant where none is named. */
+export const CAR_UNITS = ["km", "mi"] as const;
+export const KM_PER_MILE = 1.609344;
+
 /** The first option is the default. */
 export const CHOICES = {
   carFuel: { label: "Fuel of the car", options: ["petrol", "diesel", "hybrid", "electric"] },
@@ -34,9 +42,9 @@ export type Distances = Record<keyof typeof DISTANCES, number>;
 export type Choices = { [Name in keyof typeof CHOICES]: (typeof CHOICES)[Name]["options"][number] };
 
 /** What was entered, after checking. At least one amount; distances and choices have their defaults where not given. */
-export type FootprintInputs = Partial<Record<AmountField, number>> & Distances & Choices;
+export type FootprintInputs = Partial<Record<AmountField, number>> & Distances & Choices & { carUnit?: "mi" };
 
-export type FootprintField = AmountField | keyof Distances | keyof Choices;
+export type FootprintField = AmountField | keyof Distances | keyof Choices | "carUnit";
 
 /** By the name of the field in a form post; `footprint` is for what is no set of fields at all. */
 export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`, string>>;

@@ -96,8 +96,58 @@ describe("the figures", () => {
       for (const { kgPerUnit } of Object.values<factors.Factor>(table)) expect(text).toContain(kgPerUnit.toFixed(5));
     }
     expect(text).toContain(factors.FACTORS_NAME);
-    expect(text).toContain(factors.NEXT_FACTORS_DUE);
+    expect(text).toContain(factors.DOMESTIC_FLIGHT.kgPerUnit.toFixed(5));
+    expect(readFileSync("docs/operations.md", "utf8")).toContain("From 30 June 2027 on");
   });
+});
+
+describe("what the estimate says", () => {
+  const estimate = (footprint: Record<string, unknown>, country = "") =>
+    estimateFootprint(inputsOf(footprint), country, electricity);
+
+  test.each([
+    ["1.500", "Did you mean 1500 or 1.5?"],
+    ["10.000 kWh", "Did you mean 10000 or 10?"],
+    [" 999.999 ", "Did you mean 999999 or 999.999?"],
+  ])("%j can be read in two ways, and is asked about", (text, question) => {
+    const asked = { ok: false, fields: { "footprint.gasKwh": question } };
+    expect(parseFootprint({ footprint: { gasKwh: text } })).toEqual(asked);
+    expect(parseFootprint({ "footprint.gasKwh": text })).toEqual(asked);
+    expect(parseFootprint({ footprint: { gasKwh: Number.parseFloat(text) } })).toMatchObject({ ok: true });
+  });
+
+  test("up to 500 km one way a flight counts as domestic, without classes, and says so", () => {
+    const flight = (shortFlightKm: number, shortFlightClass = "business") =>
+      estimate({ shortFlights: 1, shortFlightKm, shortFlightClass });
+    expect(flight(500).totalKg).toBe(262.78);
+    expect(flight(500, "economy").totalKg).toBe(262.78);
+    expect(flight(501).totalKg).toBe(222.80472);
+    expect(describeInputs(flight(500))).toMatchObject([{ value: "1 flight of 500 km each way, as domestic flights" }]);
+    expect(describeInputs(flight(501))).toMatchObject([{ value: "1 flight of 501 km each way, business" }]);
+  });
+
+  test("miles stay what was typed", () => {
+    const inMiles = estimate({ carKm: "8,000 miles", carUnit: "mi" });
+    expect(describeInputs(inMiles)).toMatchObject([{ label: "Car", value: "8,000 miles, petrol" }]);
+    expect(inMiles.totalKg).toBe(withoutNoise(8000 * 1.609344 * 0.20751));
+    expect(inMiles.inputs).toMatchObject({ carKm: 8000, carUnit: "mi" });
+    expect(estimate({ carKm: 8000, carUnit: "km" }).inputs).not.toHaveProperty("carUnit");
+    expect(parseFootprint({ footprint: { carKm: 1, carUnit: "furlong" } })).toEqual({
+      ok: false,
+      fields: { "footprint.carUnit": "Choose one of: km, mi." },
+    });
+  });
+
+  test("a short flight that is long is questioned, and hotels name their country", () => {
+    const far = estimateNotes(estimate({ shortFlights: 1, shortFlightKm: 20_000 }));
+    expect(far).toContain("Short flights of more than 3,700 km one way: were they long ones?");
+    expect(estimateNotes(estimate({ shortFlights: 1, shortFlightKm: 3700 })).join()).not.toContain("long ones");
+    expect(estimateNotes(estimate({ hotelNights: 1 }, "IN"))).toContain(
+      "Hotels: with the figure of the sender's country.",
+    );
+  });
+
+  const withoutNoise = (kg: number) => Number(kg.toPrecision(12));
 });
 
 describe("what is refused", () => {
@@ -178,7 +228,9 @@ describe("numbers as people write them", () => {
     ["1'500", 1500],
     ["1’500.5", 1500.5],
     ["1,500", 1500],
-    ["1.500", 1.5],
+    ["0.500", 0.5],
+    ["1.5000", 1.5],
+    ["1500.125", 1500.125],
     ["0,500", 0.5],
     ["12,50", 12.5],
     ["1,500.25", 1500.25],

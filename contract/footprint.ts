@@ -1,5 +1,6 @@
 import {
   CAR,
+  DOMESTIC_FLIGHT,
   ELECTRIC_CAR_KWH_PER_KM,
   ELECTRICITY_BOUNDARY,
   EMBER,
@@ -16,17 +17,21 @@ import {
 import {
   AMOUNTS,
   type AmountField,
+  CAR_UNITS,
   type Category,
   CHOICES,
   type Choices,
   DISTANCES,
   type Distances,
+  DOMESTIC_MAX_KM,
   FIELD_PREFIX,
   type FootprintErrors,
   type FootprintField,
   type FootprintInputs,
   formatAmount,
+  KM_PER_MILE,
   optionLabel,
+  SHORT_MAX_KM,
 } from "./footprint-fields.ts";
 
 export const MAX_AMOUNT = 1e10;
@@ -61,6 +66,7 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
     longFlightKm: DISTANCES.longFlightKm.usual,
   };
   let unknownFields = 0;
+  const carUnit = "carUnit" in given && given.carUnit === "mi" ? ({ carUnit: "mi" } as const) : {};
   const choices: Choices = { carFuel: "petrol", shortFlightClass: "economy", longFlightClass: "economy" };
   for (const [name, value] of Object.entries(given)) {
     const isEmpty = value === null || (typeof value === "string" && value.trim() === "");
@@ -68,7 +74,7 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
     if (isOneOf(AMOUNTS, name) || isOneOf(DISTANCES, name)) {
       if (isEmpty) continue;
       const isDistance = isOneOf(DISTANCES, name);
-      const unit = isDistance ? "km" : AMOUNTS[name].unit;
+      const unit = isDistance ? "km" : unitOf(name, carUnit);
       const amount = checkAmount(value, unit, isDistance ? MAX_DISTANCE_KM : MAX_AMOUNT);
       if (typeof amount === "string") fields[key] = amount;
       else if (isDistance) distances[name] = amount;
@@ -78,6 +84,9 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
       const options: readonly unknown[] = CHOICES[name].options;
       if (options.includes(value)) Object.assign(choices, { [name]: value });
       else fields[key] = `Choose one of: ${options.join(", ")}.`;
+    } else if (name === "carUnit") {
+      const units: readonly unknown[] = CAR_UNITS;
+      if (!isEmpty && !units.includes(value)) fields[key] = `Choose one of: ${units.join(", ")}.`;
     } else {
       unknownFields += 1;
       const isNamed = name.length <= MAX_UNKNOWN_LENGTH && unknownFields <= MAX_UNKNOWN_FIELDS;
@@ -88,12 +97,17 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
   }
   if (Object.keys(fields).length > 0) return { ok: false, fields };
   const isEmpty = Object.keys(amounts).length === 0;
-  return { ok: true, inputs: isEmpty ? null : { ...amounts, ...distances, ...choices } };
+  return { ok: true, inputs: isEmpty ? null : { ...amounts, ...distances, ...choices, ...carUnit } };
 }
 
 /** False for a name that the sender of a request made up. */
 export function isFootprintField(name: string): name is FootprintField {
-  return isOneOf(AMOUNTS, name) || isOneOf(DISTANCES, name) || isOneOf(CHOICES, name);
+  return isOneOf(AMOUNTS, name) || isOneOf(DISTANCES, name) || isOneOf(CHOICES, name) || name === "carUnit";
+}
+
+/** In which an amount is entered. */
+export function unitOf(field: AmountField, { carUnit }: Pick<FootprintInputs, "carUnit">): string {
+  return field === "carKm" && carUnit === "mi" ? "miles" : AMOUNTS[field].unit;
 }
 
 function withPrefix(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -108,7 +122,9 @@ function isOneOf<Table extends object>(table: Table, name: PropertyKey): name is
 
 /** The number, or a sentence that says why it cannot be used. */
 export function checkAmount(value: unknown, unit: string, max: number): number | string {
-  const amount = typeof value === "string" ? parseAmount(value, unit) : value;
+  const read = typeof value === "string" ? parseAmount(value, unit) : null;
+  if (read !== null && typeof read === "object") return `Did you mean ${read.either} or ${read.or}?`;
+  const amount = typeof value === "string" ? read : value;
   if (typeof amount !== "number" || Number.isNaN(amount)) return `Enter a number of ${unit}, such as 1,500 or 12.5.`;
   if (amount < 0) return `Enter 0 or more ${unit}.`;
   return amount > max ? `Enter ${max.toLocaleString("en-GB")} ${unit} or less.` : amount;
@@ -125,14 +141,15 @@ const UNIT_NAMES: Readonly<Record<string, string>> = {
 
 /**
  * Reads a number as people write it: "1 500 kWh", "1,500.25", "1.500,25", "1,50,000", "1'500" and "1,5". One comma with
- * three digits after it separates thousands ("1,500"), one point is always decimal ("1.500" is 1.5). `null` when it is
- * not a number.
+ * three digits after it separates thousands ("1,500"). One point with three digits after it can be either, depending on
+ * the country ("1.500"), and gives both. `null` when it is not a number.
  */
-export function parseAmount(text: string, unit: string): number | null {
+export function parseAmount(text: string, unit: string): number | { either: number; or: number } | null {
   const unitName = new RegExp(`\\s*(?:${UNIT_NAMES[unit] ?? "(?!)"})\\.?$`, "i");
   if (text.length > MAX_LENGTH) return null;
   const trimmed = text.trim().replace(unitName, "");
   const compact = trimmed.replaceAll(/(?<=\d)[\s'’](?=\d)/gu, "");
+  if (/^[1-9]\d{0,2}\.\d{3}$/.test(compact)) return { either: Number(compact.replace(".", "")), or: Number(compact) };
   if (/^[+-]?\d+(?:\.\d+)?e[+-]?\d+$/i.test(compact)) return Number(compact);
   const [, sign, digits] = /^([+-]?)([\d.,]*\d[\d.,]*)$/.exec(compact.replace(/^−/, "-")) ?? [];
   if (digits === undefined) return null;
@@ -217,8 +234,9 @@ function withoutNoise(kg: number): number {
   return Number(kg.toPrecision(12));
 }
 
-/** Passenger kilometres of one return flight; 1 for everything that is counted as it is entered. */
+/** Passenger kilometres of one return flight, kilometres of one mile; 1 for everything that is counted as it is entered. */
 function kilometresOf(field: AmountField, inputs: FootprintInputs): number {
+  if (field === "carKm" && inputs.carUnit === "mi") return KM_PER_MILE;
   if (field === "shortFlights") return 2 * inputs.shortFlightKm;
   return field === "longFlights" ? 2 * inputs.longFlightKm : 1;
 }
@@ -237,7 +255,7 @@ export function factorOf(
       if (inputs.carFuel === "electric") return gridFactor(country, electricity, "km", ELECTRIC_CAR_KWH_PER_KM);
       return { factor: CAR[inputs.carFuel] };
     case "shortFlights":
-      return { factor: SHORT_FLIGHT[inputs.shortFlightClass] };
+      return { factor: isDomestic(inputs) ? DOMESTIC_FLIGHT : SHORT_FLIGHT[inputs.shortFlightClass] };
     case "longFlights":
       return { factor: LONG_FLIGHT[inputs.longFlightClass] };
     case "hotelNights": {
@@ -251,6 +269,11 @@ export function factorOf(
     default:
       return { factor: PUBLIC_TRANSPORT[field] };
   }
+}
+
+/** Up to this distance the source has another factor, without classes. */
+export function isDomestic({ shortFlightKm }: Pick<FootprintInputs, "shortFlightKm">): boolean {
+  return shortFlightKm <= DOMESTIC_MAX_KM;
 }
 
 function gridFactor(country: string, electricity: ElectricityTable, unit: "kWh" | "km", kwhPerUnit: number) {
@@ -279,7 +302,7 @@ export function categoriesOf({ lines }: FootprintEstimate): { category: Category
   return [...totals].map(([category, kg]) => ({ category, kg })).sort((a, b) => b.kg - a.kg);
 }
 
-/** The one change that saves most, in words; `null` when there is nothing to save. */
+/** Of the changes compared here the one that saves most, in words; `null` when there is nothing to save. */
 export function largestSaving(
   { inputs, lines, totalKg }: FootprintEstimate,
   country: string,
@@ -313,7 +336,8 @@ export function largestSaving(
 /** What was entered, line by line: "Car" and "10,000 km, petrol". */
 export function describeInputs({ inputs, lines }: FootprintEstimate): { label: string; value: string; kg: number }[] {
   return lines.map(({ field, kg }) => {
-    const { label, unit } = AMOUNTS[field];
+    const { label } = AMOUNTS[field];
+    const unit = unitOf(field, inputs);
     const amount = inputs[field] ?? 0;
     const unitOfAmount = amount === 1 ? unit.replace(/s$/, "") : unit;
     return { label, value: `${formatAmount(amount)} ${unitOfAmount}${detailsOf(field, inputs)}`, kg };
@@ -321,10 +345,16 @@ export function describeInputs({ inputs, lines }: FootprintEstimate): { label: s
 }
 
 /** What has to stand below a stored estimate, a sentence each. */
-export function estimateNotes({ lines, factorSet }: FootprintEstimate): string[] {
+export function estimateNotes({ inputs, lines, factorSet }: FootprintEstimate): string[] {
   const averaged = lines.flatMap(({ field, place }) => (place === null ? AMOUNTS[field].label : []));
   return [
     ...(averaged.length > 0 ? [`An average of countries was used for: ${averaged.join(", ")}.`] : []),
+    ...(inputs.shortFlights && inputs.shortFlightKm > SHORT_MAX_KM
+      ? [`Short flights of more than ${formatAmount(SHORT_MAX_KM)} km one way: were they long ones?`]
+      : []),
+    ...(lines.some(({ field, place }) => field === "hotelNights" && place)
+      ? ["Hotels: with the figure of the sender's country."]
+      : []),
     `Computed with: ${factorSet}.`,
     "An estimate, not a certificate.",
   ];
@@ -333,7 +363,7 @@ export function estimateNotes({ lines, factorSet }: FootprintEstimate): string[]
 function detailsOf(field: AmountField, inputs: FootprintInputs): string {
   if (field === "carKm") return `, ${inputs.carFuel}`;
   if (field === "shortFlights")
-    return ` of ${formatAmount(inputs.shortFlightKm)} km each way, ${optionLabel(inputs.shortFlightClass)}`;
+    return ` of ${formatAmount(inputs.shortFlightKm)} km each way, ${isDomestic(inputs) ? "as domestic flights" : optionLabel(inputs.shortFlightClass)}`;
   if (field === "longFlights")
     return ` of ${formatAmount(inputs.longFlightKm)} km each way, ${optionLabel(inputs.longFlightClass)}`;
   return "";

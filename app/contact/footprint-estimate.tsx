@@ -1,18 +1,19 @@
 import type { ReactNode } from "react";
 import {
   categoriesOf,
-  checkAmount,
   type ElectricityTable,
   estimateFootprint,
   type FootprintEstimate,
   factorOf,
+  isDomestic,
   largestSaving,
-  MAX_AMOUNT,
   parseFootprint,
+  unitOf,
 } from "../../contract/footprint.ts";
 import { HOTEL_COUNTRIES } from "../../contract/footprint-factors.ts";
 import {
   AMOUNTS,
+  type AmountField,
   DISTANCES,
   FIELD_PREFIX,
   type FootprintErrors,
@@ -21,10 +22,10 @@ import {
   formatAmount,
   formatMass,
   formatTotal,
+  KM_PER_MILE,
+  SHORT_MAX_KM,
 } from "../../contract/footprint-fields.ts";
 
-export type CarUnit = "km" | "miles";
-const KM_PER_MILE = 1.609344;
 const HOTEL_AVERAGE = `average of ${HOTEL_COUNTRIES} countries`;
 
 /** The estimate as far as it can be read from the form at this moment. */
@@ -43,7 +44,7 @@ export interface Reading {
 }
 
 export interface Estimator {
-  read(form: HTMLFormElement, carUnit: CarUnit): Reading;
+  read(form: HTMLFormElement): Reading;
   Result(props: ResultProps): ReactNode;
 }
 
@@ -52,40 +53,30 @@ export async function loadEstimator(electricityUrl: string): Promise<Estimator> 
   if (!response.ok) throw new Error(`The electricity table answered ${response.status}.`);
   const electricity = (await response.json()) as ElectricityTable;
   return {
-    read: (form, carUnit) => read(form, carUnit, electricity),
+    read: (form) => read(form, electricity),
     Result,
   };
 }
 
-function read(form: HTMLFormElement, carUnit: CarUnit, electricity: ElectricityTable): Reading {
+function read(form: HTMLFormElement, electricity: ElectricityTable): Reading {
   const data = new FormData(form);
   const country = String(data.get("country") ?? "");
-  const footprint: Record<string, unknown> = {};
-  const hints: Record<string, string> = {};
-  const unreadable: FootprintErrors = {};
-  for (const [name, text] of data) {
-    if (!isFieldName(name) || typeof text !== "string" || text.trim() === "") continue;
-    const field = name.slice(FIELD_PREFIX.length);
-    footprint[field] = text;
-    const isMiles = field === "carKm" && carUnit === "miles";
-    const unit = isMiles ? "miles" : unitOf(field);
-    if (unit === null) continue;
-    const amount = checkAmount(text, unit, isMiles ? Math.floor(MAX_AMOUNT / KM_PER_MILE) : MAX_AMOUNT);
-    if (typeof amount === "string") {
-      unreadable[name] = amount;
-      continue;
-    }
-    if (isMiles) footprint[field] = amount * KM_PER_MILE;
-    if (isMiles || !/^\d+$/.test(text.trim())) {
-      const inKm = isMiles ? ` (${formatAmount(Math.round(amount * KM_PER_MILE))} km)` : "";
-      hints[name] = `Read as ${formatAmount(amount)} ${unit}${inKm}`;
-    }
-  }
-  const parsed = parseFootprint({ footprint });
-  // Ours win: they name the unit that was typed, which may not be the one that is sent.
-  const errors = parsed.ok ? unreadable : { ...parsed.fields, ...unreadable };
+  const texts = [...data].filter(([name]) => name.startsWith(FIELD_PREFIX));
+  const footprint = Object.fromEntries(texts.map(([name, text]) => [name.slice(FIELD_PREFIX.length), text]));
   const countryName = form.querySelector<HTMLOptionElement>("[name=country] option:checked")?.text ?? "";
-  const inputs = parsed.ok && Object.keys(errors).length === 0 ? parsed.inputs : null;
+  return readFields(footprint, country, countryName, electricity);
+}
+
+export function readFields(
+  footprint: Readonly<Record<string, unknown>>,
+  country: string,
+  countryName: string,
+  electricity: ElectricityTable,
+): Reading {
+  const parsed = parseFootprint({ footprint });
+  const errors = parsed.ok ? {} : parsed.fields;
+  const inputs = parsed.ok ? parsed.inputs : null;
+  const hints: Record<string, string> = inputs ? hintsOf(footprint, inputs) : {};
   const estimate = inputs && estimateFootprint(inputs, country, electricity);
   return {
     hints,
@@ -99,20 +90,32 @@ function read(form: HTMLFormElement, carUnit: CarUnit, electricity: ElectricityT
   };
 }
 
-function isFieldName(name: string): name is `footprint.${string}` {
-  return name.startsWith(FIELD_PREFIX);
-}
-
-function unitOf(field: string): string | null {
-  if (field in AMOUNTS) return AMOUNTS[field as keyof typeof AMOUNTS].unit;
-  return field in DISTANCES ? "km" : null;
+/** How amounts were understood where that is not obvious, and what makes one doubtful. */
+function hintsOf(footprint: Readonly<Record<string, unknown>>, inputs: FootprintInputs): Record<string, string> {
+  const hints: Record<string, string> = {};
+  for (const field of [...Object.keys(AMOUNTS), ...Object.keys(DISTANCES)] as (keyof FootprintInputs)[]) {
+    const amount = inputs[field];
+    const text = footprint[field];
+    if (typeof amount !== "number" || typeof text !== "string" || text.trim() === "") continue;
+    const isMiles = field === "carKm" && inputs.carUnit === "mi";
+    if (!isMiles && /^\d+$/.test(text.trim())) continue;
+    const unit = field in AMOUNTS ? unitOf(field as AmountField, inputs) : "km";
+    const inKm = isMiles ? ` (${formatAmount(Math.round(amount * KM_PER_MILE))} km)` : "";
+    hints[FIELD_PREFIX + field] = `Read as ${formatAmount(amount)} ${unit}${inKm}`;
+  }
+  if (inputs.shortFlights !== undefined) {
+    const distance = `${FIELD_PREFIX}shortFlightKm`;
+    if (isDomestic(inputs)) hints[distance] = "Counted as domestic flights, for which classes do not matter";
+    if (inputs.shortFlightKm > SHORT_MAX_KM) hints[distance] = "That far? Flights above 3,700 km are long ones.";
+  }
+  return hints;
 }
 
 interface ResultProps {
   reading: Reading;
 }
 
-function Result({ reading }: ResultProps) {
+export function Result({ reading }: ResultProps) {
   const { estimate, country, total, errors, electricity } = reading;
   if (!estimate) {
     return (
@@ -129,14 +132,17 @@ function Result({ reading }: ResultProps) {
   return (
     <>
       <p className="footprint-total">
-        Your estimate: <strong>{total}</strong>
+        Your estimate: <strong data-fact="total">{total}</strong>
       </p>
       <div className="footprint-result">
         <PlaceNote reading={reading} estimate={estimate} />
         <ul className="footprint-bars">
           {categories.map(({ category, kg }) => (
             <li key={category}>
-              <span>{category}</span> <span className="footprint-kg">{formatMass(kg)}</span>
+              <span>{category}</span>{" "}
+              <span className="footprint-kg" data-fact="mass">
+                {formatMass(kg)}
+              </span>
               <svg aria-hidden="true">
                 <rect width={`${largest > 0 ? (100 * kg) / largest : 0}%`} height="100%" rx="3" />
               </svg>
@@ -145,8 +151,11 @@ function Result({ reading }: ResultProps) {
         </ul>
         {saving && (
           <p>
-            What would save most: <b>{saving.change}</b>, <span className="nowrap">{formatAbout(saving.kg)}</span> a
-            year.
+            Of the changes we compared, this one saves most: <b>{saving.change}</b>,{" "}
+            <span className="nowrap" data-fact="mass">
+              {formatAbout(saving.kg)}
+            </span>{" "}
+            a year.
           </p>
         )}
         <Sources reading={reading} estimate={estimate} />
@@ -189,11 +198,15 @@ function Sources({ reading, estimate }: EstimateProps) {
         {lines.map(({ field, place }) => {
           const { factor } = factorOf(field, inputs, reading.country, reading.electricity);
           const average = field === "hotelNights" ? HOTEL_AVERAGE : "world average";
-          const where = place === undefined ? "UK average" : (place && reading.countryName) || average;
+          const isDomesticLine = field === "shortFlights" && isDomestic(inputs);
+          const uk = isDomesticLine ? "domestic flights in the UK, average passenger" : "UK average";
+          const where = place === undefined ? uk : (place && reading.countryName) || average;
+          const year = factor.source.includes(String(factor.year)) ? "" : `, ${factor.year}`;
           return (
             <li key={field}>
-              <b>{AMOUNTS[field].label}</b>: {formatAmount(factor.kgPerUnit)} kg CO2e per {factor.unit}, {where}.
-              Counted: {factor.boundary}. <a href={factor.link}>{factor.source}</a>, {factor.year}.
+              <b>{AMOUNTS[field].label}</b>: <span data-fact="factor">{formatAmount(factor.kgPerUnit)}</span> kg CO2e
+              per {factor.unit}, {where}. Counted: {factor.boundary}. <a href={factor.link}>{factor.source}</a>
+              {year}.
             </li>
           );
         })}

@@ -9,7 +9,7 @@ import {
 } from "../../contract/footprint-fields.ts";
 import { tryTwice } from "./countries.ts";
 import { controlProps, Frame } from "./field.tsx";
-import type { CarUnit, Estimator } from "./footprint-estimate.tsx";
+import type { Estimator } from "./footprint-estimate.tsx";
 
 /** The fragment that opens the part. */
 const FRAGMENT = "footprint";
@@ -47,7 +47,7 @@ const GROUPS: readonly { legend: string; note?: string; controls: readonly Contr
   },
   {
     legend: "Short flights",
-    note: "up to about 3,700 km one way",
+    note: "up to about 3,700 km one way; up to 500 km they count as domestic",
     controls: [
       ["shortFlights", "Return flights"],
       ["shortFlightKm", "Km one way"],
@@ -62,7 +62,7 @@ const GROUPS: readonly { legend: string; note?: string; controls: readonly Contr
       ["longFlightClass", "Class"],
     ],
   },
-  { legend: "Hotels", controls: [["hotelNights", "Nights, one room"]] },
+  { legend: "Hotels", note: "with the figure of your own country", controls: [["hotelNights", "Nights, one room"]] },
 ];
 
 /** What the form asks of the part when it is sent. */
@@ -93,9 +93,8 @@ export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdi
   const [estimator, setEstimator] = useState<Estimator | "loading" | "failed" | null>(null);
   // Uncontrolled like the other fields, so that the browser restores it with the distance.
   const isInMiles = useRef<HTMLInputElement>(null);
-  const carUnit: CarUnit = isInMiles.current?.checked ? "miles" : "km";
   const loaded = typeof estimator === "object" ? estimator : null;
-  const reading = loaded && form.current ? loaded.read(form.current, carUnit) : null;
+  const reading = loaded && form.current ? loaded.read(form.current) : null;
   const announced = useLater(reading?.total ?? "");
 
   async function load() {
@@ -153,7 +152,7 @@ export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdi
     const key = name as keyof FootprintErrors;
     const error = errors[key] ?? (isFocused ? undefined : reading?.errors[key]);
     const hint = error === undefined ? reading?.hints[name] : undefined;
-    const isCar = field === "carKm" && carUnit === "miles";
+    const isCar = field === "carKm" && isInMiles.current?.checked;
     return (
       <Frame key={name} name={name} label={isCar ? "Distance (miles)" : label} error={error} hint={hint}>
         {field in CHOICES ? (
@@ -191,8 +190,8 @@ export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdi
       </summary>
       <div className="footprint-body" id={FRAGMENT}>
         <p>
-          Enter what you know of a year, for yourself or your organisation. Leave the rest empty. Nothing is sent before
-          you send your message.
+          Enter the yearly amounts you know. They can be your own or those of your organisation; leave the rest empty.
+          Nothing leaves this page until you press Submit.
         </p>
         {GROUPS.map(({ legend, note, controls }) => (
           <fieldset key={legend} className="footprint-group" data-columns={controls.length % 3 === 0 ? 3 : 2}>
@@ -201,8 +200,16 @@ export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdi
             </legend>
             {controls.map(control)}
             {legend === "Car" && (
-              <label className="footprint-unit" hidden={!loaded}>
-                <input ref={isInMiles} type="checkbox" id="distance-in-miles" form={formId} /> Distance in miles
+              <label className="footprint-unit">
+                <input
+                  ref={isInMiles}
+                  type="checkbox"
+                  id="distance-in-miles"
+                  name={`${FIELD_PREFIX}carUnit`}
+                  value="mi"
+                  form={formId}
+                />{" "}
+                Distance in miles
               </label>
             )}
           </fieldset>
@@ -223,8 +230,8 @@ export function FootprintPart({ ref, form, formId, electricityUrl, errors, onEdi
         )}
         <p className="footprint-limits">
           This is an estimate, not a certificate. It leaves out food, goods and services, the supply chain, waste,
-          water, buildings and investments, so it is a lower bound for most people and every company. Cutting comes
-          before offsetting, and nobody becomes carbon neutral by buying credits.{" "}
+          water, buildings and investments, so most people and companies emit more. Cutting comes before offsetting.
+          Neither this estimate nor buying credits makes anyone carbon neutral.{" "}
           <a href={FOOTPRINT_PATH}>How we estimate</a>
         </p>
       </div>

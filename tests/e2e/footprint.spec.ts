@@ -81,7 +81,7 @@ test("while somebody types: total, bars, the largest saving, the country's figur
     await expect(total(page)).toHaveText("about 13 t CO2e a year");
     await expect(categories(page)).toHaveText(["Flights", "Car", "Electricity"]);
     await expect(part(page)).toContainText(
-      "What would save most: economy class on the long flights, about 7.0 t a year.",
+      "Of the changes we compared, this one saves most: economy class on the long flights, about 7.0 t a year.",
     );
     const widths = await part(page)
       .locator(".footprint-bars rect")
@@ -101,11 +101,30 @@ test("while somebody types: total, bars, the largest saving, the country's figur
     await page.getByLabel("Distance in miles").uncheck();
   });
 
+  await test.step("a number that can be read in two ways is asked about, and a doubtful flight questioned", async () => {
+    await amount(page, "gasKwh").fill("1.500");
+    await amount(page, "gasKwh").blur();
+    await expect(amount(page, "gasKwh")).toHaveAccessibleDescription("Did you mean 1500 or 1.5?");
+    await amount(page, "gasKwh").fill("");
+    await amount(page, "shortFlights").fill("1");
+    for (const [km, said] of [
+      ["20000", "That far? Flights above 3,700 km are long ones."],
+      ["400", "Counted as domestic flights, for which classes do not matter"],
+    ] as const) {
+      await amount(page, "shortFlightKm").fill(km);
+      await expect(amount(page, "shortFlightKm")).toHaveAccessibleDescription(said);
+    }
+    await amount(page, "shortFlights").fill("");
+    await amount(page, "shortFlightKm").fill("1500");
+  });
+
   await test.step("each factor with its year and source is a click away", async () => {
     await part(page).getByText("Factors and sources").click();
     const electricity = part(page).getByRole("listitem").filter({ hasText: "per kWh" });
     await expect(electricity).toContainText("0.04418 kg CO2e per kWh, France.");
     await expect(electricity).toContainText("2024");
+    const car = part(page).getByRole("listitem").filter({ hasText: "Car:" });
+    await expect(car).toContainText("UK Government (DESNZ) conversion factors 2026, v1.2.");
     await expect(electricity.getByRole("link", { name: "Ember" })).toHaveAttribute(
       "href",
       /^https:\/\/ember-energy\.org\//,

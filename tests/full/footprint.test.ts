@@ -59,7 +59,7 @@ test.each(["SQLite", "PostgreSQL"])(
     expect(new URL(location, server.url).searchParams.get("footprint")).toBe(String(ESTIMATE.totalKg));
     const page = await (await fetch(new URL(location, server.url))).text();
     expect(page).toContain(
-      `<b>${formReference}</b>. Your estimate: ${formatTotal(ESTIMATE.totalKg)}.</span> We will answer by e-mail.`,
+      `<b>${formReference}</b>. Your estimate: ${formatTotal(ESTIMATE.totalKg)}. We understood: Electricity: 1,234.56 kWh; `,
     );
 
     const { reference: without } = await post({ message: "without", email: "eve@example.com" });
