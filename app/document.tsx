@@ -2,6 +2,7 @@ import { Footer } from "./components/footer.tsx";
 import { Header } from "./components/header.tsx";
 import { MARK_COLOUR } from "./components/mark.tsx";
 import displayFont from "./media/display.woff2?url";
+import { SettingsContext } from "./policies/facts.tsx";
 import type { PageFetch, PageScript, RenderContext, Screen } from "./screen.ts";
 import { site } from "./site.ts";
 import { structuredData } from "./structured-data.ts";
@@ -94,7 +95,9 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         <main id="main" tabIndex={-1} className={`screen screen-${screen.name}`}>
           {screen.render(context)}
         </main>
-        <Footer hasFilm={parts.hasFilm} />
+        <SettingsContext value={settings}>
+          <Footer hasFilm={parts.hasFilm} />
+        </SettingsContext>
         {parts.scripts.map(({ type, code }) => (
           <script key={type} type={type}>
             {code}

@@ -1,5 +1,5 @@
 // The home page's only script, written into the page. It starts the film after the page has loaded, pauses it on request
-// and while the page is hidden, and does not load it at all for visitors who chose low carbon.
+// and while the page is hidden, and does not load it at all for visitors who chose no film.
 
 /** Where the visitor's choices are kept: for this visit, or for later ones too. They are never sent anywhere. */
 type Memory = "session" | "always";
@@ -32,14 +32,14 @@ type FilmState = "absent" | "starting" | "playing" | "stopped" | "broken";
 const video = document.querySelector<HTMLVideoElement>("#film");
 const sources = document.querySelector<HTMLTemplateElement>("#film-sources");
 const toggle = document.querySelector<HTMLButtonElement>("#film-toggle");
-const lowCarbon = document.querySelector<HTMLButtonElement>("#low-carbon");
-if (video && sources && toggle && lowCarbon) control(video, sources, toggle, lowCarbon);
+const noFilm = document.querySelector<HTMLButtonElement>("#no-film");
+if (video && sources && toggle && noFilm) control(video, sources, toggle, noFilm);
 
 function control(
   video: HTMLVideoElement,
   sources: HTMLTemplateElement,
   toggle: HTMLButtonElement,
-  lowCarbon: HTMLButtonElement,
+  noFilm: HTMLButtonElement,
 ) {
   const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
   const forcedColours = matchMedia("(forced-colors: active)");
@@ -47,9 +47,12 @@ function control(
   const label = toggle.querySelector("span");
   const grams = document.querySelector<HTMLElement>("#page-grams");
   const gramsWithFilm = grams?.textContent ?? "";
+  const gramsWithoutFilm = grams?.dataset.withoutFilm ?? "";
+  const noFilmLabel = noFilm.querySelector("span");
+  if (noFilmLabel && grams) noFilmLabel.textContent += `: ${gramsWithoutFilm} g CO2e instead of ${gramsWithFilm} g`;
   const stored = recall("session", "film");
   let isWanted = stored === null ? !lessMotion.matches && !saveData : stored === "on";
-  let isLowCarbon = recall("always", "low-carbon") === "on";
+  let isWithoutFilm = recall("always", "no-film") === "on";
   let state: FilmState = "absent";
 
   const become = (next: FilmState) => {
@@ -59,13 +62,13 @@ function control(
     if (label) label.textContent = isOn ? "Pause film" : "Play film";
     // While the film starts, the button stays as it is: hidden on arrival, and in its place after a press.
     if (state !== "starting") toggle.hidden = state === "absent" || state === "broken";
-    lowCarbon.ariaPressed = String(isLowCarbon);
-    if (grams) grams.textContent = state === "absent" ? (grams.dataset.withoutFilm ?? "") : gramsWithFilm;
+    noFilm.ariaPressed = String(isWithoutFilm);
+    if (grams) grams.textContent = state === "absent" ? gramsWithoutFilm : gramsWithFilm;
   };
 
   const apply = () => {
     // With forced colours nothing of the film would be seen.
-    if (isLowCarbon || forcedColours.matches) return unload();
+    if (isWithoutFilm || forcedColours.matches) return unload();
     if (state === "broken") return;
     if (!isWanted || document.hidden) {
       video.pause();
@@ -102,9 +105,9 @@ function control(
     remember("session", "film", isWanted ? "on" : "off");
     apply();
   });
-  lowCarbon.addEventListener("click", () => {
-    isLowCarbon = !isLowCarbon;
-    remember("always", "low-carbon", isLowCarbon ? "on" : "off");
+  noFilm.addEventListener("click", () => {
+    isWithoutFilm = !isWithoutFilm;
+    remember("always", "no-film", isWithoutFilm ? "on" : "off");
     apply();
   });
   lessMotion.addEventListener("change", () => {
@@ -113,8 +116,8 @@ function control(
   });
   forcedColours.addEventListener("change", apply);
   document.addEventListener("visibilitychange", apply);
-  lowCarbon.hidden = false;
-  if (isLowCarbon) become("absent");
+  noFilm.hidden = false;
+  if (isWithoutFilm) become("absent");
   else become(isWanted ? "starting" : "stopped");
   // A prerendered page counts as hidden, so its film waits for the visitor too.
   addEventListener("load", apply);

@@ -80,6 +80,10 @@ This e-mail was sent automatically.`,
 
   /** `null` shows a visible placeholder, and the build lists it as to be done before launch. */
   policyFacts: {
+    /** As registered, e.g. "01234567"; many countries require it on a website. */
+    companyNumber: null,
+    /** e.g. "1 High Street, London EC1A 1AA, United Kingdom" */
+    registeredAddress: null,
     /** e.g. "8 November 2024" */
     lastUpdated: null,
     /** e.g. "the laws of England and Wales" */
@@ -122,5 +126,7 @@ export interface SiteSettings {
   footerColumns: readonly { title: string; links: readonly Link[] }[];
   social: readonly { network: "Facebook" | "Twitter" | "Instagram" | "LinkedIn"; href: string }[];
   acknowledgement: { subject: string; body: `${string}{reference}${string}` };
-  policyFacts: Readonly<Record<"lastUpdated" | "governingLaw" | "arbitrationBody", string | null>>;
+  policyFacts: Readonly<
+    Record<"companyNumber" | "registeredAddress" | "lastUpdated" | "governingLaw" | "arbitrationBody", string | null>
+  >;
 }

@@ -72,6 +72,7 @@ const FACTS = {
   "/refund": [
     "Last updated 8th Nov 2024",
     "No refund for any issue.",
+    "Your rights under the law are not affected.",
     /signed up/,
     /final/,
     /change of mind/i,
@@ -125,9 +126,9 @@ test("the hero says what the specification asks", () => {
   for (const words of [
     "cost-effective carbon offsetting and renewable energy credits",
     "Support renewable power projects",
-    "neutralise the carbon footprint",
+    "People call it neutralising a carbon footprint: it pays for reductions elsewhere.",
     "Carbon neutrality means",
-    "Credits do not make you or a product carbon neutral: they pay for reductions elsewhere",
+    "Credits do not make you or a product carbon neutral.",
   ])
     expect(textOf(main)).toContain(words);
 });
@@ -145,6 +146,7 @@ test("the footer holds the tagline, the company line, three columns and four nam
   const footer = contentsOf(pageOf("/terms"), "footer")[0] ?? "";
   expect(textsOf(footer, "p")).toContain("Carbon Offsetting Made Easy");
   expect(textsOf(footer, "p")).toContain("This site is provided by Brighter Carbon Private Limited.");
+  expect(textsOf(footer, "p")).toContain("Company number [company number]. Registered address: [registered address].");
   const columns = contentsOf(footer, "nav").map((nav) => [
     ...textsOf(nav, "h2"),
     ...elementsOf(nav, "a").map(({ href }) => href),

@@ -1,3 +1,4 @@
+import { Fact } from "../policies/facts.tsx";
 import { type SiteSettings, site } from "../site.ts";
 import { CarbonFigure } from "./carbon-figure.tsx";
 import { Mark } from "./mark.tsx";
@@ -47,7 +48,12 @@ export function Footer({ hasFilm }: { hasFilm: boolean }) {
           </nav>
         ))}
         <div className="footer-end">
-          <p>This site is provided by {site.legalName}.</p>
+          <div>
+            <p>This site is provided by {site.legalName}.</p>
+            <p>
+              Company number <Fact name="companyNumber" />. Registered address: <Fact name="registeredAddress" />.
+            </p>
+          </div>
           <CarbonFigure hasFilm={hasFilm} />
         </div>
       </div>

@@ -22,7 +22,7 @@ interface HeroFilmProps {
 
 /**
  * The still picture paints first. The film's script adds the sources once the page has loaded, unless the visitor
- * chose less motion, less data or less carbon. Until then they are in a template: Firefox warns of sources without
+ * chose less motion, less data or no film. Until then they are in a template: Firefox warns of sources without
  * `src`. Without script the browser plays the film itself, and a checkbox hides it; with `Save-Data` there is neither.
  */
 export function HeroFilm({ film, isSavingData }: HeroFilmProps) {
@@ -63,11 +63,11 @@ export function HeroFilm({ film, isSavingData }: HeroFilmProps) {
               </Icon>
               <span>Pause film</span>
             </button>
-            <button type="button" id="low-carbon" className="film-toggle" aria-pressed="false" hidden>
+            <button type="button" id="no-film" className="film-toggle" aria-pressed="false" hidden>
               <Icon>
-                <path d="M5 19C4 10 9 5 20 4c0 11-5 16-12 14M5 20c2-6 5-9 10-11" />
+                <path d="M8 6h10a2 2 0 0 1 2 2v8M16 18H6a2 2 0 0 1-2-2V8M4 4l16 16" />
               </Icon>
-              <span>Low carbon</span>
+              <span>No film</span>
             </button>
           </div>
         </>

@@ -11,17 +11,19 @@ const PLACEHOLDER: Readonly<Record<FactName, string>> = {
   brand: "brand",
   legalName: "legal name",
   websiteUrl: "website URL",
+  companyNumber: "company number",
+  registeredAddress: "registered address",
   lastUpdated: "last-updated date",
   governingLaw: "governing law",
   arbitrationBody: "arbitration body",
 };
 
-/** The settings that a policy's text is rendered with. */
+/** The settings that facts are rendered with. */
 export const SettingsContext = createContext<BuildSettings | null>(null);
 
 function useSettings(): BuildSettings {
   const settings = useContext(SettingsContext);
-  if (!settings) throw new Error("A policy's text needs a SettingsContext around it.");
+  if (!settings) throw new Error("A fact needs a SettingsContext around it.");
   return settings;
 }
 

@@ -30,8 +30,8 @@ function Contact({ settings: { apiBase, countriesUrl }, electricityUrl }: Render
         <div className="contact-why">
           <p className="contact-tagline">{site.contactTagline}</p>
           <p>
-            Sustainability is steady work: measure, cut what you can, and fund solar and wind power for the rest. Tell
-            us where you are on that path and we will suggest a next step that fits.
+            Sustainability is steady work: measure, cut what you can, and, for the rest, pay for solar and wind projects
+            elsewhere. Tell us where you are on that path and we will suggest a next step that fits.
           </p>
         </div>
       </section>

@@ -29,14 +29,15 @@ function Home({ isSavingData }: { isSavingData: boolean }) {
           renewable energy credits.
         </p>
         <p className="hero-line">
-          Support renewable power projects: reductions elsewhere help neutralise the carbon footprint you cannot yet
-          cut.
+          Support renewable power projects. People call it neutralising a carbon footprint: it pays for reductions
+          elsewhere.
         </p>
         <p className="hero-more">
           Carbon neutrality means cutting your own emissions first and balancing what remains. Credits do not make you
-          or a product carbon neutral: they pay for reductions elsewhere.
+          or a product carbon neutral.
         </p>
         <ButtonLink link={site.startOffsetting} look="primary" />
+        <p className="hero-caption">First step: estimate your footprint.</p>
       </div>
     </div>
   );

@@ -146,7 +146,8 @@ test("pages, titles, descriptions, alerts, the estimate and the mail to senders 
     line: expect.any(Number),
   });
   expect(find("Support solar and wind projects")).toMatchObject({ page: "/", file: "app/screens/home.tsx" });
-  expect(find("Your estimate went with it")).toMatchObject({ page: "contact form" });
+  expect(find("We received your estimate too")).toMatchObject({ page: "contact form" });
+  expect(find("Of the changes we compared")).toMatchObject({ file: "app/contact/footprint-estimate.tsx" });
   expect(find("credits recorded or retired on your behalf")).toMatchObject({ file: "app/policies/privacy.mdx" });
   expect(statements.find(({ text }) => text === "Carbon Offsetting Made Easy")?.pages.length).toBeGreaterThan(1);
 });

@@ -35,7 +35,7 @@ export interface ClaimsReport {
 }
 
 /** Where our own words are written, besides the pages from files. */
-const SOURCES = ["app/**/*.{ts,tsx,mdx}", "contract/footprint*.ts", "docs/{carbon,footprint}.md"];
+const SOURCES = ["app/**/*.{ts,tsx,mdx}", "contract/footprint{,-f*s}.ts", "docs/{carbon,footprint}.md"];
 const OUR_NAMES = [site.legalName, site.brand];
 
 export function reportClaims(rendered: RenderedSite, reviews: readonly Review[], now: Date): ClaimsReport {
