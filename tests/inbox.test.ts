@@ -23,8 +23,8 @@ import type {
 import { electricityTable } from "../prerender/electricity.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
-import { BuildMissing } from "../server/http/site-files.ts";
 import { DEFAULT_PORT, InboxRefused, startInbox } from "../server/inbox/serve.ts";
+import { BuildMissing } from "../server/manifest.ts";
 import { openStore } from "../server/store/open-store.ts";
 import type { Store, Submission } from "../server/store/store.ts";
 import {

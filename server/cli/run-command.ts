@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { ConfigError, parseConfig } from "../config.ts";
-import { readManifest } from "../http/site-files.ts";
+import { readManifest } from "../manifest.ts";
 import { FilesLeft } from "../operator/actions.ts";
 import { EstimateFailed } from "../operator/person.ts";
 import { openStore } from "../store/open-store.ts";

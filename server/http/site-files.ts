@@ -1,14 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type BuildManifest,
-  type BuiltFile,
-  MANIFEST_FILE,
-  MANIFEST_VERSION,
-  NOT_FOUND_PAGE,
-} from "../../contract/build-manifest.ts";
+import { type BuildManifest, type BuiltFile, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
 import { CACHE_CONTROL, securityHeaders } from "../../contract/response-headers.ts";
+import { readManifest } from "../manifest.ts";
 
 export type Encoding = "br" | "gzip" | "identity";
 
@@ -41,31 +36,12 @@ export interface Site {
   headers: Readonly<Record<string, string>>;
 }
 
-/** There is nothing to serve; the message says what to do. */
-export class BuildMissing extends Error {
-  override readonly name = "BuildMissing";
-}
-
 /** Reads the whole build once, films included (less than 1 MB); after that no request touches the disk. */
 export function loadSite(distDir: string): Site {
   const manifest = readManifest(distDir);
   const headers = securityHeaders(manifest.settings.siteUrl);
   const files = new Map(manifest.files.map((file) => [file.url, loadFile(distDir, file, headers)]));
   return { manifest, files, headers };
-}
-
-/** Throws BuildMissing. */
-export function readManifest(distDir: string): BuildManifest {
-  let manifest: BuildManifest;
-  try {
-    manifest = JSON.parse(readFileSync(join(distDir, MANIFEST_FILE), "utf8"));
-  } catch {
-    throw new BuildMissing("There is no build to serve in dist/; run: npm run build");
-  }
-  if (manifest.version !== MANIFEST_VERSION) {
-    throw new BuildMissing("The build in dist/ is of another version of the program; run: npm run build");
-  }
-  return manifest;
 }
 
 function loadFile(distDir: string, file: BuiltFile, siteHeaders: Site["headers"]): ServedFile {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { electricityTable } from "../../prerender/electricity.ts";
 import { estimateOf, messageWith, NOON, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
-import { BuildMissing } from "../http/site-files.ts";
+import { BuildMissing } from "../manifest.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { changePerson, EstimateFailed, type PersonChange, readPerson } from "./person.ts";

@@ -7,7 +7,7 @@ import {
   parseFootprint,
 } from "../../contract/footprint.ts";
 import type { FootprintField } from "../../contract/footprint-fields.ts";
-import { BuildMissing } from "../http/site-files.ts";
+import { BuildMissing } from "../manifest.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
 import { type OperatorParts, removeFiles } from "./actions.ts";
 import { messageJson, visibleJson } from "./export.ts";

@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type BuildManifest, MANIFEST_FILE, MANIFEST_VERSION } from "../contract/build-manifest.ts";
+
+/** There is nothing to serve; the message says what to do. */
+export class BuildMissing extends Error {
+  override readonly name = "BuildMissing";
+}
+
+/** Throws BuildMissing. */
+export function readManifest(distDir: string): BuildManifest {
+  let manifest: BuildManifest;
+  try {
+    manifest = JSON.parse(readFileSync(join(distDir, MANIFEST_FILE), "utf8"));
+  } catch {
+    throw new BuildMissing("There is no build to serve in dist/; run: npm run build");
+  }
+  if (manifest.version !== MANIFEST_VERSION) {
+    throw new BuildMissing("The build in dist/ is of another version of the program; run: npm run build");
+  }
+  return manifest;
+}
