@@ -152,7 +152,11 @@ it("200 messages in the name of one victim, in many spellings: one mail", async 
   expect(team.mails).toHaveLength(200);
   expect(strangers.mails).toHaveLength(1);
   expect(await store.countDeliveries("acknowledgement", new Date(0))).toEqual({
-    ...{ queued: 0, sending: 0, sent: 1, skipped: 199, failed: 0 },
+    queued: 0,
+    sending: 0,
+    sent: 1,
+    skipped: 199,
+    failed: 0,
   });
 });
 
@@ -412,7 +416,11 @@ describe("who gets none", () => {
     await clock.advance(MINUTE_MS);
     expect(strangers.mails).toEqual([]);
     expect(await store.countDeliveries("acknowledgement", new Date(0))).toEqual({
-      ...{ queued: 0, sending: 0, sent: 0, skipped: 1, failed: 0 },
+      queued: 0,
+      sending: 0,
+      sent: 0,
+      skipped: 1,
+      failed: 0,
     });
   });
 
@@ -432,7 +440,8 @@ describe("who gets none", () => {
     other.start();
     await other.log.seen("acknowledged");
     const bytes = (mail: ReceivedMail | undefined, own: string) => [
-      ...[mail?.sender, mail?.recipients],
+      mail?.sender,
+      mail?.recipients,
       mail?.raw
         .toString("latin1")
         .replaceAll(own, "REFERENCE")

@@ -160,7 +160,10 @@ describe("a paused queue", () => {
       {
         text: "Brighter: Messages from the website are not being delivered. No e-mail can be sent until this is fixed: 535 the mail server refused the sign-in: check the user name and password in SMTP_URL",
         troubles: ["paused"],
-        ...{ queued: 1, oldestAgeSeconds: 0, failed: 0, quarantined: 0 },
+        queued: 1,
+        oldestAgeSeconds: 0,
+        failed: 0,
+        quarantined: 0,
       },
     ]);
   });
@@ -181,7 +184,9 @@ describe("a message that failed for good", () => {
     expect(receiver.alerts).toHaveLength(1);
     expect(receiver.alerts[0]?.body).toMatchObject({
       text: "Brighter: Messages from the website are not being delivered. 1 message failed for good; after fixing the cause run: npm run messages -- retry --failed",
-      ...{ troubles: ["failed"], failed: 1, queued: 0 },
+      troubles: ["failed"],
+      failed: 1,
+      queued: 0,
     });
     expect(office.log.count("alert-over")).toBe(0);
     const errors = office.log.lines.filter(({ level }) => level === "error");
@@ -306,7 +311,10 @@ describe("a store that is away", () => {
       {
         text: expect.stringContaining("No message could be stored for 1 minute"),
         troubles: ["store-away"],
-        ...{ queued: null, oldestAgeSeconds: null, failed: null, quarantined: null },
+        queued: null,
+        oldestAgeSeconds: null,
+        failed: null,
+        quarantined: null,
       },
     ]);
     await clock.advance(2 * HOUR_MS - MINUTE_MS);

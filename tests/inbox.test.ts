@@ -77,7 +77,12 @@ async function openInbox(readElectricity = electricityTable) {
   const store = await openStore({ dataDir, databaseUrl: null });
   const clock = createFakeClock();
   const inbox = await startInbox({
-    ...{ store, dataDir, databaseKind: "SQLite", filesDir: await makePage(), port: await findFreePort(), clock },
+    store,
+    dataDir,
+    databaseKind: "SQLite",
+    filesDir: await makePage(),
+    port: await findFreePort(),
+    clock,
     readElectricity,
   });
   onTestFinished(async () => {
@@ -348,10 +353,13 @@ describe("the command", () => {
     onTestFinished(() => void blocker.close());
     const { port } = blocker.address() as { port: number };
     expect(await runCli({ DATA_DIR: dataDir }, "inbox", "--port", String(port))).toEqual({
-      ...{ code: 1, out: "", err: `Port ${port} is in use; choose another with --port, or leave --port out\n` },
+      code: 1,
+      out: "",
+      err: `Port ${port} is in use; choose another with --port, or leave --port out\n`,
     });
     expect(await runCli({ DATA_DIR: join(dataDir, "none") }, "inbox")).toMatchObject({
-      ...{ code: 1, err: expect.stringMatching(/^There are no messages in .+ set DATA_DIR .+\n$/) },
+      code: 1,
+      err: expect.stringMatching(/^There are no messages in .+ set DATA_DIR .+\n$/),
     });
     expect(await runCli({ DATA_DIR: dataDir }, "inbox", "--port", "70000")).toMatchObject({ code: 2 });
   });
@@ -374,7 +382,11 @@ describe("the command", () => {
     const store = await openStore({ dataDir, databaseUrl: null });
     onTestFinished(() => store.close());
     const options = {
-      ...{ store, dataDir, databaseKind: "SQLite" as const, filesDir: join(dataDir, "none"), port: null },
+      store,
+      dataDir,
+      databaseKind: "SQLite" as const,
+      filesDir: join(dataDir, "none"),
+      port: null,
       readElectricity: electricityTable,
     };
     await expect(startInbox(options)).rejects.toThrow(InboxRefused);
@@ -462,7 +474,8 @@ async function setUp(kind: "SQLite" | "PostgreSQL") {
   };
   const act = (action: Action, ...targets: readonly MessageItem[]) =>
     caller.post<ActionAnswer>("actions", {
-      ...{ action, targets: targets.map(({ reference, version }) => ({ reference, version })) },
+      action,
+      targets: targets.map(({ reference, version }) => ({ reference, version })),
     });
   return { dataDir, databaseUrl, env, store, inbox, cli, list, items, item, act, ...caller };
 }
@@ -525,7 +538,11 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     const since = ago(2.5 * HOUR_MS).toISOString();
     expect(await references({ since, until: ago(HOUR_MS / 2).toISOString() })).toEqual([waiting, failed]);
     expect((await list({ search: "émile", tab: "failed" })).counts).toEqual({
-      ...{ all: 1, unanswered: 0, waiting: 0, failed: 0, quarantined: 0 },
+      all: 1,
+      unanswered: 0,
+      waiting: 0,
+      failed: 0,
+      quarantined: 0,
     });
 
     const first = await list({ limit: "3" });
@@ -727,7 +744,9 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       fields: { email: expect.stringContaining("e-mail"), name: expect.stringContaining("name") },
     });
     expect(await change("correct", { version, changes: { name: "Bob King", country: "" } })).toEqual({
-      ...{ outcome: "done", messages: 2, files: 0 },
+      outcome: "done",
+      messages: 2,
+      files: 0,
     });
     for (const kind of ["correct", "restrict", "erase"]) {
       const fields = { version, changes: { name: "X" }, isRestricted: true, confirmation: "bob@example.com" };
@@ -785,13 +804,13 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     const { store, get, cli } = await setUp(kind);
     const quiet = await get<Overview>("overview", { days: "2" });
     expect(quiet).toMatchObject({
-      ...{
-        days: 2,
-        failed: { count: 0, lastAt: null },
-        quarantined: { count: 0, unseen: 0 },
-        queue: { state: "running" },
-      },
-      ...{ waiting: { count: 0, oldestAt: null }, database: { kind, problem: null }, perCountry: [] },
+      days: 2,
+      failed: { count: 0, lastAt: null },
+      quarantined: { count: 0, unseen: 0 },
+      queue: { state: "running" },
+      waiting: { count: 0, oldestAt: null },
+      database: { kind, problem: null },
+      perCountry: [],
       delivery: { count: 0, medianMs: null, slowestMs: null },
     });
     expect(quiet.disk?.freeBytes).toBeGreaterThan(0);
@@ -834,7 +853,8 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     if (!claim) throw new Error("Nothing was claimed");
     await store.unclaim(claim, new Date(), "the mail server refused the password", new Date());
     expect((await get<Overview>("overview")).queue).toMatchObject({
-      ...{ state: "paused", reason: "the mail server refused the password" },
+      state: "paused",
+      reason: "the mail server refused the password",
     });
   });
 
@@ -854,11 +874,13 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     for (const [path, query] of wrong) await expect(get(path, query)).rejects.toThrow(/answered 400.+"invalid"/);
     const target = { reference: "BC-AAAA-AA", version: "1" };
     for (const body of [
-      ...[null, [], "x", { action: "explode", targets: [target] }, { action: "retry", targets: [] }],
-      ...[
-        { action: "retry", targets: [{ reference: "BC-AAAA-AA" }] },
-        { action: "retry", targets: Array(201).fill(target) },
-      ],
+      null,
+      [],
+      "x",
+      { action: "explode", targets: [target] },
+      { action: "retry", targets: [] },
+      { action: "retry", targets: [{ reference: "BC-AAAA-AA" }] },
+      { action: "retry", targets: Array(201).fill(target) },
     ]) {
       await expect(post("actions", body)).rejects.toThrow(/answered 400/);
     }

@@ -101,7 +101,13 @@ describe("the build", () => {
     };
     const claims = { unreviewed: 0, withoutEvidence: [], evidence: [] };
     const manifest: BuildManifest = {
-      ...{ claims, version: MANIFEST_VERSION, settings, site, unset: [], electricity: electricityTable(), files: [] },
+      claims,
+      version: MANIFEST_VERSION,
+      settings,
+      site,
+      unset: [],
+      electricity: electricityTable(),
+      files: [],
     };
     await writeFile(join(distDir, MANIFEST_FILE), JSON.stringify(manifest));
     expect(checkBuild(distDir, settings).findings.map(({ state }) => state)).toEqual(["ok", "ok", "ok"]);

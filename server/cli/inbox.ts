@@ -25,8 +25,13 @@ export const inbox: Command = defineCommand({
     const store = await openStore();
     const databaseKind = databaseUrl === null ? "SQLite" : "PostgreSQL";
     const running = await startInbox({
-      ...{ store, readElectricity, dataDir, databaseKind },
-      ...{ filesDir: FILES_DIR, port: port ?? null, onDefect: reportDefect },
+      store,
+      readElectricity,
+      dataDir,
+      databaseKind,
+      filesDir: FILES_DIR,
+      port: port ?? null,
+      onDefect: reportDefect,
     }).catch((error: unknown) => {
       throw error instanceof InboxRefused ? new CommandFailed(error.message) : error;
     });

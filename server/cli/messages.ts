@@ -266,8 +266,16 @@ const backup = defineCommand({
 
 /** In the order of the help. */
 export const messageCommands: readonly Command[] = [
-  ...[list, show, answered, retry, release, resend, deleteMessage],
-  ...[exportAll, stats, backup],
+  list,
+  show,
+  answered,
+  retry,
+  release,
+  resend,
+  deleteMessage,
+  exportAll,
+  stats,
+  backup,
 ];
 
 async function requireMessage(store: Store, reference: string): Promise<StoredMessage> {

@@ -29,11 +29,14 @@ test("a limit per visitor needs to know who is a proxy", () => {
 
 test("newer factors of the estimate are looked for once they are due", () => {
   expect(checkFactors(new Date("2027-06-29T23:59:59Z"))).toEqual({
-    ...{ name: "footprint", state: "ok", remedy: "" },
+    name: "footprint",
+    state: "ok",
+    remedy: "",
     detail: "DESNZ 2026 v1.2, newer factors are due by 2027-06-30",
   });
   expect(checkFactors(new Date("2027-06-30T00:00:00Z"))).toEqual({
-    ...{ name: "footprint", state: "warn" },
+    name: "footprint",
+    state: "warn",
     detail: "DESNZ 2026 v1.2: newer factors were due by 2027-06-30",
     remedy: "update them as docs/operations.md says, under Once a year",
   });

@@ -40,8 +40,17 @@ it("is one plain text to one address, with the reference and what happens next",
 it("is marked as an automatic answer, and has nothing else that could start or join a conversation", async () => {
   const { parsed } = await written();
   expect(parsed.headers.map(([name]) => name.toLowerCase()).sort()).toEqual([
-    ...["auto-submitted", "content-transfer-encoding", "content-type", "date", "from", "message-id", "mime-version"],
-    ...["reply-to", "subject", "to", "x-auto-response-suppress"],
+    "auto-submitted",
+    "content-transfer-encoding",
+    "content-type",
+    "date",
+    "from",
+    "message-id",
+    "mime-version",
+    "reply-to",
+    "subject",
+    "to",
+    "x-auto-response-suppress",
   ]);
   expect(parsed.header("Auto-Submitted")).toBe("auto-replied");
   expect(parsed.header("X-Auto-Response-Suppress")).toBe("All");

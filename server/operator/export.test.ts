@@ -60,19 +60,26 @@ const AT = new Date("2025-06-15T12:00:00Z");
 
 function messageNumber(number: number): StoredMessage {
   return {
-    ...{ id: String(number), reference: `BC-AAAA-A${number}`, version: "1", state: "queued", acceptedAt: AT },
-    ...{ stateChangedAt: AT, dueAt: AT, attempts: 0, lastError: null, isRestricted: false, answeredAt: null },
-    ...{
-      quarantineReason: null,
-      footprint: null,
-      acknowledgement: null,
-      hook: null,
-      name: "Ada",
-      email: "ada@example.com",
-      phone: "1",
-      country: "",
-      message: "]\n[",
-    },
+    id: String(number),
+    reference: `BC-AAAA-A${number}`,
+    version: "1",
+    state: "queued",
+    acceptedAt: AT,
+    stateChangedAt: AT,
+    dueAt: AT,
+    attempts: 0,
+    lastError: null,
+    isRestricted: false,
+    answeredAt: null,
+    quarantineReason: null,
+    footprint: null,
+    acknowledgement: null,
+    hook: null,
+    name: "Ada",
+    email: "ada@example.com",
+    phone: "1",
+    country: "",
+    message: "]\n[",
   };
 }
 

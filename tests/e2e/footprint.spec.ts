@@ -155,7 +155,9 @@ test("a total is announced once somebody has stopped typing, not with every key"
   await page.exposeFunction("say", (text: string) => said.push(text));
   await announcement(page).evaluate((element) => {
     new MutationObserver(() => window.say(element.textContent ?? "")).observe(element, {
-      ...{ childList: true, characterData: true, subtree: true },
+      childList: true,
+      characterData: true,
+      subtree: true,
     });
   });
   await amount(page, "gasKwh").pressSequentially("12000", { delay: 30 });

@@ -200,7 +200,9 @@ test("the image is built from its context alone, and its server runs from its fi
 
   const port = await findFreePort();
   const inbox = await startProgram(["node", "server/cli.ts", "inbox", "--port", String(port)], {
-    ...{ cwd: image, port, env: { NODE_ENV: "production", DATA_DIR: join(scratch, "data") } },
+    cwd: image,
+    port,
+    env: { NODE_ENV: "production", DATA_DIR: join(scratch, "data") },
   });
   onTestFinished(async () => void (await inbox.stop()));
   expect(await (await fetch(inbox.url)).text()).toContain('id="inbox"');

@@ -60,8 +60,14 @@ test("counts requests, messages and deliveries by outcome, and names nobody", as
     malformed: value('site_messages_refused_total{reason="malformed"}'),
     foreign: value('site_messages_refused_total{reason="foreign-origin"}'),
   }).toEqual({
-    ...{ refusedForGood: 1, queued: 2, repeated: 1, quarantined: 1 },
-    ...{ limited: 1, invalid: 1, malformed: 1, foreign: 1 },
+    refusedForGood: 1,
+    queued: 2,
+    repeated: 1,
+    quarantined: 1,
+    limited: 1,
+    invalid: 1,
+    malformed: 1,
+    foreign: 1,
   });
   expect(value('site_http_requests_total{route="message",status="2xx"}')).toBe(4);
   expect(value('site_http_requests_total{route="message",status="4xx"}')).toBe(4);

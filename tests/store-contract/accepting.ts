@@ -52,8 +52,18 @@ export function acceptingSuite(newPlace: NewPlace): void {
   test("keeps an estimate to the digit, with everything that explains it", async () => {
     const node = await (await newPlace()).open();
     const everything = {
-      ...{ electricityKwh: 0.1 + 0.2, gasKwh: 1e10, heatingOilLitres: 1 / 3, lpgLitres: 0, carKm: 12_345.678 },
-      ...{ railKm: 1, coachKm: 2, busKm: 3, taxiKm: 4, shortFlights: 5, longFlights: 6, hotelNights: 7 },
+      electricityKwh: 0.1 + 0.2,
+      gasKwh: 1e10,
+      heatingOilLitres: 1 / 3,
+      lpgLitres: 0,
+      carKm: 12_345.678,
+      railKm: 1,
+      coachKm: 2,
+      busKm: 3,
+      taxiKm: 4,
+      shortFlights: 5,
+      longFlights: 6,
+      hotelNights: 7,
     };
     const estimates = [estimateOf(everything, "IN"), estimateOf({ hotelNights: 1 }, ""), null];
     const references = await Promise.all(

@@ -88,7 +88,10 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     expect(await node.markDelivered(mine, later(3))).toBe(true);
     expect(await node.markDelivered(mine, later(3))).toBe(false);
     expect(await node.find(reference)).toMatchObject({
-      ...{ state: "delivered", stateChangedAt: later(1), attempts: 1, lastError: null },
+      state: "delivered",
+      stateChangedAt: later(1),
+      attempts: 1,
+      lastError: null,
       acknowledgement: { state: "sent", changedAt: later(3), reason: null },
     });
     expect(await kinds(node, reference)).toEqual(["delivered", "acknowledged"]);
@@ -122,10 +125,13 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     expect(skipped).toEqual(others.map((reference) => ({ reference, reason: "address-limit" })));
     for (const reference of others) {
       expect((await node.find(reference))?.acknowledgement).toMatchObject({
-        ...{ state: "skipped", reason: "address-limit" },
+        state: "skipped",
+        reason: "address-limit",
       });
       expect((await node.history(reference)).at(-1)).toEqual({
-        ...{ at: later(DAY_MS - 1), kind: "acknowledgement-skipped", detail: "address-limit" },
+        at: later(DAY_MS - 1),
+        kind: "acknowledgement-skipped",
+        detail: "address-limit",
       });
     }
     const next = await deliver(node, "ada@gmail.com", later(DAY_MS));
@@ -165,7 +171,9 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     const node = await (await newPlace()).open();
     const reference = await deliver(node, email);
     expect(await claimAcknowledgements(node, 10, MINUTE_MS, RULES, NOON)).toEqual({
-      ...{ claims: [], skipped: [{ reference, reason }], failed: [] },
+      claims: [],
+      skipped: [{ reference, reason }],
+      failed: [],
     });
     expect(await node.find(reference)).toMatchObject({ state: "delivered", lastError: null });
   });
@@ -188,7 +196,7 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     await node.reschedule(mine, later(1), "451 later", NOON);
     await node.restrict("ada@example.com", true, NOON);
     expect((await claimAcknowledgements(node, 10, MINUTE_MS, RULES, later(1))).skipped).toEqual([
-      ...[{ reference, reason: "restricted" }],
+      { reference, reason: "restricted" },
     ]);
     await node.restrict("ada@example.com", false, NOON);
     expect(await claim(node, later(2))).toEqual([]);
@@ -229,7 +237,9 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     const first = await claimOne(node);
     expect(await node.reschedule(first, later(HOUR_MS), "451 later", later(1))).toBe(true);
     expect((await node.find(reference))?.acknowledgement).toEqual({
-      ...{ state: "sending", changedAt: NOON, reason: "451 later" },
+      state: "sending",
+      changedAt: NOON,
+      reason: "451 later",
     });
     expect(await node.dueInMs(NOON, "acknowledgement")).toBe(HOUR_MS);
     const second = await claimOne(node, later(HOUR_MS));
@@ -241,9 +251,7 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     const acknowledgement = { state: "failed", changedAt: later(2 * HOUR_MS), reason: "550 no such user" };
     expect(await node.find(reference)).toEqual({ ...before, acknowledgement });
     expect(await claim(node, later(3 * HOUR_MS))).toEqual([]);
-    expect(await kinds(node, reference)).toEqual([
-      ...["delivered", "acknowledgement-deferred", "acknowledgement-failed"],
-    ]);
+    expect(await kinds(node, reference)).toEqual(["delivered", "acknowledgement-deferred", "acknowledgement-failed"]);
     const none = { queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null, quarantined: 0 };
     expect(await node.queueDepth()).toMatchObject(none);
     expect(await node.queueTrouble(later(9 * HOUR_MS))).toEqual({ pause: null, dueSince: null });
@@ -264,12 +272,14 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     expect((await claimAfterDeath()).claims).toMatchObject([{ attempts: 5 }]);
     expect(await node.markFailed(dead, "550", NOON)).toBe(false);
     expect((await node.history(reference)).at(-1)).toMatchObject({
-      ...{ kind: "acknowledgement-deferred", detail: expect.stringContaining("may come twice") },
+      kind: "acknowledgement-deferred",
+      detail: expect.stringContaining("may come twice"),
     });
     expect((await claimAfterDeath()).claims).toMatchObject([{ attempts: 6 }]);
     expect(await claimAfterDeath()).toEqual({ claims: [], skipped: [], failed: [reference] });
     expect((await node.find(reference))?.acknowledgement).toMatchObject({
-      ...{ state: "failed", reason: expect.stringContaining("given up") },
+      state: "failed",
+      reason: expect.stringContaining("given up"),
     });
   });
 

@@ -92,11 +92,9 @@ export function keepingSuite(newPlace: NewPlace): void {
     expect(await rectify()).toBe(3);
     const after = await Promise.all([first, second, third, other].map((reference) => node.find(reference)));
     expect(after.map((message) => [message?.country, message?.footprint])).toEqual([
-      ...[
-        ["FR", null],
-        ["FR", null],
-        ["FR", corrected],
-      ],
+      ["FR", null],
+      ["FR", null],
+      ["FR", corrected],
       ["GB", estimateOf({ taxiKm: 1 })],
     ]);
     expect(await node.history(first)).toMatchObject([{ kind: "corrected" }]);

@@ -323,7 +323,10 @@ export function operatorSuite(newPlace: NewPlace): void {
   test("measures the time to delivery, without what was sent once more", async () => {
     const node = await openNode();
     expect(await node.deliveryTimes(NOON, [10, 100])).toEqual({
-      ...{ count: 0, medianMs: null, slowestMs: null, buckets: [0, 0, 0] },
+      count: 0,
+      medianMs: null,
+      slowestMs: null,
+      buckets: [0, 0, 0],
     });
     for (const ms of [10, 11, 100, 101]) {
       await store(node);
@@ -337,7 +340,10 @@ export function operatorSuite(newPlace: NewPlace): void {
     await finish(node, "delivered", later(DAY_MS));
     await store(node);
     expect(await node.deliveryTimes(NOON, [10, 100])).toEqual({
-      ...{ count: 4, medianMs: 11, slowestMs: 101, buckets: [1, 2, 1] },
+      count: 4,
+      medianMs: 11,
+      slowestMs: 101,
+      buckets: [1, 2, 1],
     });
   });
 
@@ -399,9 +405,15 @@ export function operatorSuite(newPlace: NewPlace): void {
     ]);
     const zoe = messages[4];
     expect(zoe).toMatchObject({
-      ...{ name: "Zoë O'Neill 🌍", country: "", message: 'Line one\nline two; it\'s "quoted"', attempts: 1 },
-      ...{ acceptedAt: new Date("2025-06-15T14:00:00Z"), lastError: "the mail server refused it (550)" },
-      ...{ answeredAt: null, quarantineReason: null, acknowledgement: null },
+      name: "Zoë O'Neill 🌍",
+      country: "",
+      message: 'Line one\nline two; it\'s "quoted"',
+      attempts: 1,
+      acceptedAt: new Date("2025-06-15T14:00:00Z"),
+      lastError: "the mail server refused it (550)",
+      answeredAt: null,
+      quarantineReason: null,
+      acknowledgement: null,
     });
     expect(await node.history(zoe?.reference ?? "")).toEqual([]);
     expect(await node.list({ search: "ÉMILE" })).toHaveLength(1);

@@ -142,7 +142,11 @@ export function queueSuite(newPlace: NewPlace): void {
     });
     expect(await node.markFailed(await claim(later(2 * HOUR_MS)), "550 no", later(2 * HOUR_MS))).toBe(true);
     expect(await node.find(reference)).toMatchObject({
-      ...{ state: "failed", attempts: 2, dueAt: null, lastError: "550 no", stateChangedAt: later(2 * HOUR_MS) },
+      state: "failed",
+      attempts: 2,
+      dueAt: null,
+      lastError: "550 no",
+      stateChangedAt: later(2 * HOUR_MS),
     });
     expect(await node.claim(1, MINUTE_MS, later(9 * HOUR_MS))).toEqual([]);
   });
@@ -151,8 +155,14 @@ export function queueSuite(newPlace: NewPlace): void {
     const node = await (await newPlace()).open();
     expect(await node.dueInMs(NOON)).toBeNull();
     expect(await node.queueDepth()).toEqual({
-      ...{ queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null, quarantined: 0 },
-      ...{ newlyQuarantined: 0, lastQuarantinedId: null, hook: NO_HOOK },
+      queued: 0,
+      oldestQueuedAt: null,
+      failed: 0,
+      lastFailedAt: null,
+      quarantined: 0,
+      newlyQuarantined: 0,
+      lastQuarantinedId: null,
+      hook: NO_HOOK,
     });
     await store(node);
     expect(await node.dueInMs(later(2))).toBe(-2);
@@ -204,7 +214,11 @@ export function queueSuite(newPlace: NewPlace): void {
       1,
     );
     expect(await node.find(String(references[0]))).toMatchObject({
-      ...{ state: "queued", attempts: 0, dueAt: later(HOUR_MS), lastError: null, stateChangedAt: later(HOUR_MS) },
+      state: "queued",
+      attempts: 0,
+      dueAt: later(HOUR_MS),
+      lastError: null,
+      stateChangedAt: later(HOUR_MS),
     });
     expect(await node.act("retry", { since: new Date(0) }, later(HOUR_MS))).toHaveLength(1);
     expect(await node.act("retry", { since: new Date(0) }, later(HOUR_MS))).toHaveLength(0);

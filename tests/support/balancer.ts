@@ -58,8 +58,21 @@ export async function startBalancer(name: keyof typeof BALANCERS, nodeUrls: read
 export async function prepareNginx({ folder, port, nodePorts }: Parameters<Prepare>[0]): Promise<string[]> {
   const [certificate, key] = [join(folder, "fullchain.pem"), join(folder, "privkey.pem")];
   spawnSync("openssl", [
-    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"],
-    ...["-subj", "/CN=www.example.com", "-keyout", key, "-out", certificate],
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:prime256v1",
+    "-nodes",
+    "-days",
+    "1",
+    "-subj",
+    "/CN=www.example.com",
+    "-keyout",
+    key,
+    "-out",
+    certificate,
   ]);
   const plainPort = await findFreePort();
   const example = withNodes(await readFile("deploy/nginx.conf", "utf8"), nodePorts)
@@ -99,7 +112,12 @@ function ask(port: number, path: string, options: { headers?: Record<string, str
   const { promise, resolve, reject } = Promise.withResolvers<BalancerAnswer>();
   const outgoing = request(
     {
-      ...{ host: "127.0.0.1", port, path, servername: "www.example.com", rejectUnauthorized: false, timeout: 30_000 },
+      host: "127.0.0.1",
+      port,
+      path,
+      servername: "www.example.com",
+      rejectUnauthorized: false,
+      timeout: 30_000,
       method: json === undefined ? "GET" : "POST",
       headers: {
         host: "www.example.com",

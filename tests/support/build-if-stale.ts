@@ -7,8 +7,14 @@ import { parseBuildSettings } from "../../contract/build-settings.ts";
 
 /** What the site is made of; prerender/site-plugin.test.ts compares it with what Vite loads. */
 export const SOURCES = [
-  ...["app", "contract", "prerender", "server/mail/compose.ts", "docs/carbon.md", "docs/footprint.md"],
-  ...["vite.config.ts", "package-lock.json"],
+  "app",
+  "contract",
+  "prerender",
+  "server/mail/compose.ts",
+  "docs/carbon.md",
+  "docs/footprint.md",
+  "vite.config.ts",
+  "package-lock.json",
 ];
 
 /** Builds the site and the inbox, unless they are newer than everything they are made of, and have the present settings. */

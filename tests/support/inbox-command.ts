@@ -26,7 +26,11 @@ export async function openInboxCommand(
   const printed = collectOutput();
   const stop = Promise.withResolvers<void>();
   const ended = runCommand(["inbox", ...args], {
-    ...{ env, out: printed.add, err: printed.add, isTerminal: false, confirm: null },
+    env,
+    out: printed.add,
+    err: printed.add,
+    isTerminal: false,
+    confirm: null,
     untilStopped: () => stop.promise,
   });
   ended.then(printed.fail, printed.fail);

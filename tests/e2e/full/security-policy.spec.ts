@@ -144,7 +144,10 @@ function siteWithFilm(film: FilmSource): Site {
   const fetches = [{ kind: "film", urls: [film.url] }] as const;
   const policy = contentSecurityPolicy({ inlineStyles, inlineScripts, fetches }, site.manifest.settings);
   const headers = [
-    ...["content-type", home.contentType, "content-length", String(body.length)],
+    "content-type",
+    home.contentType,
+    "content-length",
+    String(body.length),
     ...Object.entries({ ...site.headers, "content-security-policy": policy }).flat(),
   ];
   const variant = { ...home.variants.identity, body, headers };
