@@ -48,8 +48,8 @@ function control(
   const grams = document.querySelector<HTMLElement>("#page-grams");
   const gramsWithFilm = grams?.textContent ?? "";
   const gramsWithoutFilm = grams?.dataset.withoutFilm ?? "";
-  const noFilmLabel = noFilm.querySelector("span");
-  if (noFilmLabel && grams) noFilmLabel.textContent += `: ${gramsWithoutFilm} g CO2e instead of ${gramsWithFilm} g`;
+  const bothGrams = noFilm.querySelector(".film-grams");
+  if (bothGrams && grams) bothGrams.textContent = `: ${gramsWithoutFilm} g CO2e instead of ${gramsWithFilm} g`;
   const stored = recall("session", "film");
   let isWanted = stored === null ? !lessMotion.matches && !saveData : stored === "on";
   let isWithoutFilm = recall("always", "no-film") === "on";

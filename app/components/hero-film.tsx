@@ -67,7 +67,10 @@ export function HeroFilm({ film, isSavingData }: HeroFilmProps) {
               <Icon>
                 <path d="M8 6h10a2 2 0 0 1 2 2v8M16 18H6a2 2 0 0 1-2-2V8M4 4l16 16" />
               </Icon>
-              <span>No film</span>
+              <span>
+                No film
+                <span className="film-grams" />
+              </span>
             </button>
           </div>
         </>
