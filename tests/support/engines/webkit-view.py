@@ -14,8 +14,8 @@ from gi.repository import GLib, Gtk, WebKit2  # noqa: E402
 
 options = json.loads(sys.argv[1])
 modes = options["modes"]
-# The driver discards what its browser writes.
-os.dup2(os.open(options["consoleFile"], os.O_WRONLY | os.O_CREAT | os.O_APPEND), 1)
+# The driver discards what its browser writes. Despite the setting's name, the console goes to standard error.
+os.dup2(os.open(options["consoleFile"], os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
 
 theme = Gtk.Settings.get_default()
 theme.set_property("gtk-enable-animations", not modes["isMotionReduced"])
