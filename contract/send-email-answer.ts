@@ -26,6 +26,9 @@ export const REFERENCE_PARAMETER = "reference";
 export const REFERENCE_PATTERN = /^[A-Z]{2,4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/;
 export const REFERENCE_SLOT_ID = "sent-reference";
 
+/** In the alert about the estimate, the server writes here which amount it means, and what to do about it. */
+export const PROBLEMS_SLOT_ID = "unreadable-amounts";
+
 /** Beside it, where the message came with an estimate, the total in kg. */
 export const FOOTPRINT_PARAMETER = "footprint";
 

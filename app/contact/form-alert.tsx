@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { formatTotal } from "../../contract/footprint-fields.ts";
-import { ALERT_ID, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
+import { ALERT_ID, PROBLEMS_SLOT_ID, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
 import { type FormState, START } from "./form-state.ts";
 
 const TEXT = {
@@ -70,8 +70,10 @@ function AlertsWithoutScript({ apiBase }: { apiBase: string }) {
       </div>
       <div className="alert-target" id={ALERT_ID.unreadable} role="alert" tabIndex={-1}>
         <Alert outcome="failed">
-          An amount of your estimate could not be read. {goBack} Enter numbers such as 1500 or 12.5: what is written
-          1.500 can mean 1500 or 1.5.
+          An amount of your estimate could not be read.{" "}
+          {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes here which, and React must not remove it */}
+          <span id={PROBLEMS_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />
+          {goBack}
         </Alert>
       </div>
       <div className="alert-target" id={ALERT_ID.limited} role="alert" tabIndex={-1}>

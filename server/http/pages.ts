@@ -2,9 +2,14 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
 import { formatTotal } from "../../contract/footprint-fields.ts";
-import { REFERENCE_SLOT_ID, SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN } from "../../contract/send-email-answer.ts";
+import {
+  PROBLEMS_SLOT_ID,
+  REFERENCE_SLOT_ID,
+  SENT_ALERT_HIDDEN,
+  SENT_ALERT_SHOWN,
+} from "../../contract/send-email-answer.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
-import { readSent } from "./sent-result.ts";
+import { readProblems, readSent } from "./sent-result.ts";
 import type { ServedFile, Site } from "./site-files.ts";
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => void;
@@ -108,13 +113,17 @@ function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: stri
 }
 
 /** A parameter that is given twice is an array, and fits no pattern. */
-/** After a post without script: the contact page with what was sent filled in. Null for any other request. */
+/** After a post without script: the contact page with what came of it filled in. Null for any other request. */
 function withResult(file: ServedFile, query: string | undefined, clientKey: Uint8Array): Buffer | null {
-  const sent = file.kind === "page" && query ? readSent(new URLSearchParams(query), clientKey) : null;
-  if (!sent) return null;
+  if (file.kind !== "page" || !query) return null;
+  const parameters = new URLSearchParams(query);
+  const sent = readSent(parameters, clientKey);
+  const problems = readProblems(parameters, clientKey);
+  if (!sent && !problems) return null;
   const html = file.variants.identity.body.toString();
-  const slot = `<span id="${REFERENCE_SLOT_ID}">`;
+  const slot = `<span id="${sent ? REFERENCE_SLOT_ID : PROBLEMS_SLOT_ID}">`;
   if (!html.includes(slot)) return null;
+  if (!sent) return Buffer.from(html.replace(slot, `${slot}${problems} `));
   const { reference, estimate } = sent;
   const words = estimate
     ? ` Your estimate: ${formatTotal(estimate.totalKg)}. We understood: ${estimate.understood}.`

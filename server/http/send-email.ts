@@ -10,13 +10,13 @@ import {
   isFootprintField,
   parseFootprint,
 } from "../../contract/footprint.ts";
-import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
+import { AMOUNTS, DISTANCES, FIELD_PREFIX } from "../../contract/footprint-fields.ts";
 import { ALERT_ID, type AnswerErrors, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
 import { type Acceptance, type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/meter.ts";
 import { networksOf } from "./client-address.ts";
-import { sentQuery } from "./sent-result.ts";
+import { problemsQuery, sentQuery } from "./sent-result.ts";
 
 export interface SendEmailParts {
   config: Config;
@@ -129,7 +129,9 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
     const fields = { ...(!parsed.ok && parsed.fields), ...(!parsedFootprint.ok && parsedFootprint.fields) };
     recordRefusal(request, meter, "invalid", { fields: [...new Set(Object.keys(fields).map(loggedName))] });
     const error = "Please correct the marked fields.";
-    return answer(request, reply, 422, { success: false, error, fields });
+    const problems = estimateProblems(fields);
+    const query = problems === "" ? "" : `?${problemsQuery(problems, store.clientKey)}`;
+    return answer(request, reply, 422, { success: false, error, fields }, query);
   }
   const { message } = parsed;
   const { inputs } = parsedFootprint;
@@ -202,6 +204,15 @@ function recordAcceptance(request: FastifyRequest, meter: Meter, acceptance: Acc
 function loggedName(field: string): string {
   const isUnknown = field.startsWith(FIELD_PREFIX) && !isFootprintField(field.slice(FIELD_PREFIX.length));
   return isUnknown ? "footprint" : field;
+}
+
+/** For a page without script: which amounts cannot be used, by their labels. Holds nothing that a sender wrote. */
+function estimateProblems(fields: AnswerErrors): string {
+  const labels = Object.entries({ ...AMOUNTS, ...DISTANCES });
+  return labels
+    .map(([name, { label }]) => [label, fields[`${FIELD_PREFIX}${name}`]])
+    .flatMap(([label, problem]) => (problem === undefined ? [] : [`${label}: ${problem}`]))
+    .join(" ");
 }
 
 function recordRefusal({ log }: FastifyRequest, meter: Meter, reason: RefusalReason, details = {}): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readSent, sentQuery } from "./sent-result.ts";
+import { problemsQuery, readProblems, readSent, sentQuery } from "./sent-result.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const SENT = { reference: "BC-7K3Q-9M", estimate: { totalKg: 1234.5, understood: "Car: 8,000 miles, petrol" } };
@@ -25,4 +25,13 @@ test("nothing is read of a query that was made up, changed, or made with another
   expect(changed((query) => query.set("understood", "Nothing"))).toBeNull();
   expect(changed((query) => query.delete("code"))).toBeNull();
   expect(readSent(new URLSearchParams(sentQuery(SENT, KEY)), new Uint8Array(32))).toBeNull();
+});
+
+test("the problems of an estimate are read back, and only as they were written", () => {
+  const query = new URLSearchParams(problemsQuery("Car: Did you mean 1500 or 1.5?", KEY));
+  expect(readProblems(query, KEY)).toBe("Car: Did you mean 1500 or 1.5?");
+  expect(readSent(query, KEY)).toBeNull();
+  query.set("problems", "Call this number");
+  expect(readProblems(query, KEY)).toBeNull();
+  expect(readProblems(new URLSearchParams(sentQuery(SENT, KEY)), KEY)).toBeNull();
 });

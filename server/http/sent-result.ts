@@ -8,6 +8,7 @@ export interface SentResult {
 }
 
 const UNDERSTOOD_PARAMETER = "understood";
+const PROBLEMS_PARAMETER = "problems";
 const CODE_PARAMETER = "code";
 
 /** With a code that only the nodes of this site can make, so that no link can show a success that never happened. */
@@ -21,19 +22,36 @@ export function sentQuery({ reference, estimate }: SentResult, key: Uint8Array):
   return query.toString();
 }
 
+/** The same for a message that was refused: sentences of ours about its estimate. */
+export function problemsQuery(problems: string, key: Uint8Array): string {
+  const query = new URLSearchParams({ [PROBLEMS_PARAMETER]: problems });
+  query.set(CODE_PARAMETER, codeOf(query, key));
+  return query.toString();
+}
+
 /** Null unless `sentQuery` made the query. */
 export function readSent(query: URLSearchParams, key: Uint8Array): SentResult | null {
   const reference = query.get(REFERENCE_PARAMETER);
-  const given = Buffer.from(query.get(CODE_PARAMETER) ?? "");
-  const expected = Buffer.from(codeOf(query, key));
-  if (reference === null || given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+  if (reference === null || !isOurs(query, key)) return null;
   const totalKg = query.get(FOOTPRINT_PARAMETER);
   const understood = query.get(UNDERSTOOD_PARAMETER) ?? "";
   return { reference, estimate: totalKg === null ? null : { totalKg: Number(totalKg), understood } };
 }
 
+/** Null unless `problemsQuery` made the query. */
+export function readProblems(query: URLSearchParams, key: Uint8Array): string | null {
+  return isOurs(query, key) ? query.get(PROBLEMS_PARAMETER) : null;
+}
+
+function isOurs(query: URLSearchParams, key: Uint8Array): boolean {
+  const given = Buffer.from(query.get(CODE_PARAMETER) ?? "");
+  const expected = Buffer.from(codeOf(query, key));
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
 function codeOf(query: URLSearchParams, key: Uint8Array): string {
-  const parts = [REFERENCE_PARAMETER, FOOTPRINT_PARAMETER, UNDERSTOOD_PARAMETER].map((name) => query.get(name));
+  const names = [REFERENCE_PARAMETER, FOOTPRINT_PARAMETER, UNDERSTOOD_PARAMETER, PROBLEMS_PARAMETER];
+  const parts = names.map((name) => query.get(name));
   return createHmac("sha256", key)
     .update(JSON.stringify(["sent", ...parts]))
     .digest("base64url")

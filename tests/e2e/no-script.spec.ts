@@ -66,9 +66,12 @@ test("an amount that cannot be read is named, and going back finds it", async ({
   await page.goto("/contact#footprint");
   await fillForm(page, { ...VISITOR, country: "" });
   await page.locator('[id="footprint.carKm"]').fill("far");
+  await page.locator('[id="footprint.gasKwh"]').fill("1.500");
   await page.getByRole("button", { name: "Submit" }).click();
   const alert = page.getByRole("alert").filter({ visible: true });
-  await expect(alert).toContainText("An amount of your estimate could not be read.");
+  await expect(alert).toContainText(
+    "An amount of your estimate could not be read. Natural gas: Did you mean 1500 or 1.5? Car: Enter a number of km",
+  );
   await page.goBack();
   await expect(page.locator('[id="footprint.carKm"]')).toHaveValue("far");
 });
