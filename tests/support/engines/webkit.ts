@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { expect } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 import { Builder, Key } from "selenium-webdriver";
 import { DEBIAN_PYTHON } from "../../../scripts/programs.mjs";
 import { findFreePort, type RunningProgram, startProgram } from "../../../scripts/run-server.ts";
@@ -24,26 +23,20 @@ const KEYS: Readonly<Record<string, string>> = {
 };
 
 async function launch(modes: Modes): Promise<Driver> {
-  const folder = await mkdtemp(join(tmpdir(), "webkit-"));
+  // Emptied by the next run of the tests. A process of WebKit's may write to its cache until after the test.
+  const folder = test.info().outputPath("webkit");
+  await mkdir(folder, { recursive: true });
   const [consoleFile, printFile] = [join(folder, "console.txt"), join(folder, "page.pdf")];
   const display = await startDisplay();
   let program: RunningProgram | undefined;
   const stop = async () => {
     await program?.stop();
     await display.stop();
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
     const port = await findFreePort();
     program = await startProgram([...WITH_TESTS, "WebKitWebDriver", "-p", String(port)], {
-      env: {
-        HOME: folder,
-        // No cache on disk: its process may end after the others, and would create the folder again.
-        XDG_CACHE_HOME: "/dev/null",
-        DISPLAY: display.name,
-        GDK_BACKEND: "x11",
-        LIBGL_ALWAYS_SOFTWARE: "1",
-      },
+      env: { HOME: folder, DISPLAY: display.name, GDK_BACKEND: "x11", LIBGL_ALWAYS_SOFTWARE: "1" },
       port,
     });
     const args = [VIEW, JSON.stringify({ modes, consoleFile, printFile })];
