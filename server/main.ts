@@ -5,6 +5,7 @@ import { createApp } from "./app.ts";
 import { type Config, ConfigError, parseConfig } from "./config.ts";
 import { createReadiness } from "./http/health.ts";
 import { loadSite, type Site } from "./http/site-files.ts";
+import { type LogStream, openLogStream } from "./log-stream.ts";
 import { createEmlMailer } from "./mail/eml.ts";
 import { createSmtpMailer } from "./mail/smtp.ts";
 import { BuildMissing } from "./manifest.ts";
@@ -18,6 +19,9 @@ import { MetricsRefused, openMetrics } from "./watch/metrics.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 const SHUTDOWN_MS = 10_000;
+/** For the last lines of the log, when nobody reads it or the disk is slow. */
+const LOG_MS = 500;
+const [STDOUT, STDERR] = [1, 2];
 
 try {
   await run(parseConfig(process.env));
@@ -45,10 +49,14 @@ async function run(config: Config): Promise<void> {
   // Started once the server listens; until then messages are only stored.
   let outbox: Outbox | undefined;
   let alerts: Alerts | undefined;
+  // Where standard error is the same pipe, Node's first use of it would make that pipe block; so it comes before ours.
+  void process.stderr;
+  const logStream = openLogStream(STDOUT);
   const app = createApp({
     config,
     site,
     store,
+    logStream,
     meter,
     readiness,
     onStored: (state) => (state === "queued" ? outbox?.wake() : alerts?.checkNow()),
@@ -73,9 +81,10 @@ async function run(config: Config): Promise<void> {
   const purge = startPurge({ store, retention, dataDir, log });
 
   onStopSignal(process, () => void shutDown());
-  console.log(readyLine(site, (app.server.address() as AddressInfo).port, config, mailer.destination));
+  const { port } = app.server.address() as AddressInfo;
+  logStream.write(`${readyLine(site, port, config, mailer.destination)}\n`);
   for (const { problem, remedy } of outdatedSettings(site.manifest.settings, config.build)) {
-    console.log(`${problem}; ${remedy}`);
+    logStream.write(`${problem}; ${remedy}\n`);
   }
 
   /**
@@ -94,14 +103,20 @@ async function run(config: Config): Promise<void> {
     await metrics?.close();
     await Promise.all([mailer.close(), acknowledgement?.mailer.close()]);
     await store.close();
-    process.exit(0);
+    await exit(0, logStream);
   }
 }
 
 /** For what only a restart by the supervisor can fix. */
-function endWith(error: Error): void {
-  console.error(error.message);
-  process.exit(1);
+async function endWith(error: Error): Promise<void> {
+  const errors = openLogStream(STDERR);
+  errors.write(`${error.message}\n`);
+  await exit(1, errors);
+}
+
+async function exit(code: number, logStream: LogStream): Promise<void> {
+  if ((await logStream.close(LOG_MS)) === "stuck") endNow(process);
+  process.exit(code);
 }
 
 function readyLine(site: Site, port: number, config: Config, mailDestination: string): string {

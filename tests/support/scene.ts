@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
-import { type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { type RunningProgram, type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import type { Store } from "../../server/store/store.ts";
 import { findViolations, messageIdsOf } from "./invariant.ts";
@@ -90,7 +90,7 @@ export async function stopAsking(server: RunningServer): Promise<number | null> 
 }
 
 /** Pages and the sign of life, while messages cannot be stored. */
-export async function expectPagesUp(server: RunningServer): Promise<void> {
+export async function expectPagesUp(server: RunningProgram): Promise<void> {
   for (const path of ["/", "/contact", "/healthz"]) {
     const response = await fetch(server.url + path, { signal: AbortSignal.timeout(3000) });
     expect([path, response.status]).toEqual([path, 200]);
@@ -105,7 +105,7 @@ export function expectRefusedForNow(answers: readonly (Answer | null)[]): void {
   }
 }
 
-export async function kill({ process }: RunningServer): Promise<void> {
+export async function kill({ process }: RunningProgram): Promise<void> {
   if (process.exitCode !== null || process.signalCode !== null) return;
   process.kill("SIGKILL");
   await once(process, "exit");

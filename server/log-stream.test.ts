@@ -1,0 +1,23 @@
+import { openSync } from "node:fs";
+import { expect, test } from "vitest";
+import { makePipe } from "../tests/support/pipe.ts";
+import { openLogStream } from "./log-stream.ts";
+
+test("writes to a pipe that nobody reads do not wait, and the lines that were dropped are counted", async () => {
+  const pipe = await makePipe();
+  const log = openLogStream(openSync(pipe.path, "w"));
+  const written = 10_000;
+  for (let index = 0; index < written; index += 1) log.write(`${JSON.stringify({ index, text: "x".repeat(100) })}\n`);
+  expect(await log.close(20)).toBe("closed");
+  let text = "";
+  await expect.poll(() => (text += pipe.read())).toContain('"event":"log-dropped"');
+  const lines = text.trimEnd().split("\n");
+  const { count, level, msg } = JSON.parse(lines.pop() ?? "");
+  expect({ level, msg }).toEqual({ level: 50, msg: expect.stringMatching(/dropped/) });
+  expect(count).toBeGreaterThan(1000);
+  expect(lines.map((line) => JSON.parse(line).index)).toEqual(
+    Array.from({ length: written - count }, (_, index) => index),
+  );
+  log.write("next\n");
+  await expect.poll(() => pipe.read()).toBe("next\n");
+});

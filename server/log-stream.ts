@@ -1,0 +1,89 @@
+import { createWriteStream, fstatSync, write } from "node:fs";
+import { Socket } from "node:net";
+import { hostname } from "node:os";
+import { pid } from "node:process";
+import type { Writable } from "node:stream";
+import { withinMs } from "./time.ts";
+
+/** What waits for a slow reader or disk, in memory. */
+const MAX_WAITING_BYTES = 256 * 1024;
+const RETRY_MS = 1000;
+/** pino's number for an error. */
+const ERROR_LEVEL = 50;
+
+export interface LogStream {
+  /** Never waits and never throws: a line that cannot be written is dropped, and the count is written once it can be. */
+  write(line: string): void;
+  /**
+   * Waits this long for what is not written yet. "stuck" means that a thread of this process still waits for the disk or
+   * the terminal, so that `process.exit` would wait too.
+   */
+  close(limitMs: number): Promise<"closed" | "stuck">;
+}
+
+/** Writes lines to a file descriptor of this process, such as standard output, whatever that is: a file, a pipe, a terminal. */
+export function openLogStream(fd: number): LogStream {
+  const status = fstatSync(fd);
+  const isPipe = status.isFIFO() || status.isSocket();
+  let dropped = 0;
+  /** Null after a failure, until the next attempt. */
+  let stream: Writable | null = open();
+
+  /**
+   * Not `process.stdout`, which blocks the process while a pipe is full, and after an error never writes again. A file
+   * gets each line in a call of its own, since of several lines in one nobody could tell which were written.
+   */
+  function open(): Writable {
+    const opened = isPipe
+      ? new Socket({ fd, readable: false, writable: true })
+      : createWriteStream("", { fd, autoClose: false, fs: { write } });
+    opened.once("error", () => {
+      stream = null;
+      setTimeout(retry, RETRY_MS).unref();
+    });
+    opened.on("drain", reportDropped);
+    return opened;
+  }
+
+  function retry(): void {
+    stream = open();
+    // Ends a line that the failure may have cut.
+    send("\n", 0);
+    reportDropped();
+  }
+
+  function reportDropped(): void {
+    if (dropped === 0) return;
+    const count = dropped;
+    dropped = 0;
+    const line = { level: ERROR_LEVEL, time: Date.now(), pid, hostname: hostname(), event: "log-dropped", count };
+    send(
+      `${JSON.stringify({ ...line, msg: "Lines of the log were dropped, because they could not be written" })}\n`,
+      count,
+    );
+  }
+
+  /** `lines` is how many lines are lost if this cannot be written. */
+  function send(text: string, lines: number): void {
+    if (stream === null || stream.writableLength > MAX_WAITING_BYTES) {
+      dropped += lines;
+      return;
+    }
+    stream.write(text, (error) => {
+      if (error) dropped += lines;
+    });
+  }
+
+  return {
+    write: (line) => send(line, 1),
+    async close(limitMs) {
+      const written = Promise.withResolvers<void>();
+      if (stream === null) return "closed";
+      stream.write("", () => written.resolve());
+      return withinMs(limitMs, written.promise).then(
+        () => "closed",
+        () => (isPipe ? "closed" : "stuck"),
+      );
+    },
+  };
+}

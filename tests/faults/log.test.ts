@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { findFreePort, type RunningProgram, startProgram } from "../../scripts/run-server.ts";
+import { createVisitors } from "../support/load.ts";
+import { makePipe } from "../support/pipe.ts";
+import { expectPagesUp, kill } from "../support/scene.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { mountSmallDisk } from "../support/small-disk.ts";
+
+/** More lines than fit into the last block of a file that may not grow. */
+const MESSAGES = 40;
+const STOP_MS = 5000;
+
+/** The server with standard output and standard error in this file or pipe. */
+async function startLoggingTo(log: string): Promise<RunningProgram> {
+  const port = await findFreePort();
+  const settings = { HOURLY_LIMIT: "off", RATE_LIMIT: "off", DATA_DIR: await makeScratchFolder() };
+  const command = ["sh", "-c", 'exec node server/main.ts >>"$LOG" 2>&1'];
+  const server = await startProgram(command, { env: { ...settings, PORT: String(port), LOG: log }, port });
+  onTestFinished(() => kill(server));
+  return server;
+}
+
+async function expectServing(server: RunningProgram): Promise<void> {
+  await expectPagesUp(server);
+  const answers = await createVisitors().post(server.url, MESSAGES);
+  expect(answers.map((answer) => answer?.status)).toEqual(answers.map(() => 200));
+  await expectPagesUp(server);
+}
+
+test("a log on a full disk: messages and pages as ever, and the dropped lines are counted once there is room", async ({
+  skip,
+}) => {
+  const disk = await mountSmallDisk(skip);
+  const file = join(disk.folder, "log");
+  const readLog = () => readFileSync(file, "utf8");
+  const server = await startLoggingTo(file);
+  await expect.poll(readLog).toContain(" is on http://");
+  await disk.fill();
+  await expectServing(server);
+  disk.free();
+  await expect.poll(readLog, { timeout: 5000 }).toContain('"event":"log-dropped"');
+  expect(await server.stop()).toBe(0);
+  const lines = readLog().split("\n");
+  const [dropped] = lines.flatMap((line) => /"event":"log-dropped","count":(\d+)/.exec(line)?.[1] ?? []);
+  const events = lines.filter((line) => /"event":"(accepted|delivered)".*\}$/.test(line));
+  // Each message is accepted and delivered.
+  expect(events.length + Number(dropped)).toBe(2 * MESSAGES);
+  expect(lines.at(-2)).toContain('"event":"stopping"');
+});
+
+test("a log in a pipe that nobody reads: messages and pages as ever, and SIGTERM ends the server in time", async () => {
+  const pipe = await makePipe();
+  const server = await startLoggingTo(pipe.path);
+  pipe.fill();
+  await expectServing(server);
+  const sentMs = performance.now();
+  expect(await server.stop()).toBe(0);
+  expect(performance.now() - sentMs).toBeLessThan(STOP_MS);
+});

@@ -1,0 +1,41 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { makeScratchFolder } from "./scratch-folder.ts";
+
+export interface Pipe {
+  path: string;
+  /** Writes until the pipe takes no more. */
+  fill(): void;
+  /** Everything that is in the pipe now. */
+  read(): string;
+}
+
+/** A named pipe that nobody reads but the test, and only when it says so. */
+export async function makePipe(): Promise<Pipe> {
+  const path = join(await makeScratchFolder(), "pipe");
+  spawnSync("mkfifo", [path]);
+  const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  onTestFinished(() => closeSync(fd));
+  /** Calls again and again, until the pipe would block. */
+  const repeat = (call: () => void) => {
+    try {
+      for (;;) call();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+    }
+  };
+  return {
+    path,
+    fill: () => repeat(() => writeSync(fd, "\n")),
+    read() {
+      const buffer = Buffer.alloc(65_536);
+      let text = "";
+      repeat(() => {
+        text += buffer.toString("latin1", 0, readSync(fd, buffer));
+      });
+      return text;
+    },
+  };
+}
