@@ -1,43 +1,58 @@
-// Installs what a command needs and is missing: the packages of the lock file and Node 24; with --browser also a
+// Installs what a command needs and is missing: the packages of the lock file, and Node 24; with --browser also a
 // Chromium; with --test-programs also the programs that the tests run. Plain JavaScript, because it runs on the machine's
 // own Node before Node 24 is installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findChromium, isInstalled, TEST_ENGINES, TEST_PROGRAMS } from "./programs.mjs";
 
-const NODE_VERSION = "24.21.0";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const stampFile = join(root, "node_modules", ".setup-stamp");
+/** The package of Node, apart from the others: 200 MB that a machine with Node 24 does not need. */
+const nodeDir = join(root, "scripts", "node-runtime");
 
 installPackages();
+if (machineNodeMajor() < 24) installNode();
 if (process.argv.includes("--browser")) installBrowser();
 if (process.argv.includes("--test-programs")) installTestPrograms();
 
 function installPackages() {
-  const lock = readFileSync(join(root, "package-lock.json"));
-  const stamp = createHash("sha256")
-    .update(`${process.platform} ${process.arch} ${NODE_VERSION}\n`)
-    .update(lock)
-    .digest("hex");
+  const hash = createHash("sha256").update(`${process.platform} ${process.arch}\n`);
+  for (const folder of [root, nodeDir]) hash.update(readFileSync(join(folder, "package-lock.json")));
+  const stamp = hash.digest("hex");
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
 
-  say("Installing packages (first run, or the lock file changed) ...");
+  say("Installing packages (first run, or a lock file changed) ...");
   run("npm", ["ci", "--loglevel=error"], "Could not install the packages. Check the connection to the npm registry.");
-  if (machineNodeMajor() < 24) {
-    say(`Installing Node ${NODE_VERSION}, because this machine has an older one ...`);
-    const problem = `Could not install Node ${NODE_VERSION}. Install Node 24 or newer yourself and run the command again.`;
-    run("npm", ["install", "--no-save", "--loglevel=error", `node@${NODE_VERSION}`], problem);
-  }
   writeFileSync(stampFile, stamp);
 }
 
-/** Not `process.version`: `npm ci` has just removed a Node 24 that an earlier set-up installed. */
+/** Not `process.version`: `npm ci` may just have removed the link to a Node 24 that an earlier set-up installed. */
 function machineNodeMajor() {
   const { stdout } = spawnSync("node", ["--version"], { cwd: root, encoding: "utf8" });
   return Number(/^v(\d+)/.exec(stdout ?? "")?.[1] ?? 0);
+}
+
+/** Links it to where every npm script looks first. */
+function installNode() {
+  const problem = "Could not install Node 24. Install Node 24 or newer yourself and run the command again.";
+  const system = `${process.platform}-${process.arch}`;
+  const name = `node-${system}`;
+  const version = JSON.parse(readFileSync(join(nodeDir, "package.json"), "utf8")).optionalDependencies[name];
+  if (version === undefined)
+    fail(`Install Node 24 or newer; this command installs it on Linux only, not on ${system}.`);
+  say(`Installing Node ${version}, because this machine has an older one ...`);
+  run("npm", ["ci", "--prefix", nodeDir, "--ignore-scripts", "--loglevel=error"], problem);
+  const binDir = join(root, "node_modules", ".bin");
+  const link = join(binDir, "node");
+  mkdirSync(binDir, { recursive: true });
+  rmSync(link, { force: true });
+  symlinkSync(relative(binDir, join(nodeDir, "node_modules", name, "bin", "node")), link);
+  if (spawnSync(link, ["--version"]).status === 0) return;
+  rmSync(link);
+  fail(problem);
 }
 
 function installBrowser() {
@@ -112,7 +127,11 @@ function run(/** @type {string} */ command, /** @type {string[]} */ args, /** @t
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
   });
-  if (status === 0) return;
+  if (status !== 0) fail(problem);
+}
+
+/** @returns {never} */
+function fail(/** @type {string} */ problem) {
   say(problem);
   process.exit(1);
 }

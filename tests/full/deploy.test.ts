@@ -73,8 +73,9 @@ test("every variable that is set exists", async () => {
 });
 
 test("the image has the Node that is tested, and a node may take its time to stop", async () => {
-  const version = /NODE_VERSION = "([\d.]+)"/.exec(await readFile("scripts/setup.mjs", "utf8"))?.[1];
-  expect(new Set(namesIn(dockerfile, /^FROM node:([\d.]+)-/gm))).toEqual(new Set([version]));
+  const { optionalDependencies } = JSON.parse(await readFile("scripts/node-runtime/package.json", "utf8"));
+  const images = namesIn(dockerfile, /^FROM node:([\d.]+)-/gm);
+  expect(new Set(images)).toEqual(new Set(Object.values(optionalDependencies)));
   const shutdownMs = Number(/SHUTDOWN_MS = (\d+)_000/.exec(await readFile("server/main.ts", "utf8"))?.[1]) * 1000;
   expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)?.[1]) * 1000).toBeGreaterThan(shutdownMs);
   expect(Number(/stop_grace_period: (\d+)s/.exec(compose)?.[1]) * 1000).toBeGreaterThan(shutdownMs);
