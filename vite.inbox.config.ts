@@ -1,15 +1,13 @@
 import { defineConfig, type Plugin } from "vite";
 import { MARK, MARK_COLOUR } from "./app/components/mark.tsx";
 
-/** The operator's inbox, in a folder of its own: the public server serves nothing but `dist/`. */
+/** The operator's inbox; scripts/build-inbox.ts puts it into a folder of its own: the public server serves nothing but `dist/`. */
 export default defineConfig({
   root: "inbox",
   plugins: [icon()],
   publicDir: false,
   css: { transformer: "lightningcss" },
   build: {
-    outDir: "../dist-inbox",
-    emptyOutDir: true,
     target: ["chrome117", "safari17", "firefox125"],
     // A data: URL would need a looser Content-Security-Policy.
     assetsInlineLimit: 0,

@@ -1,17 +1,14 @@
 import { once } from "node:events";
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { createServer, isRunnableDevEnvironment, resolveConfig, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { RenderContext } from "../app/screen.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { SOURCES } from "../tests/support/build-if-stale.ts";
-import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import config from "../vite.config.ts";
 import { drawIcons } from "./pictures.ts";
-import { replaceWhenBuilt } from "./site-plugin.ts";
 
 vi.mock("./pictures.ts", { spy: true });
 
@@ -108,25 +105,4 @@ test("a bad build variable stops the build with one clear line", async () => {
   });
   await expect(resolveConfig({ ...config, configFile: false }, "build")).rejects.toThrow("left with 1");
   expect(printed.mock.calls).toEqual([["SITE_URL is not the address of a site; e.g. https://www.example.com"]]);
-});
-
-test("a site is replaced by a whole one only, also after a build that was killed between the two last steps", async () => {
-  const folder = await makeScratchFolder();
-  const outDir = join(folder, "dist");
-  const build = (content: string) =>
-    replaceWhenBuilt(outDir, async () => {
-      await mkdir(`${outDir}.new`, { recursive: true });
-      await writeFile(`${outDir}.new/page`, content);
-      if (content === "refused") throw new Error("refused");
-    });
-  const built = async () => [await readFile(join(outDir, "page"), "utf8"), ...(await readdir(folder))];
-  await build("first");
-  await expect(build("refused")).rejects.toThrow("refused");
-  expect(await built()).toEqual(["first", "dist"]);
-  await rename(outDir, `${outDir}.old`);
-  await mkdir(`${outDir}.new/leftover`, { recursive: true });
-  await expect(build("refused")).rejects.toThrow("refused");
-  expect(await built()).toEqual(["first", "dist"]);
-  await build("second");
-  expect(await built()).toEqual(["second", "dist"]);
 });

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { readFile, rename, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import mdx from "@mdx-js/rollup";
@@ -11,6 +10,7 @@ import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint-factors.ts"
 import { claimsToDo } from "./claims/site-claims.ts";
 import { electricityFile } from "./electricity.ts";
 import { mdxSections } from "./mdx-sections.ts";
+import { draftDirOf, replaceWhenBuilt } from "./output-folder.ts";
 import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles, tables } from "./page-files.ts";
 import { technicalFiles } from "./technical-files.ts";
 import { writeSite } from "./write-site.ts";
@@ -65,10 +65,8 @@ function sitePlugin(pagesDir: string, outDir: string): Plugin {
           : "assets/[name]-[hash][extname]";
       return {
         appType: "custom",
-        // Of these folders Vite itself ignores `dist/` only. `null` means that nothing is watched.
-        ...(server?.watch !== null && {
-          server: { watch: { ignored: [`${resolve(draftDir)}/**`, `${resolve(previousDirOf(outDir))}/**`] } },
-        }),
+        // Of the folders that builds write Vite itself ignores `dist/` only. `null` means that nothing is watched.
+        ...(server?.watch !== null && { server: { watch: { ignored: [`${resolve(outDir)}*/**`] } } }),
         build: { target: ["chrome117", "safari17", "ios17", "firefox125"], assetsInlineLimit: 0, modulePreload: false },
         environments: {
           client: {
@@ -93,7 +91,7 @@ function sitePlugin(pagesDir: string, outDir: string): Plugin {
         },
         builder: {
           buildApp: (builder) =>
-            replaceWhenBuilt(outDir, async () =>
+            replaceWhenBuilt(outDir, draftDir, async () =>
               buildSite(builder, { settings, outDir: draftDir, pageFiles: await readPages() }),
             ),
         },
@@ -133,33 +131,6 @@ function listPages(files: readonly string[]): string {
   );
   const pages = files.map((_, index) => `{ ...page${index}, Text: Text${index} }`);
   return `${imports.join("\n")}\nexport const pages = [${pages}];\n`;
-}
-
-/** Beside the site, so that it can be renamed. */
-function draftDirOf(outDir: string): string {
-  return `${outDir}.new`;
-}
-
-function previousDirOf(outDir: string): string {
-  return `${outDir}.old`;
-}
-
-/** The site in `outDir` stays as it is until the next one is complete, so that a refused build removes nothing. */
-export async function replaceWhenBuilt(outDir: string, buildDraft: () => Promise<void>): Promise<void> {
-  const draftDir = draftDirOf(outDir);
-  const previousDir = previousDirOf(outDir);
-  const remove = (dir: string) => rm(dir, { recursive: true, force: true });
-  // A build that was killed between the two last steps left the site under this name.
-  if (existsSync(previousDir) && !existsSync(outDir)) await rename(previousDir, outDir);
-  await remove(previousDir);
-  try {
-    await buildDraft();
-    if (existsSync(outDir)) await rename(outDir, previousDir);
-    await rename(draftDir, outDir);
-  } finally {
-    await remove(draftDir);
-  }
-  await remove(previousDir);
 }
 
 interface Build {

@@ -1,14 +1,18 @@
 // Builds the page of the inbox into dist-inbox/, unless that is newer than everything it is made of.
 import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { build } from "vite";
+import { draftDirOf, replaceWhenBuilt } from "../prerender/output-folder.ts";
 
 const SOURCES = ["inbox", "contract", "app", "vite.inbox.config.ts", "package-lock.json"];
-const BUILT = "dist-inbox/index.html";
+const OUT_DIR = "dist-inbox";
 
 const newest = Math.max(...SOURCES.map(newestMs));
-if (newest > (statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0)) {
-  await build({ configFile: "vite.inbox.config.ts", logLevel: "warn" });
+if (newest > (statSync(join(OUT_DIR, "index.html"), { throwIfNoEntry: false })?.mtimeMs ?? 0)) {
+  const outDir = resolve(draftDirOf(OUT_DIR));
+  await replaceWhenBuilt(OUT_DIR, outDir, async () => {
+    await build({ configFile: "vite.inbox.config.ts", logLevel: "warn", build: { outDir, emptyOutDir: true } });
+  });
 }
 
 /** When the file, or anything in the folder, last changed. */

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/**
+ * Where this process builds until the result is complete. Beside the result, so that it can be renamed; with the id of the
+ * process, since another may build at the same time, and a later one must know whether the folder is still in use. Always
+ * the same for a process: Vite loads its configuration once more for each environment.
+ */
+export function draftDirOf(outDir: string): string {
+  return `${outDir}.new-${process.pid}`;
+}
+
+/**
+ * What is in `outDir` stays as it is until the draft is complete, so that a refused build removes nothing. Of several
+ * builds at once the last one wins.
+ */
+export async function replaceWhenBuilt(
+  outDir: string,
+  draftDir: string,
+  buildDraft: () => Promise<void>,
+): Promise<void> {
+  await clearLeftovers(outDir);
+  try {
+    await buildDraft();
+    await replace(outDir, draftDir);
+  } finally {
+    await remove(draftDir);
+  }
+}
+
+async function replace(outDir: string, draftDir: string): Promise<void> {
+  const previousDirs: string[] = [];
+  // Again, when another build has put its result there between the two steps.
+  while (!(await renamed(draftDir, outDir, ["ENOTEMPTY", "EEXIST"]))) {
+    const previousDir = `${outDir}.old-${process.pid}-${randomUUID()}`;
+    if (await renamed(outDir, previousDir, ["ENOENT"])) previousDirs.push(previousDir);
+  }
+  await Promise.all(previousDirs.map(remove));
+}
+
+/** Removes what builds left that were killed; one killed between the two last steps left the previous result. */
+async function clearLeftovers(outDir: string): Promise<void> {
+  const name = basename(outDir);
+  const parent = dirname(outDir);
+  for (const sibling of await readdir(parent).catch(() => [])) {
+    if (!sibling.startsWith(`${name}.`)) continue;
+    const [, kind, pid] = /^\.(new|old)-(\d+)(-.+)?$/.exec(sibling.slice(name.length)) ?? [];
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    const leftover = join(parent, sibling);
+    if (kind === "old" && !existsSync(outDir)) await renamed(leftover, outDir, ["ENOENT", "ENOTEMPTY", "EEXIST"]);
+    await remove(leftover);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Any other error means that it is somebody else's process.
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+/** False where it could not be renamed for one of these reasons. */
+async function renamed(from: string, to: string, reasons: readonly string[]): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (!reasons.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    return false;
+  }
+}
+
+function remove(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true });
+}
