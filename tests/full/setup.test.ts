@@ -1,0 +1,49 @@
+import { spawnSync } from "node:child_process";
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+
+/** A project with the real set-up. Its `npm` only notes how it was called, because tests connect to this machine only. */
+async function makeProject({ npmStatus = 0 } = {}) {
+  const folder = await makeScratchFolder();
+  const [bin, calls] = [join(folder, "bin"), join(folder, "calls.txt")];
+  for (const name of ["setup.mjs", "programs.mjs", "node-runtime/package.json", "node-runtime/package-lock.json"]) {
+    cpSync(join("scripts", name), join(folder, "scripts", name));
+  }
+  cpSync("package-lock.json", join(folder, "package-lock.json"));
+  mkdirSync(join(folder, "node_modules"));
+  mkdirSync(bin);
+  symlinkSync(process.execPath, join(bin, "node"));
+  writeFileSync(join(bin, "npm"), `#!/bin/sh\necho "$@" >> ${calls}\nexit ${npmStatus}\n`, { mode: 0o755 });
+  return {
+    folder,
+    calls: () => (existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : []),
+    setUp: () =>
+      spawnSync(process.execPath, ["scripts/setup.mjs"], {
+        cwd: folder,
+        env: { PATH: `${bin}:/usr/bin:/bin` },
+        encoding: "utf8",
+      }),
+  };
+}
+
+test("packages are installed once, and again when a lock file has changed", async () => {
+  const { folder, calls, setUp } = await makeProject();
+  expect(setUp()).toMatchObject({ status: 0, stdout: "" });
+  expect(setUp()).toMatchObject({ status: 0, stderr: "" });
+  expect(calls()).toEqual(["ci --loglevel=error"]);
+  appendFileSync(join(folder, "package-lock.json"), "\n");
+  expect(setUp().stderr).toBe("Installing packages (first run, or a lock file changed) ...\n");
+  expect(calls()).toHaveLength(2);
+});
+
+test("where packages cannot be installed, it says what to check, fails, and tries again the next time", async () => {
+  const { calls, setUp } = await makeProject({ npmStatus: 1 });
+  for (const tries of [1, 2]) {
+    const { status, stderr } = setUp();
+    expect(status).toBe(1);
+    expect(stderr).toContain("Could not install the packages. Check the connection to the npm registry.");
+    expect(calls()).toHaveLength(tries);
+  }
+});
