@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { checkHook } from "../server/cli/preflight-checks.ts";
 import { type ConfigError, parseConfig } from "../server/config.ts";
+import { refusalOf } from "../server/operator/actions.ts";
 import { postEvent } from "../server/outbox/hook.ts";
 import { startAlerts } from "../server/watch/alerts.ts";
 import { createManualMailer, openPostOffice, withStore } from "./support/post-office.ts";
@@ -38,6 +39,8 @@ async function startReceiver(answer: (response: ServerResponse, post: Post) => v
     posts.push(post);
     receiver.answer(response, post);
   });
+  // Longer than any test: a connection that ends just before it is used again would fail an attempt.
+  server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {
@@ -187,6 +190,21 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (database) => {
   });
 });
 
+it("is retried by an operator while it waits for its next attempt, but not with all that failed", async () => {
+  const { accept, clock, log, receiver, start, store } = await openHookOffice();
+  receiver.answer = status(500);
+  const reference = await accept();
+  const outbox = start();
+  await log.seen("hook-deferred");
+  receiver.answer = status(200);
+  expect(await store.act("retry", { since: new Date(0) }, clock.now())).toEqual([]);
+  const [message] = await store.list({});
+  expect(message && refusalOf("retry", { ...message, state: "delivered" })).toBeNull();
+  expect(await store.act("retry", { references: [reference] }, clock.now())).toEqual([reference]);
+  outbox.wake();
+  expect(await log.seen("hook-sent")).toMatchObject({ attempts: 2 });
+});
+
 describe("a receiver in trouble", () => {
   it("is tried for five days, and no longer", async () => {
     const { accept, clock, log, receiver, mailer, start } = await openHookOffice();
@@ -297,8 +315,8 @@ describe("a receiver in trouble", () => {
   it("answers slowly: the attempt ends in time, and a status that came counts", async () => {
     const event = { id: "1", type: "ping", timestamp: new Date(), data: {} } as const;
     const silent = await startReceiver(() => {});
-    const post = (url: string) => postEvent({ url, secrets: [SECRET] }, event, new Date(), 200);
-    expect(await post(silent.url)).toEqual({ problem: "no answer within 0.2 s" });
+    const post = (url: string) => postEvent({ url, secrets: [SECRET] }, event, new Date(), 1000);
+    expect(await post(silent.url)).toEqual({ problem: "no answer within 1 s" });
     const trickling = await startReceiver((response) => void response.writeHead(200).write("a"));
     expect(await post(trickling.url)).toMatchObject({ status: 200, text: "a" });
   });

@@ -65,10 +65,12 @@ export async function actOnAll(
 
 /** Why an action does not fit a message, as a sentence without its full stop; `null` when it does. */
 export function refusalOf(action: Action, message: StoredMessage): string | null {
-  const { states, isRestricted, isAnswered, fitsFailedDelivery = false } = ACTION_RULES[action];
-  const hasFailed = [message.hook, message.acknowledgement].some((delivery) => delivery?.state === "failed");
+  const { states, isRestricted, isAnswered, fitsOtherDeliveries = false } = ACTION_RULES[action];
+  const { hook, acknowledgement } = message;
+  const isHookOpen = message.state !== "quarantined" && (hook?.state === "failed" || hook?.state === "queued");
+  const isOtherOpen = isHookOpen || acknowledgement?.state === "failed" || acknowledgement?.state === "sending";
   const isAllowed =
-    ((states?.includes(message.state) ?? true) || (fitsFailedDelivery && hasFailed)) &&
+    ((states?.includes(message.state) ?? true) || (fitsOtherDeliveries && isOtherOpen)) &&
     (isRestricted ?? message.isRestricted) === message.isRestricted &&
     (isAnswered ?? message.answeredAt !== null) === (message.answeredAt !== null);
   return isAllowed ? null : sentenceOf(action, message);

@@ -8,8 +8,8 @@ export interface ActionRule {
   statesInBulk?: readonly MessageState[];
   isRestricted?: boolean;
   isAnswered?: boolean;
-  /** It is also done to a message of which another delivery failed. */
-  fitsFailedDelivery?: boolean;
+  /** It is also done to a message whose web hook or acknowledgement failed or waits for its next attempt. */
+  fitsOtherDeliveries?: boolean;
   /** For an operator, without a full stop. */
   sentence: string;
 }
@@ -23,7 +23,7 @@ export const ACTION_RULES: Readonly<Record<Action, ActionRule>> = {
     states: ["failed", "queued"],
     statesInBulk: ["failed"],
     isRestricted: false,
-    fitsFailedDelivery: true,
+    fitsOtherDeliveries: true,
     sentence: "only what failed or is queued can be retried",
   },
   resend: { states: ["delivered"], isRestricted: false, sentence: "only delivered messages can be resent" },

@@ -32,19 +32,30 @@ const CHANGES: Readonly<Record<Exclude<Action, "delete">, Change>> = {
   unanswer: { set: "answered_at = NULL", kind: "unanswered" },
 };
 
-const again = (prefix: string) =>
-  `${prefix}_changed_at = $1, ${prefix}_due_at = $1, ${prefix}_attempts = 0, ${prefix}_reason = NULL`;
+/** Due now, whether it failed for good or waits for its next attempt; then it keeps the number of its attempts. */
+const makeDue = (prefix: string, waiting: string) => {
+  const ifWaiting = (value: string, otherwise: string) =>
+    `CASE ${prefix}_state WHEN '${waiting}' THEN ${value} ELSE ${otherwise} END`;
+  return `${prefix}_state = '${waiting}', ${prefix}_due_at = $1,
+    ${prefix}_changed_at = ${ifWaiting(`${prefix}_changed_at`, "$1")},
+    ${prefix}_attempts = ${ifWaiting(`${prefix}_attempts`, "0")},
+    ${prefix}_reason = ${ifWaiting(`${prefix}_reason`, "NULL")}`;
+};
 
 /** What a retry queues beside the mail. An acknowledgement was counted towards its limits before, and has a day. */
-const OTHER_RETRIES: readonly (Change & { where: string })[] = [
+const OTHER_RETRIES: readonly (Change & { state: string; waiting: string; where: string })[] = [
   {
-    set: `hook_state = 'queued', ${again("hook")}`,
-    where: "hook_state = 'failed' AND is_restricted = 0",
+    set: makeDue("hook", "queued"),
+    state: "hook_state",
+    waiting: "queued",
+    where: "state <> 'quarantined' AND is_restricted = 0",
     kind: "hook-retried",
   },
   {
-    set: `ack_state = 'sending', ${again("ack")}`,
-    where: `ack_state = 'failed' AND is_restricted = 0 AND accepted_at > CAST($1 AS BIGINT) - ${ACKNOWLEDGED_WITHIN_MS}`,
+    set: makeDue("ack", "sending"),
+    state: "ack_state",
+    waiting: "sending",
+    where: `is_restricted = 0 AND accepted_at > CAST($1 AS BIGINT) - ${ACKNOWLEDGED_WITHIN_MS}`,
     kind: "acknowledgement-retried",
   },
 ];
@@ -126,7 +137,10 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
         for (const reference of await change(sql, values, { kind, at: now })) changed.add(reference);
       };
       // Before the message itself, whose version they do not change.
-      if (action === "retry") for (const retry of OTHER_RETRIES) await run(retry, retry.where);
+      for (const retry of action === "retry" ? OTHER_RETRIES : []) {
+        const states = "since" in which ? "'failed'" : `'failed', '${retry.waiting}'`;
+        await run(retry, `${retry.state} IN (${states}) AND ${retry.where}`);
+      }
       await run(CHANGES[action], isAllowed(action, which));
       return [...changed];
     },
