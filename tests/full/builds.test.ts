@@ -1,37 +1,20 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, readdir, symlink } from "node:fs/promises";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { readdir } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { MANIFEST_FILE } from "../../contract/build-manifest.ts";
-import { makeScratchFolder } from "../support/scratch-folder.ts";
-
-const SOURCES = [
-  ...["app", "contract", "docs", "inbox", "prerender", "scripts", "server"],
-  ...["package.json", "package-lock.json", "vite.config.ts", "vite.inbox.config.ts"],
-];
-
-/** A copy of the project without a build. */
-async function copyProject(): Promise<string> {
-  const copy = await makeScratchFolder();
-  const isSource = (path: string) => !path.includes("node_modules");
-  for (const name of SOURCES) await cp(name, join(copy, name), { recursive: true, filter: isSource });
-  await mkdir(join(copy, "node_modules"));
-  for (const name of await readdir("node_modules")) {
-    // Each project has caches of its own.
-    if (![".cache", ".vite-temp"].includes(name)) {
-      await symlink(resolve("node_modules", name), join(copy, "node_modules", name));
-    }
-  }
-  return copy;
-}
+import { copyProject } from "../support/project-copy.ts";
 
 /** Runs `npm run build` without the set-up that comes before it. */
 function startBuild(cwd: string): ChildProcess {
   const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
   const child = spawn("npm", ["run", "build", "--ignore-scripts"], {
-    ...{ cwd, env: { PATH, PORT: "0" }, detached: true, stdio: ["ignore", "pipe", "pipe"] },
+    cwd,
+    env: { PATH },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => killGroup(child));
   return child;
@@ -55,7 +38,7 @@ async function outcomeOf(child: ChildProcess): Promise<{ code: number; errors: s
 test("builds at once in one project do not disturb each other, and remove what a killed build left", {
   timeout: 180_000,
 }, async () => {
-  const project = await copyProject();
+  const project = await copyProject("inbox", "package-lock.json", "vite.inbox.config.ts");
   const outputs = async () => (await readdir(project)).filter((name) => name.startsWith("dist"));
   const killed = startBuild(project);
   await expect.poll(outputs, { timeout: 60_000, interval: 20 }).toEqual([expect.stringMatching(/^dist\.new-\d+$/)]);

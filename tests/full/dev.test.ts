@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { join, resolve } from "node:path";
@@ -9,16 +9,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { prerender } from "../../prerender/site-plugin.ts";
 import { findFreePort } from "../../scripts/run-server.ts";
 import config from "../../vite.config.ts";
-import { makeScratchFolder } from "../support/scratch-folder.ts";
-
-/** A copy of what `npm run dev` needs, so that a test may change it. */
-async function copyProject(...more: readonly string[]): Promise<string> {
-  const copy = await makeScratchFolder();
-  const names = ["app", "contract", "docs", "prerender", "scripts", "server", "package.json", "vite.config.ts"];
-  for (const name of [...names, ...more]) await cp(name, join(copy, name), { recursive: true });
-  await symlink(resolve("node_modules"), join(copy, "node_modules"));
-  return copy;
-}
+import { copyProject } from "../support/project-copy.ts";
 
 /** Runs `npm run dev` as a terminal does: in a process group of its own. */
 function startDev(port: number, cwd = resolve()): { process: ChildProcess; output(): string } {
