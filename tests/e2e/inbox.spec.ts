@@ -96,7 +96,7 @@ async function expectNoSidewaysScroll(page: Page, subject = page.url()): Promise
 }
 
 for (const database of ["SQLite", "PostgreSQL"] as const) {
-  test.describe(`on ${database}`, () => {
+  test.describe(`on ${database}`, { tag: database === "PostgreSQL" ? "@full" : [] }, () => {
     // A message that is gone is asked for once more.
     test.use({ database, expectedTrouble: /404/ });
     // In one worker, so that one PostgreSQL serves them all.
