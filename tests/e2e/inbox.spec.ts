@@ -500,8 +500,12 @@ test.describe("who gets in", () => {
 
 test("cancels long work, and says how much was done", async ({ page, inbox }) => {
   await Promise.all(Array.from({ length: 130 }, (_, index) => put(inbox.store, "waiting", {}, minutesAgo(index))));
+  // The first part is done, and the second under way when somebody cancels.
+  const cancelled = Promise.withResolvers<void>();
+  let calls = 0;
   await page.route("**/api/actions", async (route) => {
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    calls += 1;
+    if (calls > 1) await cancelled.promise;
     await route.continue();
   });
   await page.goto(inbox.address);
@@ -510,7 +514,9 @@ test("cancels long work, and says how much was done", async ({ page, inbox }) =>
   await button(page, "Mark answered").click();
   const dialog = page.getByRole("dialog");
   await expect(dialog.getByRole("progressbar")).toBeVisible();
+  await expect.poll(() => calls).toBe(2);
   await button(dialog, "Cancel").click();
+  cancelled.resolve();
   await expect(notice(page)).toContainText(/Cancelled: \d+ of 130 messages left as they are\./);
   const answered = [...(await listed(inbox)).values()].filter(({ answeredAt }) => answeredAt !== null).length;
   expect(answered).toBeGreaterThan(0);
