@@ -147,15 +147,6 @@ describe("a forged host", () => {
     expect(body).toContain("Get in Touch");
     expect(body).not.toContain("evil.example");
   });
-
-  test("cannot make another site's post ours", async () => {
-    const before = await count();
-    const headers = ["Origin: https://evil.example", "X-Forwarded-Host: evil.example"];
-    const body = JSON.stringify(BODY);
-    const type = ["Content-Type: application/json", `Content-Length: ${body.length}`];
-    expect((await ask(request("POST /send-email", [...headers, ...type], body))).status).toBe(403);
-    expect(await count()).toBe(before);
-  });
 });
 
 describe("what a body may not do", () => {
@@ -191,6 +182,15 @@ test.each([
   "/.env",
   "//etc/passwd",
   "/assets/%00",
+  "/%00",
+  "/%c0%ae%c0%ae/",
+  "//evil.example/contact",
+  "/\\..\\..",
+  "/contact;jsessionid=1",
+  "/contact%2F..%2F",
+  "/.renderer/render.js",
+  "/index.html%00.png",
+  `/${"a/".repeat(2000)}`,
 ])("%s reaches no file outside the site", async (path) => {
   const { status, body } = await ask(request(`GET ${path}`));
   expect([200, 404]).toContain(status);
