@@ -3,7 +3,7 @@ import { type ContactMessage, parseContactMessage } from "../contract/contact-me
 import { composeMail, type MailIdentity } from "../server/mail/compose.ts";
 import type { Mailer } from "../server/mail/mailer.ts";
 import { createSmtpMailer } from "../server/mail/smtp.ts";
-import type { StoredMessage } from "../server/store/store.ts";
+import { storedWith } from "./store-contract/samples.ts";
 import { HARMLESS, HOSTILE_CASES } from "./support/hostile-messages.ts";
 import { type MailServer, startMailServer } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";
@@ -129,24 +129,7 @@ function expectNoMarkupOf(message: ContactMessage, html: string): void {
 }
 
 async function sendThrough(message: ContactMessage, identity = IDENTITY) {
-  const stored: StoredMessage = {
-    ...message,
-    id: "0197f3a2",
-    reference: "BC-7K3Q-9M",
-    state: "queued",
-    acceptedAt: new Date("2026-01-05T10:00:00Z"),
-    stateChangedAt: new Date("2026-01-05T10:00:00Z"),
-    dueAt: null,
-    attempts: 0,
-    lastError: null,
-    isRestricted: false,
-    answeredAt: null,
-    quarantineReason: null,
-    footprint: null,
-    acknowledgement: null,
-    hook: null,
-    version: "1",
-  };
+  const stored = storedWith({ ...message, acceptedAt: new Date("2026-01-05T10:00:00Z") });
   const before = server.mails.length;
   await mailer.send(composeMail(stored, identity));
   const [received, ...others] = server.mails.slice(before);

@@ -1,37 +1,19 @@
 import { expect, it } from "vitest";
-import { estimateOf } from "../../tests/store-contract/samples.ts";
-import type { StoredMessage } from "../store/store.ts";
+import { estimateOf, storedWith } from "../../tests/store-contract/samples.ts";
 import { composeMail } from "./compose.ts";
 
 const IDENTITY = { brand: "Brand", mailFrom: "site@example.test", mailTo: "team@example.test" };
-const MESSAGE: StoredMessage = {
-  id: "17",
-  reference: "BC-7K3Q-9M",
+const MESSAGE = storedWith({
   name: "Ada",
   email: "ada@example.org",
   phone: "1",
   country: "DE",
   message: "Hello",
-  state: "queued",
   acceptedAt: new Date("2026-01-05T10:00:00Z"),
-  stateChangedAt: new Date("2026-01-06T10:00:00Z"),
-  dueAt: null,
-  attempts: 3,
-  lastError: null,
-  isRestricted: false,
-  answeredAt: null,
-  quarantineReason: null,
-  footprint: null,
-  acknowledgement: null,
-  hook: null,
-  version: "1",
-};
-
-it("puts reference, name and country into the subject", () => {
-  expect(composeMail(MESSAGE, IDENTITY).subject).toBe("[BC-7K3Q-9M] Message from Ada, Germany");
 });
 
-it("leaves a country out that was not given, and shows the code of one it does not know", () => {
+it("puts reference, name and country into the subject: none that was not given, the code of one it does not know", () => {
+  expect(composeMail(MESSAGE, IDENTITY).subject).toBe("[BC-7K3Q-9M] Message from Ada, Germany");
   expect(composeMail({ ...MESSAGE, country: "" }, IDENTITY).subject).toBe("[BC-7K3Q-9M] Message from Ada");
   expect(composeMail({ ...MESSAGE, country: "" }, IDENTITY).text).toContain("\nCountry: not given\n");
   expect(composeMail({ ...MESSAGE, country: "QX" }, IDENTITY).subject).toBe("[BC-7K3Q-9M] Message from Ada, QX");

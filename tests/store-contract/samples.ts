@@ -1,7 +1,14 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate, parseFootprint } from "../../contract/footprint.ts";
 import { electricityTable } from "../../prerender/electricity.ts";
-import type { Acceptance, AcceptanceRules, AcknowledgementRules, Store, Submission } from "../../server/store/store.ts";
+import type {
+  Acceptance,
+  AcceptanceRules,
+  AcknowledgementRules,
+  Store,
+  StoredMessage,
+  Submission,
+} from "../../server/store/store.ts";
 
 /** One empty database; every `open` is another node on it. All nodes are closed after the test. */
 export interface Place {
@@ -46,6 +53,29 @@ export function messageWith(fields: Partial<ContactMessage> = {}): ContactMessag
     phone: "+44 20 7946 0000",
     country: "GB",
     message: `Question number ${serial}`,
+    ...fields,
+  };
+}
+
+/** As the store gives it back before anything was done with it. */
+export function storedWith(fields: Partial<StoredMessage> = {}): StoredMessage {
+  return {
+    ...messageWith(),
+    id: "17",
+    reference: "BC-7K3Q-9M",
+    state: "queued",
+    acceptedAt: NOON,
+    stateChangedAt: NOON,
+    dueAt: null,
+    attempts: 0,
+    lastError: null,
+    isRestricted: false,
+    answeredAt: null,
+    quarantineReason: null,
+    footprint: null,
+    acknowledgement: null,
+    hook: null,
+    version: "1",
     ...fields,
   };
 }
