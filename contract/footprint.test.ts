@@ -27,8 +27,9 @@ function inputsOf(footprint: Record<string, unknown>): FootprintInputs {
   if (!parsed.ok || parsed.inputs === null) throw new Error(JSON.stringify(parsed));
   return parsed.inputs;
 }
-const totalOf = (footprint: Record<string, unknown>, country = "") =>
-  estimateFootprint(inputsOf(footprint), country, electricity).totalKg;
+const estimateOf = (footprint: Record<string, unknown>, country = "") =>
+  estimateFootprint(inputsOf(footprint), country, electricity);
+const totalOf = (footprint: Record<string, unknown>, country = "") => estimateOf(footprint, country).totalKg;
 
 describe("the figures", () => {
   test.each([
@@ -84,11 +85,6 @@ describe("the figures", () => {
     expect(electricity.countries).toMatchObject({ UA: [expect.any(Number), 2022], XK: [expect.any(Number), 2024] });
   });
 
-  test("newer factors are due from the end of June 2027 on", () => {
-    expect(factors.areFactorsDue(new Date("2027-06-29T23:59:59.999Z"))).toBe(false);
-    expect(factors.areFactorsDue(new Date("2027-06-30T00:00:00Z"))).toBe(true);
-  });
-
   test("docs/footprint.md has the factors that are used", () => {
     const text = readFileSync("docs/footprint.md", "utf8");
     const { HEATING, CAR, PUBLIC_TRANSPORT, SHORT_FLIGHT, LONG_FLIGHT } = factors;
@@ -102,9 +98,6 @@ describe("the figures", () => {
 });
 
 describe("what the estimate says", () => {
-  const estimate = (footprint: Record<string, unknown>, country = "") =>
-    estimateFootprint(inputsOf(footprint), country, electricity);
-
   test.each([
     ["1.500", "Did you mean 1500 or 1.5?"],
     ["10.000 kWh", "Did you mean 10000 or 10?"],
@@ -118,7 +111,7 @@ describe("what the estimate says", () => {
 
   test("up to 500 km one way a flight counts as domestic, without classes, and says so", () => {
     const flight = (shortFlightKm: number, shortFlightClass = "business") =>
-      estimate({ shortFlights: 1, shortFlightKm, shortFlightClass });
+      estimateOf({ shortFlights: 1, shortFlightKm, shortFlightClass });
     expect(flight(500).totalKg).toBe(262.78);
     expect(flight(500, "economy").totalKg).toBe(262.78);
     expect(flight(501).totalKg).toBe(222.80472);
@@ -127,11 +120,11 @@ describe("what the estimate says", () => {
   });
 
   test("miles stay what was typed", () => {
-    const inMiles = estimate({ carKm: "8,000 miles", carUnit: "mi" });
+    const inMiles = estimateOf({ carKm: "8,000 miles", carUnit: "mi" });
     expect(describeInputs(inMiles)).toMatchObject([{ label: "Car", value: "8,000 miles, petrol" }]);
     expect(inMiles.totalKg).toBe(withoutNoise(8000 * 1.609344 * 0.20751));
     expect(inMiles.inputs).toMatchObject({ carKm: 8000, carUnit: "mi" });
-    expect(estimate({ carKm: 8000, carUnit: "km" }).inputs).not.toHaveProperty("carUnit");
+    expect(estimateOf({ carKm: 8000, carUnit: "km" }).inputs).not.toHaveProperty("carUnit");
     expect(parseFootprint({ footprint: { carKm: 1, carUnit: "furlong" } })).toEqual({
       ok: false,
       fields: { "footprint.carUnit": "Choose one of: km, mi." },
@@ -139,10 +132,10 @@ describe("what the estimate says", () => {
   });
 
   test("a short flight that is long is questioned, and hotels name their country", () => {
-    const far = estimateNotes(estimate({ shortFlights: 1, shortFlightKm: 20_000 }));
+    const far = estimateNotes(estimateOf({ shortFlights: 1, shortFlightKm: 20_000 }));
     expect(far).toContain("Short flights of more than 3,700 km one way: were they long ones?");
-    expect(estimateNotes(estimate({ shortFlights: 1, shortFlightKm: 3700 })).join()).not.toContain("long ones");
-    expect(estimateNotes(estimate({ hotelNights: 1 }, "IN"))).toContain(
+    expect(estimateNotes(estimateOf({ shortFlights: 1, shortFlightKm: 3700 })).join()).not.toContain("long ones");
+    expect(estimateNotes(estimateOf({ hotelNights: 1 }, "IN"))).toContain(
       "Hotels: with the figure of the sender's country.",
     );
   });
@@ -197,11 +190,6 @@ describe("what is refused", () => {
       },
     });
   });
-
-  test("says it for every field at once", () => {
-    const parsed = parseFootprint({ footprint: { gasKwh: -1, carKm: "x", taxiKm: 4 } });
-    expect(!parsed.ok && Object.keys(parsed.fields)).toEqual(["footprint.gasKwh", "footprint.carKm"]);
-  });
 });
 
 test.each([
@@ -216,7 +204,7 @@ test.each([
 });
 
 describe("numbers as people write them", () => {
-  test.each([
+  test.each<[text: string, amount: number | null, unit?: string]>([
     ["0", 0],
     ["1500", 1500],
     [" 1500 ", 1500],
@@ -248,38 +236,28 @@ describe("numbers as people write them", () => {
     ["1 500 kWh", 1500],
     ["1 500kwh", 1500],
     ["1500 kilowatt hours", 1500],
-  ])("%j is %d", (text, amount) => {
-    expect(parseAmount(text, "kWh")).toBe(amount);
-  });
-
-  test.each([
-    ["20 nights", "nights", 20],
-    ["300 l", "litres", 300],
-    ["300 Liter", "litres", 300],
-    ["12 000 km", "km", 12_000],
-    ["2 return flights", "flights", 2],
-    ["500 mi", "miles", 500],
-  ])("%j is a number of its unit", (text, unit, amount) => {
+    ["20 nights", 20, "nights"],
+    ["300 l", 300, "litres"],
+    ["300 Liter", 300, "litres"],
+    ["12 000 km", 12_000, "km"],
+    ["2 return flights", 2, "flights"],
+    ["500 mi", 500, "miles"],
+    ["", null],
+    ["abc", null],
+    ["1,2,3", null],
+    ["1.2.3", null],
+    ["1,500,25", null],
+    ["1.500.25", null],
+    ["1,5.000,1", null],
+    ["1..5", null],
+    ["--5", null],
+    ["1 kWh 5", null],
+    ["0x10", null],
+    ["Infinity", null],
+    ["1 500 km", null],
+    ["१५", null],
+  ])("%j is %j", (text, amount, unit = "kWh") => {
     expect(parseAmount(text, unit)).toBe(amount);
-  });
-
-  test.each([
-    "",
-    "abc",
-    "1,2,3",
-    "1.2.3",
-    "1,500,25",
-    "1.500.25",
-    "1,5.000,1",
-    "1..5",
-    "--5",
-    "1 kWh 5",
-    "0x10",
-    "Infinity",
-    "1 500 km",
-    "१५",
-  ])("%j is none", (text) => {
-    expect(parseAmount(text, "kWh")).toBeNull();
   });
 });
 
@@ -300,16 +278,9 @@ describe("the words", () => {
   });
 
   test("what was entered is listed as it was understood", () => {
-    const inputs = inputsOf({
-      electricityKwh: "1 500,5",
-      carKm: "1,200",
-      longFlights: 2,
-      longFlightClass: "business",
-      hotelNights: 1,
-    });
-    expect(
-      describeInputs(estimateFootprint(inputs, "FR", electricity)).map(({ label, value }) => `${label}: ${value}`),
-    ).toEqual([
+    const flights = { longFlights: 2, longFlightClass: "business" };
+    const estimate = estimateOf({ electricityKwh: "1 500,5", carKm: "1,200", ...flights, hotelNights: 1 }, "FR");
+    expect(describeInputs(estimate).map(({ label, value }) => `${label}: ${value}`)).toEqual([
       "Electricity: 1,500.5 kWh",
       "Car: 1,200 km, petrol",
       "Long return flights: 2 flights of 6,500 km each way, business",
@@ -323,7 +294,7 @@ describe("the words", () => {
     [{ electricityKwh: 1, hotelNights: 1 }, "PL", ["An average of countries was used for: Hotel."]],
   ])("the notes of %j in %j say what is an average, which factors were used, and what it is not", (...sample) => {
     const [footprint, country, averages] = sample;
-    expect(estimateNotes(estimateFootprint(inputsOf(footprint), country, electricity))).toEqual([
+    expect(estimateNotes(estimateOf(footprint, country))).toEqual([
       ...averages,
       "Computed with: DESNZ 2026 v1.2; Ember 2022-2024 (co2.js 0.19.0).",
       "An estimate, not a certificate.",
@@ -338,12 +309,12 @@ describe("the words", () => {
     [{ taxiKm: 100 }, "the bus instead of the taxi"],
     [{ gasKwh: 9000, electricityKwh: 10 }, "a tenth less heating"],
   ])("the largest saving of %j", (footprint, change) => {
-    const estimate = estimateFootprint(inputsOf(footprint), "FR", electricity);
+    const estimate = estimateOf(footprint, "FR");
     expect(largestSaving(estimate, "FR", electricity)?.change).toBe(change);
   });
 
   test("there is no saving where there is nothing to save", () => {
-    expect(largestSaving(estimateFootprint(inputsOf({ railKm: 0 }), "", electricity), "", electricity)).toBeNull();
+    expect(largestSaving(estimateOf({ railKm: 0 }), "", electricity)).toBeNull();
   });
 });
 
@@ -352,18 +323,17 @@ describe("for generated inputs", () => {
 
   test("the total is the sum of its parts, finite, and never negative", () => {
     for (const { footprint, country } of cases) {
-      const estimate = estimateFootprint(inputsOf(footprint), country, electricity);
+      const estimate = estimateOf(footprint, country);
+      const { totalKg } = estimate;
       const alone = estimate.lines.map(({ field }) =>
         totalOf({ ...footprint, ...onlyAmount(footprint, field) }, country),
       );
-      expect(Number.isFinite(estimate.totalKg) && estimate.totalKg >= 0).toBe(true);
-      expect(sum(alone) / (estimate.totalKg || 1)).toBeCloseTo(estimate.totalKg === 0 ? 0 : 1, 9);
-      expect(sum(categoriesOf(estimate).map(({ kg }) => kg)) / (estimate.totalKg || 1)).toBeCloseTo(
-        estimate.totalKg === 0 ? 0 : 1,
-        9,
-      );
+      expect(Number.isFinite(totalKg) && totalKg >= 0).toBe(true);
+      for (const parts of [alone, categoriesOf(estimate).map(({ kg }) => kg)]) {
+        expect(sum(parts) / (totalKg || 1)).toBeCloseTo(totalKg === 0 ? 0 : 1, 9);
+      }
       const saving = largestSaving(estimate, country, electricity);
-      if (saving) expect(saving.kg).toBeLessThanOrEqual(estimate.totalKg);
+      if (saving) expect(saving.kg).toBeLessThanOrEqual(totalKg);
     }
   });
 
@@ -371,17 +341,15 @@ describe("for generated inputs", () => {
     for (const { footprint, country } of cases) {
       const total = totalOf(footprint, country);
       for (const field of Object.keys(AMOUNTS) as AmountField[]) {
-        const amount = Number(footprint[field] ?? 0);
-        expect(totalOf({ ...footprint, [field]: Math.min(1e10, amount * 2 + 1) }, country)).toBeGreaterThanOrEqual(
-          total,
-        );
+        const more = Math.min(1e10, Number(footprint[field] ?? 0) * 2 + 1);
+        expect(totalOf({ ...footprint, [field]: more }, country)).toBeGreaterThanOrEqual(total);
       }
     }
   });
 
   test("numbers, their strings and the stored form give the same total to the digit", () => {
     for (const { footprint, country } of cases) {
-      const estimate = estimateFootprint(inputsOf(footprint), country, electricity);
+      const estimate = estimateOf(footprint, country);
       const strings = Object.fromEntries(
         Object.entries(footprint).map(([name, value]) => [`footprint.${name}`, String(value)]),
       );
@@ -389,9 +357,7 @@ describe("for generated inputs", () => {
       if (!parsed.ok || !parsed.inputs) throw new Error("not parsed");
       expect(estimateFootprint(parsed.inputs, country, electricity)).toEqual(estimate);
       expect(JSON.parse(JSON.stringify(estimate))).toEqual(estimate);
-      expect(estimateFootprint(inputsOf(JSON.parse(JSON.stringify(estimate)).inputs), country, electricity)).toEqual(
-        estimate,
-      );
+      expect(estimateOf(JSON.parse(JSON.stringify(estimate)).inputs, country)).toEqual(estimate);
       expect(formatMass(estimate.totalKg)).toMatch(/^(less than )?[\d,.]+ (kg|t)$/);
     }
   });
