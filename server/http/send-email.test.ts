@@ -18,6 +18,7 @@ test.each([
   [{ host: "www.example.com", "sec-fetch-site": "cross-site" }, "foreign"],
   [{ host: "www.example.com", "sec-fetch-site": "same-origin" }, "own"],
   [{ origin: "https://evil.example" }, "foreign"],
+  [{ host: "www.example.com", origin: "https://evil.example", "x-forwarded-host": "evil.example" }, "foreign"],
 ])("%j is %s", (headers, kind) => {
   expect(judgeOrigin(headers, SITE, ALLOWED).kind).toBe(kind);
 });
