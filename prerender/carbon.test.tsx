@@ -59,28 +59,16 @@ const brotliBytes = (content: string | Buffer = "") => brotliCompressSync(conten
 const fetch = (kind: PageFetch["kind"], ...urls: string[]): PageFetch => ({ kind, urls });
 
 test("a page weighs itself and what it fetches, text compressed, each with the headers of its response", async () => {
-  const fetches = [fetch("font", "/font.woff2"), fetch("data", "/list.json")];
+  const own = [fetch("font", "/font.woff2"), fetch("data", "/list.json")];
+  const otherFormats = fetch("picture", "/best.avif", "/fallback.jpg");
+  const ofOthers = [fetch("film", "https://film.example/a.mp4", "/film.mp4"), fetch("data", "/api/countries")];
+  const fetches = [...own, otherFormats, ...ofOthers, fetch("film")];
   expect(await weighPage({ name: "/", html: HTML, fetches }, read)).toEqual([
     { url: "/", kind: "page", bytes: brotliBytes(HTML) + HEADERS },
     { url: "/font.woff2", kind: "font", bytes: 20_000 + HEADERS },
     { url: "/list.json", kind: "data", bytes: brotliBytes(BUILT["/list.json"]) + HEADERS },
+    { url: "/best.avif", kind: "picture", bytes: 3000 + HEADERS },
   ]);
-});
-
-test("only the best format of a picture is weighed", async () => {
-  const fetches = [fetch("picture", "/best.avif", "/fallback.jpg")];
-  const [, ...files] = await weighPage({ name: "/", html: HTML, fetches }, read);
-  expect(files).toEqual([{ url: "/best.avif", kind: "picture", bytes: 3000 + HEADERS }]);
-});
-
-test("files of other origins and services are left out, their fallbacks too", async () => {
-  const fetches = [
-    fetch("film", "https://film.example/a.mp4", "/film.mp4"),
-    fetch("data", "/api/countries"),
-    fetch("film"),
-  ];
-  const [, ...files] = await weighPage({ name: "/", html: HTML, fetches }, read);
-  expect(files).toEqual([]);
 });
 
 /** A site whose pages consist of nothing but their figure. */

@@ -17,22 +17,13 @@ test("allows the page's own styles and scripts by hash, and nothing inline besid
   expect(policy).not.toContain("unsafe");
 });
 
-test("follows the settings to other origins", () => {
-  const settings = {
-    ...SETTINGS,
-    apiBase: "https://api.example.com/v1",
-    countriesUrl: "https://countries.example/all",
-  };
-  const policy = contentSecurityPolicy(
-    { ...NOTHING_INLINE, fetches: [{ kind: "film", urls: ["https://film.example/a.mp4", "/media/b.mp4"] }] },
-    settings,
-  );
+test("follows the settings to other origins, but for films only on the page that shows them", () => {
+  const origins = { apiBase: "https://api.example.com/v1", countriesUrl: "https://countries.example/all" };
+  const film = { kind: "film" as const, urls: ["https://film.example/a.mp4", "/media/b.mp4"] };
+  const policy = contentSecurityPolicy({ ...NOTHING_INLINE, fetches: [film] }, { ...SETTINGS, ...origins });
   expect(policy).toContain("connect-src 'self' https://api.example.com https://countries.example;");
   expect(policy).toContain("form-action 'self' https://api.example.com;");
   expect(policy).toContain("media-src 'self' https://film.example;");
-});
-
-test("allows films of another origin only on the page that shows them", () => {
   expect(contentSecurityPolicy(NOTHING_INLINE, SETTINGS)).toContain("media-src 'self';");
 });
 
