@@ -1,13 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createServer, isRunnableDevEnvironment, type ViteDevServer } from "vite";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RenderedSite } from "../../app/render.tsx";
 import type { RenderContext } from "../../app/screen.ts";
 import { parseBuildSettings } from "../../contract/build-settings.ts";
+import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import config from "../../vite.config.ts";
 import { readPageFiles } from "../page-files.ts";
 import { writeSite } from "../write-site.ts";
@@ -60,29 +60,15 @@ test("of the corpus, 97 of 100 claims are reviewed or stopped, 95 of 100 stops a
     const [, kind, text = ""] = /^([FCI]) (.+)$/.exec(line) ?? [];
     return kind ? [{ kind, isStopped: stopOf(text) !== null, isSubject: isSubject(text) }] : [];
   });
-  const share = (part: typeof entries, of: typeof entries) => part.length / of.length;
+  type Entry = (typeof entries)[number];
+  const share = (of: readonly Entry[], isPart: (one: Entry) => boolean) => of.filter(isPart).length / of.length;
   const claims = entries.filter(({ kind }) => kind !== "I");
   const innocent = entries.filter(({ kind }) => kind === "I");
   const stops = entries.filter(({ isStopped }) => isStopped);
   expect(entries.length).toBeGreaterThan(450);
-  expect(
-    share(
-      claims.filter((one) => one.isSubject || one.isStopped),
-      claims,
-    ),
-  ).toBeGreaterThanOrEqual(0.97);
-  expect(
-    share(
-      stops.filter(({ kind }) => kind === "F"),
-      stops,
-    ),
-  ).toBeGreaterThanOrEqual(0.95);
-  expect(
-    share(
-      innocent.filter((one) => one.isStopped),
-      innocent,
-    ),
-  ).toBeLessThanOrEqual(0.01);
+  expect(share(claims, (one) => one.isSubject || one.isStopped)).toBeGreaterThanOrEqual(0.97);
+  expect(share(stops, ({ kind }) => kind === "F")).toBeGreaterThanOrEqual(0.95);
+  expect(share(innocent, ({ isStopped }) => isStopped)).toBeLessThanOrEqual(0.01);
 });
 
 test("a page is read as a visitor reads it", () => {
@@ -140,21 +126,16 @@ function siteSaying(text: string): RenderedSite {
 
 test("every sentence of ours about the environment is in the ledger, and none is forbidden", async () => {
   const report = reportClaims(rendered, await readLedger(), NOW);
-  const texts = (list: readonly { text: string }[]) => list.map(({ text }) => text);
-  expect(texts(report.forbidden)).toEqual([]);
-  expect(texts(report.unreviewed)).toEqual([]);
-  expect(texts(report.expired)).toEqual([]);
-  expect(texts(report.lost)).toEqual([]);
+  for (const part of ["forbidden", "unreviewed", "expired", "lost"] as const) {
+    expect(report[part].map(({ text }) => text)).toEqual([]);
+  }
 });
 
 test("pages, titles, descriptions, alerts, the estimate and the mail to senders are read, with file and line", () => {
   const { statements } = reportClaims(rendered, [], NOW);
   const find = (text: string) => statements.find((statement) => statement.text.includes(text));
-  expect(find("First light over hills")).toMatchObject({
-    page: "/",
-    file: "app/document.tsx",
-    line: expect.any(Number),
-  });
+  const line = expect.any(Number);
+  expect(find("First light over hills")).toMatchObject({ page: "/", file: "app/document.tsx", line });
   expect(find("Support solar and wind projects")).toMatchObject({ page: "/", file: "app/screens/home.tsx" });
   expect(find("We received your estimate too")).toMatchObject({ page: "contact form" });
   expect(find("Of the changes we compared")).toMatchObject({ file: "app/contact/footprint-estimate.tsx" });
@@ -198,9 +179,7 @@ describe("the ledger", () => {
   });
 
   test("is refused with every problem in it", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "ledger-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const file = join(folder, "claims.json");
+    const file = join(await makeScratchFolder(), "claims.json");
     const late = { ...entry, verdict: "claim", evidence: { ...evidence, until: "2028-11-02" } };
     await writeFile(file, JSON.stringify([entry, { text: "" }, late, { ...entry, verdict: "claim" }]));
     await expect(readLedger(file)).rejects.toThrow(
@@ -217,19 +196,8 @@ describe("the ledger", () => {
     expect(marked(statement, false)).toBe("Our [forests] cover 500 hectares.");
     const lost: Review = { ...entry, text: "Gone." };
     const saved: Review[][] = [];
-    const answers = [
-      "",
-      "Ada",
-      "x",
-      "c",
-      "the register",
-      "",
-      "2030-01-01",
-      "the register",
-      "page 1",
-      "2027-01-31",
-      "d",
-    ];
+    const withMistakes = ["", "Ada", "x", "c", "the register", "", "2030-01-01"];
+    const answers = [...withMistakes, "the register", "page 1", "2027-01-31", "d"];
     await review({ ...report, lost: [lost] }, [lost], {
       say: () => {},
       ask: async () => answers.shift() ?? "s",
@@ -245,8 +213,7 @@ describe("the ledger", () => {
 });
 
 test("forbidden wording stops the build before anything is written, also where only visitors who save data see it", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "claims-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await makeScratchFolder();
   for (const name of ["assets", "media"]) await mkdir(join(folder, name));
   const changed: Renderer = {
     ...renderer,
