@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { storedWith } from "../../tests/store-contract/samples.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
 import { exportMessages, messageJson, toCsv, visibleJson } from "./export.ts";
 
@@ -56,34 +57,7 @@ test.each([
   }
 });
 
-const AT = new Date("2025-06-15T12:00:00Z");
-
-function messageNumber(number: number): StoredMessage {
-  return {
-    id: String(number),
-    reference: `BC-AAAA-A${number}`,
-    version: "1",
-    state: "queued",
-    acceptedAt: AT,
-    stateChangedAt: AT,
-    dueAt: AT,
-    attempts: 0,
-    lastError: null,
-    isRestricted: false,
-    answeredAt: null,
-    quarantineReason: null,
-    footprint: null,
-    acknowledgement: null,
-    hook: null,
-    name: "Ada",
-    email: "ada@example.com",
-    phone: "1",
-    country: "",
-    message: "]\n[",
-  };
-}
-
-const MANY = Array.from({ length: 600 }, (_, index) => messageNumber(index));
+const MANY = Array.from({ length: 600 }, (_, id) => storedWith({ id: String(id), message: "]\n[" }));
 
 async function partsOf(format: "csv" | "json", messages: readonly StoredMessage[]): Promise<string[]> {
   const store: Pick<Store, "list"> = {
