@@ -1,7 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
-import { connect } from "node:net";
 import { runCommand } from "../../server/cli/run-command.ts";
 import { spawnCli } from "./run-cli.ts";
 
@@ -105,15 +104,6 @@ export function ask(
     asked.on("error", reject);
     asked.end(body);
   });
-}
-
-/** Sends exactly this, and resolves to all that comes back. */
-export async function askRaw(port: number, text: string): Promise<{ text: string }> {
-  const socket = connect(port, "127.0.0.1").setEncoding("utf8");
-  socket.write(text);
-  let received = "";
-  for await (const chunk of socket) received += chunk;
-  return { text: received };
 }
 
 export interface AskOptions {
