@@ -69,15 +69,12 @@ describe("a mail server that refuses us altogether", () => {
   });
 
   it("pauses the queue when its certificate cannot be trusted, and sends it nothing", async () => {
-    const { accept, message, clock, log, ...office } = await openPostOffice();
+    const { accept, message, log, ...office } = await openPostOffice();
     const server = await office.mailServer({ hasTls: true });
     const reference = await accept();
     const outbox = office.start(office.smtpMailer(server));
     expect((await log.seen("queue-paused")).error).toMatch(/^no encrypted connection to the mail server \([A-Z_]*CERT/);
     await log.seen("paused");
-    await clock.advance(MINUTE_MS);
-    await log.seen("paused", 2);
-    expect(log.count("queue-still-paused")).toBe(1);
     expect(outbox.state).toBe("paused");
     expect(await message(reference)).toMatchObject({ state: "queued", attempts: 0 });
     expect(server.mails).toHaveLength(0);
