@@ -1,25 +1,18 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { PostgresConnection } from "../../scripts/run-postgres.ts";
+import { messageWith, NO_LIMITS, submissionOf } from "../../tests/store-contract/samples.ts";
 import { startNetwork } from "../../tests/support/network.ts";
 import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { openStore } from "./open-store.ts";
 import { COPIED_TABLES } from "./postgres.ts";
-import { type Store, StoreUnavailable, type Submission } from "./store.ts";
+import { type Store, StoreUnavailable } from "./store.ts";
 
-const RULES = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
 let server: PostgresConnection;
-let serial = 0;
 
 beforeAll(async () => {
   server = await sharePostgres();
 }, 120_000);
 afterAll(() => server?.stop(), 120_000);
-
-function submission(email = "ada@example.com"): Submission {
-  serial += 1;
-  const message = { name: "Ada", email, phone: "1", country: "", message: `Hello ${serial}` };
-  return { message, idempotencyKey: `key-${serial}`, networks: [], isTrapped: false };
-}
 
 async function open(url: string): Promise<Store> {
   const store = await openStore({ databaseUrl: url, dataDir: "" });
@@ -31,11 +24,11 @@ test("reports no success when the connection is cut during the commit, and the s
   const network = await startNetwork(server.port);
   const url = await server.createDatabase();
   const store = await open(url.replace(`:${server.port}/`, `:${network.port}/`));
-  const unsure = submission();
+  const unsure = submissionOf(messageWith(), { idempotencyKey: "key" });
   await network.become({ kind: "cut-after", word: "COMMIT" });
-  await expect(store.accept(unsure, RULES, new Date())).rejects.toThrow(StoreUnavailable);
+  await expect(store.accept(unsure, NO_LIMITS, new Date())).rejects.toThrow(StoreUnavailable);
   await network.become({ kind: "open" });
-  expect(await store.accept(unsure, RULES, new Date())).toMatchObject({
+  expect(await store.accept(unsure, NO_LIMITS, new Date())).toMatchObject({
     kind: expect.stringMatching(/stored|repeated/),
   });
   expect(await store.list({})).toHaveLength(1);
@@ -46,10 +39,10 @@ test("has changed nothing when the connection is cut before the commit, and reco
   const url = await server.createDatabase();
   const store = await open(url.replace(`:${server.port}/`, `:${network.port}/`));
   await network.become({ kind: "cut-after", word: "INSERT INTO messages" });
-  await expect(store.accept(submission(), RULES, new Date())).rejects.toThrow(StoreUnavailable);
+  await expect(store.accept(submissionOf(), NO_LIMITS, new Date())).rejects.toThrow(StoreUnavailable);
   await network.become({ kind: "open" });
   expect(await (await open(url)).list({})).toEqual([]);
-  expect(await store.accept(submission(), RULES, new Date())).toMatchObject({ kind: "stored" });
+  expect(await store.accept(submissionOf(), NO_LIMITS, new Date())).toMatchObject({ kind: "stored" });
 });
 
 test("survives that the server ends its idle connections", async () => {
@@ -78,7 +71,7 @@ test("does not trust a server that answers before a commit is on disk", async ()
   await server.administer(
     `CREATE TRIGGER note BEFORE INSERT ON ${schemaOf(url)}.messages FOR EACH ROW EXECUTE FUNCTION ${schemaOf(url)}.note()`,
   );
-  await store.accept(submission(), RULES, new Date());
+  await store.accept(submissionOf(), NO_LIMITS, new Date());
   expect(await store.list({})).toMatchObject([{ lastError: "on" }]);
 });
 
@@ -91,7 +84,7 @@ test("notices that the database was made read-only, which can still be read", as
   await server.administer("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'turned_read_only'");
   await expect.poll(() => store.list({}), { timeout: 5000 }).toEqual([]);
   await expect(store.ping()).rejects.toThrow(StoreUnavailable);
-  await expect(store.accept(submission(), RULES, new Date())).rejects.toThrow(StoreUnavailable);
+  await expect(store.accept(submissionOf(), NO_LIMITS, new Date())).rejects.toThrow(StoreUnavailable);
 });
 
 test("copies every column of every table into a backup, but leases and old keys", async () => {
@@ -112,7 +105,7 @@ test("leaves no copy of an erased message in the table's files", async () => {
   const url = await server.createDatabase();
   const store = await open(url);
   const emails = ["eve@example.com", "ada@example.com", "eve@example.com", "ada@example.com", "eve@example.com"];
-  for (const email of emails) await store.accept(submission(email), RULES, new Date());
+  for (const email of emails) await store.accept(submissionOf(messageWith({ email })), NO_LIMITS, new Date());
   const fileOf = async () =>
     (await server.administer(`SELECT pg_relation_filepath('${schemaOf(url)}.messages') AS file`)) as { file: string }[];
   const holdsIt = async () => {
