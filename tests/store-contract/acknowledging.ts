@@ -1,8 +1,5 @@
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { AcknowledgementRules, Claim, Store } from "../../server/store/store.ts";
-import { openStoreInProcess } from "../support/in-process-store.ts";
-import { makeScratchFolder } from "../support/scratch-folder.ts";
 import {
   claimAcknowledgements,
   DAY_MS,
@@ -230,33 +227,6 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     expect(await place.sql("SELECT * FROM client_hits")).toEqual([]);
   });
 
-  test("reschedules, gives back, fails for good, and never touches the message or its version", async () => {
-    const node = await (await newPlace()).open();
-    const reference = await deliver(node);
-    const before = await node.find(reference);
-    const first = await claimOne(node);
-    expect(await node.reschedule(first, later(HOUR_MS), "451 later", later(1))).toBe(true);
-    expect((await node.find(reference))?.acknowledgement).toEqual({
-      state: "sending",
-      changedAt: NOON,
-      reason: "451 later",
-    });
-    expect(await node.dueInMs(NOON, "acknowledgement")).toBe(HOUR_MS);
-    const second = await claimOne(node, later(HOUR_MS));
-    expect(second.attempts).toBe(2);
-    expect(await node.unclaim(second, later(HOUR_MS), null, later(HOUR_MS))).toBe(true);
-    const third = await claimOne(node, later(HOUR_MS));
-    expect(third.attempts).toBe(2);
-    expect(await node.markFailed(third, "550 no such user", later(2 * HOUR_MS))).toBe(true);
-    const acknowledgement = { state: "failed", changedAt: later(2 * HOUR_MS), reason: "550 no such user" };
-    expect(await node.find(reference)).toEqual({ ...before, acknowledgement });
-    expect(await claim(node, later(3 * HOUR_MS))).toEqual([]);
-    expect(await kinds(node, reference)).toEqual(["delivered", "acknowledgement-deferred", "acknowledgement-failed"]);
-    const none = { queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null, quarantined: 0 };
-    expect(await node.queueDepth()).toMatchObject(none);
-    expect(await node.queueTrouble(later(9 * HOUR_MS))).toEqual({ pause: null, dueSince: null });
-  });
-
   test("tells of an attempt whose end nobody knows, and gives up after three of them", async () => {
     const place = await newPlace();
     const node = await place.open();
@@ -283,30 +253,6 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     });
   });
 
-  test("ends a dead server's leases, unless another server may hold them, and still knows of the attempt", async () => {
-    const place = await newPlace();
-    const [dead, node] = [await place.open(), await place.open()];
-    const reference = await deliver(dead);
-    await claimOne(dead);
-    await node.clearLeases();
-    const claims = await claim(node);
-    expect(claims).toHaveLength(place.isShared ? 0 : 1);
-    const seen = await kinds(node, reference);
-    expect(seen).toEqual(place.isShared ? ["delivered"] : ["delivered", "acknowledgement-deferred"]);
-  });
-
-  test("believes neither a lease nor a due time that a clock set back has left in the far future", async () => {
-    const place = await newPlace();
-    const node = await place.open();
-    await deliver(node);
-    const mine = await claimOne(node);
-    await place.sql(`UPDATE messages SET ack_leased_until = ${later(3 * MINUTE_MS, new Date()).getTime()}`);
-    const taken = await claimOne(node, later(1));
-    expect(taken.token).not.toBe(mine.token);
-    await node.reschedule(taken, later(9 * HOUR_MS), "451", later(1));
-    expect(await claim(node, later(2))).toHaveLength(1);
-  });
-
   test("two nodes at once: 240 messages from 3 mailboxes get 3", async () => {
     const place = await newPlace();
     const nodes = [await place.open(), await place.open()] as const;
@@ -325,17 +271,5 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
     const nodes = [await place.open(), await place.open()] as const;
     await deliverMany(place, nodes[0], 240, (count) => `visitor${count}@example.com`);
     expect(await claimAtOnce(nodes, { ...RULES, perHour: 5 })).toHaveLength(5);
-  });
-
-  test("is in a backup, without its lease", async () => {
-    const node = await (await newPlace()).open();
-    const reference = await deliver(node);
-    await node.reschedule(await claimOne(node), later(1), "451 later", NOON);
-    const folder = await makeScratchFolder();
-    await node.backup(join(folder, "messages.db"));
-    const copy = await openStoreInProcess({ dataDir: folder, databaseUrl: null });
-    onTestFinished(() => copy.close());
-    expect((await copy.find(reference))?.acknowledgement).toMatchObject({ state: "sending", reason: "451 later" });
-    expect((await claimOne(copy, later(1))).attempts).toBe(2);
   });
 }

@@ -1,5 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { Claim, Store } from "../../server/store/store.ts";
 import {
+  claimAcknowledgements,
   endLeases,
   finish,
   HOUR_MS,
@@ -7,7 +9,9 @@ import {
   MINUTE_MS,
   messageWith,
   type NewPlace,
+  NO_LIMITS,
   NOON,
+  referenceOf,
   reportQuarantine,
   store,
   submissionOf,
@@ -15,22 +19,126 @@ import {
 
 const NO_HOOK = { queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null };
 
+/** Every kind of delivery: its states, and how the names of its events begin. */
+const KINDS = [
+  { kind: "mail", waiting: "queued", sent: "delivered", prefix: "" },
+  { kind: "acknowledgement", waiting: "sending", sent: "sent", prefix: "acknowledgement-" },
+  { kind: "hook", waiting: "queued", sent: "sent", prefix: "hook-" },
+] as const;
+
 export function queueSuite(newPlace: NewPlace): void {
-  test("leases due messages, oldest due first, and counts the attempt", async () => {
+  describe.each(KINDS)("of kind $kind", ({ kind, waiting, sent, prefix }) => {
+    /** Stores a message with a delivery of this kind that is due. */
+    async function queueOne(node: Store): Promise<string> {
+      const reference = referenceOf(await node.accept(submissionOf(), { ...NO_LIMITS, postsHook: true }, NOON));
+      if (kind !== "acknowledgement") return reference;
+      const [delivered] = await node.claim(1, MINUTE_MS, NOON);
+      if (delivered) await node.markDelivered(delivered, NOON, true);
+      return reference;
+    }
+
+    async function claim(node: Store, now = NOON): Promise<Claim[]> {
+      if (kind !== "acknowledgement") return node.claim(1, MINUTE_MS, now, kind);
+      return (await claimAcknowledgements(node, 1, MINUTE_MS, { ownAddresses: [], perHour: 9 }, now)).claims;
+    }
+
+    async function claimOne(node: Store, now = NOON): Promise<Claim> {
+      const [first] = await claim(node, now);
+      if (!first) throw new Error("Nothing was claimed");
+      return first;
+    }
+
+    async function look(node: Store, reference: string) {
+      const message = await node.find(reference);
+      if (kind !== "mail") return message?.[kind];
+      return { state: message?.state, changedAt: message?.stateChangedAt, reason: message?.lastError };
+    }
+
+    test("leases what is due, and passes a lease that ran out on, after which the first can only report a success", async () => {
+      const place = await newPlace();
+      const node = await place.open();
+      const reference = await queueOne(node);
+      expect(await claim(node, later(-1))).toEqual([]);
+      const stale = await claimOne(node);
+      expect(await claim(node, later(1))).toEqual([]);
+      await endLeases(place);
+      const fresh = await claimOne(node);
+      expect(fresh).toMatchObject({ kind, attempts: 2, message: { reference } });
+      expect(fresh.token).not.toBe(stale.token);
+      expect(await node.reschedule(stale, NOON, "late", NOON)).toBe(false);
+      expect(await node.markFailed(stale, "late", NOON)).toBe(false);
+      expect(await node.unclaim(stale, NOON, "late", NOON)).toBe(false);
+      expect(await look(node, reference)).toEqual({ state: waiting, changedAt: NOON, reason: null });
+      expect(await node.markDelivered(stale, later(HOUR_MS))).toBe(true);
+      expect(await look(node, reference)).toEqual({ state: sent, changedAt: later(HOUR_MS), reason: null });
+      expect(await node.reschedule(fresh, NOON, "late", NOON)).toBe(false);
+      expect(await node.markDelivered(fresh, later(HOUR_MS))).toBe(false);
+      expect(await claim(node, later(2 * HOUR_MS))).toEqual([]);
+      expect(await node.dueInMs(NOON, kind)).toBeNull();
+    });
+
+    test("reschedules, gives back and fails for good, and touches no other kind", async () => {
+      const node = await (await newPlace()).open();
+      const reference = await queueOne(node);
+      const before = await node.find(reference);
+      expect(await node.reschedule(await claimOne(node), later(HOUR_MS), "451 later", NOON)).toBe(true);
+      expect(await look(node, reference)).toEqual({ state: waiting, changedAt: NOON, reason: "451 later" });
+      expect(await node.dueInMs(NOON, kind)).toBe(HOUR_MS);
+      const second = await claimOne(node, later(HOUR_MS));
+      expect(await node.unclaim(second, later(2 * HOUR_MS), null, NOON)).toBe(true);
+      expect(await look(node, reference)).toMatchObject({ reason: "451 later" });
+      const third = await claimOne(node, later(2 * HOUR_MS));
+      expect([second.attempts, third.attempts]).toEqual([2, 2]);
+      expect(await node.markFailed(third, "550 no", later(2 * HOUR_MS))).toBe(true);
+      const failed = { state: "failed", changedAt: later(2 * HOUR_MS), reason: "550 no" };
+      expect(await look(node, reference)).toEqual(failed);
+      expect(await claim(node, later(9 * HOUR_MS))).toEqual([]);
+      expect(await node.dueInMs(NOON, kind)).toBeNull();
+      const noted = (await node.history(reference)).slice(-2).map((event) => event.kind);
+      expect(noted).toEqual([`${prefix}deferred`, `${prefix}failed`]);
+      const { acknowledgement, hook } = before ?? {};
+      const others = { mail: { dueAt: null, acknowledgement, hook }, acknowledgement: before, hook: before };
+      expect(await node.find(reference)).toMatchObject({ ...others[kind], ...(kind !== "mail" && { [kind]: failed }) });
+    });
+
+    test("believes neither a lease nor a due time that a clock set back has left in the far future", async () => {
+      const place = await newPlace();
+      const node = await place.open();
+      await queueOne(node);
+      const mine = await claimOne(node);
+      const far = later(3 * MINUTE_MS, new Date()).getTime();
+      await place.sql(
+        `UPDATE messages SET leased_until = ${far}, ack_leased_until = ${far}, hook_leased_until = ${far}`,
+      );
+      const taken = await claimOne(node, later(1));
+      expect(taken.token).not.toBe(mine.token);
+      await node.reschedule(taken, later(9 * HOUR_MS), "451", later(1));
+      expect(await claim(node, later(2))).toHaveLength(1);
+    });
+
+    test("ends a dead server's leases, unless another server may hold them, and knows of an unknown end", async () => {
+      const place = await newPlace();
+      const [dead, node] = [await place.open(), await place.open()];
+      const reference = await queueOne(dead);
+      await claimOne(dead);
+      expect(await claim(node)).toEqual([]);
+      await node.clearLeases();
+      expect(await claim(node)).toHaveLength(place.isShared ? 0 : 1);
+      const kinds = (await node.history(reference)).map((event) => event.kind);
+      const isNoted = kind === "acknowledgement" && !place.isShared;
+      expect(kinds.includes("acknowledgement-deferred")).toBe(isNoted);
+    });
+  });
+
+  test("leases no more than asked for, oldest due first, and counts the attempt", async () => {
     const node = await (await newPlace()).open();
     const references = [await store(node), await store(node, submissionOf(), later(1)), await store(node)];
-    const claims = await node.claim(10, MINUTE_MS, later(1));
+    const claims = await node.claim(2, MINUTE_MS, later(1));
+    expect(claims).toHaveLength(2);
+    claims.push(...(await node.claim(10, MINUTE_MS, later(1))));
     expect(claims.map((claim) => claim.message.reference)).toEqual([references[0], references[2], references[1]]);
     expect(claims.map((claim) => claim.message.attempts)).toEqual([1, 1, 1]);
     expect(await node.claim(10, MINUTE_MS, later(2))).toEqual([]);
-  });
-
-  test("leases neither what is not due nor more than asked for", async () => {
-    const node = await (await newPlace()).open();
-    await store(node, submissionOf(), later(1));
-    expect(await node.claim(10, MINUTE_MS, NOON)).toEqual([]);
-    await store(node, submissionOf(), later(1));
-    expect(await node.claim(1, MINUTE_MS, later(1))).toHaveLength(1);
   });
 
   test("gives each message to one worker only: four workers on two nodes, 300 messages", async () => {
@@ -52,27 +160,6 @@ export function queueSuite(newPlace: NewPlace): void {
     expect(taken).toHaveLength(300);
     expect(new Set(taken).size).toBe(300);
     expect(await nodes[1].list({ state: "delivered" })).toHaveLength(300);
-  });
-
-  test("passes a lease that ran out to another worker, after which the first can only report a success", async () => {
-    const place = await newPlace();
-    const node = await place.open();
-    await store(node);
-    const [stale] = await node.claim(1, MINUTE_MS, NOON);
-    expect(await node.claim(1, MINUTE_MS, later(1))).toEqual([]);
-    await endLeases(place);
-    const [fresh] = await node.claim(1, MINUTE_MS, NOON);
-    if (!stale || !fresh) throw new Error("Nothing was claimed");
-    expect(fresh.message.attempts).toBe(2);
-    expect(fresh.token).not.toBe(stale.token);
-    expect(await node.reschedule(stale, NOON, "late", NOON)).toBe(false);
-    expect(await node.markFailed(stale, "late", NOON)).toBe(false);
-    expect(await node.unclaim(stale, NOON, "late", NOON)).toBe(false);
-    expect(await node.find(fresh.message.reference)).toMatchObject({ state: "queued", attempts: 2, lastError: null });
-    expect(await node.markDelivered(stale, later(MINUTE_MS))).toBe(true);
-    expect(await node.reschedule(fresh, NOON, "late", NOON)).toBe(false);
-    expect(await node.markDelivered(fresh, later(MINUTE_MS))).toBe(false);
-    expect(await node.claim(1, MINUTE_MS, later(HOUR_MS))).toEqual([]);
   });
 
   test("records a success also after another worker was refused, but not in the place of an attempt that was asked for", async () => {
@@ -100,55 +187,6 @@ export function queueSuite(newPlace: NewPlace): void {
     for (const ms of [6 * MINUTE_MS, 9 * HOUR_MS, -HOUR_MS]) {
       expect(await ahead.claim(1, 5 * MINUTE_MS, later(ms))).toEqual([]);
     }
-  });
-
-  test("lets a worker that was slow mark its message when nobody else took it", async () => {
-    const node = await (await newPlace()).open();
-    await store(node);
-    const [claim] = await node.claim(1, MINUTE_MS, NOON);
-    if (!claim) throw new Error("Nothing was claimed");
-    expect(await node.markDelivered(claim, later(HOUR_MS))).toBe(true);
-    expect(await node.find(claim.message.reference)).toMatchObject({
-      state: "delivered",
-      stateChangedAt: later(HOUR_MS),
-      dueAt: null,
-    });
-  });
-
-  test("does not wait for a lease that a clock set back has left in the far future", async () => {
-    const place = await newPlace();
-    const node = await place.open();
-    await store(node);
-    await node.claim(1, MINUTE_MS, NOON);
-    await place.sql(`UPDATE messages SET leased_until = ${later(3 * MINUTE_MS, new Date()).getTime()}`);
-    expect(await node.claim(1, MINUTE_MS, NOON)).toHaveLength(1);
-  });
-
-  test("reschedules, sets aside and gives back", async () => {
-    const node = await (await newPlace()).open();
-    const reference = await store(node);
-    const claim = async (now: Date) => {
-      const [first] = await node.claim(1, MINUTE_MS, now);
-      if (!first) throw new Error("Nothing was claimed");
-      return first;
-    };
-    expect(await node.reschedule(await claim(NOON), later(HOUR_MS), "451 later", NOON)).toBe(true);
-    expect(await node.find(reference)).toMatchObject({ attempts: 1, dueAt: later(HOUR_MS), lastError: "451 later" });
-    expect(await node.unclaim(await claim(later(HOUR_MS)), later(2 * HOUR_MS), null, NOON)).toBe(true);
-    expect(await node.find(reference)).toMatchObject({
-      attempts: 1,
-      dueAt: later(2 * HOUR_MS),
-      lastError: "451 later",
-    });
-    expect(await node.markFailed(await claim(later(2 * HOUR_MS)), "550 no", later(2 * HOUR_MS))).toBe(true);
-    expect(await node.find(reference)).toMatchObject({
-      state: "failed",
-      attempts: 2,
-      dueAt: null,
-      lastError: "550 no",
-      stateChangedAt: later(2 * HOUR_MS),
-    });
-    expect(await node.claim(1, MINUTE_MS, later(9 * HOUR_MS))).toEqual([]);
   });
 
   test("says when the next message becomes due or its lease ends, and how deep the queue is", async () => {
@@ -236,16 +274,6 @@ export function queueSuite(newPlace: NewPlace): void {
     expect(await node.find(reference)).toMatchObject({ state: "queued", attempts: 1, dueAt: later(MINUTE_MS) });
   });
 
-  test("releases from quarantine only", async () => {
-    const node = await (await newPlace()).open();
-    const reference = await store(node, submissionOf(messageWith(), { isTrapped: true }));
-    expect(await node.claim(1, MINUTE_MS, later(HOUR_MS))).toEqual([]);
-    expect(await node.act("release", { references: [reference] }, later(MINUTE_MS))).toHaveLength(1);
-    expect(await node.act("release", { references: [reference] }, later(MINUTE_MS))).toHaveLength(0);
-    expect(await node.act("release", { references: ["BC-NONE-00"] }, NOON)).toHaveLength(0);
-    expect(await node.claim(1, MINUTE_MS, later(MINUTE_MS))).toHaveLength(1);
-  });
-
   test("releases all that is in quarantine since a time", async () => {
     const node = await (await newPlace()).open();
     const trapped = () => submissionOf(messageWith(), { isTrapped: true });
@@ -286,15 +314,5 @@ export function queueSuite(newPlace: NewPlace): void {
     await reportQuarantine(node);
     await store(node, submissionOf(messageWith(), { isTrapped: true }), later(HOUR_MS));
     expect(await node.queueDepth()).toMatchObject({ quarantined: 2, newlyQuarantined: 1 });
-  });
-
-  test("ends a dead server's leases, unless another server may hold them", async () => {
-    const place = await newPlace();
-    const [dead, node] = [await place.open(), await place.open()];
-    await store(dead);
-    await dead.claim(1, HOUR_MS, NOON);
-    expect(await node.claim(1, HOUR_MS, NOON)).toEqual([]);
-    await node.clearLeases();
-    expect(await node.claim(1, HOUR_MS, NOON)).toHaveLength(place.isShared ? 0 : 1);
   });
 }
