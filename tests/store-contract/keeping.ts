@@ -1,10 +1,10 @@
-import { mkdtemp, rename, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
 import { StoreRefused, StoreUnavailable } from "../../server/store/store.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
 import {
   client,
   DAY_MS,
@@ -202,8 +202,7 @@ export function keepingSuite(newPlace: NewPlace): void {
   });
 
   test("backs up a consistent copy that can be opened while messages go on arriving", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "store-backup-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await makeScratchFolder();
     const place = await newPlace();
     const [node, other] = await Promise.all([place.open(), place.open()]);
     const before = await Promise.all(Array.from({ length: 700 }, () => store(node)));
