@@ -31,8 +31,8 @@ export interface PostOffice {
   store: Store;
   clock: FakeClock;
   log: RecordingLog;
-  /** Stores one message with a text of its own and returns its reference. */
-  accept(fields?: Partial<ContactMessage>): Promise<string>;
+  /** Stores one message with a text of its own, in quarantine if it is trapped, and returns its reference. */
+  accept(fields?: Partial<ContactMessage>, isTrapped?: boolean): Promise<string>;
   message(reference: string): Promise<StoredMessage>;
   mailServer(options?: { port?: number; hasTls?: boolean }): Promise<MailServer>;
   smtpMailer(server: { port: number }, options?: { user?: string; query?: string; limits?: SmtpLimits }): Mailer;
@@ -64,9 +64,9 @@ export async function openPostOffice(
     store,
     clock,
     log,
-    async accept(fields) {
+    async accept(fields, isTrapped = false) {
       accepted += 1;
-      const submission = { idempotencyKey: null, networks: [], isTrapped: false };
+      const submission = { idempotencyKey: null, networks: [], isTrapped };
       const message = { ...VISITOR, message: `${VISITOR.message} (${accepted})`, ...fields };
       const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null, postsHook };
       const acceptance = await store.accept({ ...submission, message }, rules, clock.now());
