@@ -3,14 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { estimateOf } from "../../tests/store-contract/samples.ts";
+import { client, estimateOf, messageWith, NO_LIMITS, submissionOf } from "../../tests/store-contract/samples.ts";
 import { listingMethods } from "./listing.ts";
 import { createStore, openStore } from "./open-store.ts";
 import { openSqliteFile, sqliteFile, toStoreError } from "./sqlite.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
-
-const RULES = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
-let serial = 0;
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sqlite-store-"));
@@ -22,12 +19,6 @@ async function openIn(folder: string) {
   const store = await openStore({ databaseUrl: null, dataDir: folder });
   onTestFinished(() => store.close());
   return store;
-}
-
-function submission(email = "ada@example.com", words = "Hello") {
-  serial += 1;
-  const message = { name: "Ada", email, phone: "1", country: "", message: `${words} ${serial}` };
-  return { message, idempotencyKey: null, networks: [], isTrapped: false };
 }
 
 /** Another program that holds the database's write lock. */
@@ -43,7 +34,7 @@ function lock(folder: string): DatabaseSync {
 test("keeps its files to itself", async () => {
   const folder = join(newFolder(), "new", "data");
   const store = await openIn(folder);
-  await store.accept(submission(), RULES, new Date());
+  await store.accept(submissionOf(), NO_LIMITS, new Date());
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777]);
   expect(modes.sort()).toEqual([
@@ -57,7 +48,7 @@ test("accepts as soon as a lock is gone", async () => {
   const folder = newFolder();
   const store = await openIn(folder);
   const other = lock(folder);
-  const accepted = store.accept(submission(), RULES, new Date());
+  const accepted = store.accept(submissionOf(), NO_LIMITS, new Date());
   await new Promise((resolve) => setImmediate(resolve));
   other.exec("COMMIT");
   expect(await accepted).toMatchObject({ kind: "stored" });
@@ -68,7 +59,7 @@ test("takes no more than it can hold while it waits", async () => {
   const store = await openIn(folder);
   const other = lock(folder);
   const answers = Promise.allSettled(
-    Array.from({ length: 10_001 }, () => store.accept(submission(), { ...RULES }, new Date())),
+    Array.from({ length: 10_001 }, () => store.accept(submissionOf(), { ...NO_LIMITS }, new Date())),
   );
   other.exec("COMMIT");
   expect((await answers).filter((answer) => answer.status === "rejected")).toMatchObject([
@@ -84,7 +75,11 @@ test("leaves no byte of an erased message in any of its files", async () => {
     const email = index % 2 === 0 ? `keep${index}@example.com` : "Secret-Person@example.com";
     const words = (index % 2 === 0 ? "open " : "hidden-words ").repeat(lengthOf(index) / 10 + 1);
     const footprint = estimateOf({ carKm: index % 2 === 0 ? 5 : 123_456.789 });
-    return store.accept({ ...submission(email, words), footprint }, RULES, new Date(0));
+    return store.accept(
+      submissionOf(messageWith({ email, message: `${words}${index}` }), { footprint }),
+      NO_LIMITS,
+      new Date(0),
+    );
   };
   await Promise.all(Array.from({ length: 600 }, (_, index) => send(index)));
   // Rows that grow move to other pages, and leave copies behind that deleting alone does not reach.
@@ -150,12 +145,9 @@ test("answers by index, however many messages there are", async () => {
   const store = createStore(await openSqliteFile(sqliteFile(folder)));
   onTestFinished(() => store.close());
   prepare.mockClear();
-  const rules = { ...RULES, rateLimits: [{ count: 5, windowMs: 1000 }], hourlyLimit: 10 };
-  await store.accept(
-    { ...submission(), idempotencyKey: "key", networks: [{ hash: "client", allowance: 1 }] },
-    rules,
-    new Date(),
-  );
+  const rules = { ...NO_LIMITS, rateLimits: [{ count: 5, windowMs: 1000 }], hourlyLimit: 10 };
+  const keyed = submissionOf(messageWith(), { idempotencyKey: "key", networks: client("client") });
+  await store.accept(keyed, rules, new Date());
   await store.claim(5, 1000, new Date());
   await store.dueInMs(new Date());
   await store.admitAcknowledgements(5, 1000, { ownAddresses: [], perHour: 1 }, new Date());
