@@ -7,9 +7,9 @@ import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { checkHook } from "../server/cli/preflight-checks.ts";
 import { type ConfigError, parseConfig } from "../server/config.ts";
 import { refusalOf } from "../server/operator/actions.ts";
-import { postEvent } from "../server/outbox/hook.ts";
+import { failureOf, postEvent } from "../server/outbox/hook.ts";
 import { startAlerts } from "../server/watch/alerts.ts";
-import { createManualMailer, openPostOffice, withStore } from "./support/post-office.ts";
+import { createManualMailer, openPostOffice } from "./support/post-office.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
 const MINUTE_MS = 60_000;
@@ -133,17 +133,13 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (database) => {
   });
 
   it("posts what is in quarantine only once it is released", async () => {
-    const { clock, log, receiver, start, store } = await open();
-    const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null, postsHook: true };
-    const message = { name: "Eve", email: "eve@example.org", phone: "1", country: "", message: "held" };
-    const submission = { message, idempotencyKey: null, networks: [], isTrapped: true };
-    const acceptance = await store.accept(submission, rules, clock.now());
-    if (acceptance.kind !== "stored") throw new Error("not stored");
+    const { accept, clock, log, receiver, start, store } = await open();
+    const reference = await accept({}, true);
     const outbox = start();
     await clock.advance(10 * MINUTE_MS);
     expect(receiver.posts).toEqual([]);
     expect((await store.queueDepth()).hook).toMatchObject({ queued: 0 });
-    await store.act("release", { references: [acceptance.reference] }, clock.now());
+    await store.act("release", { references: [reference] }, clock.now());
     // It waits since its release, and raises no alert as if it had waited since it came in.
     expect((await store.queueDepth()).hook).toMatchObject({ queued: 1, oldestQueuedAt: clock.now() });
     outbox.wake();
@@ -206,34 +202,6 @@ it("is retried by an operator while it waits for its next attempt, but not with 
 });
 
 describe("a receiver in trouble", () => {
-  it("is tried for five days, and no longer", async () => {
-    const { accept, clock, log, receiver, mailer, start } = await openHookOffice();
-    receiver.answer = status(500);
-    await accept();
-    const startMs = clock.now().getTime();
-    start({ pollIntervalMs: 24 * HOUR_MS, random: () => 0.5 });
-    await mailer.received(1);
-    mailer.mails[0]?.accept();
-    await log.seen("delivered");
-    for (let failures = 1; failures <= 35; failures += 1) {
-      const { dueAt } = await log.seen("hook-deferred", failures);
-      await clock.advanceTo(dueAt ?? new Date(0));
-    }
-    expect(await log.seen("hook-failed")).toMatchObject({ attempts: 36, level: "error" });
-    expect((clock.now().getTime() - startMs) / (24 * HOUR_MS)).toBeCloseTo(4.9, 0);
-  });
-
-  it("that is dead delays no mail, and is tried again", async () => {
-    const { accept, log, mailer, start, receiver } = await openHookOffice();
-    const reference = await accept();
-    start({ hook: { url: "http://127.0.0.1:1/", secrets: [SECRET] } });
-    expect((await log.seen("hook-deferred")).error).toMatch(/^no connection/);
-    await mailer.received(1);
-    mailer.mails[0]?.accept();
-    expect(await log.seen("delivered")).toMatchObject({ reference });
-    expect(receiver.posts).toEqual([]);
-  });
-
   it("that never answers delays no mail, and mails that never end delay no post", async () => {
     const { accept, log, mailer, start, receiver } = await openHookOffice();
     receiver.answer = () => {};
@@ -295,6 +263,11 @@ describe("a receiver in trouble", () => {
     expect(other.posts).toEqual([]);
   });
 
+  const ping = (url: string, timeoutMs?: number) => {
+    const event = { id: "1", type: "ping", timestamp: new Date(), data: {} } as const;
+    return postEvent({ url, secrets: [SECRET] }, event, new Date(), timeoutMs);
+  };
+
   it("sends an answer without end: it is cut off after 64 KiB, and the status counts", async () => {
     let written = 0;
     const receiver = await startReceiver((response) => {
@@ -306,40 +279,20 @@ describe("a receiver in trouble", () => {
       response.writeHead(200);
       write();
     });
-    const event = { id: "1", type: "ping", timestamp: new Date(), data: {} } as const;
-    const answer = await postEvent({ url: receiver.url, secrets: [SECRET] }, event, new Date());
-    expect(answer).toMatchObject({ status: 200, text: "x".repeat(64 * 1024) });
+    expect(await ping(receiver.url)).toMatchObject({ status: 200, text: "x".repeat(64 * 1024) });
     await expect.poll(() => written).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it("answers slowly: the attempt ends in time, and a status that came counts", async () => {
-    const event = { id: "1", type: "ping", timestamp: new Date(), data: {} } as const;
+  it("is not there, or answers slowly: the attempt ends in time, and a status that came counts", async () => {
     const silent = await startReceiver(() => {});
-    const post = (url: string) => postEvent({ url, secrets: [SECRET] }, event, new Date(), 1000);
-    expect(await post(silent.url)).toEqual({ problem: "no answer within 1 s" });
+    expect(await ping(silent.url, 1000)).toEqual({ problem: "no answer within 1 s" });
+    expect(failureOf(await ping("http://127.0.0.1:1/", 1000))).toEqual({
+      kind: "temporary",
+      message: expect.stringMatching(/^no connection/),
+    });
     const trickling = await startReceiver((response) => void response.writeHead(200).write("a"));
-    expect(await post(trickling.url)).toMatchObject({ status: 200, text: "a" });
+    expect(await ping(trickling.url, 1000)).toMatchObject({ status: 200, text: "a" });
   });
-});
-
-it("a crash between the post and its mark repeats the post under the same id", async () => {
-  const { accept, clock, log, receiver, start, store } = await openHookOffice();
-  const reference = await accept();
-  const saved = Promise.withResolvers<boolean>();
-  const dead = withStore(store, {
-    markDelivered: (claim, ...rest) => (claim.kind === "hook" ? saved.promise : store.markDelivered(claim, ...rest)),
-  });
-  const crashed = start({ store: dead });
-  await expect.poll(() => receiver.posts.length).toBe(1);
-  const stopped = crashed.stop(1);
-  clock.setTimer(() => {}, HOUR_MS);
-  await clock.advance(6 * MINUTE_MS);
-  await stopped;
-  start();
-  expect(await log.seen("hook-sent")).toMatchObject({ reference, attempts: 2 });
-  const [first, second, ...others] = receiver.posts.map(({ headers }) => headers["webhook-id"]);
-  expect([second, others]).toEqual([first, []]);
-  saved.resolve(false);
 });
 
 it("two secrets both sign, so that either end can change first", async () => {
@@ -353,12 +306,9 @@ it("two secrets both sign, so that either end can change first", async () => {
 });
 
 it("switched off it leaves no trace", async () => {
-  const { accept, store, log, message, start } = await openPostOffice().then((office) => ({
-    ...office,
-    start: () => office.start(createManualMailer()),
-  }));
+  const { accept, store, log, message, start } = await openPostOffice();
   const reference = await accept();
-  start();
+  start(createManualMailer());
   expect((await message(reference)).hook).toBeNull();
   expect(await store.dueInMs(new Date(), "hook")).toBeNull();
   expect(log.lines.filter(({ event }) => event.startsWith("hook"))).toEqual([]);
