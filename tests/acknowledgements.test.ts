@@ -83,6 +83,7 @@ it("fails for good when the sender's mail server refuses it, and the message sta
   expect(await acknowledgementOf(reference)).toMatchObject({ state: "failed", reason: error });
   expect(await message(reference)).toMatchObject({ state: "delivered", attempts: 1, lastError: null });
   expect(await store.queueDepth()).toMatchObject({ queued: 0, failed: 0, lastFailedAt: null });
+  expect(await store.queueTrouble(clock.now())).toEqual({ pause: null, dueSince: null });
   await clock.advance(10 * MINUTE_MS);
   expect([log.count("acknowledgement-failed"), log.count("failed"), outbox.state]).toEqual([1, 0, "running"]);
 });
