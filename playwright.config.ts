@@ -36,9 +36,9 @@ export default defineConfig({
   use: { launchOptions: chromiumOptions(`--disable-features=${SWITCHED_OFF}`) },
   projects: [
     // What visitors and operators do. `npm test` runs these alone.
-    { name: "chromium", testIgnore: ["engines.spec.ts", "full/**"], grepInvert: /@full/ },
+    { name: "chromium", testIgnore: ["engines.spec.ts", "full/**"] },
     // What takes long, and is nobody's journey: contrast on many frames, other hosts, a build or database of its own.
-    { name: "chromium-full", testIgnore: "engines.spec.ts", grep: /full\/|@full/ },
+    { name: "chromium-full", testMatch: "full/**/*.spec.ts" },
     // The visitors' journeys once more, in Firefox and WebKit.
     { name: "engines", testMatch: "engines.spec.ts" },
   ],
