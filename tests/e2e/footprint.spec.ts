@@ -16,14 +16,6 @@ async function openPart(page: Page): Promise<void> {
   await expect(part(page).getByText("Your estimate appears here as you type.")).toBeVisible();
 }
 
-test("a message without an estimate has the five fields and nothing of the estimate", async ({ page }) => {
-  await openForm(page);
-  await fillForm(page, { ...VISITOR, message: "No estimate" });
-  const request = page.waitForRequest("**/send-email");
-  await page.getByRole("button", { name: "Submit" }).click();
-  expect(Object.keys((await request).postDataJSON()).sort()).toEqual([...Object.keys(VISITOR), "topic_code"].sort());
-});
-
 test("the home page's button leads to the open part; until somebody opens it, nothing of it is fetched", async ({
   page,
 }) => {
