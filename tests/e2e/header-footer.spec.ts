@@ -4,9 +4,7 @@ import { test } from "../support/site.ts";
 const LABELS = ["About Us", "Carbon Credits", "Business Tools", "Energy Transition", "Support"];
 const SMALL_LABELS = ["About Us", "Carbon Offsetting Credits", "Business Tools", "Energy Transition", "Support"];
 
-test("the header holds the logo, five plain labels and two buttons; the footer its lines and a way home", async ({
-  page,
-}) => {
+test("the header holds the logo, five plain labels and two buttons; the footer a way home", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto("/contact");
   const header = page.getByRole("banner");
@@ -22,16 +20,7 @@ test("the header holds the logo, five plain labels and two buttons; the footer i
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("Coming Soon");
   }
 
-  const footer = page.getByRole("contentinfo");
-  await expect(footer.getByText("Carbon Offsetting Made Easy", { exact: true })).toBeVisible();
-  await expect(footer.getByText("This site is provided by Brighter Carbon Private Limited.")).toBeVisible();
-  for (const column of ["Company", "Help and support", "Legal"]) {
-    await expect(footer.getByRole("navigation", { name: column })).toBeVisible();
-  }
-  for (const network of ["Facebook", "Twitter", "Instagram", "LinkedIn"]) {
-    await expect(footer.getByRole("link", { name: network })).toBeVisible();
-  }
-  await footer.getByRole("link", { name: "Brighter Carbon, home" }).click();
+  await page.getByRole("contentinfo").getByRole("link", { name: "Brighter Carbon, home" }).click();
   await expect(page).toHaveURL(/:\d+\/$/);
 });
 
@@ -74,15 +63,8 @@ async function stateToldOf(page: import("@playwright/test").Page): Promise<unkno
   return toggle?.properties?.find(({ name }) => name === "expanded")?.value.value;
 }
 
-test("Coming Soon stands between header and footer, says all its words and leads to the contact page", async ({
-  page,
-}) => {
+test("Coming Soon turns its rotor and leads to the contact page", async ({ page }) => {
   await page.goto("/no-such-page");
-  await expect(page.getByRole("banner")).toBeVisible();
-  await expect(page.getByRole("contentinfo")).toBeVisible();
-  await expect(page.getByText("Something amazing is on the way! Stay tuned.", { exact: true })).toBeVisible();
-  await expect(page.getByText("For more details, contact us at:")).toBeVisible();
-  await expect(page.getByRole("main").getByRole("link", { name: "@" })).toBeVisible();
   await expect(page.locator(".turbine-rotor")).toHaveCSS("animation-name", "turn");
   await page.getByRole("link", { name: "Get Notified" }).click();
   await expect(page).toHaveURL(/\/contact$/);
