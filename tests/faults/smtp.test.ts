@@ -1,12 +1,13 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { SmtpLimits } from "../../server/mail/smtp.ts";
 import { SMTP_LIMITS } from "../../server/mail/smtp.ts";
-import { openFrontDoor } from "../support/front-door.ts";
+import { openApp } from "../support/app.ts";
 import { findViolations, messageIdsOf } from "../support/invariant.ts";
 import { createVisitors } from "../support/load.ts";
 import type { Behaviour } from "../support/mail-server.ts";
 import { startNetwork, type Weather } from "../support/network.ts";
 import { openPostOffice, type PostOffice } from "../support/post-office.ts";
+import { listen } from "../support/raw-http.ts";
 
 const MINUTE_MS = 60_000;
 const MESSAGES = 5;
@@ -59,13 +60,15 @@ async function openOffice(limits: Partial<SmtpLimits> = {}) {
   const mailServer = await office.mailServer();
   const network = await startNetwork(mailServer.port);
   const visitors = createVisitors();
-  const scene = {
+  return {
     office,
     mailServer,
     network,
     mailer: office.smtpMailer(network, { limits: { ...SMTP_LIMITS, ...limits } }),
     async postUnaffected(wake: () => void) {
-      const url = await openFrontDoor(office.store, wake);
+      const app = await openApp({}, {}, { store: office.store, onStored: wake });
+      onTestFinished(() => app.close());
+      const url = `http://127.0.0.1:${await listen(app)}`;
       // Once before the outbox is in trouble, and again when it is.
       for (const count of [1, MESSAGES - 1]) {
         for (const answer of await visitors.post(url, count)) {
@@ -80,5 +83,4 @@ async function openOffice(limits: Partial<SmtpLimits> = {}) {
       return findViolations({ acknowledged: visitors.acknowledged, stored, messageIds });
     },
   };
-  return scene;
 }

@@ -22,7 +22,7 @@ export interface AppUnderTest {
 export async function openApp(
   env: Record<string, string> = {},
   overrides: Partial<Store> = {},
-  parts: Pick<Partial<AppParts>, "limits" | "site"> = {},
+  parts: Pick<Partial<AppParts>, "limits" | "onStored" | "site" | "store"> = {},
 ): Promise<AppUnderTest> {
   const dataDir = await mkdtemp(join(tmpdir(), "app-"));
   const config = parseConfig({ DATA_DIR: dataDir, RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...env });
