@@ -71,10 +71,12 @@ test.each(OUTAGES)(
     await expectPagesUp(server);
     expectRefusedForNow(await answers);
     for (const answer of await answers) expect(answer?.tookMs).toBeLessThan(ANSWERED_MS);
-    expect((await fetch(`${server.url}/readyz`)).status).toBe(outage.readyz);
+    const readiness = async () => (await fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(6000) })).status;
+    expect(await readiness()).toBe(outage.readyz);
     if (outage.isInNetwork) expect(network.accidents).toBeGreaterThan(0);
     await outage.end(network);
 
+    await expect.poll(readiness, { timeout: 20_000 }).toBe(200);
     expect(await scene.visitors.post(server.url, 5)).not.toContain(null);
     await scene.expectNothingLost(server);
   },

@@ -2,36 +2,12 @@ import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../scripts/run-server.ts";
 import { postMessage } from "../support/load.ts";
-import { startNetwork } from "../support/network.ts";
-import { sharePostgres } from "../support/shared-postgres.ts";
 
 /** A connection of its own each, as from a load balancer. */
 async function ask(url: string, path: string): Promise<{ status: number; said: string }> {
   const response = await fetch(url + path, { headers: { connection: "close" } });
   return { status: response.status, said: ((await response.json()) as { status: string }).status };
 }
-
-test("is not ready while its database does not answer, says so in time, and is ready again by itself", async () => {
-  const postgres = await sharePostgres();
-  onTestFinished(() => postgres.stop());
-  const network = await startNetwork(postgres.port);
-  const databaseUrl = await postgres.createDatabase();
-  const server = await startServer({ DATABASE_URL: databaseUrl.replace(`:${postgres.port}/`, `:${network.port}/`) });
-  onTestFinished(async () => void (await server.stop()));
-  expect(await ask(server.url, "/readyz")).toEqual({ status: 200, said: "ready" });
-
-  await network.become({ kind: "silent" });
-  const startMs = performance.now();
-  // A result is kept for a second.
-  await expect
-    .poll(() => ask(server.url, "/readyz"), { timeout: 6000 })
-    .toEqual({ status: 503, said: "store unavailable" });
-  expect(performance.now() - startMs).toBeLessThan(6000);
-  expect(await ask(server.url, "/healthz")).toEqual({ status: 200, said: "ok" });
-
-  await network.become({ kind: "open" });
-  await expect.poll(async () => (await ask(server.url, "/readyz")).status, { timeout: 20_000 }).toBe(200);
-}, 90_000);
 
 test("tells whoever asks regularly that it is about to stop, and serves until they heard it", async () => {
   const server = await startServer();
