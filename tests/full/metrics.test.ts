@@ -1,8 +1,4 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../scripts/run-server.ts";
@@ -49,34 +45,26 @@ test("counts requests, messages and deliveries by outcome, and names nobody", as
   const told = async () => (await scrape(metrics)).value('site_acknowledgements_total{outcome="sent"}');
   await expect.poll(told, { timeout: 10_000 }).toBe(1);
   const { text, value } = await scrape(metrics);
-  expect(value('site_acknowledgements_total{outcome="failed"}')).toBe(0);
-  expect({
-    refusedForGood: value('site_deliveries_total{outcome="failed"}'),
-    queued: value('site_messages_accepted_total{outcome="queued"}'),
-    repeated: value('site_messages_accepted_total{outcome="repeated"}'),
-    quarantined: value('site_messages_accepted_total{outcome="quarantined"}'),
-    limited: value('site_messages_refused_total{reason="limited"}'),
-    invalid: value('site_messages_refused_total{reason="invalid"}'),
-    malformed: value('site_messages_refused_total{reason="malformed"}'),
-    foreign: value('site_messages_refused_total{reason="foreign-origin"}'),
-  }).toEqual({
-    refusedForGood: 1,
-    queued: 2,
-    repeated: 1,
-    quarantined: 1,
-    limited: 1,
-    invalid: 1,
-    malformed: 1,
-    foreign: 1,
-  });
-  expect(value('site_http_requests_total{route="message",status="2xx"}')).toBe(4);
-  expect(value('site_http_requests_total{route="message",status="4xx"}')).toBe(4);
-  expect(value('site_http_requests_total{route="page",status="2xx"}')).toBe(3);
-  expect(value('site_http_requests_total{route="page",status="5xx"}')).toBe(0);
-  expect(value('site_http_requests_total{route="asset",status="4xx"}')).toBe(1);
-  expect(value('site_http_requests_total{route="health",status="2xx"}')).toBe(1);
-  expect(value('site_http_request_duration_seconds_count{route="message"}')).toBe(8);
-  expect(value("site_failed_messages")).toBe(1);
+  for (const [sample, expected] of [
+    ['deliveries_total{outcome="failed"}', 1],
+    ['acknowledgements_total{outcome="failed"}', 0],
+    ['messages_accepted_total{outcome="queued"}', 2],
+    ['messages_accepted_total{outcome="repeated"}', 1],
+    ['messages_accepted_total{outcome="quarantined"}', 1],
+    ['messages_refused_total{reason="limited"}', 1],
+    ['messages_refused_total{reason="invalid"}', 1],
+    ['messages_refused_total{reason="malformed"}', 1],
+    ['messages_refused_total{reason="foreign-origin"}', 1],
+    ['http_requests_total{route="message",status="2xx"}', 4],
+    ['http_requests_total{route="message",status="4xx"}', 4],
+    ['http_requests_total{route="page",status="2xx"}', 3],
+    ['http_requests_total{route="page",status="5xx"}', 0],
+    ['http_requests_total{route="asset",status="4xx"}', 1],
+    ['http_requests_total{route="health",status="2xx"}', 1],
+    ['http_request_duration_seconds_count{route="message"}', 8],
+    ["failed_messages", 1],
+  ] as const)
+    expect(value(`site_${sample}`), sample).toBe(expected);
   expect(text).not.toMatch(/Ada|ada@|other\.example|secret|privacy/);
 });
 
@@ -144,21 +132,10 @@ test("shows that the queue is paused", async () => {
 });
 
 test("a port in use is one clear line and exit code 1", async () => {
-  const occupant = createServer().listen(0, "127.0.0.1");
-  await once(occupant, "listening");
-  onTestFinished(() => void occupant.close());
-  const { port } = occupant.address() as AddressInfo;
-  const dataDir = await makeScratchFolder();
-  const child = spawn(process.execPath, ["server/main.ts"], {
-    env: { PATH: process.env.PATH, PORT: "0", DATA_DIR: dataDir, METRICS_PORT: String(port) },
-  });
-  let error = "";
-  child.stderr.on("data", (chunk) => {
-    error += chunk;
-  });
-  const [code] = await once(child, "close");
-  expect(error).toBe(`METRICS_PORT ${port} is in use; choose another, e.g. METRICS_PORT=9464\n`);
-  expect(code).toBe(1);
+  const { port } = await start();
+  await expect(startServer({ METRICS_PORT: String(port) })).rejects.toThrow(
+    new RegExp(` ended with 1:\\nMETRICS_PORT ${port} is in use; choose another, e\\.g\\. METRICS_PORT=9464\\n$`),
+  );
 });
 
 test.each([
