@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openStore } from "../../server/store/open-store.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
+import { runCliProcess } from "../support/run-cli.ts";
 import { openScene } from "../support/scene.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 
@@ -15,7 +15,7 @@ test(`the operator's commands write beside a server under load (${ROUNDS} rounds
   const backups = await makeScratchFolder();
   const stop = new AbortController();
   const load = scene.visitors.postUntil(stop.signal, server.url, 4);
-  const run = (...args: string[]) => runCommand(scene.dataDir, args);
+  const run = (...args: string[]) => runCliProcess({ DATA_DIR: scene.dataDir }, ...args);
 
   for (let round = 1; round <= ROUNDS; round += 1) {
     // One message that fails and is retried, one that is held and erased; each command is a process of its own.
@@ -27,13 +27,13 @@ test(`the operator's commands write beside a server under load (${ROUNDS} rounds
       run("backup", join(backups, `${round}.db`)),
       run("retry", "--failed"),
     ]);
-    expect(outcomes).toEqual(outcomes.map(() => ({ code: 0, error: "" })));
+    expect(outcomes).toMatchObject(outcomes.map(() => ({ code: 0, err: "" })));
   }
   stop.abort();
   await load;
   expect(scene.visitors.acknowledged.length).toBeGreaterThan(ROUNDS);
   await scene.queueIsEmpty();
-  expect(await run("retry", "--failed")).toEqual({ code: 0, error: "" });
+  expect(await run("retry", "--failed")).toMatchObject({ code: 0, err: "" });
   // The server looks for what others have queued every half minute, and sooner for a message of its own.
   await scene.visitors.post(server.url);
   await scene.expectNothingLost(server);
@@ -45,13 +45,3 @@ test(`the operator's commands write beside a server under load (${ROUNDS} rounds
   await copy.close();
   expect(copied.filter((reference) => !scene.visitors.acknowledged.includes(reference))).toEqual([]);
 }, 300_000);
-
-function runCommand(dataDir: string, args: string[]): Promise<{ code: number | null; error: string }> {
-  const env = { PATH: process.env.PATH, DATA_DIR: dataDir };
-  const child = spawn(process.execPath, ["server/cli.ts", ...args], { env, stdio: ["ignore", "ignore", "pipe"] });
-  let error = "";
-  child.stderr.on("data", (text) => {
-    error += text;
-  });
-  return new Promise((resolve) => child.once("close", (code) => resolve({ code, error })));
-}
