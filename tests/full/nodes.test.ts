@@ -43,10 +43,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
       ACKNOWLEDGE: "on",
     };
     const nodes = await startNodes(env);
-    const balancer = await startBalancer(
-      name,
-      nodes.map(({ url }) => url),
-    );
+    const balancer = await startBalancer(name, nodes);
 
     const references = new Map<number, string>();
     let refusals = 0;
@@ -84,10 +81,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
   test("restarted one after the other under load: no page fails", async () => {
     const env = { DATABASE_URL: await postgres.createDatabase(), LOG_LEVEL: "error" };
     const nodes = await startNodes(env);
-    const balancer = await startBalancer(
-      name,
-      nodes.map(({ url }) => url),
-    );
+    const balancer = await startBalancer(name, nodes);
     const restarted = new AbortController();
     const statuses = new Map<string, number>();
     const note = (what: string) => statuses.set(what, (statuses.get(what) ?? 0) + 1);
@@ -125,10 +119,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
       RATE_LIMIT: "5/10m",
       TRUST_PROXY: "loopback",
     });
-    const balancer = await startBalancer(
-      name,
-      nodes.map(({ url }) => url),
-    );
+    const balancer = await startBalancer(name, nodes);
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, count) => {
         const claimed = `203.0.113.${count + 1}`;

@@ -1,21 +1,29 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, onTestFinished } from "vitest";
-import { findFreePort, startProgram } from "../../scripts/run-server.ts";
+import { findFreePort, type RunningServer, startProgram } from "../../scripts/run-server.ts";
 import type { Program } from "./require-program.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 
-export interface BalancerAnswer {
+interface Question {
+  headers?: Record<string, string>;
+  json?: unknown;
+}
+
+interface BalancerAnswer {
   status: number;
-  headers: Readonly<Record<string, string | string[] | undefined>>;
+  headers: IncomingHttpHeaders;
   body: string;
 }
 
 export interface Balancer {
   /** Asks the site through the balancer, over TLS and by its public name. */
-  ask(path: string, options?: { headers?: Record<string, string>; json?: unknown }): Promise<BalancerAnswer>;
+  ask(path: string, question?: Question): Promise<BalancerAnswer>;
 }
 
 /** Writes a configuration for these ports into `folder`, and gives the command that runs it in the foreground. */
@@ -36,16 +44,16 @@ export const BALANCERS: Readonly<Record<"nginx" | "Caddy", Example>> = {
 };
 
 /** Runs a balancer by the example in deploy/, changed in nothing but ports and certificate; it ends with the test. */
-export async function startBalancer(name: keyof typeof BALANCERS, nodeUrls: readonly string[]): Promise<Balancer> {
+export async function startBalancer(name: keyof typeof BALANCERS, nodes: readonly RunningServer[]): Promise<Balancer> {
   const folder = await makeScratchFolder();
   const port = await findFreePort();
-  const nodePorts = nodeUrls.map((url) => new URL(url).port);
+  const nodePorts = nodes.map((node) => String(node.port));
   const command = await BALANCERS[name].prepare({ folder, port, nodePorts });
   const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const program = await startProgram(command, { env, port });
   onTestFinished(async () => void (await program.stop()));
 
-  const balancer: Balancer = { ask: (path, options = {}) => ask(port, path, options) };
+  const balancer: Balancer = { ask: (path, question = {}) => ask(port, path, question) };
   const status = () =>
     balancer.ask("/healthz").then(
       (answer) => answer.status,
@@ -57,23 +65,9 @@ export async function startBalancer(name: keyof typeof BALANCERS, nodeUrls: read
 
 export async function prepareNginx({ folder, port, nodePorts }: Parameters<Prepare>[0]): Promise<string[]> {
   const [certificate, key] = [join(folder, "fullchain.pem"), join(folder, "privkey.pem")];
-  spawnSync("openssl", [
-    "req",
-    "-x509",
-    "-newkey",
-    "ec",
-    "-pkeyopt",
-    "ec_paramgen_curve:prime256v1",
-    "-nodes",
-    "-days",
-    "1",
-    "-subj",
-    "/CN=www.example.com",
-    "-keyout",
-    key,
-    "-out",
-    certificate,
-  ]);
+  const parameters =
+    "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=www.example.com";
+  spawnSync("openssl", [...parameters.split(" "), "-keyout", key, "-out", certificate]);
   const plainPort = await findFreePort();
   const example = withNodes(await readFile("deploy/nginx.conf", "utf8"), nodePorts)
     .replaceAll("listen 443 ", `listen 127.0.0.1:${port} `)
@@ -107,34 +101,19 @@ function withNodes(example: string, nodePorts: readonly string[]): string {
   );
 }
 
-function ask(port: number, path: string, options: { headers?: Record<string, string>; json?: unknown }) {
-  const { headers = {}, json } = options;
-  const { promise, resolve, reject } = Promise.withResolvers<BalancerAnswer>();
-  const outgoing = request(
-    {
-      host: "127.0.0.1",
-      port,
-      path,
-      servername: "www.example.com",
-      rejectUnauthorized: false,
-      timeout: 30_000,
-      method: json === undefined ? "GET" : "POST",
-      headers: {
-        host: "www.example.com",
-        ...(json !== undefined && { "content-type": "application/json" }),
-        ...headers,
-      },
-    },
-    (response) => {
-      let body = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk) => (body += chunk));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
-      response.on("error", reject);
-    },
-  );
-  outgoing.on("error", reject);
-  outgoing.on("timeout", () => outgoing.destroy(new Error(`No answer to ${path} in 30 s`)));
+async function ask(port: number, path: string, { headers = {}, json }: Question): Promise<BalancerAnswer> {
+  // Not fetch, which neither asks for another host than it connects to nor trusts a certificate of the test's own.
+  const outgoing = request({
+    host: "127.0.0.1",
+    port,
+    path,
+    servername: "www.example.com",
+    rejectUnauthorized: false,
+    signal: AbortSignal.timeout(30_000),
+    method: json === undefined ? "GET" : "POST",
+    headers: { host: "www.example.com", ...(json !== undefined && { "content-type": "application/json" }), ...headers },
+  });
   outgoing.end(json === undefined ? undefined : JSON.stringify(json));
-  return promise;
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
 }
