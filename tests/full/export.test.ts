@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { exportMessages } from "../../server/operator/export.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
@@ -45,16 +44,4 @@ test("exports many long messages with a small heap, each once, while others arri
   const old = references.filter((reference) => reference.startsWith("BC-OLD-"));
   expect(old).toHaveLength(MESSAGES);
   expect(new Set(references).size).toBe(references.length);
-}, 120_000);
-
-test("holds one part of an export at a time", async () => {
-  const { store } = await openLargeStore();
-  let longest = 0;
-  let total = 0;
-  for await (const text of exportMessages({ filter: {}, format: "json" }, store)) {
-    longest = Math.max(longest, text.length);
-    total += text.length;
-  }
-  expect(total).toBeGreaterThan(MESSAGES * LONGEST);
-  expect(longest).toBeLessThan(2_000_000);
 }, 120_000);
