@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TRAP_FIELD } from "../../contract/contact-message.ts";
 import { type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { messageWith } from "../store-contract/samples.ts";
 import { postMessage } from "../support/load.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { parseMail } from "../support/parse-mail.ts";
@@ -24,14 +25,7 @@ async function start(env: Record<string, string>): Promise<RunningServer> {
 }
 
 async function postTrapped(url: string): Promise<void> {
-  const trapped = {
-    name: "Eve",
-    email: "eve@example.com",
-    phone: "1",
-    country: "",
-    message: "held",
-    [TRAP_FIELD]: "x",
-  };
+  const trapped = { ...messageWith(), [TRAP_FIELD]: "x" };
   const headers = { "content-type": "application/json" };
   const response = await fetch(`${url}/send-email`, { method: "POST", headers, body: JSON.stringify(trapped) });
   expect(response.status).toBe(200);
