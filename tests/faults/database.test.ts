@@ -16,59 +16,38 @@ import { attachStrace } from "../support/strace.ts";
 const LOCKED_MS = 10_000;
 const LONG = { timeout: 120_000 };
 
-test(
-  `a database locked for ${LOCKED_MS / 1000} s: refused for now, pages up, nothing lost`,
-  async () => {
-    const scene = await openScene();
-    const server = await scene.start();
-    await scene.visitors.post(server.url, 3);
-    await scene.queueIsEmpty();
-    const unlock = lockDatabase(scene.dataDir);
-    const untilMs = performance.now() + LOCKED_MS;
-    while (performance.now() < untilMs) {
-      const answers = scene.visitors.post(server.url, 3);
-      await expectPagesUp(server);
-      expectRefusedForNow(await answers);
-    }
-    unlock();
-    await scene.expectNothingLost(server);
-  },
-  LONG.timeout,
-);
+test(`a database locked for ${LOCKED_MS / 1000} s: refused for now, pages up, nothing lost`, LONG, async () => {
+  const { scene, server } = await openBusyScene();
+  const unlock = lockDatabase(scene.dataDir);
+  const untilMs = performance.now() + LOCKED_MS;
+  while (performance.now() < untilMs) {
+    const answers = scene.visitors.post(server.url, 3);
+    await expectPagesUp(server);
+    expectRefusedForNow(await answers);
+  }
+  unlock();
+  await scene.expectNothingLost(server);
+});
 
-test(
-  "a full disk: refused for now, pages up, nothing lost once there is room",
-  async ({ skip }) => {
-    const disk = await mountSmallDisk(skip);
-    const scene = await openScene({ dataDir: disk.folder });
-    const server = await scene.start();
-    await scene.visitors.post(server.url, 3);
-    await scene.queueIsEmpty();
-    await disk.fill();
-    await expectOutage(scene, server);
-    expect(server.output()).toMatch(/the disk is full; free some space where DATA_DIR lies/);
-    disk.free();
-    await scene.expectNothingLost(server);
-  },
-  LONG.timeout,
-);
+test("a full disk: refused for now, pages up, nothing lost once there is room", LONG, async ({ skip }) => {
+  const disk = await mountSmallDisk(skip);
+  const { scene, server } = await openBusyScene({ dataDir: disk.folder });
+  await disk.fill();
+  await expectOutage(scene, server);
+  expect(server.output()).toMatch(/the disk is full; free some space where DATA_DIR lies/);
+  disk.free();
+  await scene.expectNothingLost(server);
+});
 
-test(
-  "a file that may grow no further: refused for now, pages up, nothing lost once it may",
-  async ({ skip }) => {
-    requirePrograms(skip, "prlimit");
-    const scene = await openScene();
-    const server = await scene.start();
-    await scene.visitors.post(server.url, 3);
-    await scene.queueIsEmpty();
-    const limitTo = (size: string) => spawnSync("prlimit", ["--pid", String(server.process.pid), `--fsize=${size}:`]);
-    if (limitTo("4096").status !== 0) missing(skip, "prlimit may not limit another process here");
-    await expectOutage(scene, server);
-    limitTo("unlimited");
-    await scene.expectNothingLost(server);
-  },
-  LONG.timeout,
-);
+test("a file that may grow no further: refused for now, pages up, nothing lost once it may", LONG, async ({ skip }) => {
+  requirePrograms(skip, "prlimit");
+  const { scene, server } = await openBusyScene();
+  const limitTo = (size: string) => spawnSync("prlimit", ["--pid", String(server.process.pid), `--fsize=${size}:`]);
+  if (limitTo("4096").status !== 0) missing(skip, "prlimit may not limit another process here");
+  await expectOutage(scene, server);
+  limitTo("unlimited");
+  await scene.expectNothingLost(server);
+});
 
 const DISK_FAULTS = [
   ["a read-only data folder", "pwrite64,ftruncate", "EROFS"],
@@ -81,10 +60,7 @@ test.for(DISK_FAULTS)(
   "%s: refused for now, pages up, nothing lost once it is repaired",
   LONG,
   async ([, calls, error], { skip }) => {
-    const scene = await openScene();
-    const server = await scene.start();
-    await scene.visitors.post(server.url, 3);
-    await scene.queueIsEmpty();
+    const { scene, server } = await openBusyScene();
     // A file system cannot be made read-only under open files; so the system calls answer as if it were.
     const files = ["", "-wal", "-shm"].flatMap((end) => ["-P", `${scene.dataDir}/messages.db${end}`]);
     const options = ["-o", "/dev/null", ...files, "-e", `trace=${calls}`, "-e", `inject=${calls}:error=${error}`];
@@ -97,11 +73,9 @@ test.for(DISK_FAULTS)(
 
 test(
   "a disk that stands still: refused within ten seconds, not ready, pages up, nothing lost once it moves",
+  LONG,
   async ({ skip }) => {
-    const scene = await openScene();
-    const server = await scene.start();
-    await scene.visitors.post(server.url, 3);
-    await scene.queueIsEmpty();
+    const { scene, server } = await openBusyScene();
     const options = ["-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:delay_enter=11s"];
     const repair = await attachStrace(skip, server.process.pid, options);
     const answers = scene.visitors.post(server.url, 3);
@@ -114,7 +88,6 @@ test(
     await scene.visitors.post(server.url, 1);
     await scene.expectNothingLost(server);
   },
-  LONG.timeout,
 );
 
 test("the thread of the database ends: so does the server, with one line and exit code 1", async () => {
@@ -139,6 +112,15 @@ test("the thread of the database ends: so does the server, with one line and exi
   // The thread may have ended between a mail and its mark.
   await scene.expectNothingLost(await scene.start(), 2);
 }, 60_000);
+
+/** A scene whose server has taken and mailed its first messages. */
+async function openBusyScene(options?: Parameters<typeof openScene>[0]) {
+  const scene = await openScene(options);
+  const server = await scene.start();
+  await scene.visitors.post(server.url, 3);
+  await scene.queueIsEmpty();
+  return { scene, server };
+}
 
 async function expectOutage({ visitors }: Scene, server: RunningServer): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
