@@ -1,5 +1,6 @@
 import { type CDPSession, expect, type Page } from "@playwright/test";
 import sharp from "sharp";
+import { recordShifts, sumOfShifts } from "../../support/layout-shifts.ts";
 import { test } from "../../support/site.ts";
 
 const SAMPLES = [0, 0.13, 0.25, 0.38, 0.5, 0.63, 0.75, 0.88, 0.99];
@@ -106,13 +107,7 @@ function linear(channel: number): number {
 }
 
 test("nothing moves when the display face arrives late", async ({ page }) => {
-  await page.addInitScript(() => {
-    const shifts: number[] = [];
-    Object.assign(window, { shifts });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value);
-    }).observe({ type: "layout-shift", buffered: true });
-  });
+  await recordShifts(page);
   await page.route("**/*.woff2", async (route) => {
     await page.waitForTimeout(400);
     await route.continue();
@@ -120,21 +115,6 @@ test("nothing moves when the display face arrives late", async ({ page }) => {
   for (const path of ["/", "/contact", "/privacy", "/about"]) {
     await page.goto(path, { waitUntil: "networkidle" });
     expect(await page.evaluate(() => document.fonts.check("600 20px 'Bricolage Grotesque'"))).toBe(true);
-    const shifts = await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts);
-    expect(
-      shifts.reduce((sum, value) => sum + value, 0),
-      path,
-    ).toBeLessThan(0.005);
-  }
-});
-
-test("at 400 % zoom every screen reads in one column, without loss", async ({ page }) => {
-  await page.setViewportSize({ width: 320, height: 256 });
-  for (const path of ["/", "/contact", "/privacy", "/cancellation", "/about"]) {
-    await page.goto(path);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
-    const heading = page.getByRole("heading", { level: 1 });
-    await heading.scrollIntoViewIfNeeded();
-    await expect(heading).toBeInViewport();
+    expect(await sumOfShifts(page), path).toBeLessThan(0.005);
   }
 });
