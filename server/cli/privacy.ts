@@ -1,6 +1,13 @@
 import type { ContactField } from "../../contract/contact-message.ts";
 import { isFootprintField, parseFootprint } from "../../contract/footprint.ts";
-import { AMOUNTS, CHOICES, DISTANCES, FIELD_PREFIX, type FootprintField } from "../../contract/footprint-fields.ts";
+import {
+  AMOUNTS,
+  CAR_UNITS,
+  CHOICES,
+  DISTANCES,
+  FIELD_PREFIX,
+  type FootprintField,
+} from "../../contract/footprint-fields.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
 import {
@@ -122,7 +129,8 @@ function footprintFields(): Readonly<Record<string, Option<string>>> {
     "NAME",
     `${label}: ${options.join(", ")}`,
   ]);
-  const options = [...amounts, ...distances, ...choices].map(([field = "", placeholder = "", help = ""]) => {
+  const unit = ["carUnit", "UNIT", `Unit of the car's distance: ${CAR_UNITS.join(", ")}`];
+  const options = [...amounts, unit, ...distances, ...choices].map(([field = "", placeholder = "", help = ""]) => {
     const option: Option<string> = {
       placeholder,
       help,

@@ -48,6 +48,16 @@ test("inputs that are given replace those of every estimate, empty ones go, and 
   expect(await estimates()).toEqual([estimateOf({ electricityKwh: 1000, carFuel: "electric" }, "FR"), null]);
 });
 
+test("a corrected distance is in km, whatever the one before it was in, unless it comes with a unit", async () => {
+  const { correct, estimates } = await openPerson({ carKm: 8000, carUnit: "mi" });
+  await correct({ changes: { country: "FR" } });
+  expect(await estimates()).toEqual([estimateOf({ carKm: 8000, carUnit: "mi" }, "FR")]);
+  await correct({ changes: {}, footprint: { carKm: "1200" } });
+  expect(await estimates()).toEqual([estimateOf({ carKm: 1200 }, "FR")]);
+  await correct({ changes: {}, footprint: { carKm: "1200", carUnit: "mi" } });
+  expect(await estimates()).toEqual([estimateOf({ carKm: 1200, carUnit: "mi" }, "FR")]);
+});
+
 test("estimates are removed, without a build", async () => {
   const { correct, estimates } = await openPerson(CAR, null);
   expect(await correct({ changes: {}, footprint: "none" }, { readElectricity: noBuild })).toMatchObject({

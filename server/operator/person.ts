@@ -121,9 +121,10 @@ function correctedFootprints(
       const { reference, footprint, country } = message;
       if (!isAffected(message) || footprint === null) return [reference, footprint];
       if (electricity === null) return [reference, null];
-      const parsed = parseFootprint({
-        footprint: { ...footprint.inputs, ...(correction === "none" ? {} : correction) },
-      });
+      const corrected = correction === "none" ? {} : (correction ?? {});
+      // The unit belongs to the number: a corrected distance is in km unless it comes with another.
+      const unit = corrected.carKm === undefined ? {} : { carUnit: "km" };
+      const parsed = parseFootprint({ footprint: { ...footprint.inputs, ...unit, ...corrected } });
       if (!parsed.ok) throw new EstimateFailed(`${reference}: ${Object.values(parsed.fields).join(" ")}`);
       const { inputs } = parsed;
       return [reference, inputs && estimateFootprint(inputs, changes.country ?? country, electricity)];
