@@ -75,10 +75,14 @@ async function expectAllTold(scene: Scene, server: RunningServer): Promise<void>
     const history = await store.history(reference);
     const unknownEnds = history.filter(({ detail }) => detail?.includes("may come twice")).length;
     const times = timesOf.get(reference) ?? 0;
-    expect([reference, acknowledgement?.state]).toEqual([reference, times > 0 ? "sent" : "skipped"]);
-    if (times === 0) expect(acknowledgement?.reason).toMatch(/^(address|hourly)-limit$/);
-    expect(times).toBeLessThanOrEqual(1 + unknownEnds);
-    expect(history.filter(({ kind }) => kind === "acknowledged")).toHaveLength(times > 0 ? 1 : 0);
+    // After three kills during its attempts nobody knows whether it was sent, and it is given up.
+    const isGivenUp = acknowledgement?.state === "failed" && unknownEnds === 2;
+    if (!isGivenUp) {
+      expect([reference, acknowledgement?.state]).toEqual([reference, times > 0 ? "sent" : "skipped"]);
+      if (times === 0) expect(acknowledgement?.reason).toMatch(/^(address|hourly)-limit$/);
+    }
+    expect(times).toBeLessThanOrEqual(isGivenUp ? 3 : 1 + unknownEnds);
+    expect(history.filter(({ kind }) => kind === "acknowledged")).toHaveLength(times > 0 && !isGivenUp ? 1 : 0);
   }
   const told = messages.filter(({ acknowledgement }) => acknowledgement?.state === "sent");
   expect(new Set(told.map(({ email }) => email)).size).toBe(told.length);
