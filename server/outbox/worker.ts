@@ -14,7 +14,7 @@ import { nextAttemptAt } from "./retry-schedule.ts";
 export interface Failure {
   kind: "temporary" | "permanent" | "blocked";
   message: string;
-  /** The receiver asks that nothing be sent for so long. */
+  /** How long the receiver asks to wait before the next attempt. */
   retryAfterMs?: number;
 }
 
