@@ -164,12 +164,24 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
 
   const holdsLease = ({ state, token, waiting }: Kind) => `${token} = $2 AND ${state} = '${waiting}'`;
 
+  /** One after the other: PostgreSQL passes over a row that the claim of another kind is about to change. */
+  let lastClaim: Promise<unknown> = Promise.resolve();
+  function inTurn<Result>(claim: () => Promise<Result>): Promise<Result> {
+    const claimed = lastClaim.then(claim);
+    lastClaim = claimed.catch(() => {});
+    return claimed;
+  }
+
   return {
     async claim(limit, leaseMs, now, kind = "mail") {
       const token = randomUUID();
-      const rows = await query<MessageRow & Record<`claim_${"attempts" | "queued_at" | "due_at"}`, number>>(
-        claimSql(kind),
-        [now.getTime(), leaseMs, limit, token],
+      const rows = await inTurn(() =>
+        query<MessageRow & Record<`claim_${"attempts" | "queued_at" | "due_at"}`, number>>(claimSql(kind), [
+          now.getTime(),
+          leaseMs,
+          limit,
+          token,
+        ]),
       );
       rows.sort((a, b) => a.claim_due_at - b.claim_due_at || a.id - b.id);
       return rows.map((row) => ({
