@@ -45,16 +45,18 @@ export function servePages(app: FastifyInstance, site: Site, clientKey: Uint8Arr
     reply.send(html);
   }
 
-  for (const file of site.files.values()) {
-    // These two stand in for other paths and have none of their own.
-    if (file === comingSoon || file === failure) continue;
-    app.get(file.url, (request, reply) => {
-      const html = withResult(file, request.url.split("?")[1], clientKey);
-      if (html) sendHtml(reply, 200, file, html);
-      else sendFile(reply.raw, file, site.headers);
-    });
-  }
   app.register(async (scope) => {
+    // No logger for each request: pages log nothing, and to make one takes longer than to find the route.
+    scope.setChildLoggerFactory((logger) => logger);
+    for (const file of site.files.values()) {
+      // These two stand in for other paths and have none of their own.
+      if (file === comingSoon || file === failure) continue;
+      scope.get(file.url, (request, reply) => {
+        const html = withResult(file, request.url.split("?")[1], clientKey);
+        if (html) sendHtml(reply, 200, file, html);
+        else sendFile(reply.raw, file, site.headers);
+      });
+    }
     // Before the body is read, be it large, broken or never sent.
     scope.addHook("onRequest", (request, reply, next) => {
       if (request.method === "GET" || request.method === "HEAD") next();
@@ -112,7 +114,6 @@ function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: stri
   }
 }
 
-/** A parameter that is given twice is an array, and fits no pattern. */
 /** After a post without script: the contact page with what came of it filled in. Null for any other request. */
 function withResult(file: ServedFile, query: string | undefined, clientKey: Uint8Array): Buffer | null {
   if (file.kind !== "page" || !query) return null;

@@ -5,13 +5,15 @@ import { cpus } from "node:os";
 import { buffer } from "node:stream/consumers";
 import { startServer } from "../../scripts/run-server.ts";
 import { measureLoad, nextMessage } from "./http-load.ts";
-import { type BenchTable, median, ratio } from "./report.ts";
-import { oneCore, RIVALS, withServer } from "./rivals.ts";
+import { type BenchTable, median } from "./report.ts";
+import { oneCore, RIVALS, type Rival, withServer } from "./rivals.ts";
 
 const CONNECTIONS = 32;
 const WARM_UP_SECONDS = 3;
-const SECONDS = 3;
-const ROUNDS = 3;
+const WARM_UP_ROUNDS = 3;
+const ROUNDS = 15;
+/** Of each kind of request in a round. */
+const SECONDS = 0.5;
 const MESSAGES_PER_SECOND = 200;
 const STARTS = 5;
 
@@ -31,42 +33,65 @@ function pin(cores: string): void {
 
 async function throughput(): Promise<BenchTable> {
   const missing = RIVALS.filter(({ start }) => start === null).map(({ name }) => `${name} is not installed.`);
-  const rates = new Map<string, Record<"GET" | "304" | "HEAD", number>>();
-  for (const { name, start } of RIVALS) {
-    if (!start) continue;
-    await withServer(start, async ({ port }) => {
-      const etag = await checkPage(name, port);
-      const measure = async (method: string, extra = "") => {
-        const load = { port, connections: CONNECTIONS, request: () => pageRequest(method, extra) };
-        await measureLoad({ ...load, seconds: WARM_UP_SECONDS });
-        const rounds: number[] = [];
-        for (let round = 0; round < ROUNDS; round += 1) {
-          rounds.push((await measureLoad({ ...load, seconds: SECONDS })).perSecond);
-        }
-        return Math.round(median(rounds));
-      };
-      rates.set(name, {
-        GET: await measure("GET"),
-        "304": await measure("GET", `if-none-match: ${etag}\r\n`),
-        HEAD: await measure("HEAD"),
-      });
-    });
-  }
-  const to = (name: string, rate: number) => ratio(rate, rates.get(name)?.GET ?? 0);
-  const rows = [...rates].map(([server, rate]) => ({
+  const rates = await withRivals(RIVALS, measureInTurn);
+  const to = (rival: string, rounds: readonly number[]) => {
+    const others = rates.get(rival)?.GET;
+    return others ? median(rounds.map((rate, round) => rate / (others[round] ?? Number.NaN))).toFixed(2) : "";
+  };
+  const rows = [...rates].map(([server, { GET, unchanged, HEAD }]) => ({
     server,
-    "GET/s": rate.GET,
-    "304/s": rate["304"],
-    "HEAD/s": rate.HEAD,
-    "to bare node:http": to("bare node:http", rate.GET),
-    "to Caddy": to("Caddy", rate.GET),
+    "GET/s": Math.round(median(GET)),
+    "304/s": Math.round(median(unchanged)),
+    "HEAD/s": Math.round(median(HEAD)),
+    "to bare node:http": to("bare node:http", GET),
+    "to Caddy": to("Caddy", GET),
   }));
   const notes = [
     `The contact page, brotli, ${CONNECTIONS} connections, one core each for server and client.`,
+    `Medians of ${ROUNDS} rounds of ${SECONDS} s, in each of which every server has its turn.`,
     "nginx may be faster still: the client is busy before it is.",
     ...missing,
   ];
   return { title: "Pages per second on one core", rows, chart: { label: "server", value: "GET/s" }, notes };
+}
+
+/** Runs `measure` while all servers run that are installed; `ports` has those of the ones before. */
+async function withRivals<T>(
+  [rival, ...others]: readonly Rival[],
+  measure: (ports: ReadonlyMap<string, number>) => Promise<T>,
+  ports: ReadonlyMap<string, number> = new Map(),
+): Promise<T> {
+  if (!rival) return measure(ports);
+  const { name, start } = rival;
+  if (!start) return withRivals(others, measure, ports);
+  return withServer(start, ({ port }) => withRivals(others, measure, new Map([...ports, [name, port]])));
+}
+
+/** One server after the other in short rounds, so that whatever else the machine does slows all of them alike. */
+async function measureInTurn(ports: ReadonlyMap<string, number>) {
+  const rates = new Map<string, Record<"GET" | "unchanged" | "HEAD", number[]>>();
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
+    for (const [name, port] of ports) {
+      const etag = await checkPage(name, port);
+      const measure = async (method: string, extra = "") => {
+        const request = () => pageRequest(method, extra);
+        return (await measureLoad({ port, connections: CONNECTIONS, seconds: SECONDS, request })).perSecond;
+      };
+      const rate = {
+        GET: await measure("GET"),
+        unchanged: await measure("GET", `if-none-match: ${etag}\r\n`),
+        HEAD: await measure("HEAD"),
+      };
+      if (round < 0) continue;
+      const { GET, unchanged, HEAD } = rates.get(name) ?? { GET: [], unchanged: [], HEAD: [] };
+      rates.set(name, {
+        GET: [...GET, rate.GET],
+        unchanged: [...unchanged, rate.unchanged],
+        HEAD: [...HEAD, rate.HEAD],
+      });
+    }
+  }
+  return rates;
 }
 
 function pageRequest(method = "GET", headers = ""): string {
