@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "./config.ts";
+import type { Build } from "./http/build-files.ts";
 import { createReadiness, type Readiness, serveHealth } from "./http/health.ts";
 import { answerClientErrors, createLimitedServer, endConnectionsOnClose, LIMITS, type Limits } from "./http/limits.ts";
 import { servePages } from "./http/pages.ts";
 import { acceptMessages } from "./http/send-email.ts";
-import type { Site } from "./http/site-files.ts";
 import { plainError } from "./log.ts";
 import type { Store } from "./store/store.ts";
 import { type Meter, noMeter, type Route } from "./watch/meter.ts";
 
 export interface AppParts {
   config: Config;
-  site: Site;
+  build: Build;
   store: Pick<Store, "accept" | "clientKey" | "ping">;
   /** Receives the log's JSON lines; standard output by default. */
   logStream?: { write(line: string): void };
@@ -27,14 +27,14 @@ export interface AppParts {
 
 /** The whole product but for the process around it: a test creates it and injects requests. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { config, site, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = parts;
+  const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = parts;
   const { rateLimits, hourlyLimit } = config;
-  const { referencePrefix } = site.manifest.site;
+  const { referencePrefix } = build.manifest.site;
   const rules = { referencePrefix, rateLimits, hourlyLimit, postsHook: config.hook !== null };
 
   const app: FastifyInstance = Fastify({
-    serverFactory: (listener) => createLimitedServer(limits, site.headers, listener),
-    clientErrorHandler: answerClientErrors(site.headers),
+    serverFactory: (listener) => createLimitedServer(limits, build.headers, listener),
+    clientErrorHandler: answerClientErrors(build.headers),
     bodyLimit: limits.maxBodyBytes,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
@@ -49,14 +49,14 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   endConnectionsOnClose(app, limits);
   if (meter) countAnswers(app, meter);
-  const pages = servePages(app, site, store.clientKey);
+  const pages = servePages(app, build, store.clientKey);
   app.register(async (api) => {
     api.addHook("onRequest", (_request, reply, next) => {
-      reply.headers(site.headers);
+      reply.headers(build.headers);
       next();
     });
     serveHealth(api, store, readiness);
-    const { electricity } = site.manifest;
+    const { electricity } = build.manifest;
     acceptMessages(api, { config, store, rules, electricity, meter: meter ?? noMeter, onStored });
   });
   app.setErrorHandler((error, request, reply) => {

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { outdatedSettings } from "../contract/build-settings.ts";
 import { createApp } from "./app.ts";
 import { type Config, ConfigError, parseConfig } from "./config.ts";
+import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
-import { loadSite, type Site } from "./http/site-files.ts";
 import { type LogStream, openLogStream } from "./log-stream.ts";
 import { createEmlMailer } from "./mail/eml.ts";
 import { createSmtpMailer } from "./mail/smtp.ts";
@@ -32,15 +32,15 @@ try {
 
 async function run(config: Config): Promise<void> {
   const { dataDir, alertUrl, retention } = config;
-  const site = loadSite(DIST_DIR);
-  const { contactEmail, brand } = site.manifest.site;
+  const build = loadBuild(DIST_DIR);
+  const { contactEmail, brand } = build.manifest.site;
   const identity = { brand, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
   const store = await openStore(config, { onThreadEnd: endWith });
   const createMailer = () => (config.smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(config.smtpUrl));
   const mailer = createMailer();
   const acknowledgement = config.acknowledge
-    ? { mailer: createMailer(), text: site.manifest.site.acknowledgement, replyTo: contactEmail }
+    ? { mailer: createMailer(), text: build.manifest.site.acknowledgement, replyTo: contactEmail }
     : null;
   const metrics = config.metricsPort === null ? null : await openMetrics(config.metricsHost, config.metricsPort, store);
   const meter = metrics?.meter;
@@ -54,7 +54,7 @@ async function run(config: Config): Promise<void> {
   const logStream = openLogStream(STDOUT);
   const app = createApp({
     config,
-    site,
+    build,
     store,
     logStream,
     meter,
@@ -82,8 +82,8 @@ async function run(config: Config): Promise<void> {
 
   onStopSignal(process, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;
-  logStream.write(`${readyLine(site, port, config, mailer.destination)}\n`);
-  for (const { problem, remedy } of outdatedSettings(site.manifest.settings, config.build)) {
+  logStream.write(`${readyLine(build, port, config, mailer.destination)}\n`);
+  for (const { problem, remedy } of outdatedSettings(build.manifest.settings, config.build)) {
     logStream.write(`${problem}; ${remedy}\n`);
   }
 
@@ -119,9 +119,9 @@ async function exit(code: number, logStream: LogStream): Promise<void> {
   process.exit(code);
 }
 
-function readyLine(site: Site, port: number, config: Config, mailDestination: string): string {
+function readyLine(build: Build, port: number, config: Config, mailDestination: string): string {
   const host = ["127.0.0.1", "::1", "0.0.0.0", "::"].includes(config.host) ? "localhost" : config.host;
-  const { site: identity, unset } = site.manifest;
+  const { site: identity, unset } = build.manifest;
   const todo = unset.length > 0 ? `unset for launch: ${unset.join(", ")}` : "nothing unset for launch";
   return `${identity.brand} is on http://${host}:${port} - messages go to ${mailDestination} - to read messages: npm run inbox - ${todo}`;
 }

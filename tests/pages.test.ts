@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type Build, loadBuild, type ServedFile } from "../server/http/build-files.ts";
 import { sentQuery } from "../server/http/sent-result.ts";
-import { loadSite, type ServedFile, type Site } from "../server/http/site-files.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { ask, listen, request } from "./support/raw-http.ts";
 
@@ -21,7 +21,7 @@ const fileUnder = (folder: string, pattern: RegExp) => {
   if (!found) throw new Error(`The build has no ${pattern} under ${folder}.`);
   return found.url;
 };
-const pageAt = ({ files }: Site, url: string): ServedFile => {
+const pageAt = ({ files }: Build, url: string): ServedFile => {
   const page = files.get(url);
   if (!page) throw new Error(`The build has no ${url}.`);
   return page;
@@ -151,14 +151,14 @@ test("answers a request from the network exactly as one that a test injects", as
 });
 
 test("a page or a handler that fails shows the error screen and no stack, and the server goes on", async () => {
-  const site = loadSite("dist");
+  const build = loadBuild("dist");
   const broken = {
-    ...pageAt(site, "/contact"),
+    ...pageAt(build, "/contact"),
     get variants(): never {
       throw new Error("secret detail");
     },
   };
-  const failing = await openApp({}, {}, { site: { ...site, files: new Map(site.files).set("/contact", broken) } });
+  const failing = await openApp({}, {}, { build: { ...build, files: new Map(build.files).set("/contact", broken) } });
   onTestFinished(() => failing.close());
   failing.app.get("/made-to-fail", () => broken.variants);
   const port = await listen(failing);

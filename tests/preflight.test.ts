@@ -24,7 +24,7 @@ import {
   runChecks,
 } from "../server/cli/preflight-checks.ts";
 import { parseConfig } from "../server/config.ts";
-import { loadSite } from "../server/http/site-files.ts";
+import { loadBuild } from "../server/http/build-files.ts";
 import { SCHEMA_VERSION } from "../server/store/migrations.ts";
 import { openStore } from "../server/store/open-store.ts";
 import { openApp } from "./support/app.ts";
@@ -35,7 +35,7 @@ import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
-const homePage = () => loadSite("dist").files.get("/")?.variants.identity.body.toString() ?? "";
+const homePage = () => loadBuild("dist").files.get("/")?.variants.identity.body.toString() ?? "";
 
 function resolverOf(server: string): Resolver {
   const resolver = new Resolver({ timeout: 200, tries: 1 });

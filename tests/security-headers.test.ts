@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import type { InjectOptions, LightMyRequestResponse } from "fastify";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { securityHeaders } from "../contract/response-headers.ts";
+import { loadBuild } from "../server/http/build-files.ts";
 import { sentQuery } from "../server/http/sent-result.ts";
-import { loadSite } from "../server/http/site-files.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { parseHeadersFile } from "./support/headers-file.ts";
 import { loadHttpsSite } from "./support/https-site.ts";
 
 const BODY = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Hello" };
 const FORM = "application/x-www-form-urlencoded";
-const site = loadSite("dist");
-const film = [...site.files.keys()].find((url) => url.endsWith(".mp4")) ?? "";
-const script = [...site.files.keys()].find((url) => url.endsWith(".js")) ?? "";
+const build = loadBuild("dist");
+const film = [...build.files.keys()].find((url) => url.endsWith(".mp4")) ?? "";
+const script = [...build.files.keys()].find((url) => url.endsWith(".js")) ?? "";
 
 let subject: AppUnderTest;
 beforeAll(async () => {
@@ -92,7 +92,7 @@ test("the drawn icon may use its own styles, and nothing else", async () => {
 });
 
 test("HTTPS is asked for by a site that was built for HTTPS, and by no other", async () => {
-  const secure = await openApp({}, {}, { site: await loadHttpsSite() });
+  const secure = await openApp({}, {}, { build: await loadHttpsSite() });
   onTestFinished(() => secure.close());
   for (const url of ["/", "/healthz", "/%zz", film]) {
     const { headers } = await secure.app.inject(url);
@@ -112,7 +112,7 @@ describe("the file of headers for static hosts", () => {
   const lasting = ({ headers }: LightMyRequestResponse) =>
     Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_TRANSFER.includes(name)));
 
-  test.each([...site.files.values()].filter(({ url }) => url !== "/500.html"))(
+  test.each([...build.files.values()].filter(({ url }) => url !== "/500.html"))(
     "says for $url what our own server sends",
     async ({ url, file }) => {
       const answer = await subject.app.inject(url);

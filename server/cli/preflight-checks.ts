@@ -7,7 +7,7 @@ import type { ClaimsState } from "../../contract/build-manifest.ts";
 import { type BuildSettings, outdatedSettings } from "../../contract/build-settings.ts";
 import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from "../../contract/footprint-factors.ts";
 import { type Config, ConfigError } from "../config.ts";
-import { loadSite, type Site } from "../http/site-files.ts";
+import { type Build, loadBuild } from "../http/build-files.ts";
 import { MailError } from "../mail/mailer.ts";
 import { type SmtpLimits, tryToSignIn } from "../mail/smtp.ts";
 import { BuildMissing } from "../manifest.ts";
@@ -53,26 +53,26 @@ export async function runChecks({
   // With wrong settings there is nothing else to look at.
   if (!config) return findings;
 
-  const { findings: build, site } = checkBuild(distDir, config.build);
-  const contactEmail = site?.manifest.site.contactEmail ?? "";
+  const { findings: buildFindings, build } = checkBuild(distDir, config.build);
+  const contactEmail = build?.manifest.site.contactEmail ?? "";
   const mailTo = config.mailTo ?? contactEmail;
   const mailFrom = config.mailFrom ?? contactEmail;
-  const homePage = site?.files.get("/")?.variants.identity.body.toString() ?? null;
+  const homePage = build?.files.get("/")?.variants.identity.body.toString() ?? null;
 
   const groups = await Promise.all([
     [
       checkAddress(config.build.siteUrl),
       checkProxy(config),
-      ...build,
-      ...(site ? checkClaims(site.manifest.claims, now) : []),
+      ...buildFindings,
+      ...(build ? checkClaims(build.manifest.claims, now) : []),
       checkFactors(now),
     ],
     checkDisk(config.dataDir),
     checkDatabase(config),
     checkSmtp(config.smtpUrl),
     checkHook(config.hook, now),
-    site ? checkMailboxes({ mailTo, mailFrom }) : [],
-    site ? checkSender(config, domainOf(mailFrom), resolver) : [],
+    build ? checkMailboxes({ mailTo, mailFrom }) : [],
+    build ? checkSender(config, domainOf(mailFrom), resolver) : [],
     checkSite(config.build, homePage),
   ]);
   return groups.flat();
@@ -114,16 +114,16 @@ export function checkProxy({ trustProxy, rateLimits }: Pick<Config, "trustProxy"
 }
 
 /** Whether the pages are built, with the present settings, and without placeholders. */
-export function checkBuild(distDir: string, wanted: BuildSettings): { findings: Finding[]; site: Site | null } {
-  const site = readBuild(distDir);
-  if (site instanceof BuildMissing) {
-    const [problem = "", remedy = ""] = site.message.split("; ");
-    return { findings: [fail("build", problem, remedy)], site: null };
+export function checkBuild(distDir: string, wanted: BuildSettings): { findings: Finding[]; build: Build | null } {
+  const build = readBuild(distDir);
+  if (build instanceof BuildMissing) {
+    const [problem = "", remedy = ""] = build.message.split("; ");
+    return { findings: [fail("build", problem, remedy)], build: null };
   }
-  const { settings, unset, site: identity } = site.manifest;
+  const { settings, unset, site: identity } = build.manifest;
 
   const findings = outdatedSettings(settings, wanted).map(({ problem, remedy }) => fail("build", problem, remedy));
-  if (findings.length === 0) findings.push(ok("build", `${site.files.size} files, built with the present settings`));
+  if (findings.length === 0) findings.push(ok("build", `${build.files.size} files, built with the present settings`));
   for (const fact of unset) findings.push(fail("policies", `unset: ${fact}`, "set it, then run: npm run build"));
   if (unset.length === 0) findings.push(ok("policies", "no placeholder is left"));
   findings.push(
@@ -135,12 +135,12 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
         )
       : ok("contact e-mail", identity.contactEmail),
   );
-  return { findings, site };
+  return { findings, build };
 }
 
-function readBuild(distDir: string): Site | BuildMissing {
+function readBuild(distDir: string): Build | BuildMissing {
   try {
-    return loadSite(distDir);
+    return loadBuild(distDir);
   } catch (error) {
     if (error instanceof BuildMissing) return error;
     throw error;

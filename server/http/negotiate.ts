@@ -1,4 +1,4 @@
-import type { Encoding } from "./site-files.ts";
+import type { Encoding } from "./build-files.ts";
 
 /** Browsers send only a few different values. */
 const MAX_CACHED = 50;

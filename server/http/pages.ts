@@ -8,9 +8,9 @@ import {
   SENT_ALERT_HIDDEN,
   SENT_ALERT_SHOWN,
 } from "../../contract/send-email-answer.ts";
+import type { Build, ServedFile } from "./build-files.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
 import { readProblems, readSent } from "./sent-result.ts";
-import type { ServedFile, Site } from "./site-files.ts";
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => void;
 
@@ -22,25 +22,25 @@ export interface Pages {
 }
 
 /** A route for each page and file of the build, and an answer for every path that has none. */
-export function servePages(app: FastifyInstance, site: Site, clientKey: Uint8Array): Pages {
-  const comingSoon = pageNamed(site, NOT_FOUND_PAGE);
-  const failure = pageNamed(site, FAILURE_PAGE);
+export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8Array): Pages {
+  const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
+  const failure = pageNamed(build, FAILURE_PAGE);
 
   const answerUnknown: Handler = (request, reply) => {
     const path = pathOf(request);
     if (request.method !== "GET" && request.method !== "HEAD") {
       const allow = path === "/send-email" ? "OPTIONS, POST" : "GET, HEAD";
-      sendText(reply.raw, 405, "Method not allowed\n", { ...site.headers, allow });
+      sendText(reply.raw, 405, "Method not allowed\n", { ...build.headers, allow });
     } else if (TECHNICAL_PATH.test(path)) {
-      sendText(reply.raw, 404, "Not found\n", site.headers);
+      sendText(reply.raw, 404, "Not found\n", build.headers);
     } else {
-      sendFile(reply.raw, comingSoon, site.headers);
+      sendFile(reply.raw, comingSoon, build.headers);
     }
   };
 
   /** A page for this one visitor or moment, which nobody may keep. */
   function sendHtml(reply: FastifyReply, status: number, page: ServedFile, html: Buffer): void {
-    reply.code(status).headers({ ...site.headers, "cache-control": "no-store", "content-type": page.contentType });
+    reply.code(status).headers({ ...build.headers, "cache-control": "no-store", "content-type": page.contentType });
     if (page.policy) reply.header("content-security-policy", page.policy);
     reply.send(html);
   }
@@ -48,13 +48,13 @@ export function servePages(app: FastifyInstance, site: Site, clientKey: Uint8Arr
   app.register(async (scope) => {
     // No logger for each request: pages log nothing, and to make one takes longer than to find the route.
     scope.setChildLoggerFactory((logger) => logger);
-    for (const file of site.files.values()) {
+    for (const file of build.files.values()) {
       // These two stand in for other paths and have none of their own.
       if (file === comingSoon || file === failure) continue;
       scope.get(file.url, (request, reply) => {
         const html = withResult(file, request.url.split("?")[1], clientKey);
         if (html) sendHtml(reply, 200, file, html);
-        else sendFile(reply.raw, file, site.headers);
+        else sendFile(reply.raw, file, build.headers);
       });
     }
     // Before the body is read, be it large, broken or never sent.
@@ -71,8 +71,8 @@ export function servePages(app: FastifyInstance, site: Site, clientKey: Uint8Arr
   };
 }
 
-function pageNamed(site: Site, name: string): ServedFile {
-  const page = site.files.get(`/${name}`);
+function pageNamed(build: Build, name: string): ServedFile {
+  const page = build.files.get(`/${name}`);
   if (!page) throw new Error(`The build lacks ${name}; run: npm run build`);
   return page;
 }
@@ -83,14 +83,14 @@ function pathOf({ params, url }: FastifyRequest): string {
   return (rest === undefined ? (url.split("?")[0] ?? "") : `/${rest}`).replace(/(.)\/$/, "$1");
 }
 
-function sendFile(response: ServerResponse, file: ServedFile, siteHeaders: Site["headers"]): void {
+function sendFile(response: ServerResponse, file: ServedFile, sharedHeaders: Build["headers"]): void {
   const { headers: asked } = response.req;
   const savesData = asked["save-data"] === "on";
   const encoding = file.isCompressed ? chooseEncoding(asked["accept-encoding"]) : "identity";
   const { body, etag, headers, unchangedHeaders } = ((savesData && file.saveData) || file).variants[encoding];
   if (savesData && asked["sec-purpose"] !== undefined) {
     // Loaded ahead of a visit that may never happen, for somebody who saves data. Browsers drop what failed.
-    send(response, 503, { ...siteHeaders, "cache-control": "no-store", "content-length": "0" });
+    send(response, 503, { ...sharedHeaders, "cache-control": "no-store", "content-length": "0" });
   } else if (isUnchanged(asked["if-none-match"], etag)) send(response, 304, unchangedHeaders);
   else if (file.isFilm && asked.range !== undefined) sendRange(response, file, asked.range);
   else send(response, 200, headers, body);
@@ -133,7 +133,7 @@ function withResult(file: ServedFile, query: string | undefined, clientKey: Uint
   return Buffer.from(filled.replace(SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN));
 }
 
-function sendText(response: ServerResponse, status: number, text: string, headers: Site["headers"]): void {
+function sendText(response: ServerResponse, status: number, text: string, headers: Build["headers"]): void {
   const content = { "content-type": "text/plain; charset=utf-8", "content-length": String(text.length) };
   send(response, status, { ...headers, ...content }, Buffer.from(text));
 }
@@ -142,6 +142,6 @@ function sendText(response: ServerResponse, status: number, text: string, header
  * Writes to Node's own response: the headers of a file are ready to be sent, and Fastify's reply would take and copy them
  * one by one, which costs a tenth of the pages per second.
  */
-function send(response: ServerResponse, status: number, headers: string[] | Site["headers"], body?: Buffer): void {
+function send(response: ServerResponse, status: number, headers: string[] | Build["headers"], body?: Buffer): void {
   response.writeHead(status, headers).end(response.req.method === "HEAD" ? undefined : body);
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { type AppParts, createApp } from "../../server/app.ts";
 import { parseConfig } from "../../server/config.ts";
-import { loadSite } from "../../server/http/site-files.ts";
+import { loadBuild } from "../../server/http/build-files.ts";
 import type { Store } from "../../server/store/store.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
 
@@ -22,7 +22,7 @@ export interface AppUnderTest {
 export async function openApp(
   env: Record<string, string> = {},
   overrides: Partial<Store> = {},
-  parts: Pick<Partial<AppParts>, "limits" | "onStored" | "site" | "store"> = {},
+  parts: Pick<Partial<AppParts>, "limits" | "onStored" | "build" | "store"> = {},
 ): Promise<AppUnderTest> {
   const dataDir = await mkdtemp(join(tmpdir(), "app-"));
   const config = parseConfig({ DATA_DIR: dataDir, RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...env });
@@ -31,7 +31,7 @@ export async function openApp(
   let wakes = 0;
   const app = createApp({
     config,
-    site: loadSite("dist"),
+    build: loadBuild("dist"),
     store: {
       clientKey: store.clientKey,
       accept: store.accept.bind(store),

@@ -6,7 +6,7 @@ import { expect } from "@playwright/test";
 import type { FilmSource } from "../../../app/site.ts";
 import type { BuildManifest } from "../../../contract/build-manifest.ts";
 import { contentSecurityPolicy } from "../../../prerender/content-security-policy.ts";
-import { loadSite, type Site } from "../../../server/http/site-files.ts";
+import { type Build, loadBuild } from "../../../server/http/build-files.ts";
 import { openApp } from "../../support/app.ts";
 import { collectTrouble, test } from "../../support/site.ts";
 import { collectViolations } from "../../support/violations.ts";
@@ -73,7 +73,7 @@ test.describe("a film that the settings take from another host", () => {
     }).listen(0, "127.0.0.1");
     await once(host, "listening");
     const film = { url: `http://127.0.0.1:${(host.address() as AddressInfo).port}/film.mp4`, type: "video/mp4" };
-    const { app, close } = await openApp({}, {}, { site: siteWithFilm(film) });
+    const { app, close } = await openApp({}, {}, { build: buildWithFilm(film) });
     try {
       await page.goto(await app.listen({ port: 0, host: "127.0.0.1" }));
       const video = page.locator("#film");
@@ -88,10 +88,10 @@ test.describe("a film that the settings take from another host", () => {
   });
 });
 
-/** The site as it is, but for where the home page finds its film. */
-function siteWithFilm(film: FilmSource): Site {
-  const site = loadSite("dist");
-  const home = site.files.get("/");
+/** The build as it is, but for where the home page finds its film. */
+function buildWithFilm(film: FilmSource): Build {
+  const build = loadBuild("dist");
+  const home = build.files.get("/");
   if (!home) throw new Error("The build has no home page.");
   const html = home.variants.identity.body.toString().replaceAll(/\/media\/[^"]+\.mp4/g, film.url);
   const body = Buffer.from(html);
@@ -99,17 +99,17 @@ function siteWithFilm(film: FilmSource): Site {
   const inlineStyles = textsOf(/<style[^>]*>([\s\S]*?)<\/style>/g);
   const inlineScripts = textsOf(/<script[^>]*>([\s\S]*?)<\/script>/g);
   const fetches = [{ kind: "film", urls: [film.url] }] as const;
-  const policy = contentSecurityPolicy({ inlineStyles, inlineScripts, fetches }, site.manifest.settings);
+  const policy = contentSecurityPolicy({ inlineStyles, inlineScripts, fetches }, build.manifest.settings);
   const headers = [
     "content-type",
     home.contentType,
     "content-length",
     String(body.length),
-    ...Object.entries({ ...site.headers, "content-security-policy": policy }).flat(),
+    ...Object.entries({ ...build.headers, "content-security-policy": policy }).flat(),
   ];
   const variant = { ...home.variants.identity, body, headers };
   const variants = { identity: variant, br: variant, gzip: variant };
-  return { ...site, files: new Map(site.files).set("/", { ...home, policy, variants }) };
+  return { ...build, files: new Map(build.files).set("/", { ...home, policy, variants }) };
 }
 
 test("the drawn icon keeps its own styles under its policy", async ({ page }) => {

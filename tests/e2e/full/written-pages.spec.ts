@@ -1,5 +1,5 @@
 import { expect } from "@playwright/test";
-import { loadSite } from "../../../server/http/site-files.ts";
+import { loadBuild } from "../../../server/http/build-files.ts";
 import { type AppUnderTest, openApp } from "../../support/app.ts";
 import { expectNoViolations } from "../../support/axe.ts";
 import { recordShifts, sumOfShifts } from "../../support/layout-shifts.ts";
@@ -16,7 +16,7 @@ const test = base.extend<object, { origin: string }>({
       try {
         const { status, output } = buildPages(build);
         expect(status, output).toBe(0);
-        app = await openApp({}, {}, { site: loadSite(build.outDir) });
+        app = await openApp({}, {}, { build: loadBuild(build.outDir) });
         await use(`http://127.0.0.1:${await listen(app)}`);
       } finally {
         await app?.close();

@@ -28,7 +28,7 @@ export interface ServedFile extends BuiltFile {
 }
 
 /** A whole build in memory. */
-export interface Site {
+export interface Build {
   manifest: BuildManifest;
   /** By the decoded path of the request. */
   files: ReadonlyMap<string, ServedFile>;
@@ -37,20 +37,20 @@ export interface Site {
 }
 
 /** Reads the whole build once, films included (less than 1 MB); after that no request touches the disk. */
-export function loadSite(distDir: string): Site {
+export function loadBuild(distDir: string): Build {
   const manifest = readManifest(distDir);
   const headers = securityHeaders(manifest.settings.siteUrl);
   const files = new Map(manifest.files.map((file) => [file.url, loadFile(distDir, file, headers)]));
   return { manifest, files, headers };
 }
 
-function loadFile(distDir: string, file: BuiltFile, siteHeaders: Site["headers"]): ServedFile {
+function loadFile(distDir: string, file: BuiltFile, sharedHeaders: Build["headers"]): ServedFile {
   const path = join(distDir, file.file);
   const identity = readFileSync(path);
   const hash = createHash("sha256").update(identity).digest("base64url").slice(0, 22);
   const isFilm = file.contentType.startsWith("video/");
   const unchangedHeaders = {
-    ...siteHeaders,
+    ...sharedHeaders,
     "cache-control": CACHE_CONTROL[file.cache],
     ...(file.isCompressed && { vary: file.savingDataFile ? "accept-encoding, save-data" : "accept-encoding" }),
     ...(file.policy && { "content-security-policy": file.policy }),
@@ -83,6 +83,6 @@ function loadFile(distDir: string, file: BuiltFile, siteHeaders: Site["headers"]
       }
     : { identity: plain, br: plain, gzip: plain };
   const light = file.savingDataFile;
-  const saveData = light && file.file !== light ? loadFile(distDir, { ...file, file: light }, siteHeaders) : null;
+  const saveData = light && file.file !== light ? loadFile(distDir, { ...file, file: light }, sharedHeaders) : null;
   return { ...file, variants, isFilm, saveData };
 }
