@@ -5,7 +5,7 @@ import { site } from "../../app/site.ts";
 import { parseMail } from "../../tests/support/parse-mail.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { composeAcknowledgement } from "./acknowledgement.ts";
-import { createEmlMailer, removeStrayEmls } from "./eml.ts";
+import { createEmlMailer, tidyEmls } from "./eml.ts";
 
 const NOW = new Date("2026-01-05T10:00:00Z");
 const CLAIM = { id: "17", reference: "BC-7K3Q-9M", email: "Ada+1@example.org" };
@@ -74,7 +74,9 @@ it("is a file of its own beside the message's, and goes with the message", async
   const { dataDir } = await written();
   const folder = join(dataDir, "outbox");
   expect(await readdir(folder)).toEqual(["BC-7K3Q-9M.acknowledgement.eml"]);
-  expect(await removeStrayEmls(dataDir, { existingReferences: async (references) => [...references] })).toBe(0);
-  expect(await removeStrayEmls(dataDir, { existingReferences: async () => [] })).toBe(1);
+  const [all, none] = [async (references: readonly string[]) => [...references], async () => []];
+  await tidyEmls(dataDir, { existingReferences: all, erasedReferences: none });
+  expect(await readdir(folder)).toEqual(["BC-7K3Q-9M.acknowledgement.eml"]);
+  await tidyEmls(dataDir, { existingReferences: none, erasedReferences: all });
   expect(await readdir(folder)).toEqual([]);
 });

@@ -13,23 +13,30 @@ const HOUR_MS = 60 * 60_000;
 const STORED = ["BC-AAAA-AA", "BC-BBBB-BB", "BC-CCCC-CC"];
 
 /** A store of three messages with an .eml file each. Each purge erases what its answer names, or fails with it. */
-async function setUp(answers: (string[] | Error)[], stored: readonly string[] = STORED) {
+async function setUp(answers: (string[] | Error)[], stored = STORED, erasedBefore: readonly string[] = []) {
   const dataDir = await makeScratchFolder();
   const folder = join(dataDir, "outbox");
   await mkdir(folder);
   for (const reference of STORED) await writeFile(join(folder, `${reference}.eml`), "");
   const messages = new Set(stored);
+  const erased = new Set(erasedBefore);
   const calls: Date[] = [];
   const store = {
     async purge(_retention: unknown, now: Date) {
       calls.push(now);
       const answer = answers.shift() ?? [];
       if (answer instanceof Error) throw answer;
-      for (const reference of answer) messages.delete(reference);
+      for (const reference of answer) {
+        messages.delete(reference);
+        erased.add(reference);
+      }
       return answer;
     },
     async existingReferences(references: readonly string[]) {
       return references.filter((reference) => messages.has(reference));
+    },
+    async erasedReferences(references: readonly string[]) {
+      return references.filter((reference) => erased.has(reference));
     },
   };
   const clock = createFakeClock();
@@ -51,10 +58,18 @@ it("removes the files of erased messages at once and then every hour, and no oth
 });
 
 it("removes at start the files of messages that were erased while no server was running", async () => {
-  const { folder, clock, log } = await setUp([], ["BC-BBBB-BB"]);
+  const { folder, clock, log } = await setUp([], ["BC-BBBB-BB"], ["BC-AAAA-AA", "BC-CCCC-CC"]);
   await clock.advance(0);
   expect(await readdir(folder)).toEqual(["BC-BBBB-BB.eml"]);
   expect(log.lines).toMatchObject([{ event: "stray-files-removed", count: 2, level: "info" }]);
+});
+
+it("moves aside the files that the database knows nothing of, with a warning", async () => {
+  const { folder, clock, log } = await setUp([], []);
+  await clock.advance(0);
+  expect(await readdir(folder)).toEqual(["unknown"]);
+  expect(await readdir(join(folder, "unknown"))).toHaveLength(3);
+  expect(log.lines).toMatchObject([{ event: "unknown-files", count: 3, level: "warn" }]);
 });
 
 it("goes on after an hour when the store was away", async () => {

@@ -1,5 +1,5 @@
 import { errorName, type Log } from "../log.ts";
-import { removeStrayEmls } from "../mail/eml.ts";
+import { removeEmls } from "../mail/eml.ts";
 import { type DeliveryEvents, eventsOf } from "../store/queue.ts";
 import { type Claim, type DeliveryKind, type Store, type StoredMessage, StoreUnavailable } from "../store/store.ts";
 import type { Clock } from "../time.ts";
@@ -51,7 +51,7 @@ export interface KindLog {
 export interface WorkerParts {
   store: Pick<
     Store,
-    "claim" | "markDelivered" | "reschedule" | "markFailed" | "unclaim" | "dueInMs" | "existingReferences"
+    "claim" | "markDelivered" | "reschedule" | "markFailed" | "unclaim" | "dueInMs" | "erasedReferences"
   >;
   /** Where .eml files are. */
   dataDir: string;
@@ -166,7 +166,7 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
     meter.attempted(kind.name, outcome ?? "unmarked");
     if (outcome === "sent") kind.onSent?.();
     // The message may have been erased while its file was written.
-    if (outcome === null) await removeStrayFiles(claim.message.reference);
+    if (outcome === null) await removeFileIfErased(claim.message.reference);
   }
 
   function updatePause(ticket: number, failure: Failure | null): void {
@@ -266,9 +266,9 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
     return null;
   }
 
-  async function removeStrayFiles(reference: string): Promise<void> {
+  async function removeFileIfErased(reference: string): Promise<void> {
     try {
-      await removeStrayEmls(parts.dataDir, store);
+      await removeEmls(parts.dataDir, new Set(await store.erasedReferences([reference])));
     } catch (error) {
       log.error(
         { event: "file-not-removed", reference, error: errorName(error) },

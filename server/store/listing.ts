@@ -14,6 +14,7 @@ type ListingMethods =
   | "list"
   | "find"
   | "existingReferences"
+  | "erasedReferences"
   | "firstPage"
   | "countStates"
   | "countByDayAndCountry"
@@ -32,6 +33,12 @@ const NOT_RESENT = `NOT EXISTS (SELECT 1 FROM message_events
 
 /** What the operator reads. */
 export function listingMethods({ query, dialect }: Database): Pick<Store, ListingMethods> {
+  async function referencesIn(table: string, references: readonly string[]): Promise<string[]> {
+    const sql = `SELECT reference FROM ${table} WHERE ${dialect.isIn("reference", "$1")}`;
+    const rows = await query<{ reference: string }>(sql, [JSON.stringify(references)]);
+    return rows.map(({ reference }) => reference);
+  }
+
   async function list(filter: MessageFilter): Promise<StoredMessage[]> {
     const values: Value[] = [];
     const where = whereOf(filter, dialect, values);
@@ -84,11 +91,9 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
       return row ? toStoredMessage(row) : null;
     },
 
-    async existingReferences(references) {
-      const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
-      const rows = await query<{ reference: string }>(sql, [JSON.stringify(references)]);
-      return rows.map(({ reference }) => reference);
-    },
+    existingReferences: (references) => referencesIn("messages", references),
+
+    erasedReferences: (references) => referencesIn("erased_references", references),
 
     async countByDayAndCountry(since) {
       const rows = await query<{ day: number; country: string; count: number }>(

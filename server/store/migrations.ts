@@ -11,6 +11,8 @@ export interface ColumnTypes {
   tableEnd: string;
   /** Ends the definition of a table that is only ever searched by its primary key. */
   keyedTableEnd: string;
+  /** Statements that make each deletion of messages write to `erased_references`, in the same transaction. */
+  recordErasures: readonly string[];
 }
 
 /** The statements that lead from the version before to this one. Never edited once released: add another. */
@@ -22,7 +24,7 @@ const MIGRATIONS: readonly Migration[] = [
   addKeysAndReasons,
   addFootprint,
   addAcknowledgements,
-  addHook,
+  (types) => [...addHook(types), ...addErasedReferences(types)],
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -170,5 +172,16 @@ function addHook({ integer }: ColumnTypes): readonly string[] {
     `CREATE INDEX messages_to_post ON messages (hook_due_at, id)
      WHERE hook_due_at IS NOT NULL AND state <> 'quarantined' AND is_restricted = 0`,
     "CREATE INDEX messages_not_posted ON messages (hook_state, hook_changed_at) WHERE hook_state = 'failed' AND is_restricted = 0",
+  ];
+}
+
+/**
+ * Tells files of erased messages from files of messages that another database knows. Written by a trigger, so that no way
+ * to delete a message is forgotten, and a node of the version before writes it too. Holds nothing about a person.
+ */
+function addErasedReferences({ integer, keyedTableEnd, recordErasures }: ColumnTypes): readonly string[] {
+  return [
+    `CREATE TABLE erased_references (reference TEXT PRIMARY KEY, erased_at ${integer} NOT NULL)${keyedTableEnd}`,
+    ...recordErasures,
   ];
 }

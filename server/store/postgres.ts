@@ -52,6 +52,18 @@ const COLUMN_TYPES: ColumnTypes = {
   integer: "BIGINT",
   tableEnd: "",
   keyedTableEnd: "",
+  recordErasures: [
+    // With the present search path, whatever that of the session is which deletes.
+    `CREATE FUNCTION record_erasures() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+     BEGIN
+       INSERT INTO erased_references
+       SELECT reference, CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT) FROM erased
+       ON CONFLICT (reference) DO UPDATE SET erased_at = excluded.erased_at;
+       RETURN NULL;
+     END $$`,
+    `CREATE TRIGGER messages_erased AFTER DELETE ON messages REFERENCING OLD TABLE AS erased
+     FOR EACH STATEMENT EXECUTE FUNCTION record_erasures()`,
+  ],
 };
 
 export interface PostgresOptions {
@@ -248,6 +260,7 @@ export const COPIED_TABLES = {
   message_events: "id, reference, at, kind, detail",
   message_keys: "key_hash, reference, client_proof",
   client_hits: "client_hash, at",
+  erased_references: "reference, erased_at",
   store_meta: "name, value",
 } as const;
 

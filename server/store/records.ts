@@ -11,6 +11,8 @@ import type { EventKind, Selection, Store } from "./store.ts";
 type RecordMethods = "act" | "markSeen" | "rectify" | "restrict" | "erase" | "finishErasure" | "purge";
 
 const DAY_MS = 86_400_000;
+/** Longer than backups are kept: a restored one may have files of messages that were erased since. */
+const ERASURES_KEPT_MS = 400 * DAY_MS;
 const QUEUE_AGAIN = "state = 'queued', state_changed_at = $1, due_at = $1, attempts = 0, last_error = NULL";
 /** What is queued already keeps the number of its attempts. */
 const QUEUE_OR_MAKE_DUE = `state = 'queued', due_at = $1,
@@ -214,6 +216,7 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
       }
       // Hits from the future were left by a clock that was wrong.
       await queryLong("DELETE FROM client_hits WHERE at <= $1 OR at > $2", [nowMs - DAY_MS, nowMs + DAY_MS]);
+      await query("DELETE FROM erased_references WHERE erased_at <= $1", [nowMs - ERASURES_KEPT_MS]);
       if (references.length > 0) {
         await removeStrayKeys();
         await database.checkpoint();

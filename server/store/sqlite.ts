@@ -188,6 +188,11 @@ const COLUMN_TYPES: ColumnTypes = {
   integer: "INTEGER",
   tableEnd: " STRICT",
   keyedTableEnd: " STRICT, WITHOUT ROWID",
+  recordErasures: [
+    `CREATE TRIGGER messages_erased AFTER DELETE ON messages BEGIN
+       INSERT OR REPLACE INTO erased_references VALUES (OLD.reference, CAST(unixepoch('subsec') * 1000 AS INTEGER));
+     END`,
+  ],
 };
 
 /**

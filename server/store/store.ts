@@ -266,6 +266,8 @@ export interface Store {
   find(reference: string): Promise<StoredMessage | null>;
   /** Those of the references that a message has. */
   existingReferences(references: readonly string[]): Promise<string[]>;
+  /** Those of the references whose message was erased, purged or deleted in the last 400 days. */
+  erasedReferences(references: readonly string[]): Promise<string[]>;
   countByDayAndCountry(since: Date): Promise<MessageCount[]>;
   /** Of all messages; the most first. */
   countByCountry(): Promise<{ country: string; count: number }[]>;

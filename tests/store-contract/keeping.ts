@@ -130,6 +130,37 @@ export function keepingSuite(newPlace: NewPlace): void {
     expect(await node.list({})).toMatchObject([{ reference: other }]);
   });
 
+  test("remembers the reference of whatever is erased, purged or deleted, and nothing else of it", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    const purged = await store(node);
+    await finish(node, "delivered");
+    const erased = await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
+    const [deleted, kept] = [await store(node), await store(node)];
+    const all = [purged, erased, deleted, kept];
+    expect(await node.erasedReferences(all)).toEqual([]);
+    expect(await node.purge({ deliveredMs: 1, failedMs: null, quarantinedMs: null }, later(HOUR_MS))).toEqual([purged]);
+    await node.erase("eve@example.com");
+    await node.act("delete", { references: [deleted] }, NOON);
+    expect((await node.erasedReferences(all)).sort()).toEqual([purged, erased, deleted].sort());
+    expect(await node.existingReferences(all)).toEqual([kept]);
+    const [row] = (await place.sql("SELECT * FROM erased_references")) as { erased_at: number }[];
+    expect(Object.keys(row ?? {})).toEqual(["reference", "erased_at"]);
+    expect(Math.abs(Number(row?.erased_at) - Date.now())).toBeLessThan(HOUR_MS);
+    // As a node of the version before does, which knows nothing of this.
+    await place.sql(`DELETE FROM messages WHERE reference = '${kept}'`);
+    expect(await node.erasedReferences(all)).toHaveLength(4);
+  });
+
+  test("forgets what was erased after 400 days", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    const [old, recent] = [later(-400 * DAY_MS).getTime(), later(-399 * DAY_MS).getTime()];
+    await place.sql(`INSERT INTO erased_references VALUES ('BC-AAAA-AA', ${old}), ('BC-BBBB-BB', ${recent})`);
+    await node.purge({ deliveredMs: null, failedMs: null, quarantinedMs: null }, NOON);
+    expect(await node.erasedReferences(["BC-AAAA-AA", "BC-BBBB-BB"])).toEqual(["BC-BBBB-BB"]);
+  });
+
   test("purges each state after its own time, counted from when it was reached, and never what is queued", async () => {
     const place = await newPlace();
     const node = await place.open();
@@ -206,6 +237,8 @@ export function keepingSuite(newPlace: NewPlace): void {
     const place = await newPlace();
     const [node, other] = await Promise.all([place.open(), place.open()]);
     const before = await Promise.all(Array.from({ length: 700 }, () => store(node)));
+    const erased = await store(node);
+    await node.act("delete", { references: [erased] }, NOON);
     const estimate = estimateOf({ carKm: 12_345.678, hotelNights: 3 });
     const estimated = await store(node, submissionOf(messageWith(), { footprint: estimate }));
     await node.claim(3, HOUR_MS, NOON);
@@ -219,6 +252,7 @@ export function keepingSuite(newPlace: NewPlace): void {
     onTestFinished(() => copy.close());
     const references = new Set((await copy.list({})).map((message) => message.reference));
     expect(before.filter((reference) => !references.has(reference))).toEqual([]);
+    expect(await copy.erasedReferences([erased])).toEqual([erased]);
     expect(await copy.list({ limit: 1 })).toMatchObject(
       await node.find(String((await copy.list({ limit: 1 }))[0]?.reference)).then((message) => [message]),
     );
