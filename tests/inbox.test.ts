@@ -143,7 +143,7 @@ describe("who gets in", () => {
     expect(await store.list({})).toMatchObject([{ reference, version }]);
   });
 
-  test("wrong tokens are slowed down after ten tries, not even compared after twenty at once, and forgotten after a minute", async () => {
+  test("wrong tokens are slowed down after ten tries, refused after twenty at once, and forgotten after a minute; the right one never waits", async () => {
     const { asked, authorization, clock } = await openInbox();
     const tryWrong = () => asked("/api/messages", { headers: { authorization: "Bearer wrong" } });
     const tryRight = async () => (await asked("/api/messages", { headers: { authorization } })).status;
@@ -162,7 +162,7 @@ describe("who gets in", () => {
     const many = Array.from({ length: 20 }, tryWrong);
     await expect.poll(delayed).toHaveLength(20);
     expect((await tryWrong()).status).toBe(429);
-    expect(await tryRight()).toBe(429);
+    expect(await tryRight()).toBe(200);
     await clock.advance(1000);
     expect((await Promise.all(many)).map(({ status }) => status)).toEqual(Array(20).fill(429));
     expect(await tryRight()).toBe(200);
