@@ -40,8 +40,8 @@ export type QuarantineReason = "trap" | "network-limit" | "hourly-limit";
 /**
  * Why a sender gets no acknowledgement. `restricted`: they asked that the message not be used. `too-late`: it is more than
  * a day old. `own-address`: an address of the site itself. `not-a-person`: an address that no person reads, such as
- * `no-reply@`, or that is on no public mail server. `address-limit`: the address had one within a day. `hourly-limit`: too
- * many went out to everybody together.
+ * `no-reply@`, that is on no public mail server, or that is not written as people write theirs. `address-limit`: the address
+ * had one within a day. `hourly-limit`: too many went out to everybody together.
  */
 export type SkipReason = "restricted" | "too-late" | "own-address" | "not-a-person" | "address-limit" | "hourly-limit";
 

@@ -13,7 +13,8 @@ const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
   restricted: "The message is restricted.",
   "too-late": "The message was more than a day old by then.",
   "own-address": "The address is one of the site's own.",
-  "not-a-person": "No person reads mail at this address, or it is on no public mail server.",
+  "not-a-person":
+    "No person reads mail at this address, it is on no public mail server, or it is not written as people write theirs.",
   "address-limit": "The address had one less than a day before.",
   "hourly-limit": "Too many acknowledgements went out within the hour.",
 };

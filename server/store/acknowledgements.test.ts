@@ -23,6 +23,8 @@ test.each([
   "ada@example.xn--p1ai",
   "reply@example.org",
   "requests@example.org",
+  "r&d@example.org",
+  "_ada-1@example.org",
 ])("%s may be written to", (address) => {
   expect(isReadByPerson(address)).toBe(true);
 });
@@ -40,6 +42,19 @@ test.each([
   "bounces+17@example.org",
   "owner-list@example.org",
   "list-request@example.org",
+  "n.o.r.e.p.l.y@example.org",
+  "n-o_r.eply+1@example.org",
+  "list.request@example.org",
+  // A route, a command or an option to some mail server.
+  "victim%v.example@example.org",
+  "host!victim@example.org",
+  "|sh@example.org",
+  "`id`@example.org",
+  "$(id)@example.org",
+  "/dev/null@example.org",
+  "-f@example.org",
+  "+@example.org",
+  "prvs=1=victim@example.org",
   // On no public mail server, or not written as every mail server takes it.
   "ada@localhost",
   "ada@intranet",

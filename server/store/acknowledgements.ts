@@ -210,15 +210,19 @@ export function mailboxOf(email: string): string {
   return `${local}@${domain === "googlemail.com" ? "gmail.com" : domain}`;
 }
 
-/** A dot-atom at a name with a dot, whose last part is no number: what RFC 5321 lets any mail server take, and no more. */
-const PUBLIC_ADDRESS =
-  /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]([a-z\d-]*[a-z\d])?$/i;
-/** Programs, lists and desks that must not be written to automatically (RFC 3834, section 2). */
-const NOT_A_PERSON =
-  /^(mailer-daemon|postmaster|abuse|root|bounces?|no-?reply|do-?not-?reply|owner-.*|.*-(request|owner|bounces?))@/;
+/**
+ * The characters that people have in their addresses, at a name with a dot whose last part is no number. RFC 5321 allows
+ * more, but these are routes through other servers (`victim%v.example@relay`, `host!victim@`), commands (`|sh@`) or options
+ * (`-f@`): nobody writes them by hand, and some mail server may obey them.
+ */
+const PERSONAL_ADDRESS = /^[a-z\d_][\w+'&-]*(\.[\w+'&-]+)*@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]([a-z\d-]*[a-z\d])?$/i;
+/** Programs and desks that must not be written to automatically (RFC 3834, section 2), however they are separated. */
+const PROGRAM = /^(mailerdaemon|postmaster|abuse|root|bounces?|noreply|donotreply)$/;
+/** The same for lists, with each separator as a hyphen. */
+const LIST = /^(owner-.*|.*-(request|owner|bounces?))$/;
 
 export function isReadByPerson(email: string): boolean {
-  const [local = "", domain = ""] = email.toLowerCase().split("@");
-  const bare = `${local.split("+", 1).join("").replaceAll(/[._]/g, "-")}@${domain}`;
-  return PUBLIC_ADDRESS.test(email) && !NOT_A_PERSON.test(bare);
+  const local = email.toLowerCase().split(/[@+]/, 1).join("");
+  const isProgram = PROGRAM.test(local.replaceAll(/[._-]/g, "")) || LIST.test(local.replaceAll(/[._]/g, "-"));
+  return PERSONAL_ADDRESS.test(email) && !isProgram;
 }
