@@ -34,6 +34,7 @@ describe("what is not HTTP", () => {
     ["an unknown method", request("BREW /"), 400],
     ["TLS on the plain port", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400],
     ["two lengths", request("POST /send-email", ["Content-Length: 2", "Content-Length: 3"], "{}"), 400],
+    ["two hosts", request("GET /", ["hOsT: other.example"]), 400],
     ["a length that is no number", request("POST /send-email", ["Content-Length: 2x"], "{}"), 400],
     ["a header's name with a space", request("GET /", ["X-A : b"]), 400],
     ["a folded header", request("GET /", ["X-A: b", " c"]), 400],

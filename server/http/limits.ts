@@ -75,9 +75,9 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
       // While the server closes, every connection ends with its next answer.
       if (!server.listening) response.setHeader("connection", "close");
       if (!limitPipelining(request, response)) return;
-      // HTTP/1.1 requires a `Host`.
-      if (request.headers.host === undefined && request.httpVersion === "1.1") {
-        response.writeHead(400, { ...headers, connection: "close", "content-type": TEXT }).end("Bad Request\n");
+      if (!hasValidHost(request)) {
+        const content = { "content-type": TEXT, "content-length": "12" };
+        response.writeHead(400, { ...headers, connection: "close", ...content }).end("Bad Request\n");
       } else listener(request, response);
     },
   );
@@ -118,6 +118,16 @@ export function endConnectionsOnClose(app: FastifyInstance, limits: Limits): voi
       clearTimeout(cut);
     });
   });
+}
+
+/** HTTP/1.1 requires one `Host`; with two, a proxy may have looked at the other one. */
+function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === "host") count += 1;
+  }
+  return count === 1 || (count === 0 && httpVersion !== "1.1");
 }
 
 /**
