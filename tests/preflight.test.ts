@@ -128,7 +128,7 @@ describe("the database", () => {
   });
   afterAll(() => postgres.stop());
 
-  const setVersion = (dataDir: string, version: number) => {
+  const setVersion = (dataDir: string, version: number | string) => {
     const db = new DatabaseSync(join(dataDir, "messages.db"));
     db.exec(`UPDATE store_meta SET value = '${version}' WHERE name = 'schema_version'`);
     db.close();
@@ -141,11 +141,17 @@ describe("the database", () => {
     expect(readdirSync(dataDir)).toEqual([]);
     await (await openStore(config)).close();
     expect(await checkDatabase(config)).toMatchObject({ state: "ok", detail: `SQLite, schema ${SCHEMA_VERSION}` });
-    setVersion(dataDir, 0);
+    setVersion(dataDir, SCHEMA_VERSION - 1);
     expect(await checkDatabase(config)).toMatchObject({
       state: "warn",
-      detail: `SQLite, schema 0: will be upgraded to ${SCHEMA_VERSION} at the next start`,
+      detail: `SQLite, schema ${SCHEMA_VERSION - 1}: will be upgraded to ${SCHEMA_VERSION} at the next start`,
       remedy: "back it up",
+    });
+    setVersion(dataDir, "abc");
+    expect(await checkDatabase(config)).toMatchObject({
+      state: "fail",
+      detail: 'The message database has the schema version "abc", which is none',
+      remedy: "restore a backup",
     });
     setVersion(dataDir, 99);
     expect(await checkDatabase(config)).toMatchObject({ state: "fail", detail: expect.stringContaining("newer") });

@@ -14,7 +14,7 @@ import { BuildMissing } from "../manifest.ts";
 import { failureOf, postEvent } from "../outbox/hook.ts";
 import { SCHEMA_VERSION } from "../store/migrations.ts";
 import { readSchema } from "../store/open-store.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import { StoreRefused, StoreUnavailable } from "../store/store.ts";
 
 /** The result of one check. `fail`: do not launch like this. `warn`: it works, but somebody should know. */
 export interface Finding {
@@ -229,6 +229,10 @@ export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUr
           "run that version, or restore a backup",
         );
   } catch (error) {
+    if (error instanceof StoreRefused) {
+      const [detail = "", remedy = ""] = error.message.split("; ");
+      return fail("database", detail, remedy);
+    }
     if (!(error instanceof StoreUnavailable)) throw error;
     const remedy = config.databaseUrl === null ? "restore a backup" : "correct DATABASE_URL, or start the database";
     return fail("database", error.message, remedy);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Query } from "./database.ts";
-import { StoreRefused } from "./store.ts";
+import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 /** The words in which the two databases' definitions differ. */
 export interface ColumnTypes {
@@ -31,7 +31,8 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
  * Creates the tables or upgrades them, and resolves to the database's client key. Runs within a transaction that no
- * other node's migration can enter. Rejects with StoreRefused when a newer version of the program wrote the database.
+ * other node's migration can enter. Rejects with StoreRefused when a newer version of the program wrote the database,
+ * or its version is not true. The query rejects with StoreUnavailable where a later try may succeed.
  */
 export async function migrate(query: Query, types: ColumnTypes): Promise<Uint8Array> {
   await query(`CREATE TABLE IF NOT EXISTS store_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)${types.tableEnd}`);
@@ -43,7 +44,14 @@ export async function migrate(query: Query, types: ColumnTypes): Promise<Uint8Ar
     );
   }
   for (const migration of MIGRATIONS.slice(version)) {
-    for (const statement of migration(types)) await query(statement);
+    for (const statement of migration(types)) {
+      await query(statement).catch((error: Error) => {
+        if (error instanceof StoreUnavailable) throw error;
+        throw new StoreRefused(
+          `The schema of the message database does not fit its version ${version} (${error.message}); restore a backup`,
+        );
+      });
+    }
   }
   if (version < SCHEMA_VERSION) {
     await query(
@@ -58,9 +66,13 @@ export async function migrate(query: Query, types: ColumnTypes): Promise<Uint8Ar
   return Buffer.from(row?.value ?? "", "hex");
 }
 
-/** `null` for a database without a version. */
+/** `null` for a database without a version. Rejects with StoreRefused when it is none that this program ever wrote. */
 export async function readSchemaVersion(query: Query): Promise<number | null> {
   const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = 'schema_version'");
+  if (row && !/^[1-9]\d*$/.test(row.value)) {
+    const version = JSON.stringify(row.value.slice(0, 20));
+    throw new StoreRefused(`The message database has the schema version ${version}, which is none; restore a backup`);
+  }
   return row ? Number(row.value) : null;
 }
 

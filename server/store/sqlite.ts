@@ -221,13 +221,15 @@ export async function openSqliteFile(file: string, options: SqliteOptions = {}):
   const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
   const query = queryOf(db);
   const run = serially();
+  const checked: Query = <Row>(sql: string, values?: readonly Value[]) =>
+    query<Row>(sql, values).catch(throwStoreError);
   try {
     const clientKey = await run(async () => {
       requireOwnFile(db, file);
       await switchToWal(db);
       db.exec(SETTINGS);
       return transaction(db, async () => {
-        const key = await migrate(query, COLUMN_TYPES);
+        const key = await migrate(checked, COLUMN_TYPES);
         db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
         return key;
       });
@@ -264,6 +266,7 @@ export async function readSqliteSchema(file: string): Promise<number | null> {
       db.close();
     }
   } catch (error) {
+    if (error instanceof StoreRefused) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new StoreUnavailable(`${file} cannot be read: ${reason}`, { cause: error });
   }
@@ -273,9 +276,7 @@ export async function readSqliteSchema(file: string): Promise<number | null> {
 function serially(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
-    const result = last.then(work).catch((error) => {
-      throw toStoreError(error);
-    });
+    const result = last.then(work).catch(throwStoreError);
     last = result.catch(() => {});
     return result;
   };
@@ -432,6 +433,10 @@ export function toStoreError(error: unknown): unknown {
   }
   const reason = UNAVAILABLE[primaryCode(error) ?? 0];
   return reason ? new StoreUnavailable(`The message database cannot be used: ${reason}`, { cause: error }) : error;
+}
+
+function throwStoreError(error: unknown): never {
+  throw toStoreError(error);
 }
 
 /** Extended codes such as SQLITE_IOERR_FSYNC carry the primary one in their low byte. */

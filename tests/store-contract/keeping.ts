@@ -281,6 +281,21 @@ export function keepingSuite(newPlace: NewPlace): void {
     expect(await place.sql("SELECT value FROM store_meta WHERE value = '99'")).toHaveLength(1);
   });
 
+  test.each(["abc", "-1", "0", "1.5", "", "2"])(
+    "refuses the changed schema version %j in one line",
+    async (version) => {
+      const place = await newPlace();
+      await (await place.open()).close();
+      await place.sql(`UPDATE store_meta SET value = '${version}' WHERE name = 'schema_version'`);
+      const refusal = place.open();
+      await expect(refusal).rejects.toThrow(StoreRefused);
+      await expect(refusal).rejects.toThrow(/^The [^\n]*schema[^\n]* version [^\n]+; restore a backup$/);
+      expect(await place.sql("SELECT value FROM store_meta WHERE name = 'schema_version'")).toEqual([
+        { value: version },
+      ]);
+    },
+  );
+
   test("takes messages of a node that runs the first version on the upgraded database", async () => {
     const place = await newPlace();
     const node = await place.open();
