@@ -3,6 +3,9 @@ import { createInterface } from "node:readline/promises";
 import { runCommand } from "./cli/run-command.ts";
 import { onStopSignal } from "./stop-signal.ts";
 
+// Whatever a command writes is for its own user, in whichever shell it runs.
+process.umask(0o077);
+
 // A reader such as `head` may leave before the end.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 

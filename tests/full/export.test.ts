@@ -1,10 +1,15 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../server/store/open-store.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
+import { spawnCli } from "../support/run-cli.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 
 const MESSAGES = 10_000;
@@ -45,3 +50,18 @@ test("exports many long messages with a small heap, each once, while others arri
   expect(old).toHaveLength(MESSAGES);
   expect(new Set(references).size).toBe(references.length);
 }, 120_000);
+
+test("whatever a command writes is for its own user, in whichever shell it runs", async () => {
+  const folder = await makeScratchFolder();
+  const preload = join(folder, "preload.mjs");
+  const written = join(folder, "written");
+  await writeFile(
+    preload,
+    `import { writeFileSync } from "node:fs";
+     process.umask(0);
+     process.on("exit", () => writeFileSync(${JSON.stringify(written)}, ""));`,
+  );
+  const child = spawnCli({ NODE_OPTIONS: `--import=${pathToFileURL(preload).href}` }, "--help");
+  await once(child, "exit");
+  expect((await stat(written)).mode & 0o777).toBe(0o600);
+});
