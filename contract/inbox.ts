@@ -125,6 +125,8 @@ export interface MessageItem {
   /** Its sender asked that it be kept but not used: it is not mailed, and most actions are refused. */
   isRestricted: boolean;
   answeredAt: string | null;
+  /** When it will be erased by RETENTION if nothing changes; `null`: not by itself. */
+  keptUntil: string | null;
   /** Kept after its release. */
   quarantineReason: QuarantineReason | null;
   /** Of the post to HOOK_URL; once `sent`, the receiver has a copy. `null` when none is made. */
@@ -360,6 +362,8 @@ export interface Overview {
   /** `oldestAt`: since when the oldest of them waits. */
   waiting: { count: number; oldestAt: string | null };
   queue: QueueHealth;
+  /** The site's server leaves a sign of life once a minute; `lastSeenAt` is the last one, or when it was stopped. */
+  website: { isRunning: boolean; lastSeenAt: string | null };
   database: {
     kind: "SQLite" | "PostgreSQL" /** One sentence; `null` when it takes messages. */;
     problem: string | null;

@@ -15,6 +15,7 @@ import { endNow, onStopSignal } from "./stop-signal.ts";
 import { openStore } from "./store/open-store.ts";
 import { StoreRefused, StoreUnavailable } from "./store/store.ts";
 import { type Alerts, startAlerts } from "./watch/alerts.ts";
+import { startHeartbeat } from "./watch/heartbeat.ts";
 import { MetricsRefused, openMetrics } from "./watch/metrics.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
@@ -78,6 +79,7 @@ async function run(config: Config): Promise<void> {
     onPaused: () => alerts?.checkNow(),
   });
   alerts = startAlerts({ store, outbox, brand, alertUrl, postsHook: config.hook !== null, log });
+  const heartbeat = startHeartbeat(store);
   const purge = startPurge({ store, retention, dataDir, log });
 
   onStopSignal(process, () => void shutDown());
@@ -101,7 +103,7 @@ async function run(config: Config): Promise<void> {
     const mailMs = Math.min(SHUTDOWN_MS / 2, endsAtMs - performance.now() - 1000);
     await Promise.all([outbox?.stop(mailMs), purge.stop(), alerts?.stop()]);
     await metrics?.close();
-    await Promise.all([mailer.close(), acknowledgement?.mailer.close()]);
+    await Promise.all([mailer.close(), acknowledgement?.mailer.close(), heartbeat.stop()]);
     await store.close();
     await exit(0, logStream);
   }

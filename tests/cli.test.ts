@@ -123,7 +123,9 @@ describe("on SQLite", () => {
     expect(code).toBe(0);
     expect(out).toContain(`Reference:         ${reference}\n`);
     expect(out).toContain("Name:              Zoë\n");
-    expect(out).toContain("Country:           -\n");
+    expect(out).toContain("Country:           -\nKept until:        -\n");
+    await finish(store, "delivered");
+    expect((await cli("show", reference)).out).toContain("Kept until:        2025-07-15T12:00:00.000Z\n");
     expect(out).toMatch(/\n\nFirst line\nsecond \\u\{202e\}line\n\nHistory:/);
     expect(await cli("show", "BC-NONE-00")).toEqual(refused(/^There is no message BC-NONE-00/));
   });
@@ -135,6 +137,7 @@ describe("on SQLite", () => {
     expect((await cli("show", reference)).out).toContain(
       [
         "Country:           GB",
+        "Kept until:        -",
         "",
         "Footprint estimate: about 2.2 t CO2e a year",
         "  Car    10,000 km, petrol  2.1 t",
@@ -301,14 +304,14 @@ describe("on SQLite", () => {
   test("counts what waits and failed, and draws messages per day and country", async () => {
     const today = new Date();
     expect((await cli("stats")).out).toBe(
-      "Waiting to be delivered: 0. Failed: 0.\nIn quarantine: 0.\n\nNo messages in the last 30 days.\n",
+      "Website: not running.\nWaiting to be delivered: 0. Failed: 0.\nIn quarantine: 0.\n\nNo messages in the last 30 days.\n",
     );
     await send(store, submissionOf(messageWith({ email: "old@example.com" })), minutesAgo(10_000));
     await finish(store, "failed", minutesAgo(9000));
     await send(store, submissionOf(), minutesAgo(9000));
     for (const country of ["DE", "DE", "", "FR"]) await send(store, submissionOf(messageWith({ country })), today);
     const { out } = await cli("stats", "--days", "2");
-    expect(out).toMatch(/^Waiting to be delivered: 5 \(oldest: 6d\)\. Failed: 1\.\n/);
+    expect(out).toMatch(/\nWaiting to be delivered: 5 \(oldest: 6d\)\. Failed: 1\.\n/);
     const day = today.toISOString().slice(0, 10);
     expect(out).toContain("Messages per day (UTC), 4 in total\n");
     expect(out).toContain(`${day}  4  ${"█".repeat(40)}\n`);

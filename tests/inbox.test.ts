@@ -24,6 +24,7 @@ import type {
 import { electricityTable } from "../prerender/electricity.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
+import { parseConfig } from "../server/config.ts";
 import { DEFAULT_PORT, type InboxOptions, InboxRefused, startInbox } from "../server/inbox/serve.ts";
 import { BuildMissing } from "../server/manifest.ts";
 import { openStore } from "../server/store/open-store.ts";
@@ -76,6 +77,7 @@ async function openInbox(settings: Partial<Pick<InboxOptions, "readElectricity" 
     store,
     dataDir,
     databaseKind: "SQLite",
+    retention: parseConfig({}).retention,
     filesDir: await makePage(),
     port: await findFreePort(),
     clock,
@@ -469,7 +471,13 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       resend: `${quarantined} is quarantined; only delivered messages can be resent`,
       unanswer: `${quarantined} is quarantined; it is not marked as answered`,
     });
-    const facts = all.map(({ excerpt: _, version: __, refusals: ___, ...shown }) => shown);
+    const facts = all.map(({ excerpt: _, version: __, refusals: ___, keptUntil: ____, ...shown }) => shown);
+    expect(all.map(({ keptUntil }) => keptUntil)).toEqual(
+      all.map(({ stateChangedAt, state }) => {
+        const days = { delivered: 30, failed: 90, quarantined: 14, queued: 0 }[state];
+        return days === 0 ? null : new Date(Date.parse(stateChangedAt) + days * DAY_MS).toISOString();
+      }),
+    );
     expect(JSON.parse(await cli("list", "--json"))).toMatchObject(facts);
     expect(JSON.parse(await cli("list", "--json", "--unanswered"))).toMatchObject(facts.slice(1, 3));
 
@@ -681,6 +689,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       failed: { count: 0, lastAt: null },
       quarantined: { count: 0, unseen: 0 },
       queue: { state: "running" },
+      website: { isRunning: false, lastSeenAt: null },
       waiting: { count: 0, oldestAt: null },
       database: { kind, problem: null },
       perCountry: [],
@@ -697,12 +706,14 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     await get(`messages/${opened}`);
     const overdue = ago(10 * 60_000);
     await send(store, submissionOf(messageWith({ country: "FR" })), overdue);
+    await store.markRunning(now);
     const { perDay, ...busy } = await overview();
     expect(busy).toMatchObject({
       failed: { count: 1, lastAt: now.toISOString() },
       quarantined: { count: 2, unseen: 1 },
       waiting: { count: 1, oldestAt: overdue.toISOString() },
       queue: { state: "stalled", since: overdue.toISOString() },
+      website: { isRunning: true, lastSeenAt: expect.any(String) },
       perCountry: [
         { country: "DE", count: 2 },
         { country: "GB", count: 2 },

@@ -9,6 +9,7 @@ import { openStore } from "../server/store/open-store.ts";
 import { finish, HOUR_MS, store as send, submissionOf } from "./store-contract/samples.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
+import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
 async function start(env: Readonly<Record<string, string>> = {}) {
@@ -52,7 +53,17 @@ test("says in one line where it is, where messages go and what is unset; a secon
   });
   expect(await store.list({})).toEqual(messages);
   expect(await store.claim(5, HOUR_MS, new Date())).toHaveLength(1);
+  expect((await store.websiteStatus(new Date())).isRunning).toBe(false);
   expect(await server.stop()).toBe(0);
+});
+
+test("leaves a sign of life in the database, and says when it stops", async () => {
+  const dataDir = await makeScratchFolder();
+  const server = await start({ DATA_DIR: dataDir });
+  const website = async () => (await runCli({ DATA_DIR: dataDir }, "stats")).out.split("\n", 1)[0];
+  await expect.poll(website).toBe("Website: running.");
+  expect(await server.stop()).toBe(0);
+  expect(await website()).toMatch(/^Website: not running since 20\S+Z \(\ds ago\)\.$/);
 });
 
 test("names the mail server without its password, and says which settings the pages were not built with", async () => {

@@ -21,13 +21,14 @@ export const inbox: Command = defineCommand({
   async run({ options: { port, open } }, { readConfig, openStore, readElectricity, out, untilStopped, reportDefect }) {
     // Before the address is printed: whoever sees it may press Ctrl-C at once.
     const stopped = untilStopped().then(() => "stopped");
-    const { dataDir, databaseUrl } = readConfig();
+    const { dataDir, databaseUrl, retention } = readConfig();
     const store = await openStore();
     const databaseKind = databaseUrl === null ? "SQLite" : "PostgreSQL";
     const running = await startInbox({
       store,
       readElectricity,
       dataDir,
+      retention,
       databaseKind,
       filesDir: FILES_DIR,
       port: port ?? null,

@@ -7,7 +7,7 @@ import { plural } from "../../contract/plural.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { actOn, actOnAll, refusalOf, stateOf } from "../operator/actions.ts";
 import { cellText, exportMessages, type MessageJson, messageJson, visibleJson } from "../operator/export.ts";
-import { readHistory } from "../operator/messages.ts";
+import { keptUntil, readHistory } from "../operator/messages.ts";
 import { countPeriod } from "../operator/statistics.ts";
 import {
   type MessageState,
@@ -97,12 +97,13 @@ const show = defineCommand({
   summary: "show one message in full",
   argument: "REFERENCE",
   options: { json: flag("print it as JSON") },
-  async run({ argument: reference, options }, { openStore, out }) {
+  async run({ argument: reference, options }, { openStore, readConfig, out }) {
     const store = await openStore();
     const message = await requireMessage(store, reference);
     const json = messageJson(message);
     if (options.json) return out(visibleJson(json));
-    const { message: text, footprint, ...facts } = json;
+    const { message: text, footprint, ...stored } = json;
+    const facts = { ...stored, keptUntil: keptUntil(message, readConfig().retention) };
     const lines = Object.entries(facts).map(([name, value]) => `${`${labelOf(name)}:`.padEnd(18)} ${shown(value)}`);
     const estimate = footprint ? `${estimateText(footprint)}\n` : "";
     const history = (await readHistory(message, store)).map(historyLine);
@@ -222,6 +223,7 @@ const stats = defineCommand({
     const store = await openStore();
     const { counts, total, perDay, perCountry } = await countPeriod(days, now, store);
     if (json) return out(visibleJson(counts));
+    out(`${websiteLine(await store.websiteStatus(now), now)}\n`);
     const { queued, oldestQueuedAt, failed, quarantined, newlyQuarantined } = await store.queueDepth();
     const oldest = oldestQueuedAt ? ` (oldest: ${ageOf(oldestQueuedAt, now)})` : "";
     out(`Waiting to be delivered: ${queued}${oldest}. Failed: ${failed}.\n`);
@@ -244,6 +246,14 @@ const stats = defineCommand({
     );
   },
 });
+
+/** The site's server leaves a sign of life in the database once a minute. */
+function websiteLine({ isRunning, lastSeenAt }: Awaited<ReturnType<Store["websiteStatus"]>>, now: Date): string {
+  if (isRunning) return "Website: running.";
+  return lastSeenAt === null
+    ? "Website: not running."
+    : `Website: not running since ${lastSeenAt.toISOString()} (${ageOf(lastSeenAt, now)} ago).`;
+}
 
 const backup = defineCommand({
   name: "backup",

@@ -33,9 +33,18 @@ import {
   RESTRICT_REQUEST,
   type RestrictRequest,
 } from "../../contract/inbox.ts";
+import type { Retention } from "../config.ts";
 import { actOn, refusalsOf, type TargetResult } from "../operator/actions.ts";
 import { EXPORT_TYPE, exportPart } from "../operator/export.ts";
-import { parseTime, readFirstPage, readHistory, readPage, type TabFilter, tabCounts } from "../operator/messages.ts";
+import {
+  keptUntil,
+  parseTime,
+  readFirstPage,
+  readHistory,
+  readPage,
+  type TabFilter,
+  tabCounts,
+} from "../operator/messages.ts";
 import { changePerson, exportPerson, type PersonChange, parseCorrection, readPerson } from "../operator/person.ts";
 import { dayOf, readOverview } from "../operator/statistics.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
@@ -46,6 +55,7 @@ export interface ApiParts {
   /** Throws BuildMissing. */
   readElectricity(): ElectricityTable;
   dataDir: string;
+  retention: Retention;
   databaseKind: Overview["database"]["kind"];
   clock: Clock;
 }
@@ -74,12 +84,12 @@ export function serveApi(app: FastifyInstance, parts: ApiParts): void {
   const { store, clock } = parts;
   const readChanges = shared(CHANGES_INTERVAL_MS, clock, () => changesOf(store));
   const api = app.withTypeProvider<TypesFromSchemas>();
-  api.get("/messages", { schema: { querystring: LIST_QUERY } }, ({ query }) => listMessages(query, store));
+  api.get("/messages", { schema: { querystring: LIST_QUERY } }, ({ query }) => listMessages(query, parts));
   api.get("/messages/:reference(^[\\w-]{1,20}$)", ({ params }) =>
     showMessage((params as { reference: string }).reference, parts),
   );
   api.post("/actions", { schema: { body: ACTION_REQUEST } }, ({ body }) => act(body, parts));
-  api.get("/people", { schema: { querystring: PERSON_QUERY } }, ({ query }) => showPerson(query.email, store));
+  api.get("/people", { schema: { querystring: PERSON_QUERY } }, ({ query }) => showPerson(query.email, parts));
   api.get("/people/export", { schema: { querystring: PERSON_QUERY } }, ({ query }) =>
     showPersonExport(query.email, parts),
   );
@@ -96,37 +106,37 @@ export function serveApi(app: FastifyInstance, parts: ApiParts): void {
   );
 }
 
-async function listMessages(query: ListQuery, store: Store): Promise<MessagePage> {
+async function listMessages(query: ListQuery, { store, retention }: ApiParts): Promise<MessagePage> {
   const { cursor = null, limit = DEFAULT_PAGE } = query;
   const filter = filterOf(query);
   const { messages, ...page } =
     cursor === null
       ? await readFirstPage(filter, limit, store)
       : { ...(await readPage(filter, limit, cursor, store)), counts: null };
-  return { items: messages.map(toItem), ...page };
+  return { items: messages.map((message) => toItem(message, retention)), ...page };
 }
 
-async function showMessage(reference: string, { store, clock }: ApiParts): Promise<MessageDetail> {
+async function showMessage(reference: string, { store, clock, retention }: ApiParts): Promise<MessageDetail> {
   const message = await store.find(reference);
   if (!message) throw new NotFound("There is no such message; it may have been deleted.");
   if (message.state === "quarantined") await store.markSeen(message.reference, clock.now());
   const history = (await readHistory(message, store)).map((event) => ({ ...event, at: event.at.toISOString() }));
   const { phone, message: text, footprint } = message;
-  return { ...toItem(message), phone, message: text, footprint, history };
+  return { ...toItem(message, retention), phone, message: text, footprint, history };
 }
 
 async function act({ action, targets }: ActionRequest, parts: ApiParts): Promise<ActionAnswer> {
   const { results } = await actOn(action, targets, { ...parts, now: parts.clock.now() });
-  return { results: results.map(toActionResult) };
+  return { results: results.map((result) => toActionResult(result, parts.retention)) };
 }
 
-async function showPerson(email: string, store: Store): Promise<Person> {
+async function showPerson(email: string, { store, retention }: ApiParts): Promise<Person> {
   const { messages, version } = await readPerson(email, store);
   const restricted = messages.filter(({ isRestricted }) => isRestricted).length;
   return {
     email,
     version,
-    messages: messages.map(toItem),
+    messages: messages.map((message) => toItem(message, retention)),
     restricted: restricted === 0 ? "none" : restricted === messages.length ? "all" : "some",
     hasFootprint: messages.some(({ footprint }) => footprint !== null),
   };
@@ -196,7 +206,7 @@ async function waitForChanges(
   }
 }
 
-function toItem(message: StoredMessage): MessageItem {
+function toItem(message: StoredMessage, retention: Retention): MessageItem {
   const { reference, version, state, name, email, country, attempts, lastError, isRestricted } = message;
   return {
     reference,
@@ -214,20 +224,21 @@ function toItem(message: StoredMessage): MessageItem {
     lastError,
     isRestricted,
     answeredAt: isoOf(message.answeredAt),
+    keptUntil: isoOf(keptUntil(message, retention)),
     quarantineReason: message.quarantineReason,
     hook: (message.hook?.state ?? null) as MessageItem["hook"],
     refusals: refusalsOf(message),
   };
 }
 
-function toActionResult(result: TargetResult): ActionResult {
+function toActionResult(result: TargetResult, retention: Retention): ActionResult {
   switch (result.outcome) {
     case "done":
-      return { ...result, message: result.message && toItem(result.message) };
+      return { ...result, message: result.message && toItem(result.message, retention) };
     case "gone":
       return result;
     default:
-      return { ...result, message: toItem(result.message) };
+      return { ...result, message: toItem(result.message, retention) };
   }
 }
 

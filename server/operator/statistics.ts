@@ -64,11 +64,12 @@ export interface OverviewParts {
 export async function readOverview(days: number, parts: OverviewParts): Promise<Overview> {
   const { store, dataDir, databaseKind, now } = parts;
   const { since, perDay, perCountry } = await countPeriod(days, now, store);
-  const [depth, unseen, trouble, times, problem, disk] = await Promise.all([
+  const [depth, unseen, trouble, times, website, problem, disk] = await Promise.all([
     store.queueDepth(),
     store.countUnseen(),
     store.queueTrouble(now),
     store.deliveryTimes(since, DELIVERY_BOUNDS_MS),
+    readWebsite(store, now),
     store.ping().then(() => null, problemOf),
     diskOf(dataDir),
   ]);
@@ -79,6 +80,7 @@ export async function readOverview(days: number, parts: OverviewParts): Promise<
     quarantined: { count: depth.quarantined, unseen },
     waiting: { count: depth.queued, oldestAt: depth.oldestQueuedAt?.toISOString() ?? null },
     queue: queueHealth(trouble, now),
+    website,
     database: { kind: databaseKind, problem },
     disk,
     perDay,
@@ -88,6 +90,12 @@ export async function readOverview(days: number, parts: OverviewParts): Promise<
       buckets: times.buckets.map((count, index) => ({ upToMs: DELIVERY_BOUNDS_MS[index] ?? null, count })),
     },
   };
+}
+
+/** Whether a server of the site runs, by the sign of life that it leaves in the database. */
+export async function readWebsite(store: Pick<Store, "websiteStatus">, now: Date): Promise<Overview["website"]> {
+  const { isRunning, lastSeenAt } = await store.websiteStatus(now);
+  return { isRunning, lastSeenAt: lastSeenAt?.toISOString() ?? null };
 }
 
 function queueHealth({ pause, dueSince }: QueueTrouble, now: Date): Overview["queue"] {

@@ -8,6 +8,7 @@ import { listingMethods } from "./listing.ts";
 import { queueMethods } from "./queue.ts";
 import { recordMethods } from "./records.ts";
 import { openSqlite, readSqliteSchema, type SqliteThreadOptions, sqliteFile } from "./sqlite.ts";
+import { statusMethods } from "./status.ts";
 import { type Acceptance, type Store, StoreUnavailable } from "./store.ts";
 
 type StoreSettings = Pick<Config, "dataDir" | "databaseUrl">;
@@ -41,6 +42,7 @@ export function createStore(database: Database): Store {
     ...acknowledgementMethods(database),
     ...listingMethods(database),
     ...recordMethods(database),
+    ...statusMethods(database),
     backup: (file) => writeNewFile(file, (target) => database.copyTo(target)),
     ping: async () => void (await database.query(WRITE_CHECK, [`${Date.now()} ${"x".repeat(LONGEST_MESSAGE)}`])),
     async close() {

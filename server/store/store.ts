@@ -250,6 +250,12 @@ export interface Store {
   /** An alert has reported all messages in quarantine up to this row number; from now on they may be purged. */
   markQuarantineReported(lastId: number): Promise<void>;
 
+  /** A server that takes messages runs, or stops. Leave a sign of it at least once a minute. */
+  markRunning(now: Date): Promise<void>;
+  markStopped(now: Date): Promise<void>;
+  /** Whether any server has left a sign lately, and when the last one did or stopped; `null` if never. */
+  websiteStatus(now: Date): Promise<{ isRunning: boolean; lastSeenAt: Date | null }>;
+
   /** Newest first. */
   list(filter: MessageFilter): Promise<StoredMessage[]>;
   /** The first messages of the filter that are in the tab as well, and counts of all messages of the filter. */

@@ -59,6 +59,39 @@ export function keepingSuite(newPlace: NewPlace): void {
     ]);
   });
 
+  test("knows by its servers' signs of life whether the website runs, and since when it does not", async () => {
+    const place = await newPlace();
+    const [first, second, reader] = [await place.open(), await place.open(), await place.open()];
+    const status = () => reader.websiteStatus(new Date());
+    const isNow = expect.closeTo(Date.now(), -5);
+    const age = (ms: number) =>
+      place.sql(`UPDATE store_meta SET value = CAST(CAST(value AS BIGINT) - ${ms} AS TEXT) WHERE name LIKE 'server_%'`);
+    expect(await status()).toEqual({ isRunning: false, lastSeenAt: null });
+    await first.markRunning(new Date());
+    await first.markRunning(new Date());
+    const { isRunning, lastSeenAt } = await status();
+    expect([isRunning, lastSeenAt?.getTime()]).toEqual([true, isNow]);
+
+    // With one database for several nodes, one that stops says nothing of the others.
+    await second.markRunning(new Date());
+    await second.markStopped(new Date());
+    expect((await status()).isRunning).toBe(place.isShared);
+    await first.markStopped(new Date());
+    const stopped = await status();
+    expect([stopped.isRunning, stopped.lastSeenAt?.getTime()]).toEqual([false, isNow]);
+
+    // One that died leaves no word, and the next one is not taken for it.
+    await first.markRunning(new Date());
+    await age(2 * MINUTE_MS);
+    expect((await status()).isRunning).toBe(true);
+    await age(MINUTE_MS);
+    expect(await status()).toEqual({ isRunning: false, lastSeenAt: expect.any(Date) });
+    await age(HOUR_MS);
+    await second.markRunning(new Date());
+    expect((await status()).isRunning).toBe(true);
+    expect(await place.sql("SELECT name FROM store_meta WHERE name LIKE 'server_running%'")).toHaveLength(1);
+  });
+
   test("rectifies only what is given, in all messages of an address", async () => {
     const node = await (await newPlace()).open();
     const mine = [messageWith({ email: "Ada@Example.com" }), messageWith({ email: "ada@example.com", country: "FR" })];
