@@ -183,6 +183,7 @@ test.each([
   [["healthz.mdx"], ["/healthz is needed for technical files."]],
   [["404.mdx"], ["/404 is needed for technical files."]],
   [["robots.txt.mdx"], ["/robots.txt is needed for technical files.", '"robots.txt" makes an awkward address.']],
+  [["carbon.json.mdx"], ["/carbon.json is needed for technical files.", '"carbon.json" makes an awkward address.']],
   [["About Us.mdx"], ['"About Us" makes an awkward address. Rename it to about-us: small letters']],
   [["Über_uns.mdx"], ['"Über_uns" makes an awkward address. Rename it to uber-uns: small letters']],
   [["news--old.mdx"], ['"news--old" makes an awkward address. Rename it to news-old: small letters']],

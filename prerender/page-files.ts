@@ -93,8 +93,8 @@ function shown(file: string): string {
   return relative("", file);
 }
 
-/** The API, folders of files, and the pages that static hosts show for errors. */
-const RESERVED_PATH = /^\/(assets|media|send-email|healthz|readyz|404|500)$/;
+/** The API, and the pages that static hosts show for errors. */
+const RESERVED_PATH = /^\/(send-email|healthz|readyz|404|500)$/;
 const PLAIN_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** Checks the files' paths against each other, and against the paths that the site has already. */

@@ -91,15 +91,23 @@ test("a film comes whole or by range", async () => {
   expect(head.headers["content-length"]).toBe(String(size));
 });
 
-test.each(["/assets/none.js", "/media/none.mp4", "/media/..%2f..%2fpackage.json", "/favicon.gif"])(
-  "%s is a plain 404, never a page",
-  async (url) => {
-    const { statusCode, headers, body } = await get(url);
-    expect(statusCode).toBe(404);
-    expect(headers["content-type"]).toBe("text/plain; charset=utf-8");
-    expect(body).toBe("Not found\n");
-  },
-);
+test.each([
+  "/assets",
+  "/assets/",
+  "/assets//",
+  "/assets/?page=1",
+  "/assets/social",
+  "/assets/none.js",
+  "/media/",
+  "/media/none.mp4",
+  "/media/..%2f..%2fpackage.json",
+  "/favicon.gif",
+])("%s is a plain 404, never a page", async (url) => {
+  const { statusCode, headers, body } = await get(url);
+  expect(statusCode).toBe(404);
+  expect(headers["content-type"]).toBe("text/plain; charset=utf-8");
+  expect(body).toBe("Not found\n");
+});
 
 test("tells whether it lives and whether it can take messages", async () => {
   expect((await get("/healthz")).json()).toEqual({ status: "ok" });
