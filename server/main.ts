@@ -37,7 +37,13 @@ async function run(config: Config): Promise<void> {
   const { contactEmail, brand } = build.manifest.site;
   const identity = { brand, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
-  const store = await openStore(config, { onThreadEnd: endWith });
+  const store = await openStore(config, {
+    onThreadEnd: endWith,
+    onLost(error) {
+      log.error({ event: "store-lost", error: error.message }, "the message database is gone");
+      alerts?.checkNow();
+    },
+  });
   const createMailer = () => (config.smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(config.smtpUrl));
   const mailer = createMailer();
   const acknowledgement = config.acknowledge

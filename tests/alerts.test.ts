@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MailError } from "../server/mail/mailer.ts";
-import { StoreUnavailable } from "../server/store/store.ts";
+import { StoreLost, StoreUnavailable } from "../server/store/store.ts";
 import { type AlertOptions, startAlerts } from "../server/watch/alerts.ts";
 import { startAlertReceiver } from "./support/alert-receiver.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
@@ -289,6 +289,33 @@ describe("a store that is away", () => {
     await clock.advance(HOUR_MS);
     expect(office.log.count("alert-over")).toBe(1);
     expect(receiver.alerts).toHaveLength(2);
+  });
+
+  it("because its files are gone leads to an alert at once, even within the hour of another", async () => {
+    const { receiver, watch, ...office } = await openWatched();
+    let loss: StoreLost | null = null;
+    const ifThere = <T>(ask: () => Promise<T>) => (loss ? Promise.reject(loss) : ask());
+    const store = withStore(office.store, {
+      ping: () => ifThere(() => office.store.ping()),
+      queueDepth: () => ifThere(() => office.store.queueDepth()),
+      lastAlertAt: (topic) => ifThere(() => office.store.lastAlertAt(topic)),
+      moveLastAlert: (...args) => ifThere(() => office.store.moveLastAlert(...args)),
+    });
+    const { clock, alerts } = watch({ store });
+    await clock.advance(HOUR_MS + MINUTE_MS);
+    expect(receiver.alerts.map(({ body }) => body.troubles)).toEqual([["overdue"]]);
+    loss = new StoreLost("messages.db is gone; its messages were saved to x.db");
+    alerts.checkNow();
+    await clock.advance(1000);
+    expect(receiver.alerts).toHaveLength(2);
+    expect(receiver.alerts[1]?.body).toMatchObject({
+      text: expect.stringContaining("saved to x.db"),
+      troubles: ["store-lost"],
+    });
+    await clock.advance(HOUR_MS - MINUTE_MS);
+    expect(receiver.alerts).toHaveLength(2);
+    await clock.advance(2 * MINUTE_MS);
+    expect(receiver.alerts).toHaveLength(3);
   });
 
   it("for writing only, as with a full disk, is reported too", async () => {

@@ -1,10 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import type { Store } from "../store/store.ts";
+import { type Store, StoreLost } from "../store/store.ts";
 import { withinMs } from "../time.ts";
 
-/** A check writes to the disk, and anybody may ask for it. */
-const CHECK_INTERVAL_MS = 1000;
 /** Shorter than a load balancer usually waits for an answer. */
 const STORE_TIMEOUT_MS = 2000;
 /** Whoever asked within this time is a load balancer and will ask again soon. */
@@ -51,25 +49,15 @@ export function serveHealth(app: FastifyInstance, store: Pick<Store, "ping">, re
     return reply.header("cache-control", "no-store").send({ status: "ok" });
   });
 
-  let checkedAtMs = Number.NEGATIVE_INFINITY;
-  let lastCheck = Promise.resolve();
-  function checkStore(): Promise<void> {
-    if (performance.now() - checkedAtMs >= CHECK_INTERVAL_MS) {
-      checkedAtMs = performance.now();
-      lastCheck = withinMs(STORE_TIMEOUT_MS, store.ping());
-    }
-    return lastCheck;
-  }
-
   app.get("/readyz", async (_request, reply) => {
     readiness.noteAsked();
     reply.header("cache-control", "no-store");
     if (readiness.isEnding) return reply.code(503).send({ status: "closing" });
     try {
-      await checkStore();
+      await withinMs(STORE_TIMEOUT_MS, store.ping());
       return reply.send({ status: "ready" });
-    } catch {
-      return reply.code(503).send({ status: "store unavailable" });
+    } catch (error) {
+      return reply.code(503).send({ status: error instanceof StoreLost ? "store lost" : "store unavailable" });
     }
   });
 }

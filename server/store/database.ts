@@ -56,6 +56,8 @@ export interface Database {
   eraseTraces(): Promise<void>;
   /** Moves what the log holds into the main file, if the database leaves that to its users. */
   checkpoint(): Promise<void>;
+  /** Rejects with StoreLost when the database's files were removed or replaced while they were open. Writes nothing. */
+  verify(): Promise<void>;
   /** Writes a SQLite database with all rows into an empty file. */
   copyTo(file: string): Promise<void>;
   close(): Promise<void>;

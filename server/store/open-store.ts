@@ -1,4 +1,3 @@
-import { closeSync, fsyncSync, linkSync, openSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
@@ -8,6 +7,7 @@ import { listingMethods } from "./listing.ts";
 import { queueMethods } from "./queue.ts";
 import { recordMethods } from "./records.ts";
 import { openSqlite, readSqliteSchema, type SqliteThreadOptions, sqliteFile } from "./sqlite.ts";
+import { writeNewFile } from "./sqlite-files.ts";
 import { statusMethods } from "./status.ts";
 import { type Acceptance, type Store, StoreUnavailable } from "./store.ts";
 
@@ -32,8 +32,21 @@ const LONGEST_MESSAGE = 9000;
 const WRITE_CHECK =
   "INSERT INTO store_meta VALUES ('write_check', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
-export function createStore(database: Database): Store {
-  const accepting = new GroupCommit<PendingMessage, Acceptance>((batch) => database.accept(batch));
+/** A check writes to the disk, and whoever asks for `/readyz` or the metrics asks for one. */
+const CHECK_INTERVAL_MS = 10_000;
+/** After a failure, so that the end of an outage is noticed soon. */
+const RECHECK_INTERVAL_MS = 1000;
+
+export function createStore(database: Database, checkIntervalMs = CHECK_INTERVAL_MS): Store {
+  const writeCheck = new SharedCheck(checkIntervalMs, async () => {
+    await database.query(WRITE_CHECK, [`${Date.now()} ${"x".repeat(LONGEST_MESSAGE)}`]);
+  });
+  const accepting = new GroupCommit<PendingMessage, Acceptance>((batch) =>
+    database.accept(batch).catch((error) => {
+      writeCheck.expire();
+      throw error;
+    }),
+  );
   return {
     clientKey: database.clientKey,
     accept: (submission, rules, now) =>
@@ -44,7 +57,10 @@ export function createStore(database: Database): Store {
     ...recordMethods(database),
     ...statusMethods(database),
     backup: (file) => writeNewFile(file, (target) => database.copyTo(target)),
-    ping: async () => void (await database.query(WRITE_CHECK, [`${Date.now()} ${"x".repeat(LONGEST_MESSAGE)}`])),
+    async ping() {
+      await database.verify();
+      await writeCheck.run();
+    },
     async close() {
       await accepting.settled();
       await database.close();
@@ -54,6 +70,36 @@ export function createStore(database: Database): Store {
 
 function notStored(limitMs: number): StoreUnavailable {
   return new StoreUnavailable(`The message database did not store a message within ${limitMs / 1000} s`);
+}
+
+/** One check for all who ask: a success is kept for some time, a failure for a second. */
+class SharedCheck {
+  readonly #intervalMs: number;
+  readonly #check: () => Promise<void>;
+  #startedAtMs = Number.NEGATIVE_INFINITY;
+  #isFresh = false;
+  #last = Promise.resolve();
+
+  constructor(intervalMs: number, check: () => Promise<void>) {
+    this.#intervalMs = intervalMs;
+    this.#check = check;
+  }
+
+  run(): Promise<void> {
+    const ageMs = performance.now() - this.#startedAtMs;
+    if (ageMs >= (this.#isFresh ? this.#intervalMs : Math.min(this.#intervalMs, RECHECK_INTERVAL_MS))) {
+      this.#startedAtMs = performance.now();
+      this.#isFresh = true;
+      this.#last = this.#check();
+      this.#last.catch(() => this.expire());
+    }
+    return this.#last;
+  }
+
+  /** Something else failed: the next who asks gets a new check, at most one a second. */
+  expire(): void {
+    this.#isFresh = false;
+  }
 }
 
 const MAX_BATCH = 256;
@@ -131,24 +177,4 @@ export interface SchemaState {
 export async function readSchema({ databaseUrl, dataDir }: StoreSettings): Promise<SchemaState> {
   if (databaseUrl !== null) return (await import("./postgres.ts")).readPostgresSchema(databaseUrl);
   return { version: await readSqliteSchema(sqliteFile(dataDir)), losesCommits: false };
-}
-
-/**
- * Lets `write` fill a private file beside `file`, then renames it: a backup is whole or absent, and no other file is ever
- * overwritten. What an interrupted backup left is removed.
- */
-async function writeNewFile(file: string, write: (temporaryFile: string) => Promise<void>): Promise<void> {
-  const temporaryFile = `${file}.partial`;
-  rmSync(temporaryFile, { force: true });
-  closeSync(openSync(temporaryFile, "wx", 0o600));
-  try {
-    await write(temporaryFile);
-    const written = openSync(temporaryFile, "r");
-    fsyncSync(written);
-    closeSync(written);
-    // Unlike a rename, this refuses a name that is taken.
-    linkSync(temporaryFile, file);
-  } finally {
-    rmSync(temporaryFile, { force: true });
-  }
 }

@@ -3,8 +3,8 @@ import type { PostgresConnection } from "../../scripts/run-postgres.ts";
 import { messageWith, NO_LIMITS, submissionOf } from "../../tests/store-contract/samples.ts";
 import { startNetwork } from "../../tests/support/network.ts";
 import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
-import { openStore } from "./open-store.ts";
-import { COPIED_TABLES } from "./postgres.ts";
+import { createStore, openStore } from "./open-store.ts";
+import { COPIED_TABLES, openPostgres } from "./postgres.ts";
 import { type Store, StoreUnavailable } from "./store.ts";
 
 let server: PostgresConnection;
@@ -14,8 +14,9 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => server?.stop(), 120_000);
 
+/** Checks at every ping whether it can be written. */
 async function open(url: string): Promise<Store> {
-  const store = await openStore({ databaseUrl: url, dataDir: "" });
+  const store = createStore(await openPostgres(url), 0);
   onTestFinished(() => store.close());
   return store;
 }

@@ -104,6 +104,7 @@ export async function openPostgres(databaseUrl: string, options: PostgresOptions
     eraseTraces: async () => void (await queryLong(pool, "VACUUM FULL messages, message_events")),
     // The server does this by itself.
     checkpoint: async () => {},
+    verify: async () => {},
     copyTo: (file) => copyToSqlite(pool, file),
     async close() {
       if (!pool.ending) await pool.end();

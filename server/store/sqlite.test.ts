@@ -1,4 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -7,7 +17,7 @@ import { client, estimateOf, messageWith, NO_LIMITS, submissionOf } from "../../
 import { listingMethods } from "./listing.ts";
 import { createStore, openStore } from "./open-store.ts";
 import { openSqliteFile, sqliteFile, toStoreError } from "./sqlite.ts";
-import { StoreRefused, StoreUnavailable } from "./store.ts";
+import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sqlite-store-"));
@@ -95,6 +105,115 @@ test("leaves no byte of an erased message in any of its files", async () => {
   expect(holds("open ")).toBe(true);
   expect(await store.list({})).toHaveLength(300);
 }, 60_000);
+
+const FILES = ["messages.db", "messages.db-wal", "messages.db-shm"];
+const LOSSES: [what: string, lose: (folder: string) => void][] = [
+  ["all its files are removed", (folder) => FILES.forEach((name) => void rmSync(join(folder, name)))],
+  ["its folder is removed", (folder) => rmSync(folder, { recursive: true })],
+  ["its main file is removed", (folder) => rmSync(join(folder, "messages.db"))],
+  ["its log is removed", (folder) => rmSync(join(folder, "messages.db-wal"))],
+  [
+    "another file takes its place",
+    (folder) => {
+      writeFileSync(join(folder, "restored.db"), "");
+      renameSync(join(folder, "restored.db"), join(folder, "messages.db"));
+    },
+  ],
+];
+
+test.each(LOSSES)("confirms nothing once %s, saves what it held, and says where", async (what, lose) => {
+  const folder = join(newFolder(), "data");
+  const losses: StoreLost[] = [];
+  const store = await openStore({ databaseUrl: null, dataDir: folder }, { onLost: (error) => losses.push(error) });
+  onTestFinished(() => store.close());
+  await store.accept(submissionOf(), NO_LIMITS, new Date());
+  await store.ping();
+  lose(folder);
+  await expect(store.accept(submissionOf(messageWith({ message: "Late" })), NO_LIMITS, new Date())).rejects.toThrow(
+    StoreLost,
+  );
+  await expect(store.ping()).rejects.toThrow(StoreLost);
+  await expect(store.claim(1, 1000, new Date())).rejects.toThrow(StoreLost);
+  const [, saved = ""] = / were saved to (\S+\.db): stop the server, /.exec(losses[0]?.message ?? "") ?? [];
+  expect(losses).toHaveLength(1);
+  expect(statSync(saved).mode & 0o777).toBe(0o600);
+
+  await store.close();
+  // It would be read with the database that took the place of this one.
+  if (what === "another file takes its place") expect(readdirSync(folder)).not.toContain("messages.db-wal");
+  for (const name of FILES) rmSync(join(folder, name), { force: true });
+  renameSync(saved, sqliteFile(folder));
+  expect(await (await openIn(folder)).list({})).toHaveLength(2);
+});
+
+test("tries to save again until it can", async () => {
+  const folder = newFolder();
+  const losses: string[] = [];
+  const onLost = ({ message }: StoreLost, isDone: boolean) => void (isDone && losses.push(message));
+  const database = await openSqliteFile(sqliteFile(folder), { onLost });
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, "no folder any more");
+  await expect(database.verify()).rejects.toThrow(
+    /could not be saved to .+ \(EEXIST\) and end with this process: do not/,
+  );
+  rmSync(folder);
+  await database.close();
+  expect(losses).toMatchObject([expect.any(String), expect.stringContaining(" were saved to ")]);
+  expect(readdirSync(folder)).toEqual([expect.stringMatching(/^messages-saved-.+\.db$/)]);
+});
+
+test("has everything in its main file, and an empty log, a short time after the last message", async () => {
+  const folder = newFolder();
+  const store = await openIn(folder);
+  await Promise.all(
+    Array.from({ length: 200 }, (_, index) =>
+      store.accept(submissionOf(messageWith({ message: `Words ${index}` })), NO_LIMITS, new Date()),
+    ),
+  );
+  await expect.poll(() => statSync(join(folder, "messages.db-wal")).size, { timeout: 10_000 }).toBe(0);
+  copyFileSync(sqliteFile(folder), join(folder, "copy.db"));
+  const copy = new DatabaseSync(join(folder, "copy.db"));
+  onTestFinished(() => copy.close());
+  expect(copy.prepare("SELECT count(*) AS count FROM messages").get()).toEqual({ count: 200 });
+});
+
+test("tries to write once for all who ask, and again after a failure", async () => {
+  const database = await openSqliteFile(sqliteFile(newFolder()));
+  let writes = 0;
+  let isFull = false;
+  const full = () => Promise.reject(new StoreUnavailable("full"));
+  const store = createStore({
+    ...database,
+    query(sql, values) {
+      if (sql.includes("write_check")) writes += 1;
+      return isFull ? full() : database.query(sql, values);
+    },
+    accept: (batch) => (isFull ? full() : database.accept(batch)),
+  });
+  onTestFinished(() => store.close());
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  for (let count = 0; count < 100; count += 1) await store.ping();
+  expect(writes).toBe(1);
+  vi.advanceTimersByTime(9999);
+  await store.ping();
+  expect(writes).toBe(1);
+  vi.advanceTimersByTime(1);
+  await Promise.all([store.ping(), store.ping()]);
+  expect(writes).toBe(2);
+
+  isFull = true;
+  vi.advanceTimersByTime(1000);
+  await store.ping();
+  await expect(store.accept(submissionOf(), NO_LIMITS, new Date())).rejects.toThrow("full");
+  await expect(store.ping()).rejects.toThrow("full");
+  await expect(store.ping()).rejects.toThrow("full");
+  expect(writes).toBe(3);
+  isFull = false;
+  vi.advanceTimersByTime(1000);
+  await store.ping();
+  expect(writes).toBe(4);
+});
 
 test.each(["3.51.2", "3.50.9", "2.99.99", "3.6"])("refuses SQLite %s, which may lose messages", async (version) => {
   const folder = newFolder();

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
@@ -20,7 +20,8 @@ import {
 } from "./database.ts";
 import { type ColumnTypes, migrate, readSchemaVersion } from "./migrations.ts";
 import { drawReference } from "./reference.ts";
-import { StoreRefused, StoreUnavailable } from "./store.ts";
+import { createPrivateFile, errorCode, rememberFiles, savedFile, writeNewFile } from "./sqlite-files.ts";
+import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 
 export const SQLITE_DIALECT: Dialect = {
   // One server, so its clock is the only one.
@@ -64,10 +65,17 @@ interface Call {
   args: readonly unknown[];
 }
 
-/** Number 0 answers the opening, with the client key. */
+/** Number 0 answers the opening, with the client key. Without a number: the database's files are gone. */
 type Reply =
   | { id: number; result: unknown }
-  | { id: number; failure: { name: string; message: string; code?: string } };
+  | { id: number; failure: PlainError }
+  | { lost: PlainError; isDone: boolean };
+
+interface PlainError {
+  name: string;
+  message: string;
+  code?: string;
+}
 
 interface Waiting {
   resolve(result: unknown): void;
@@ -77,6 +85,11 @@ interface Waiting {
 export interface SqliteThreadOptions {
   /** Called when the thread has ended though nobody closed it: the database cannot be used until a restart. */
   onThreadEnd?(error: StoreUnavailable): void;
+  /**
+   * Called when the database's files were removed or replaced, after what they held was saved, or could not be. From then on
+   * every call rejects with this error, until a restart. Without it nothing is saved: that is up to the server.
+   */
+  onLost?(error: StoreLost): void;
 }
 
 /** A disk that takes longer than this is reported as unavailable; what was asked may still happen. */
@@ -89,13 +102,19 @@ const LONG_CALL_LIMIT_MS = 15 * 60_000;
  */
 export async function openSqlite(dataDir: string, options: SqliteThreadOptions = {}): Promise<Database> {
   const thread = new Worker(new URL(import.meta.url), {
-    workerData: { role: THREAD_ROLE, file: sqliteFile(dataDir) },
+    workerData: { role: THREAD_ROLE, file: sqliteFile(dataDir), savesLost: options.onLost !== undefined },
   });
   const waiting = new Map<number, Waiting>();
   let lastId = 0;
   let isClosed = false;
+  let lost: StoreLost | null = null;
 
   thread.on("message", (reply: Reply) => {
+    if ("lost" in reply) {
+      lost = new StoreLost(reply.lost.message);
+      if (reply.isDone) options.onLost?.(lost);
+      return;
+    }
     const call = waiting.get(reply.id);
     waiting.delete(reply.id);
     if ("result" in reply) call?.resolve(reply.result);
@@ -126,6 +145,8 @@ export async function openSqlite(dataDir: string, options: SqliteThreadOptions =
 
   function call<T>(method: Method, args: readonly unknown[], limitMs = CALL_LIMIT_MS): Promise<T> {
     if (isClosed) return Promise.reject(new StoreUnavailable("The message database is closed"));
+    // At once, though the thread may be busy with saving.
+    if (lost && method !== "close") return Promise.reject(lost);
     lastId += 1;
     thread.postMessage({ id: lastId, method, args } satisfies Call);
     return withinMs(limitMs, answerTo<T>(lastId), noAnswer);
@@ -147,6 +168,7 @@ export async function openSqlite(dataDir: string, options: SqliteThreadOptions =
     admitAcknowledgements: (request) => call("admitAcknowledgements", [request]),
     eraseTraces: () => call("eraseTraces", [], LONG_CALL_LIMIT_MS),
     checkpoint: () => call("checkpoint", [], LONG_CALL_LIMIT_MS),
+    verify: () => call("verify", []),
     copyTo: (file) => call("copyTo", [file], LONG_CALL_LIMIT_MS),
     async close() {
       if (isClosed) return;
@@ -164,7 +186,8 @@ function noAnswer(limitMs: number): StoreUnavailable {
   );
 }
 
-function toError({ name, message, code }: { name: string; message: string; code?: string }): Error {
+function toError({ name, message, code }: PlainError): Error {
+  if (name === "StoreLost") return new StoreLost(message);
   if (name === "StoreUnavailable") return new StoreUnavailable(message);
   if (name === "StoreRefused") return new StoreRefused(message);
   return Object.assign(new Error(message), { name, code });
@@ -177,6 +200,10 @@ const BUSY_TIMEOUT_MS = 3000;
 const OPEN_TIMEOUT_MS = 10_000;
 const CHECKPOINT_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 20;
+const UPKEEP_INTERVAL_MS = 1000;
+/** However much is written, so that a copy of the main file alone is never much older. */
+const CHECKPOINT_INTERVAL_MS = 60_000;
+const SAVE_INTERVAL_MS = 10_000;
 // Older ones could lose committed rows when two processes write to one database in WAL mode.
 const OLDEST_SAFE = [3, 51, 3] as const;
 /** "BCmg": marks a file as ours. */
@@ -197,8 +224,9 @@ const COLUMN_TYPES: ColumnTypes = {
 
 /**
  * synchronous: a commit is on disk before it returns. secure_delete: erased text is overwritten. temp_store: no copies
- * in the system's temporary folder. The last two halve the time of a commit: 32 MB hold the indexes of 100,000 messages,
- * and pages that change again and again reach the file once in 64 MB of log instead of once in 4.
+ * in the system's temporary folder. The next two halve the time of a commit: 32 MB hold the indexes of 100,000 messages,
+ * and pages that change again and again reach the file once in 64 MB of log instead of once in 4. The log is never longer
+ * for long: the size limit is for when somebody who read for a long time let it grow.
  */
 const SETTINGS = `
   PRAGMA synchronous = FULL;
@@ -207,11 +235,14 @@ const SETTINGS = `
   PRAGMA temp_store = MEMORY;
   PRAGMA cache_size = -32000;
   PRAGMA wal_autocheckpoint = 16000;
+  PRAGMA journal_size_limit = 65536000;
   PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`;
 
 export interface SqliteOptions {
   sqliteVersion?: string;
   drawReference?: (prefix: string) => string;
+  /** Called when the files are gone: before what they held is saved, and when that is done. Without it nothing is saved. */
+  onLost?: ((error: StoreLost, isDone: boolean) => void) | undefined;
 }
 
 /** Opens the file, created or upgraded if need be; safe when several processes do so at once. */
@@ -235,24 +266,137 @@ export async function openSqliteFile(file: string, options: SqliteOptions = {}):
       });
     });
     const parts = { query, dialect: SQLITE_DIALECT, clientKey, drawReference: options.drawReference ?? drawReference };
+    const upkeep = createUpkeep(db, file, options.onLost);
+    const runOnFile = <T>(work: () => Promise<T>) => run(async () => upkeep.requireNotLost() ?? work());
+    let isTicking = false;
+    const timer = setInterval(() => {
+      if (isTicking) return;
+      isTicking = true;
+      // What it finds, the next call is told.
+      void run(upkeep.tick)
+        .catch(() => {})
+        .then(() => {
+          isTicking = false;
+        });
+    }, UPKEEP_INTERVAL_MS);
+    timer.unref();
     return {
       dialect: SQLITE_DIALECT,
       clientKey,
       isShared: false,
-      query: (sql, values) => run(() => query(sql, values)),
-      queryLong: (sql, values) => run(() => query(sql, values)),
-      change: (sql, values, event) => run(() => transaction(db, () => change(query, sql, values, event))),
-      accept: (batch) => run(() => transaction(db, () => acceptBatch(batch, parts))),
-      admitAcknowledgements: (request) => run(() => transaction(db, () => admitAcknowledgements(request, parts))),
-      eraseTraces: () => run(() => eraseTraces(db)),
-      checkpoint: () => run(async () => void checkpoint(db)),
-      copyTo: (target) => run(async () => void (await query("VACUUM INTO $1", [target]))),
-      close: () => run(async () => void (db.isOpen && db.close())),
+      query: (sql, values) => runOnFile(() => query(sql, values)),
+      queryLong: (sql, values) => runOnFile(() => query(sql, values)),
+      change: (sql, values, event) => runOnFile(() => transaction(db, () => change(query, sql, values, event))),
+      accept: (batch) =>
+        runOnFile(async () => {
+          const acceptances = await transaction(db, () => acceptBatch(batch, parts));
+          // Before anybody hears of success: what is in a file that was removed is gone after a restart.
+          await upkeep.verify();
+          return acceptances;
+        }),
+      admitAcknowledgements: (request) => runOnFile(() => transaction(db, () => admitAcknowledgements(request, parts))),
+      eraseTraces: () => runOnFile(() => eraseTraces(db)),
+      checkpoint: () => runOnFile(async () => void checkpoint(db)),
+      verify: () => run(upkeep.verify),
+      copyTo: (target) => runOnFile(async () => void (await query("VACUUM INTO $1", [target]))),
+      close: () =>
+        run(async () => {
+          clearInterval(timer);
+          if (!db.isOpen) return;
+          await upkeep.end();
+          db.close();
+        }),
     };
   } catch (error) {
     db.close();
     throw error;
   }
+}
+
+interface Upkeep {
+  /** Throws what `verify` has found. */
+  requireNotLost(): undefined;
+  /** Rejects with StoreLost when the files are gone. Then saves what they held, which is still open, if that is wanted. */
+  verify(this: void): Promise<void>;
+  /** To be called regularly: also empties the write-ahead log when nobody writes. */
+  tick(this: void): Promise<void>;
+  /** To be called before the database is closed. */
+  end(): Promise<void>;
+}
+
+/** Looks after the files of an open database. Each of its functions runs between transactions. */
+function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onLost"]): Upkeep {
+  const files = rememberFiles(file);
+  const what = `${file} was removed or replaced while it was in use, and no message is stored any more`;
+  let lost: StoreLost | null = null;
+  let savedTo: string | null = null;
+  let isSaved = false;
+  let triedAtMs = 0;
+  let logVersion: string | null = null;
+  let checkpointedAtMs = performance.now();
+
+  async function verify(): Promise<void> {
+    if (!lost && !files.areInPlace()) {
+      lost = new StoreLost(`${what}; put the file back and start again`);
+      if (onLost) await save(onLost);
+    }
+    if (lost) throw lost;
+  }
+
+  async function save(tell: NonNullable<typeof onLost>): Promise<void> {
+    savedTo ??= savedFile(file, new Date());
+    triedAtMs = performance.now();
+    tell(new StoreLost(`${what}; its messages are being saved to ${savedTo}`), false);
+    try {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      await writeNewFile(savedTo, (target) => void db.prepare("VACUUM INTO ?").run(target));
+      isSaved = true;
+      lost = new StoreLost(
+        `${what}; its messages were saved to ${savedTo}: stop the server, move that file to ${file}, start the server`,
+      );
+    } catch (error) {
+      lost = new StoreLost(
+        `${what}; its messages could not be saved to ${savedTo} (${errorCode(error)}) and end with this process: do not ` +
+          `stop it, make that folder writable, and it is tried again within ${SAVE_INTERVAL_MS / 1000} s`,
+      );
+    }
+    tell(lost, true);
+  }
+
+  async function tick(): Promise<void> {
+    if (!db.isOpen) return;
+    if (lost) {
+      if (onLost && !isSaved && performance.now() - triedAtMs >= SAVE_INTERVAL_MS) await save(onLost);
+      return;
+    }
+    await verify();
+    const before = logVersion;
+    logVersion = files.logVersion();
+    const isIdle = logVersion === before;
+    if (logVersion === null || !(isIdle || performance.now() - checkpointedAtMs >= CHECKPOINT_INTERVAL_MS)) return;
+    checkpointedAtMs = performance.now();
+    // Waits for nobody: what cannot be moved now is moved the next time.
+    db.exec("PRAGMA busy_timeout = 0");
+    try {
+      checkpoint(db);
+    } finally {
+      db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
+  }
+
+  return {
+    requireNotLost() {
+      if (lost) throw lost;
+      return undefined;
+    },
+    verify,
+    tick,
+    async end() {
+      await verify().catch(() => {});
+      if (lost && onLost && !isSaved) await save(onLost);
+      if (isSaved) files.removeStrays();
+    },
+  };
 }
 
 /** Reads the schema's version without creating, upgrading or locking anything; `null` where there is no database. */
@@ -366,22 +510,6 @@ function requireSafeVersion(version: string): void {
   }
 }
 
-function createPrivateFile(file: string): void {
-  const folder = dirname(file);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    closeSync(openSync(file, "a", 0o600));
-    // The write-ahead log takes its mode from this file.
-    chmodSync(file, 0o600);
-  } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
-    throw new StoreUnavailable(
-      `The messages cannot be kept in ${folder} (${reason}); set DATA_DIR to a folder that this user may write to`,
-      { cause: error },
-    );
-  }
-}
-
 /** Changes nothing in a file of another program. */
 function requireOwnFile(db: DatabaseSync, file: string): void {
   const refusal = `${file} is not a database of this program; move it away, or set DATA_DIR to another folder`;
@@ -450,7 +578,10 @@ if (parentPort && workerData?.role === THREAD_ROLE) {
   const port = parentPort;
   const reply = (message: Reply) => port.postMessage(message);
   try {
-    const database = await openSqliteFile(workerData.file);
+    const onLost = workerData.savesLost
+      ? (error: StoreLost, isDone: boolean) => reply({ lost: plain(error), isDone })
+      : undefined;
+    const database = await openSqliteFile(workerData.file, { onLost });
     port.on("message", async ({ id, method, args }: Call) => {
       try {
         const run = database[method] as (...values: unknown[]) => Promise<unknown>;
@@ -468,7 +599,7 @@ if (parentPort && workerData?.role === THREAD_ROLE) {
 }
 
 /** Errors lose their class between threads, so it travels by name. */
-function plain(error: unknown): { name: string; message: string; code?: string } {
+function plain(error: unknown): PlainError {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   const { name, message } = error;
   const { code } = error as NodeJS.ErrnoException;

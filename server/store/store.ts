@@ -315,14 +315,22 @@ export interface Store {
 
   /** Writes a consistent copy while others go on writing. */
   backup(file: string): Promise<void>;
-  /** Rejects when a message could not be written. */
+  /**
+   * Rejects when a message could not be written, with StoreLost at once when the database's files are gone. Writing is tried
+   * at most once in ten seconds, however many ask; after a failure once a second.
+   */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The store cannot be used just now; asking again later is right. */
 export class StoreUnavailable extends Error {
-  override readonly name = "StoreUnavailable";
+  override readonly name: string = "StoreUnavailable";
+}
+
+/** The database's files were removed or replaced while they were open. The message says where the messages were saved. */
+export class StoreLost extends StoreUnavailable {
+  override readonly name = "StoreLost";
 }
 
 /** The store must not be used: another program's file, a newer schema, an unsafe database version. */

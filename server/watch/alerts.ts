@@ -1,6 +1,13 @@
 import { durationInWords } from "../../contract/duration.ts";
 import { errorName, type Log } from "../log.ts";
-import { type AlertTopic, type KindDepth, type QueueDepth, type Store, StoreUnavailable } from "../store/store.ts";
+import {
+  type AlertTopic,
+  type KindDepth,
+  type QueueDepth,
+  type Store,
+  StoreLost,
+  StoreUnavailable,
+} from "../store/store.ts";
 import { type Clock, systemClock } from "../time.ts";
 
 export interface AlertOptions {
@@ -28,9 +35,10 @@ export interface Alerts {
 
 /**
  * `overdue`: a message has waited for an hour or longer. `paused`: no e-mail can be sent. `failed`: a message failed for
- * good since the last alert. `store-away`: no message can be stored. The `hook-` kinds: the same of the post to HOOK_URL.
+ * good since the last alert. `store-away`: no message can be stored. `store-lost`: nor will be, until a restart. The
+ * `hook-` kinds: the same of the post to HOOK_URL.
  */
-type Trouble = "overdue" | "paused" | "failed" | "store-away" | "hook-overdue" | "hook-failed";
+type Trouble = "overdue" | "paused" | "failed" | "store-away" | "store-lost" | "hook-overdue" | "hook-failed";
 
 interface Situation {
   now: Date;
@@ -42,6 +50,8 @@ interface Situation {
   hook: KindDepth | null;
   /** How long no message could be stored; 0 when one can. */
   storeDownMs: number;
+  /** What happened to the store, and what to do; `null` unless it is lost. */
+  storeLost: string | null;
 }
 
 interface Alert {
@@ -74,6 +84,8 @@ export function startAlerts(options: AlertOptions): Alerts {
   /** The last alert of this node, for when the store does not answer. */
   const alertedAt: Record<AlertTopic, Date> = { delivery: new Date(0), quarantine: new Date(0) };
   let storeDownSince: Date | null = null;
+  /** What the operator was told of a lost store, which does not wait for an hour to pass. */
+  let reportedLoss: string | null = null;
   let runningCheck: Promise<void> | null = null;
   let isCheckWanted = false;
   let isResting = false;
@@ -82,14 +94,15 @@ export function startAlerts(options: AlertOptions): Alerts {
   async function check(): Promise<void> {
     // Taken before the store is asked, so that whatever happens meanwhile counts as later than this alert.
     const now = clock.now();
-    const [depth, isWritable] = await Promise.all([
+    const [depth, storeError] = await Promise.all([
       nullIfUnavailable(() => store.queueDepth()),
-      nullIfUnavailable(() => store.ping().then(() => true)),
+      store.ping().then(() => null, unavailableOnly),
     ]);
-    storeDownSince = depth && isWritable ? null : (storeDownSince ?? now);
+    const storeLost = storeError instanceof StoreLost ? storeError.message : null;
+    storeDownSince = depth && !storeError ? null : (storeDownSince ?? now);
     const storeDownMs = storeDownSince ? now.getTime() - storeDownSince.getTime() : 0;
     const hook = postsHook ? (depth?.hook ?? null) : null;
-    const situation = { now, pauseReason: outbox.pauseReason, depth, hook, storeDownMs };
+    const situation = { now, pauseReason: outbox.pauseReason, depth, hook, storeDownMs, storeLost };
     await checkDelivery(situation);
     await checkQuarantine(situation);
   }
@@ -110,7 +123,9 @@ export function startAlerts(options: AlertOptions): Alerts {
     const level = isNew ? "error" : "info";
     const text = `${brand}: ${describeTroubles(troubles, situation)}`;
     const isSent = await claimAlert({ topic: "delivery", text, troubles, level }, situation, lastAlertAt);
-    if (isSent) isDeliveryStuck = delaysMessages(troubles);
+    if (!isSent) return;
+    isDeliveryStuck = delaysMessages(troubles);
+    if (!failedPosts.has("delivery")) reportedLoss = situation.storeLost;
   }
 
   async function checkQuarantine(situation: Situation): Promise<void> {
@@ -140,7 +155,8 @@ export function startAlerts(options: AlertOptions): Alerts {
   async function claimAlert(alert: Alert, situation: Situation, lastAlertAt: Date): Promise<boolean> {
     const { topic } = alert;
     const { now } = situation;
-    if (isRecent(lastAlertAt, now) || isRecent(alertedAt[topic], now)) return false;
+    const isNewLoss = topic === "delivery" && situation.storeLost !== reportedLoss;
+    if (!isNewLoss && (isRecent(lastAlertAt, now) || isRecent(alertedAt[topic], now))) return false;
     const failedAt = failedPosts.get(topic);
     if (failedAt && now.getTime() - failedAt.getTime() < CHECK_INTERVAL_MS) return false;
     const isClaimed = await nullIfUnavailable(() => store.moveLastAlert(topic, lastAlertAt, now));
@@ -209,13 +225,14 @@ export function startAlerts(options: AlertOptions): Alerts {
 }
 
 function findTroubles(situation: Situation, lastAlertAt: Date): Trouble[] {
-  const { now, pauseReason, depth, hook, storeDownMs } = situation;
+  const { now, pauseReason, depth, hook, storeDownMs, storeLost } = situation;
   const troubles: Trouble[] = [];
   if (oldestAgeMs(depth, now) >= OVERDUE_MS) troubles.push("overdue");
   if (pauseReason !== null) troubles.push("paused");
   // Reported once, not every hour until somebody retries them.
   if (depth?.lastFailedAt && depth.lastFailedAt > lastAlertAt) troubles.push("failed");
-  if (storeDownMs >= STORE_DOWN_MS) troubles.push("store-away");
+  if (storeLost !== null) troubles.push("store-lost");
+  else if (storeDownMs >= STORE_DOWN_MS) troubles.push("store-away");
   if (oldestAgeMs(hook, now) >= OVERDUE_MS) troubles.push("hook-overdue");
   if (hook?.lastFailedAt && hook.lastFailedAt > lastAlertAt) troubles.push("hook-failed");
   return troubles;
@@ -223,7 +240,7 @@ function findTroubles(situation: Situation, lastAlertAt: Date): Trouble[] {
 
 /** What is wrong and what to do, for a reader who knows nothing of the software. */
 function describeTroubles(troubles: readonly Trouble[], situation: Situation): string {
-  const { now, pauseReason, depth, hook, storeDownMs } = situation;
+  const { now, pauseReason, depth, hook, storeDownMs, storeLost } = situation;
   const waits = (kind: KindDepth | null) =>
     `${count(kind?.queued)} in the queue, the oldest for ${durationInWords(oldestAgeMs(kind, now))}`;
   const count = (messages = 0) => (messages === 1 ? "1 message" : `${messages} messages`);
@@ -232,6 +249,7 @@ function describeTroubles(troubles: readonly Trouble[], situation: Situation): s
     paused: `No e-mail can be sent until this is fixed: ${pauseReason}`,
     failed: `${count(depth?.failed)} failed for good; after fixing the cause run: npm run messages -- retry --failed`,
     "store-away": `No message could be stored for ${durationInWords(storeDownMs)}, and visitors are asked to try again: check the database of DATABASE_URL, or whether the disk of DATA_DIR is full`,
+    "store-lost": `${storeLost}`,
     "hook-overdue": `The receiver of HOOK_URL does not take messages: ${waits(hook)}; see: npm run messages -- list`,
     "hook-failed": `${count(hook?.failed)} could not be posted to HOOK_URL; after fixing the cause run: npm run messages -- retry --failed`,
   };
@@ -264,12 +282,12 @@ function isRecent(alertAt: Date, now: Date): boolean {
 }
 
 async function nullIfUnavailable<T>(query: () => Promise<T>): Promise<T | null> {
-  try {
-    return await query();
-  } catch (error) {
-    if (error instanceof StoreUnavailable) return null;
-    throw error;
-  }
+  return query().catch((error) => unavailableOnly(error) && null);
+}
+
+function unavailableOnly(error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error;
+  throw error;
 }
 
 /** The body of a post. Chat services show `text`; programs may read the rest. It contains nothing of a visitor's. */

@@ -21,6 +21,8 @@ export interface Metrics {
 
 /** An unavailable store must not keep the other numbers from being read. */
 const STORE_TIMEOUT_MS = 2000;
+/** However many scrape, the queue is read at most once in this time. */
+const READ_INTERVAL_MS = 1000;
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Starts counting, and serves `GET /metrics` in Prometheus' text format on this address only. */
@@ -152,7 +154,7 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
   };
 }
 
-/** Returns what updates the gauges of the queue from the store, before each scrape; it never rejects. */
+/** Returns what updates the gauges of the queue from the store, before a scrape; it never rejects. */
 function createQueueGauges(
   { Gauge }: PromClient,
   registry: Registry,
@@ -176,7 +178,17 @@ function createQueueGauges(
   const hookFailed = gauge("site_hook_failed_messages", `Messages whose post to HOOK_URL failed for good; ${shared}`);
   const ageOf = (date: Date | null) => (date ? Math.max(0, Date.now() - date.getTime()) / 1000 : 0);
 
-  return async () => {
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let lastRead = Promise.resolve();
+  return () => {
+    if (performance.now() - readAtMs >= READ_INTERVAL_MS) {
+      readAtMs = performance.now();
+      lastRead = read();
+    }
+    return lastRead;
+  };
+
+  async function read(): Promise<void> {
     try {
       // The check writes: a full disk can still be read.
       const [depth] = await withinMs(STORE_TIMEOUT_MS, Promise.all([store.queueDepth(), store.ping()]));
@@ -193,5 +205,5 @@ function createQueueGauges(
       const unknown = [messages, oldestAge, failed, quarantined, hookMessages, hookAge, hookFailed];
       for (const gauge of unknown) gauge.remove();
     }
-  };
+  }
 }

@@ -1,13 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { expect, test } from "vitest";
-import type { RunningServer } from "../../scripts/run-server.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { openStore } from "../../server/store/open-store.ts";
+import { startAlertReceiver } from "../support/alert-receiver.ts";
+import { createVisitors } from "../support/load.ts";
 import { lockDatabase } from "../support/lock-database.ts";
 import { missing, requirePrograms } from "../support/require-program.ts";
-import { expectPagesUp, expectRefusedForNow, openScene, type Scene } from "../support/scene.ts";
+import { expectPagesUp, expectRefusedForNow, openScene, type Scene, stopAsking } from "../support/scene.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 import { attachStrace } from "../support/strace.ts";
@@ -90,6 +93,40 @@ test(
   },
 );
 
+test("a database removed under load: refused, saved beside it, and whole once it is put back", LONG, async () => {
+  const dataDir = await makeScratchFolder();
+  const receiver = await startAlertReceiver();
+  onTestFinished(() => receiver.close());
+  const visitors = createVisitors();
+  const env = { DATA_DIR: dataDir, ALERT_URL: `http://127.0.0.1:${receiver.port}/` };
+  const server = await startServer(env);
+  onTestFinished(async () => void (await server.stop()));
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const posting = visitors.postUntil(stop.signal, server.url, 4);
+  await expect.poll(() => visitors.acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(100);
+  for (const end of ["", "-wal", "-shm"]) await rm(join(dataDir, `messages.db${end}`));
+  const readyz = await fetch(`${server.url}/readyz`);
+  expect([readyz.status, await readyz.json()]).toEqual([503, { status: "store lost" }]);
+  expectRefusedForNow(await visitors.post(server.url, 3));
+  await expectPagesUp(server);
+  await expect.poll(() => receiver.alerts.length).toBe(1);
+  const [, saved = ""] = / were saved to (\S+\.db): /.exec(String(receiver.alerts[0]?.body.text)) ?? [];
+  expect(server.output()).toContain(saved);
+  stop.abort();
+  await posting;
+  expect(await stopAsking(server)).toBe(0);
+
+  await rename(saved, join(dataDir, "messages.db"));
+  const again = await startServer(env);
+  onTestFinished(async () => void (await again.stop()));
+  const store = await openStore({ dataDir, databaseUrl: null });
+  onTestFinished(() => store.close());
+  expect(await visitors.postAgain(again.url)).toBe(0);
+  const references = (await store.list({})).map(({ reference }) => reference);
+  expect(new Set(references)).toEqual(new Set(visitors.acknowledged));
+});
+
 test("the thread of the database ends: so does the server, with one line and exit code 1", async () => {
   const folder = await makeScratchFolder();
   const trigger = join(folder, "end-the-thread");
@@ -127,7 +164,7 @@ async function expectOutage({ visitors }: Scene, server: RunningServer): Promise
     expectRefusedForNow(await visitors.post(server.url, 3));
     await expectPagesUp(server);
   }
-  // A result is kept for a second.
+  // After a failure it is checked once a second.
   await expect.poll(() => readiness(server), { timeout: 5000 }).toBe(503);
 }
 

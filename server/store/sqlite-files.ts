@@ -1,0 +1,93 @@
+import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, type Stats, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { StoreUnavailable } from "./store.ts";
+
+// What a SQLite database is on the disk: messages.db, its write-ahead log, and the log's index.
+
+/** Makes the file, if it is missing, and lets nobody else read it. */
+export function createPrivateFile(file: string): void {
+  const folder = dirname(file);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, "a", 0o600));
+    // The write-ahead log takes its mode from this file.
+    chmodSync(file, 0o600);
+  } catch (error) {
+    throw new StoreUnavailable(
+      `The messages cannot be kept in ${folder} (${errorCode(error)}); set DATA_DIR to a folder that this user may write to`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Lets `write` fill a private file beside `file`, then renames it: a backup is whole or absent, and no other file is ever
+ * overwritten. What an interrupted backup left is removed.
+ */
+export async function writeNewFile(
+  file: string,
+  write: (temporaryFile: string) => Promise<void> | void,
+): Promise<void> {
+  const temporaryFile = `${file}.partial`;
+  rmSync(temporaryFile, { force: true });
+  closeSync(openSync(temporaryFile, "wx", 0o600));
+  try {
+    await write(temporaryFile);
+    const written = openSync(temporaryFile, "r");
+    fsyncSync(written);
+    closeSync(written);
+    // Unlike a rename, this refuses a name that is taken.
+    linkSync(temporaryFile, file);
+  } finally {
+    rmSync(temporaryFile, { force: true });
+  }
+}
+
+export interface OpenFiles {
+  /** Whether the files at their paths are still those that are open. */
+  areInPlace(): boolean;
+  /** Of the write-ahead log; `null` when it is empty. Another one after every write, of this process or another. */
+  logVersion(): string | null;
+  /** Removes what belongs to a database that is gone, and would be read with another that took its place. */
+  removeStrays(): void;
+}
+
+/**
+ * To be called while the database is open: SQLite goes on writing to files that were removed or replaced, and says nothing.
+ * Only asks the file system. To open one of them, and close it again, would end SQLite's locks.
+ */
+export function rememberFiles(file: string): OpenFiles {
+  const companions = [`${file}-wal`, `${file}-shm`];
+  const opened = new Map([file, ...companions].map((path) => [path, identityOf(path)]));
+  const isSame = (path: string) => identityOf(path) === opened.get(path);
+  return {
+    areInPlace: () => [...opened.keys()].every(isSame),
+    logVersion() {
+      const stats = statsOf(`${file}-wal`);
+      return stats && stats.size > 0 ? `${stats.size} ${stats.mtimeMs}` : null;
+    },
+    removeStrays() {
+      if (isSame(file)) return;
+      for (const path of companions) if (isSame(path)) rmSync(path, { force: true });
+    },
+  };
+}
+
+/** A new name beside the file. */
+export function savedFile(file: string, now: Date): string {
+  const time = now.toISOString().replaceAll(/[:.]/g, "-");
+  return join(dirname(file), `messages-saved-${time}.db`);
+}
+
+function identityOf(path: string): string | null {
+  const stats = statsOf(path);
+  return stats && `${stats.dev} ${stats.ino}`;
+}
+
+function statsOf(path: string): Stats | null {
+  return statSync(path, { throwIfNoEntry: false }) ?? null;
+}
+
+export function errorCode(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+}
