@@ -12,6 +12,8 @@ export default defineConfig({
     // A data: URL would need a looser Content-Security-Policy.
     assetsInlineLimit: 0,
     modulePreload: false,
+    // Packages for React mark what runs in browsers. Here everything does.
+    rolldownOptions: { checks: { moduleLevelDirective: false } },
   },
 });
 

@@ -31,6 +31,7 @@ export interface Notice {
 export type Selection = { items: readonly MessageItem[] } | { query: MessageQuery; total: number };
 
 export interface Actions {
+  showNotice(notice: Notice): void;
   /** The operator has gone on, and needs the space. */
   dismissNotice(): void;
   /**
@@ -115,6 +116,7 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
     }
 
     return {
+      showNotice: setNotice,
       dismissNotice: () => setNotice(null),
 
       attempt: (run) => runLong(() => run()),
@@ -301,6 +303,15 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
+/** Within the dialog: whatever is behind it cannot be reached. Always there, so that screen readers announce it. */
+export function DialogError({ error }: { error: Error | null }) {
+  return (
+    <p className="field-error" role="alert">
+      {error && describeFailure(error)}
+    </p>
+  );
+}
+
 function ProgressDialog({ progress: { title, done, total }, onCancel }: { progress: Progress; onCancel: () => void }) {
   const [isCancelled, setIsCancelled] = useState(false);
   const cancel = () => {
@@ -331,27 +342,34 @@ function Notices({ notice, onDismiss }: { notice: Notice | null; onDismiss: () =
     const timer = setTimeout(onDismiss, SHOW_SUCCESS_MS);
     return () => clearTimeout(timer);
   }, [notice]);
+  // Both are always in the page, so that screen readers announce what comes into them.
   return (
-    // Always in the page, so that screen readers announce what comes into it.
-    <div className="notices" role={notice?.tone === "failure" ? "alert" : "status"}>
-      {notice && (
-        <div className={`notice notice-${notice.tone}`}>
-          <span className="notice-shape" aria-hidden="true">
-            {NOTICE_SHAPE[notice.tone]}
-          </span>
-          <div>
-            <p className="notice-text">{notice.text}</p>
-            {notice.details?.map((detail) => (
-              <p key={detail}>{detail}</p>
-            ))}
-          </div>
-          <button type="button" className="icon-button" onClick={onDismiss} aria-label="Dismiss">
-            <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-              <path d="m3.500 3.500 9 9m0-9-9 9" />
-            </svg>
-          </button>
-        </div>
-      )}
+    <div className="notices">
+      <div role="status">
+        {notice && notice.tone !== "failure" && <NoticeBox notice={notice} onDismiss={onDismiss} />}
+      </div>
+      <div role="alert">{notice?.tone === "failure" && <NoticeBox notice={notice} onDismiss={onDismiss} />}</div>
+    </div>
+  );
+}
+
+function NoticeBox({ notice: { tone, text, details }, onDismiss }: { notice: Notice; onDismiss: () => void }) {
+  return (
+    <div className={`notice notice-${tone}`}>
+      <span className="notice-shape" aria-hidden="true">
+        {NOTICE_SHAPE[tone]}
+      </span>
+      <div>
+        <p className="notice-text">{text}</p>
+        {details?.map((detail) => (
+          <p key={detail}>{detail}</p>
+        ))}
+      </div>
+      <button type="button" className="icon-button" onClick={onDismiss} aria-label="Dismiss">
+        <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+          <path d="m3.500 3.500 9 9m0-9-9 9" />
+        </svg>
+      </button>
     </div>
   );
 }

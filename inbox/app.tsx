@@ -1,73 +1,48 @@
-import { useEffect, useLayoutEffect, useRef } from "react";
+import { Link, Outlet, useLocation, useRouterState, useSearch } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import { Mark } from "../app/components/mark.tsx";
 import { site } from "../app/site.ts";
 import { ActionsProvider } from "./actions.tsx";
-import { formatNumber, TAB_NAME } from "./labels.tsx";
-import { ListScreen } from "./list.tsx";
-import { MessageScreen } from "./message.tsx";
-import { OverviewScreen } from "./overview.tsx";
-import { EmptyPanel, LoadingRows, ScreenBoundary } from "./panels.tsx";
-import { PersonScreen } from "./person.tsx";
-import { type Connection, StatusContext, usePolling } from "./queries.tsx";
-import { hrefOf, Link, parseRoute, type Route, rememberedScroll, useHref, watchHistory } from "./router.tsx";
+import { type ListView, NEWEST } from "./list-view.ts";
+import { EmptyPanel, LoadingRows, NoAccess } from "./panels.tsx";
+import { type Connection, useLive, useLiveUpdates } from "./queries.ts";
+import { rowId } from "./rows.tsx";
 
-watchHistory();
-
-export function App() {
-  const status = usePolling();
-  const href = useHref();
-  const { pathname, search } = new URL(href, location.origin);
-  const route = parseRoute(pathname, search);
-  const lastList = useRef("/");
-  if (route.screen === "list") lastList.current = href;
-  useTitle(route, status.counts?.unanswered ?? 0);
-  const lastViewed = useArrival(route, href);
-  if (status.connection === "refused") return <NoAccess reason="refused" />;
-
+/** What is around every screen. */
+export function Shell() {
+  const { connection, counts } = useLive();
+  const { pathname } = useLocation();
+  useLiveUpdates();
+  useFocusOnArrival();
+  if (connection === "refused") return <NoAccess reason="refused" />;
   return (
-    <StatusContext value={status}>
-      <ActionsProvider>
-        <a className="skip-link" href="#main">
-          Skip to content
-        </a>
-        <Header route={route} listHref={lastList.current} connection={status.connection} />
-        <ConnectionBanner connection={status.connection} />
-        <main id="main" className="main" tabIndex={-1}>
-          {status.changes === null ? (
-            <Waiting connection={status.connection} />
-          ) : (
-            <ScreenBoundary key={route.screen}>
-              <Screen route={route} listHref={lastList.current} lastViewed={lastViewed} />
-            </ScreenBoundary>
-          )}
-        </main>
-      </ActionsProvider>
-    </StatusContext>
+    <ActionsProvider>
+      <a className="skip-link" href="#main">
+        Skip to content
+      </a>
+      <Header pathname={pathname} connection={connection} />
+      <ConnectionBanner connection={connection} />
+      <main id="main" className="main" tabIndex={-1}>
+        {counts === null ? <Waiting connection={connection} /> : <Outlet />}
+      </main>
+    </ActionsProvider>
   );
 }
 
-function Screen({ route, listHref, lastViewed }: { route: Route; listHref: string; lastViewed: string | null }) {
-  switch (route.screen) {
-    case "list":
-      return <ListScreen view={route.view} lastViewed={lastViewed} />;
-    case "message":
-      return <MessageScreen key={route.reference} reference={route.reference} listHref={listHref} />;
-    case "person":
-      return <PersonScreen email={route.email} />;
-    case "overview":
-      return <OverviewScreen />;
-    case "unknown":
-      return (
-        <>
-          <h1 id="screen-title" tabIndex={-1}>
-            Nothing here
-          </h1>
-          <EmptyPanel title="The inbox has no such page">
-            <Link href="/">All messages</Link>
-          </EmptyPanel>
-        </>
-      );
-  }
+/** On another screen its heading gets the focus; back on the list, the row of the message that was shown. */
+function useFocusOnArrival(): void {
+  const location = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation });
+  const before = useRef(location);
+  useEffect(() => {
+    const last = before.current;
+    before.current = location;
+    if (!last || !location) return;
+    const isLost = document.activeElement === document.body;
+    if (last.pathname === location.pathname && !isLost) return;
+    const row = document.getElementById(rowId(last.pathname.replace("/messages/", "")));
+    if (row) row.focus();
+    else document.getElementById("screen-title")?.focus({ preventScroll: true });
+  }, [location]);
 }
 
 /** Before the first answer there is nothing to show but the state of the connection. */
@@ -88,69 +63,33 @@ function Waiting({ connection }: { connection: Connection }) {
   );
 }
 
-function useTitle(route: Route, unanswered: number): void {
-  const name =
-    route.screen === "message"
-      ? route.reference
-      : route.screen === "person"
-        ? "People"
-        : route.screen === "overview"
-          ? "Overview"
-          : route.screen === "list" && route.view.tab !== "all"
-            ? TAB_NAME[route.view.tab]
-            : "Messages";
-  const count = unanswered > 0 ? `(${formatNumber(unanswered)}) ` : "";
-  useEffect(() => {
-    document.title = `${count}${name} – ${site.brand} inbox`;
-  }, [count, name]);
-}
-
-/**
- * On another screen, focuses its heading and restores the scroll position. Returns the message that was shown before, so
- * that the list can focus its row.
- */
-function useArrival(route: Route, href: string): string | null {
-  const before = useRef<{ href: string; route: Route } | null>(null);
-  const lastViewed = useRef<string | null>(null);
-  if (before.current && before.current.href !== href) {
-    lastViewed.current = before.current.route.screen === "message" ? before.current.route.reference : null;
-  }
-  useLayoutEffect(() => {
-    const isFirst = before.current === null;
-    const isOtherScreen = before.current?.route.screen !== route.screen || route.screen === "message";
-    const isOtherHref = before.current?.href !== href;
-    before.current = { href, route };
-    if (isFirst || !isOtherHref) return;
-    if (isOtherScreen) {
-      document.getElementById("screen-title")?.focus({ preventScroll: true });
-      scrollTo(0, rememberedScroll());
-    } else if (route.screen === "list" && route.view.cursor !== "") {
-      scrollTo(0, rememberedScroll());
-    }
-  });
-  return lastViewed.current;
-}
-
-function Header({ route, listHref, connection }: { route: Route; listHref: string; connection: Connection }) {
-  const current = (...screens: Route["screen"][]) => (screens.includes(route.screen) ? "page" : undefined);
+function Header({ pathname, connection }: { pathname: string; connection: Connection }) {
+  const isList = pathname === "/";
+  const isMessages = isList || pathname.startsWith("/messages/");
+  const search = useSearch({ strict: false });
+  const lastView = useRef<Partial<ListView>>(NEWEST);
+  if (isMessages) lastView.current = search;
   return (
     <header className="header">
-      <Link className="logo" href="/" aria-label={`${site.brand} inbox`}>
+      <Link className="logo" to="/" activeOptions={{ exact: true }} aria-label={`${site.brand} inbox`}>
         <Mark />
         <span className="wordmark">
           {site.brand} <span className="wordmark-inbox">Inbox</span>
         </span>
       </Link>
       <nav className="menu" aria-label="Inbox">
-        <Link href={route.screen === "list" ? "/" : listHref} aria-current={current("list", "message")}>
+        <Link
+          to="/"
+          search={isList ? {} : lastView.current}
+          activeOptions={{ exact: true }}
+          aria-current={isMessages ? "page" : undefined}
+        >
           Messages
         </Link>
-        <Link href={hrefOf({ screen: "person", email: "" })} aria-current={current("person")}>
+        <Link to="/people" activeOptions={{ includeSearch: false }}>
           People
         </Link>
-        <Link href={hrefOf({ screen: "overview" })} aria-current={current("overview")}>
-          Overview
-        </Link>
+        <Link to="/overview">Overview</Link>
       </nav>
       <p className={`connection connection-${connection}`}>
         {connection === "live" ? "Live" : connection === "connecting" ? "Connecting" : "No connection"}
@@ -173,27 +112,12 @@ function ConnectionBanner({ connection }: { connection: Connection }) {
           <strong>The database does not answer.</strong> What you see may be old. Trying again every second.
         </p>
       )}
+      {connection === "slowed" && (
+        <p className="banner">
+          <strong>The inbox answers slowly.</strong> Something on this machine tries wrong keys, and this page has to
+          wait. Trying again every ten seconds.
+        </p>
+      )}
     </div>
-  );
-}
-
-/** `missing`: the page was opened without a token. `refused`: with one of another run. */
-export function NoAccess({ reason }: { reason: "missing" | "refused" }) {
-  useEffect(() => {
-    document.title = `No access – ${site.brand} inbox`;
-  }, []);
-  return (
-    <main className="no-access">
-      <Mark />
-      <h1>{reason === "missing" ? "Open the address from the terminal" : "This address is no longer valid"}</h1>
-      <p>
-        {reason === "missing"
-          ? "The address that the command printed has a key in it, after the #. Without it nobody gets in."
-          : "Each run of the inbox has a key of its own, and this page has the key of another run."}
-      </p>
-      <p>
-        Run <code>npm run inbox</code>, or look where it runs, and open the whole address that it prints.
-      </p>
-    </main>
   );
 }

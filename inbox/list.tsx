@@ -1,3 +1,5 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import {
   type Action,
@@ -11,21 +13,11 @@ import {
   type TabCounts,
 } from "../contract/inbox.ts";
 import { useActions } from "./actions.tsx";
-import { api } from "./api.ts";
 import { ACTION_LABELS, formatNumber, isAllowed, namedCountries, plural, TAB_NAME } from "./labels.tsx";
-import { EmptyPanel, FailurePanel, LoadingRows } from "./panels.tsx";
-import { useNow, useQuery, useStatus } from "./queries.tsx";
-import {
-  hasFilters,
-  Link,
-  type ListView,
-  listHref,
-  navigate,
-  PERIODS,
-  type Period,
-  toMessageQuery,
-} from "./router.tsx";
-import { MessageRows, rowId } from "./rows.tsx";
+import { hasFilters, type ListView, NEWEST, PERIODS, type Period, toMessageQuery } from "./list-view.ts";
+import { EmptyPanel, FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
+import { countriesQuery, listQuery, reloadAll, useLive, useNow } from "./queries.ts";
+import { MessageRows } from "./rows.tsx";
 
 const TYPING_PAUSE_MS = 250;
 const PERIOD_NAME: Readonly<Record<Period, string>> = {
@@ -37,48 +29,38 @@ const PERIOD_NAME: Readonly<Record<Period, string>> = {
 };
 const BULK_ACTIONS: readonly Action[] = ["answer", "unanswer", "retry", "release", "resend", "delete"];
 
-interface ListScreenProps {
-  view: ListView;
-  /** The message that was shown before. */
-  lastViewed: string | null;
-}
+const route = getRouteApi("/");
 
-export function ListScreen({ view, lastViewed }: ListScreenProps) {
+export function ListScreen() {
   const now = useNow();
-  const { counts: allCounts } = useStatus();
-  const { loaded, reload } = useQuery<MessagePage>(`list ${listHref(view)}`, (options) =>
-    api.list({ ...toMessageQuery(view, new Date()), ...(view.cursor && { cursor: view.cursor }) }, options),
-  );
-  const page = loaded.state === "ready" ? loaded.data : null;
-  const counts = useTabCounts(view, page);
-  const fresh = useFresh(loaded.state === "ready" && !loaded.isOutdated ? loaded.data.items : null, listHref(view));
-  useReturnTo(lastViewed, page !== null);
+  const view = route.useSearch();
+  const { counts: allCounts } = useLive();
+  const { data: page, error, isPlaceholderData, refetch } = useQuery(listQuery(view));
+  const counts = useTabCounts(view, isPlaceholderData ? undefined : page);
+  const fresh = useFresh(isPlaceholderData ? undefined : page?.items, JSON.stringify(view));
 
   return (
     <>
       <div className="list-head">
-        <h1 id="screen-title" tabIndex={-1}>
-          Messages
-        </h1>
+        <ScreenTitle name={view.tab === "all" ? "Messages" : TAB_NAME[view.tab]}>Messages</ScreenTitle>
         <p className="visually-hidden" role="status">
           {fresh.size > 0 ? `${plural(fresh.size, "new message")}` : ""}
         </p>
       </div>
       <Tabs view={view} counts={counts} />
       <Filters view={view} />
-      {loaded.state === "loading" && <LoadingRows label="Loading messages" />}
-      {loaded.state === "failed" && <FailurePanel error={loaded.error} onRetry={reload} />}
+      {!page && !error && <LoadingRows label="Loading messages" />}
+      {!page && error && <FailurePanel error={error} onRetry={refetch} />}
       {page && page.items.length === 0 && <NothingFound view={view} isEmptyStore={allCounts?.all === 0} />}
       {page && page.items.length > 0 && (
         <Results
-          key={listHref({ ...view, cursor: "" })}
+          key={JSON.stringify({ ...view, cursor: "" })}
           view={view}
           page={page}
           total={counts?.[view.tab] ?? page.items.length}
           now={now}
           fresh={fresh}
-          isOutdated={loaded.state === "ready" && loaded.isOutdated}
-          onChanged={reload}
+          isOutdated={isPlaceholderData}
         />
       )}
     </>
@@ -86,10 +68,10 @@ export function ListScreen({ view, lastViewed }: ListScreenProps) {
 }
 
 /** Those of the first page stay while the operator turns to older ones, which come without. */
-function useTabCounts(view: ListView, page: MessagePage | null): TabCounts | null {
-  const allCounts = useStatus().counts;
+function useTabCounts(view: ListView, page: MessagePage | undefined): TabCounts | null {
+  const allCounts = useLive().counts;
   const [known, setKnown] = useState<{ filters: string; counts: TabCounts } | null>(null);
-  const filters = listHref({ ...view, tab: "all", cursor: "" });
+  const filters = JSON.stringify({ ...view, tab: "all", cursor: "" });
   const counts = page?.counts ?? null;
   useEffect(() => {
     if (counts) setKnown({ filters, counts });
@@ -100,7 +82,7 @@ function useTabCounts(view: ListView, page: MessagePage | null): TabCounts | nul
 }
 
 /** References that came in while the same list was shown. */
-function useFresh(items: readonly MessageItem[] | null, list: string): ReadonlySet<string> {
+function useFresh(items: readonly MessageItem[] | undefined, list: string): ReadonlySet<string> {
   const seen = useRef<{ list: string; references: Set<string> } | null>(null);
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
@@ -114,22 +96,18 @@ function useFresh(items: readonly MessageItem[] | null, list: string): ReadonlyS
   return fresh;
 }
 
-/** Focuses the row of the message that was shown before. */
-function useReturnTo(reference: string | null, isShown: boolean): void {
-  const pending = useRef(reference);
-  useEffect(() => {
-    if (!isShown || pending.current === null) return;
-    document.getElementById(rowId(pending.current))?.focus({ preventScroll: true });
-    pending.current = null;
-  }, [isShown]);
-}
-
 function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
-  const href = (tab: Tab) => listHref({ ...view, tab, cursor: "" });
   return (
     <nav className="tabs" aria-label="Messages by state">
       {TABS.map((tab) => (
-        <Link key={tab} className="tab" href={href(tab)} aria-current={tab === view.tab ? "page" : undefined}>
+        <Link
+          key={tab}
+          className="tab"
+          to="/"
+          search={(before) => ({ ...before, tab, cursor: "" })}
+          activeOptions={{ exact: true }}
+          aria-current={tab === view.tab ? "page" : undefined}
+        >
           {TAB_NAME[tab]}
           <span className={tab === "failed" && counts && counts.failed > 0 ? "count count-alarm" : "count"}>
             {counts ? formatNumber(counts[tab]) : "–"}
@@ -141,21 +119,23 @@ function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
 }
 
 function Filters({ view }: { view: ListView }) {
-  const { loaded } = useQuery("countries", (options) => api.countries(options), "once");
+  const { data: countries = [] } = useQuery(countriesQuery);
   const [search, setSearch] = useState(view.search);
-  const change = (changes: Partial<ListView>, how: "push" | "replace" = "push") =>
-    navigate(listHref({ ...view, cursor: "", ...changes }), how);
+  const navigate = useNavigate({ from: "/" });
+  // Of whatever the address has by then: a choice that is made while somebody types is kept.
+  const change = (changes: Partial<ListView>, replace = false) =>
+    navigate({ search: (before) => ({ ...before, cursor: "", ...changes }), replace, resetScroll: false });
 
   // Going back and forth changes the address without the field.
   useEffect(() => setSearch((typed) => (typed.trim() === view.search ? typed : view.search)), [view.search]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is the typing that waits for a pause
   useEffect(() => {
     if (search.trim() === view.search) return;
-    const timer = setTimeout(() => change({ search: search.trim() }, "replace"), TYPING_PAUSE_MS);
+    const timer = setTimeout(() => change({ search: search.trim() }, true), TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [search]);
 
-  const codes = (loaded.state === "ready" ? loaded.data : []).map(({ country }) => country).filter(Boolean);
+  const codes = countries.map(({ country }) => country).filter(Boolean);
   const isListed = view.country === "" || view.country === NO_COUNTRY || codes.includes(view.country);
   return (
     <search className="filters">
@@ -212,7 +192,7 @@ function Filters({ view }: { view: ListView }) {
                 type="date"
                 value={view.since}
                 max={view.until}
-                onChange={(event) => change({ since: event.target.value })}
+                onChange={(event) => change({ since: event.target.value }, true)}
               />
             </label>
             <label className="filter">
@@ -221,7 +201,7 @@ function Filters({ view }: { view: ListView }) {
                 type="date"
                 value={view.until}
                 min={view.since}
-                onChange={(event) => change({ until: event.target.value })}
+                onChange={(event) => change({ until: event.target.value }, true)}
               />
             </label>
           </>
@@ -243,7 +223,9 @@ function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: bo
   if (view.cursor) {
     return (
       <EmptyPanel title="No older messages">
-        <Link href={listHref({ ...view, cursor: "" })}>Back to the newest</Link>
+        <Link to="/" search={{ ...view, cursor: "" }}>
+          Back to the newest
+        </Link>
       </EmptyPanel>
     );
   }
@@ -251,7 +233,7 @@ function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: bo
     return (
       <EmptyPanel title="No message matches">
         <p>No message in “{TAB_NAME[view.tab]}” has all of what you asked for.</p>
-        <Link className="button button-outline" href={listHref({ tab: view.tab })}>
+        <Link className="button button-outline" to="/" search={{ ...NEWEST, tab: view.tab }}>
           Clear search and filters
         </Link>
       </EmptyPanel>
@@ -272,14 +254,14 @@ interface ResultsProps {
   now: Date;
   fresh: ReadonlySet<string>;
   isOutdated: boolean;
-  onChanged: () => Promise<void>;
 }
 
-function Results({ view, page, total, now, fresh, isOutdated, onChanged }: ResultsProps) {
+function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
   const actions = useActions();
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const [isAllMatching, setIsAllMatching] = useState(false);
   const selectAll = useRef<HTMLInputElement>(null);
+  const isButtonGone = useRef(false);
   const { items, nextCursor } = page;
   const selected = items.filter(({ reference }) => picked.has(reference));
   const isPageSelected = selected.length === items.length;
@@ -296,12 +278,16 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
   };
   const perform = async (action: Action) => {
     const fitting = selected.filter((item) => isAllowed(action, item));
-    const results = await actions.perform(action, isAllMatching ? { query, total } : { items: fitting }, onChanged);
+    const results = await actions.perform(action, isAllMatching ? { query, total } : { items: fitting }, reloadAll);
     if (results === null) return;
     clear();
-    // The button that was pressed is gone with the selection.
-    selectAll.current?.focus({ preventScroll: true });
+    isButtonGone.current = true;
   };
+  // The button that was pressed goes with the selection, and dialogs give the focus back to it before.
+  useEffect(() => {
+    if (isButtonGone.current && selected.length === 0) selectAll.current?.focus({ preventScroll: true });
+    isButtonGone.current = false;
+  }, [selected.length]);
 
   return (
     <div className={isOutdated ? "results results-outdated" : "results"} aria-busy={isOutdated}>
@@ -347,6 +333,7 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
         now={now}
         label="Messages, newest first"
         fresh={fresh}
+        view={view}
         selection={{
           isSelected: (reference) => picked.has(reference),
           toggle(reference) {
@@ -364,12 +351,12 @@ function Results({ view, page, total, now, fresh, isOutdated, onChanged }: Resul
       {(nextCursor !== null || view.cursor) && (
         <nav className="pages" aria-label="Pages">
           {view.cursor && (
-            <Link className="button button-outline" href={listHref({ ...view, cursor: "" })}>
+            <Link className="button button-outline" to="/" search={{ ...view, cursor: "" }}>
               Newest
             </Link>
           )}
           {nextCursor !== null && (
-            <Link className="button button-outline" href={listHref({ ...view, cursor: nextCursor })}>
+            <Link className="button button-outline" to="/" search={{ ...view, cursor: nextCursor }}>
               Older messages
             </Link>
           )}

@@ -1,14 +1,15 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import type { Action, EventKind, MessageDetail } from "../contract/inbox.ts";
 import { EVENT_NAME, eventDetail, QUARANTINE_REASON } from "../contract/message-history.ts";
 import { asSentence } from "../contract/visible-text.ts";
 import { useActions } from "./actions.tsx";
-import { ApiFailure, api } from "./api.ts";
+import { ApiFailure } from "./api.ts";
 import { FootprintCard } from "./footprint.tsx";
 import { ACTION_LABELS, ageOf, countryName, formatNumber, formatTime, isAllowed, VisitorText } from "./labels.tsx";
-import { EmptyPanel, FailurePanel, LoadingRows } from "./panels.tsx";
-import { useNow, useQuery } from "./queries.tsx";
+import { EmptyPanel, FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
+import { messageQuery, reloadAll, useNow } from "./queries.ts";
 import { replyHref } from "./reply.ts";
-import { hrefOf, Link, navigate } from "./router.tsx";
 import { StateMarks } from "./rows.tsx";
 
 const ACTIONS: readonly Action[] = ["retry", "release", "resend"];
@@ -21,50 +22,46 @@ const TROUBLE: readonly EventKind[] = [
   "hook-deferred",
   "hook-failed",
 ];
-export function MessageScreen({ reference, listHref }: { reference: string; listHref: string }) {
-  const { loaded, reload } = useQuery(`message ${reference}`, (options) => api.find(reference, options));
-  const isGone = loaded.state === "failed" && loaded.error instanceof ApiFailure && loaded.error.kind === "not-found";
-  const message = loaded.state === "ready" && !loaded.isOutdated ? loaded.data : null;
+const route = getRouteApi("/messages/$reference");
+
+export function MessageScreen() {
+  const { reference } = route.useParams();
+  const view = route.useSearch();
+  const { data, error, refetch } = useQuery(messageQuery(reference));
+  const isGone = error instanceof ApiFailure && error.kind === "not-found";
+  const message = isGone ? undefined : data;
   return (
     <>
-      <Link className="back" href={listHref}>
+      <Link className="back" to="/" search={view} activeOptions={{ exact: true }}>
         Messages
       </Link>
       <header className="message-head">
         <p className="message-reference">{reference}</p>
         {/* One heading from the start: it has the focus, and keeps it. */}
-        <h1 id="screen-title" tabIndex={-1}>
-          {message ? <VisitorText text={message.name} /> : "Message"}
-        </h1>
+        <ScreenTitle name={reference}>{message ? <VisitorText text={message.name} /> : "Message"}</ScreenTitle>
         {message && <StateMarks message={message} />}
       </header>
-      {message && <Message message={message} listHref={listHref} onChanged={reload} />}
-      {loaded.state === "failed" &&
-        (isGone ? (
-          <EmptyPanel title="There is no such message">
-            <p>It was deleted, erased, or kept no longer than the privacy policy allows.</p>
-          </EmptyPanel>
-        ) : (
-          <FailurePanel error={loaded.error} onRetry={reload} />
-        ))}
-      {!message && loaded.state !== "failed" && <LoadingRows label="Loading the message" count={4} />}
+      {message && <Message key={reference} message={message} />}
+      {isGone && (
+        <EmptyPanel title="There is no such message">
+          <p>It was deleted, erased, or kept no longer than the privacy policy allows.</p>
+        </EmptyPanel>
+      )}
+      {!message && !isGone && error && <FailurePanel error={error} onRetry={refetch} />}
+      {!message && !error && <LoadingRows label="Loading the message" count={4} />}
     </>
   );
 }
 
-interface MessageProps {
-  message: MessageDetail;
-  listHref: string;
-  onChanged: () => Promise<void>;
-}
-
-function Message({ message, listHref, onChanged }: MessageProps) {
+function Message({ message }: { message: MessageDetail }) {
   const actions = useActions();
+  const navigate = useNavigate();
+  const view = route.useSearch();
   const { email, phone, country, state, quarantineReason, isRestricted, answeredAt } = message;
   const perform = (action: Action) =>
     actions.perform(action, { items: [message] }, async ([result]) => {
-      if (action === "delete" && result?.outcome === "done") navigate(listHref);
-      else await onChanged();
+      if (action === "delete" && result?.outcome === "done") await navigate({ to: "/", search: view });
+      else await reloadAll();
     });
   const isFailed = state === "failed";
 
@@ -101,7 +98,9 @@ function Message({ message, listHref, onChanged }: MessageProps) {
           <h2>Restricted</h2>
           <p>
             Its sender asked that it be kept but not used. It is neither sent nor deleted.{" "}
-            <Link href={hrefOf({ screen: "person", email })}>Lift the restriction on their page</Link>
+            <Link to="/people" search={{ email }}>
+              Lift the restriction on their page
+            </Link>
           </p>
         </div>
       )}
@@ -139,7 +138,7 @@ function Message({ message, listHref, onChanged }: MessageProps) {
           <dl className="facts">
             <dt>E-mail</dt>
             <dd>
-              <Link href={hrefOf({ screen: "person", email })}>
+              <Link to="/people" search={{ email }}>
                 <VisitorText text={email} />
               </Link>
             </dd>

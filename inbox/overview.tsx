@@ -1,12 +1,12 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Overview } from "../contract/inbox.ts";
+import type { Overview, Tab } from "../contract/inbox.ts";
 import { asSentence } from "../contract/visible-text.ts";
-import { api } from "./api.ts";
 import { ColumnChart, RowChart } from "./charts.tsx";
 import { countryName, formatBytes, formatDuration, formatNumber, formatTime, formatUtcDay, plural } from "./labels.tsx";
-import { FailurePanel, LoadingRows } from "./panels.tsx";
-import { useQuery } from "./queries.tsx";
-import { Link, listHref } from "./router.tsx";
+import { FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
+import { overviewQuery } from "./queries.ts";
 import { type Shape, StateMark } from "./rows.tsx";
 
 const SHOWN_COUNTRIES = 8;
@@ -14,18 +14,16 @@ const SHOWN_COUNTRIES = 8;
 const LONG_WAIT_MS = 60 * 60_000;
 
 export function OverviewScreen() {
-  const { loaded, reload } = useQuery("overview", (options) => api.overview(options));
+  const { data, error, refetch } = useQuery(overviewQuery);
   return (
     <>
-      <h1 id="screen-title" tabIndex={-1}>
-        Overview
-      </h1>
-      {loaded.state === "loading" && <LoadingRows label="Loading the overview" count={5} />}
-      {loaded.state === "failed" && <FailurePanel error={loaded.error} onRetry={reload} />}
-      {loaded.state === "ready" && (
+      <ScreenTitle name="Overview" />
+      {!data && !error && <LoadingRows label="Loading the overview" count={5} />}
+      {!data && error && <FailurePanel error={error} onRetry={refetch} />}
+      {data && (
         <>
-          <NeedsYou overview={loaded.data} />
-          <Charts overview={loaded.data} />
+          <NeedsYou overview={data} />
+          <Charts overview={data} />
         </>
       )}
     </>
@@ -38,7 +36,7 @@ interface Need {
   shape: Shape;
   title: string;
   text: ReactNode;
-  href?: string;
+  tab?: Tab;
   action?: string;
 }
 
@@ -80,7 +78,7 @@ function needsOf({ now, failed, quarantined, waiting, queue, database, disk }: O
       shape: "failed",
       title: `${plural(failed.count, "message")} failed`,
       text: `The team never got ${failed.count === 1 ? "it" : "them"}.${last} Retry once the cause is fixed.`,
-      href: listHref({ tab: "failed" }),
+      tab: "failed",
       action: "Show failed",
     });
   }
@@ -91,7 +89,7 @@ function needsOf({ now, failed, quarantined, waiting, queue, database, disk }: O
       shape: "quarantined",
       title: `${plural(quarantined.unseen, "message")} quarantined, not looked at`,
       text: "Suspected abuse. Release what is genuine, delete the rest.",
-      href: listHref({ tab: "quarantined" }),
+      tab: "quarantined",
       action: "Show quarantined",
     });
   }
@@ -102,7 +100,7 @@ function needsOf({ now, failed, quarantined, waiting, queue, database, disk }: O
       shape: "queued",
       title: `The oldest message has waited for ${formatDuration(msSince(waiting.oldestAt))}`,
       text: "It is tried again by itself for five days.",
-      href: listHref({ tab: "waiting" }),
+      tab: "waiting",
       action: "Show waiting",
     });
   }
@@ -117,30 +115,29 @@ function NeedsYou({ overview }: { overview: Overview }) {
       <h2 id="needs-title">{needs.length > 0 ? "Needs somebody now" : "Nothing needs you now"}</h2>
       {needs.length > 0 && (
         <ul className="needs-list">
-          {needs.map(({ key, urgency, shape, title, text, href, action }) => (
+          {needs.map(({ key, urgency, shape, title, text, tab, action }) => (
             <li key={key} className={`need need-${urgency}`}>
               <h3>
                 <StateMark shape={shape} word={title} />
               </h3>
               <p>{text}</p>
-              {href && <Link href={href}>{action}</Link>}
+              {tab && (
+                <Link to="/" search={{ tab }}>
+                  {action}
+                </Link>
+              )}
             </li>
           ))}
         </ul>
       )}
       <dl className="figures">
-        <Figure name="Waiting" value={waiting.count} note={oldestNote(overview)} href={listHref({ tab: "waiting" })} />
-        <Figure
-          name="Failed"
-          value={failed.count}
-          note={failed.count === 0 ? "none" : "to retry"}
-          href={listHref({ tab: "failed" })}
-        />
+        <Figure name="Waiting" value={waiting.count} note={oldestNote(overview)} tab="waiting" />
+        <Figure name="Failed" value={failed.count} note={failed.count === 0 ? "none" : "to retry"} tab="failed" />
         <Figure
           name="Quarantined"
           value={quarantined.count}
           note={quarantined.unseen === 0 ? "all looked at" : `${formatNumber(quarantined.unseen)} not looked at`}
-          href={listHref({ tab: "quarantined" })}
+          tab="quarantined"
         />
         <div className="figure">
           <dt>{database.kind}</dt>
@@ -157,11 +154,13 @@ function oldestNote({ now, waiting }: Overview): string {
   return `oldest for ${formatDuration(new Date(now).getTime() - new Date(waiting.oldestAt).getTime())}`;
 }
 
-function Figure({ name, value, note, href }: { name: string; value: number; note: string; href: string }) {
+function Figure({ name, value, note, tab }: { name: string; value: number; note: string; tab: Tab }) {
   return (
     <div className="figure">
       <dt>
-        <Link href={href}>{name}</Link>
+        <Link to="/" search={{ tab }}>
+          {name}
+        </Link>
       </dt>
       <dd className="figure-value">{formatNumber(value)}</dd>
       <dd className="figure-note">{note}</dd>

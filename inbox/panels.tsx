@@ -1,10 +1,15 @@
-import { Component, type ReactNode } from "react";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useEffect } from "react";
+import { Mark } from "../app/components/mark.tsx";
+import { site } from "../app/site.ts";
 import { describeFailure } from "./api.ts";
+import { formatNumber } from "./labels.tsx";
+import { useLive } from "./queries.ts";
 
 /** Grey rows until the real ones are loaded; shown only if that takes a moment. */
 export function LoadingRows({ label, count = 8 }: { label: string; count?: number }) {
   return (
-    <div className="skeleton" role="status">
+    <div className="skeleton">
       <span className="visually-hidden">{label}</span>
       {Array.from({ length: count }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
@@ -36,7 +41,7 @@ export function EmptyPanel({ title, children }: PanelProps) {
 
 export function FailurePanel({ error, onRetry }: { error: unknown; onRetry: () => unknown }) {
   return (
-    <div className="panel-failure" role="alert">
+    <div className="panel-failure">
       <h2>This could not be loaded</h2>
       <p>{describeFailure(error)}</p>
       <button type="button" className="button button-outline" onClick={onRetry}>
@@ -46,23 +51,65 @@ export function FailurePanel({ error, onRetry }: { error: unknown; onRetry: () =
   );
 }
 
-/** A defect of the page itself leaves a way on, instead of an empty page. */
-export class ScreenBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
-  override state: { error: unknown } = { error: null };
+/** A defect of the page itself leaves a way on, instead of an empty page. Another screen begins without it. */
+export function ScreenFailure({ error }: { error: unknown }) {
+  return (
+    <>
+      <ScreenTitle name="This page has a defect" />
+      <FailurePanel error={error} onRetry={() => location.reload()} />
+    </>
+  );
+}
 
-  static getDerivedStateFromError(error: unknown) {
-    return { error };
-  }
+export function UnknownScreen() {
+  return (
+    <>
+      <ScreenTitle name="Nothing here" />
+      <EmptyPanel title="The inbox has no such page">
+        <Link to="/">All messages</Link>
+      </EmptyPanel>
+    </>
+  );
+}
 
-  override render() {
-    if (this.state.error === null) return this.props.children;
-    return (
-      <>
-        <h1 id="screen-title" tabIndex={-1}>
-          This page has a defect
-        </h1>
-        <FailurePanel error={this.state.error} onRetry={() => location.reload()} />
-      </>
-    );
-  }
+/** `missing`: the page was opened without a token. `refused`: with one of another run. */
+export function NoAccess({ reason }: { reason: "missing" | "refused" }) {
+  useDocumentTitle("No access");
+  return (
+    <main className="no-access">
+      <Mark />
+      <h1>{reason === "missing" ? "Open the address from the terminal" : "This address is no longer valid"}</h1>
+      <p>
+        {reason === "missing"
+          ? "The address that the command printed has a key in it, after the #. Without it nobody gets in."
+          : "Each run of the inbox has a key of its own, and this page has the key of another run."}
+      </p>
+      <p>
+        Run <code>npm run inbox</code>, or look where it runs, and open the whole address that it prints.
+      </p>
+    </main>
+  );
+}
+
+interface ScreenTitleProps {
+  /** Of the screen in the browser's tab, and its heading unless that is given. */
+  name: string;
+  children?: ReactNode;
+}
+
+/** The heading of a screen: it gets the focus when somebody comes to the screen. */
+export function ScreenTitle({ name, children = name }: ScreenTitleProps) {
+  const unanswered = useLive().counts?.unanswered ?? 0;
+  useDocumentTitle(`${unanswered > 0 ? `(${formatNumber(unanswered)}) ` : ""}${name}`);
+  return (
+    <h1 id="screen-title" tabIndex={-1}>
+      {children}
+    </h1>
+  );
+}
+
+function useDocumentTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} – ${site.brand} inbox`;
+  }, [title]);
 }

@@ -1,12 +1,13 @@
-import { type FormEvent, useId, useState } from "react";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { type ContactField, type ContactMessage, type FieldErrors, MAX_LENGTH } from "../contract/contact-message.ts";
-import type { MessageItem, Person, PersonAnswer } from "../contract/inbox.ts";
-import { Dialog, type Notice, saveFile, useActions } from "./actions.tsx";
+import type { MessageDetail, MessageItem, Person, PersonAnswer } from "../contract/inbox.ts";
+import { Dialog, DialogError, type Notice, saveFile, useActions } from "./actions.tsx";
 import { api } from "./api.ts";
 import { allCountries, formatTime, plural, VisitorText } from "./labels.tsx";
-import { EmptyPanel, FailurePanel, LoadingRows } from "./panels.tsx";
-import { useNow, useQuery } from "./queries.tsx";
-import { hrefOf, Link, navigate } from "./router.tsx";
+import { EmptyPanel, FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
+import { messageQuery, personQuery, queryClient, reloadAll, useNow } from "./queries.ts";
 import { MessageRows } from "./rows.tsx";
 
 const CHANGED: Notice = {
@@ -20,25 +21,26 @@ const GONE: Notice = {
   details: ["There are no messages of this address any more."],
 };
 
-export function PersonScreen({ email }: { email: string }) {
-  if (email !== "") {
+const route = getRouteApi("/people");
+
+export function PersonScreen() {
+  const { email } = route.useSearch();
+  if (email !== undefined) {
     return (
       <>
-        <Link className="back" href={hrefOf({ screen: "person", email: "" })}>
+        <Link className="back" to="/people">
           People
         </Link>
-        <h1 id="screen-title" tabIndex={-1}>
+        <ScreenTitle name="People">
           <VisitorText text={email} />
-        </h1>
-        <PersonOf email={email} />
+        </ScreenTitle>
+        <PersonOf key={email} email={email} />
       </>
     );
   }
   return (
     <>
-      <h1 id="screen-title" tabIndex={-1}>
-        People
-      </h1>
+      <ScreenTitle name="People" />
       <p className="intro">
         All messages of an e-mail address: see, export, correct, restrict or erase them, as the privacy policy promises.
       </p>
@@ -48,10 +50,11 @@ export function PersonScreen({ email }: { email: string }) {
 }
 
 function FindPerson() {
+  const navigate = useNavigate();
   const find = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const typed = new FormData(event.currentTarget).get("email");
-    if (typeof typed === "string") navigate(hrefOf({ screen: "person", email: typed.trim() }));
+    if (typeof typed === "string") navigate({ to: "/people", search: { email: typed.trim() } });
   };
   return (
     <search>
@@ -68,18 +71,15 @@ function FindPerson() {
   );
 }
 
-type OpenDialog = { kind: "correct" | "erase"; person: Person } | null;
+type OpenDialog = { kind: "correct"; person: Person; first: MessageDetail } | { kind: "erase"; person: Person } | null;
 
 function PersonOf({ email }: { email: string }) {
   const now = useNow();
   const actions = useActions();
-  const { loaded, reload } = useQuery(`person ${email}`, (options) => api.person(email, options));
+  const { data: person, error, refetch } = useQuery(personQuery(email));
   const [dialog, setDialog] = useState<OpenDialog>(null);
-  if (loaded.state === "loading" || (loaded.state === "ready" && loaded.isOutdated)) {
-    return <LoadingRows label="Loading this person’s messages" count={4} />;
-  }
-  if (loaded.state === "failed") return <FailurePanel error={loaded.error} onRetry={reload} />;
-  const person = loaded.data;
+  if (!person && error) return <FailurePanel error={error} onRetry={refetch} />;
+  if (!person) return <LoadingRows label="Loading this person’s messages" count={4} />;
   const { messages, restricted, version } = person;
   if (messages.length === 0) {
     return (
@@ -89,6 +89,15 @@ function PersonOf({ email }: { email: string }) {
     );
   }
 
+  // Loaded anew, so that the form shows what is stored, and nothing else is saved back.
+  const correct = () =>
+    actions.attempt(async () => {
+      const person = await queryClient.fetchQuery(personQuery(email));
+      const [first] = person.messages;
+      if (!first) return GONE;
+      setDialog({ kind: "correct", person, first: await queryClient.fetchQuery(messageQuery(first.reference)) });
+      return null;
+    });
   const exportPerson = () =>
     actions.attempt(async () => {
       const { fileName, contentType, text, count } = await api.exportPerson(email);
@@ -98,7 +107,7 @@ function PersonOf({ email }: { email: string }) {
   const restrict = (isRestricted: boolean) =>
     actions.attempt(async () => {
       const answer = await api.restrict({ email, version, isRestricted });
-      await reload();
+      await reloadAll();
       const done = isRestricted ? "restricted: kept, but neither sent nor deleted" : "free to be used again";
       return noticeOf(answer, ({ messages }) => `${plural(messages, "message")} ${done}.`);
     });
@@ -110,7 +119,7 @@ function PersonOf({ email }: { email: string }) {
         <button type="button" className="button button-outline" onClick={exportPerson}>
           Export
         </button>
-        <button type="button" className="button button-outline" onClick={() => setDialog({ kind: "correct", person })}>
+        <button type="button" className="button button-outline" onClick={correct}>
           Correct
         </button>
         {restricted !== "all" && (
@@ -133,11 +142,9 @@ function PersonOf({ email }: { email: string }) {
       </div>
       <MessageRows messages={messages} now={now} label="Messages of this person, newest first" />
       {dialog?.kind === "correct" && (
-        <CorrectDialog person={dialog.person} onClose={() => setDialog(null)} onDone={reload} />
+        <CorrectDialog person={dialog.person} first={dialog.first} onClose={() => setDialog(null)} />
       )}
-      {dialog?.kind === "erase" && (
-        <EraseDialog person={dialog.person} onClose={() => setDialog(null)} onDone={reload} />
-      )}
+      {dialog?.kind === "erase" && <EraseDialog person={dialog.person} onClose={() => setDialog(null)} />}
     </>
   );
 }
@@ -189,7 +196,6 @@ interface PersonDialogProps {
   /** As it was when the dialog opened: what the operator decides about. */
   person: Person;
   onClose: () => void;
-  onDone: () => Promise<void>;
 }
 
 const LABEL: Readonly<Record<ContactField, string>> = {
@@ -200,49 +206,41 @@ const LABEL: Readonly<Record<ContactField, string>> = {
   message: "Message",
 };
 
-function CorrectDialog({ person: { email, version, messages, hasFootprint }, onClose, onDone }: PersonDialogProps) {
-  const actions = useActions();
-  const [errors, setErrors] = useState<FieldErrors>({});
-  const [first] = messages;
-  const { loaded } = useQuery(
-    `message ${first?.reference}`,
-    (options) => api.find(first?.reference ?? "", options),
-    "once",
-  );
-  const isOnlyOne = messages.length === 1;
-  const before: ContactMessage | null =
-    loaded.state === "ready" && first
-      ? {
-          name: first.name,
-          email: first.email,
-          phone: loaded.data.phone,
-          country: first.country,
-          message: loaded.data.message,
-        }
-      : null;
+const FIELDS = ["name", "email", "phone", "country", "message"] as const;
 
-  const save = async (event: FormEvent<HTMLFormElement>) => {
+function CorrectDialog({ person, first, onClose }: PersonDialogProps & { first: MessageDetail }) {
+  const { email, version, messages, hasFootprint } = person;
+  const actions = useActions();
+  const navigate = useNavigate();
+  const form = useRef<HTMLFormElement>(null);
+  const isOnlyOne = messages.length === 1;
+  const { mutate, data, error, isPending } = useMutation({
+    mutationFn: api.correct,
+    async onSuccess(answer, { changes }) {
+      if (answer.outcome === "invalid") return;
+      onClose();
+      const newEmail = changes.email?.trim() ?? email;
+      if (answer.outcome === "done" && newEmail !== email)
+        await navigate({ to: "/people", search: { email: newEmail } });
+      await reloadAll();
+      actions.showNotice(noticeOf(answer, ({ messages }) => `${plural(messages, "message")} corrected.`));
+    },
+  });
+  const errors: FieldErrors = data?.outcome === "invalid" ? data.fields : {};
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each answer
+  useEffect(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus(), [data]);
+
+  const save = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const typed = new FormData(event.currentTarget);
     const changes: Partial<ContactMessage> = {};
-    for (const field of ["name", "email", "phone", "country", "message"] as const) {
+    for (const field of FIELDS) {
       const value = typed.get(field);
-      if (typeof value === "string" && value.replaceAll("\r\n", "\n") !== before?.[field]) changes[field] = value;
+      if (typeof value === "string" && value.replaceAll("\r\n", "\n") !== first[field]) changes[field] = value;
     }
     const removesFootprint = typed.has("removes-footprint");
-    if (Object.keys(changes).length === 0 && !removesFootprint) return onClose();
-    await actions.attempt(async () => {
-      const answer = await api.correct({ email, version, changes, removesFootprint });
-      if (answer.outcome === "invalid") {
-        setErrors(answer.fields);
-        return null;
-      }
-      onClose();
-      const newEmail = changes.email?.trim() ?? email;
-      if (answer.outcome === "done" && newEmail !== email) navigate(hrefOf({ screen: "person", email: newEmail }));
-      else await onDone();
-      return noticeOf(answer, ({ messages }) => `${plural(messages, "message")} corrected.`);
-    });
+    if (Object.keys(changes).length === 0 && !removesFootprint) onClose();
+    else mutate({ email, version, changes, removesFootprint });
   };
 
   return (
@@ -252,31 +250,28 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
         {hasFootprint && "Another country gives another footprint estimate. "}E-mails that were already sent stay as
         they are.
       </p>
-      {before ? (
-        <form className="dialog-form" onSubmit={save} noValidate>
-          <TextField field="name" value={before.name} error={errors.name} />
-          <TextField field="email" value={before.email} error={errors.email} />
-          <TextField field="phone" value={before.phone} error={errors.phone} />
-          <CountryField value={before.country} error={errors.country} />
-          {isOnlyOne && <TextField field="message" value={before.message} error={errors.message} />}
-          {hasFootprint && (
-            <label className="dialog-check">
-              <input type="checkbox" name="removes-footprint" />
-              {isOnlyOne ? "Remove the footprint estimate" : "Remove all footprint estimates"}
-            </label>
-          )}
-          <div className="dialog-actions">
-            <button type="button" className="button button-outline" onClick={onClose}>
-              Cancel
-            </button>
-            <button type="submit" className="button button-primary">
-              Save
-            </button>
-          </div>
-        </form>
-      ) : (
-        <LoadingRows label="Loading what is stored" count={3} />
-      )}
+      <form className="dialog-form" ref={form} onSubmit={save} noValidate>
+        <TextField field="name" value={first.name} error={errors.name} />
+        <TextField field="email" value={first.email} error={errors.email} />
+        <TextField field="phone" value={first.phone} error={errors.phone} />
+        <CountryField value={first.country} error={errors.country} />
+        {isOnlyOne && <TextField field="message" value={first.message} error={errors.message} />}
+        {hasFootprint && (
+          <label className="dialog-check">
+            <input type="checkbox" name="removes-footprint" />
+            {isOnlyOne ? "Remove the footprint estimate" : "Remove all footprint estimates"}
+          </label>
+        )}
+        <DialogError error={error} />
+        <div className="dialog-actions">
+          <button type="button" className="button button-outline" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button button-primary" disabled={isPending}>
+            Save
+          </button>
+        </div>
+      </form>
     </Dialog>
   );
 }
@@ -294,7 +289,7 @@ function TextField({ field, value, error }: FieldProps & { field: Exclude<Contac
     defaultValue: value,
     maxLength: MAX_LENGTH[field],
     autoComplete: "off",
-    ...(error && { "aria-invalid": true, "aria-describedby": `${id}-error` }),
+    ...invalidProps(id, error),
   };
   return (
     <div className="filter">
@@ -314,7 +309,7 @@ function CountryField({ value, error }: FieldProps) {
       <label className="filter-label" htmlFor={id}>
         {LABEL.country}
       </label>
-      <select id={id} name="country" defaultValue={value} {...(error && { "aria-describedby": `${id}-error` })}>
+      <select id={id} name="country" defaultValue={value} {...invalidProps(id, error)}>
         <option value="">No country</option>
         {allCountries().map(([code, name]) => (
           <option key={code} value={code}>
@@ -327,32 +322,35 @@ function CountryField({ value, error }: FieldProps) {
   );
 }
 
+const invalidProps = (id: string, error: string | undefined) =>
+  error ? { "aria-invalid": true, "aria-describedby": `${id}-error` } : {};
+
 function FieldError({ id, error }: { id: string; error: string | undefined }) {
   return error ? (
-    <p className="field-error" id={id} role="alert">
+    <p className="field-error" id={id}>
       {error}
     </p>
   ) : null;
 }
 
-function EraseDialog({ person: { email, version, messages }, onClose, onDone }: PersonDialogProps) {
+function EraseDialog({ person: { email, version, messages }, onClose }: PersonDialogProps) {
   const actions = useActions();
   const [typed, setTyped] = useState("");
   const isSame = typed.trim().toLowerCase() === email.trim().toLowerCase();
   const count = plural(messages.length, "message");
-
-  const erase = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    if (!isSame) return;
-    await actions.attempt(async () => {
-      const answer = await api.erase({ email, version, confirmation: typed.trim() });
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: api.erase,
+    async onSuccess(answer) {
       onClose();
-      await onDone();
-      return noticeOf(
-        answer,
-        ({ messages, files }) => `${plural(messages, "message")} and ${plural(files, ".eml file")} erased.`,
-      );
-    });
+      await reloadAll();
+      const done = ({ messages, files }: { messages: number; files: number }) =>
+        `${plural(messages, "message")} and ${plural(files, ".eml file")} erased.`;
+      actions.showNotice(noticeOf(answer, done));
+    },
+  });
+  const erase = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (isSame) mutate({ email, version, confirmation: typed.trim() });
   };
 
   return (
@@ -377,11 +375,12 @@ function EraseDialog({ person: { email, version, messages }, onClose, onDone }: 
             onChange={(event) => setTyped(event.target.value)}
           />
         </label>
+        <DialogError error={error} />
         <div className="dialog-actions">
           <button type="button" className="button button-outline" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button button-danger" disabled={!isSame}>
+          <button type="submit" className="button button-danger" disabled={!isSame || isPending}>
             Erase {count}
           </button>
         </div>

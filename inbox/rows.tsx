@@ -1,6 +1,7 @@
+import { Link } from "@tanstack/react-router";
 import type { InboxState, MessageItem } from "../contract/inbox.ts";
 import { countryName, Moment, STATE_NAME, VisitorText } from "./labels.tsx";
-import { hrefOf, Link } from "./router.tsx";
+import type { ListView } from "./list-view.ts";
 
 export type Shape = InboxState | "answered" | "restricted";
 
@@ -49,10 +50,12 @@ interface MessageRowsProps {
   label: string;
   /** Rows that were not there a moment ago. */
   fresh?: ReadonlySet<string>;
+  /** The list that these are a page of. */
+  view?: Partial<ListView>;
   selection?: { isSelected(reference: string): boolean; toggle(reference: string): void };
 }
 
-export function MessageRows({ messages, now, label, fresh, selection }: MessageRowsProps) {
+export function MessageRows({ messages, now, label, fresh, view = {}, selection }: MessageRowsProps) {
   return (
     <ul className={selection ? "rows rows-selectable" : "rows"} aria-label={label}>
       {messages.map((message) => {
@@ -74,7 +77,13 @@ export function MessageRows({ messages, now, label, fresh, selection }: MessageR
                 </span>
               </label>
             )}
-            <Link className="row-link" id={rowId(reference)} href={hrefOf({ screen: "message", reference })}>
+            <Link
+              className="row-link"
+              id={rowId(reference)}
+              to="/messages/$reference"
+              params={{ reference }}
+              search={view}
+            >
               <span className="row-who">
                 <span className="row-name">
                   <VisitorText text={name} />
