@@ -104,7 +104,9 @@ export async function openPostgres(databaseUrl: string, options: PostgresOptions
     eraseTraces: async () => void (await queryLong(pool, "VACUUM FULL messages, message_events")),
     // The server does this by itself.
     checkpoint: async () => {},
-    verify: async () => {},
+    async verify() {
+      if (pool.ending) throw new StoreUnavailable("The message database is closed");
+    },
     copyTo: (file) => copyToSqlite(pool, file),
     async close() {
       if (!pool.ending) await pool.end();
