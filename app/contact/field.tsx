@@ -17,7 +17,7 @@ export function TextField({
 }: FieldFrame & Native<InputHTMLAttributes<HTMLInputElement>>) {
   return (
     <Frame name={name} label={label} error={error}>
-      <input {...controlProps(name, error)} maxLength={MAX_LENGTH[name]} required {...native} />
+      <input {...requiredProps(name, error)} maxLength={MAX_LENGTH[name]} {...native} />
     </Frame>
   );
 }
@@ -30,7 +30,7 @@ export function TextArea({
 }: FieldFrame & Native<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
   return (
     <Frame name={name} label={label} error={error}>
-      <textarea {...controlProps(name, error)} maxLength={MAX_LENGTH[name]} required {...native} />
+      <textarea {...requiredProps(name, error)} maxLength={MAX_LENGTH[name]} {...native} />
     </Frame>
   );
 }
@@ -86,6 +86,11 @@ export function controlProps(name: string, error: string | undefined, hint?: str
     ...(hint !== undefined && { "aria-describedby": hintId(name) }),
     ...(error !== undefined && { "aria-invalid": true, "aria-describedby": errorId(name) }),
   };
+}
+
+/** Not invalid until we say so: Firefox reports a required field as invalid while it is still empty. */
+function requiredProps(name: ContactField, error: string | undefined) {
+  return { ...controlProps(name, error), required: true, "aria-invalid": error !== undefined };
 }
 
 function errorId(name: string): string {
