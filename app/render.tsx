@@ -50,7 +50,7 @@ async function renderScriptTexts(): Promise<string> {
   const { EveryResult } = await import("./contact/every-result.tsx");
   const states: FormState[] = [
     { phase: "sent", reference: "0", totalKg: 0 },
-    { phase: "failed", error: "", fields: {} },
+    { phase: "failed", error: "", fields: {}, edited: [] },
     { phase: "broken" },
   ];
   const alerts = states.map((state) => renderToStaticMarkup(<FormAlert state={state} apiBase="" />));

@@ -1,8 +1,17 @@
 import type { FieldErrors } from "./contact-message.ts";
-import type { FootprintErrors } from "./footprint-fields.ts";
+import { AMOUNTS, CHOICES, DISTANCES, FIELD_PREFIX, type FootprintErrors } from "./footprint-fields.ts";
 
 /** One sentence for each field that cannot be used, by the name of the field. */
 export type AnswerErrors = FieldErrors & FootprintErrors;
+
+/** Each problem as a sentence that can stand apart from its field: those of the estimate start with their label. */
+export function problemsOf(fields: AnswerErrors): [name: string, sentence: string][] {
+  const labels: Readonly<Record<string, { label: string } | undefined>> = { ...AMOUNTS, ...DISTANCES, ...CHOICES };
+  return Object.entries(fields).map(([name, text = ""]) => {
+    const field = name.startsWith(FIELD_PREFIX) ? labels[name.slice(FIELD_PREFIX.length)] : undefined;
+    return [name, field ? `${field.label}: ${text}` : text];
+  });
+}
 
 /** What `/send-email` answers. `success: true` means that the message is on disk. */
 export type SendEmailAnswer =
@@ -14,8 +23,6 @@ export type SendEmailAnswer =
 export const ALERT_ID = {
   sent: "message-sent",
   failed: "message-failed",
-  /** Failed as well, because of an amount of the estimate: browsers check the other fields themselves. */
-  unreadable: "message-unreadable",
   /** Failed as well, but only for now. */
   limited: "message-limited",
   broken: "message-error",
@@ -26,8 +33,8 @@ export const REFERENCE_PARAMETER = "reference";
 export const REFERENCE_PATTERN = /^[A-Z]{2,4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/;
 export const REFERENCE_SLOT_ID = "sent-reference";
 
-/** In the alert about the estimate, the server writes here which amount it means, and what to do about it. */
-export const PROBLEMS_SLOT_ID = "unreadable-amounts";
+/** An attribute: the elements that have it hold a general reason, which the server replaces by the one it knows. */
+export const PROBLEMS_SLOT = "data-problems";
 
 /** Beside it, where the message came with an estimate, the total in kg. */
 export const FOOTPRINT_PARAMETER = "footprint";

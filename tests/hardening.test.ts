@@ -137,7 +137,7 @@ describe("a forged host", () => {
       expect(page).toContain("Get in Touch");
       const form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 6\r\n\r\nname=A";
       const sentBack = await exchange(port, text("POST /send-email", form));
-      expect(parseAnswer(sentBack).headers.location).toBe("/contact#message-failed");
+      expect(parseAnswer(sentBack).headers.location).toMatch(/^\/contact\?[^#]+#message-failed$/);
       for (const received of [page, sentBack]) expect(received).not.toMatch(/evil\.example|<script>(?!add)/);
     },
   );

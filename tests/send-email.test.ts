@@ -294,11 +294,17 @@ describe("a form without script", () => {
     expect(subject.wakes()).toBe(1);
   });
 
-  test("is sent back to the failure alert when a field is wrong", async () => {
-    expect((await form({ ...BODY, email: "x" })).headers.location).toBe("/contact#message-failed");
-    expect((await form({ ...BODY, "footprint.carKm": "far" })).headers.location).toMatch(
-      /^\/contact\?problems=Car%3A\+Enter\+[^&#<]+&code=[\w-]{16}#message-unreadable$/,
+  test("is sent back to the failure alert, which names every wrong field", async () => {
+    const wrong = { ...BODY, name: " ", email: "x", "footprint.carKm": "far", "footprint.<b>": "1" };
+    const location = String((await form(wrong)).headers.location);
+    expect(location).toMatch(/^\/contact\?problems=[^&#<]+&code=[\w-]{16}#message-failed$/);
+    const page = await pageAt(location);
+    expect(page).toMatch(
+      />Enter your name\. Enter an e-mail address like name@example\.com\. Car: Enter a number of km[^<]*<\/span> Go back/,
     );
+    expect(page).not.toContain("Please check every field.");
+    expect(await pageAt("/contact")).toContain(">Please check every field.</span> Go back");
+    expect(await pageAt(location.replace("name", "bank+account+number"))).toBe(await pageAt("/contact"));
   });
 
   test("is sent back with its estimate, and the page shows both", async () => {
@@ -357,12 +363,18 @@ describe("a form without script", () => {
   test("is sent back to an alert of its own when it is over the limit", async () => {
     const app = await openAnother({ RATE_LIMIT: "1/10m" });
     await form(BODY, app);
-    expect((await form({ ...BODY, message: "More" }, app)).headers.location).toBe("/contact#message-limited");
+    const location = String((await form({ ...BODY, message: "More" }, app)).headers.location);
+    expect(location).toMatch(/#message-limited$/);
+    expect((await app.app.inject({ url: location.split("#")[0] ?? "" })).body).toContain(
+      ">You have sent several messages already. Please try again in 10 minutes.</span>",
+    );
   });
 
   test("is sent back to the error alert when the store is down", async () => {
     const app = await openAnother({}, { accept: () => Promise.reject(new StoreUnavailable("down")) });
-    expect((await form(BODY, app)).headers.location).toBe("/contact#message-error");
+    expect((await form(BODY, app)).headers.location).toMatch(
+      /^\/contact\?problems=We\+cannot\+take\+messages\+just\+now\.[^#]+#message-error$/,
+    );
   });
 
   test("is sent back to the page's own origin when that is another", async () => {

@@ -1,10 +1,10 @@
-import { type MouseEvent, type FormEvent as SubmitEvent, useEffect, useReducer, useRef } from "react";
+import { type FormEvent as SubmitEvent, useEffect, useReducer, useRef } from "react";
 import { type ContactField, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
 import { rememberCountry, restoreCountry, useCountries } from "./countries.ts";
 import { Select, TextArea, TextField } from "./field.tsx";
 import { type FootprintHandle, FootprintPart } from "./footprint-part.tsx";
-import { FormAlert } from "./form-alert.tsx";
+import { ErrorSummary, FormAlert } from "./form-alert.tsx";
 import { fieldErrors, nextState, START } from "./form-state.ts";
 import { createIdempotencyKey, sendMessage } from "./send-message.ts";
 
@@ -26,6 +26,7 @@ const FORM_ID = "message-form";
 export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFormProps) {
   const [state, dispatch] = useReducer(nextState, START);
   const form = useRef<HTMLFormElement>(null);
+  const summary = useRef<HTMLDivElement>(null);
   const footprint = useRef<FootprintHandle>(null);
   // The estimate is read from uncontrolled fields; a new number here makes it read them again.
   const [, countEdit] = useReducer((count: number) => count + 1, 0);
@@ -34,6 +35,9 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   const lastSent = useRef({ body: "", key: "" });
   const countries = useCountries(countriesUrl);
   const errors = fieldErrors(state);
+
+  // From here on, all problems are named at once; without script the browser asks for one field after the other.
+  useEffect(() => form.current?.setAttribute("novalidate", ""), []);
 
   // Shows a new outcome once it is rendered. Only a new one, so that nothing moves while the visitor corrects a field.
   useEffect(() => {
@@ -45,13 +49,8 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
       countEdit();
     }
     isSubmitting.current = false;
-    // Not only within the form's element: the estimate's fields belong to the form, but stand beside it.
-    const controls = [...(form.current?.elements ?? [])].filter((control) => control instanceof HTMLElement);
-    const firstInvalid = controls.find((control) => control.hasAttribute("aria-invalid"));
-    if (firstInvalid) {
-      if (firstInvalid.id.startsWith(FIELD_PREFIX)) footprint.current?.open();
-      firstInvalid.focus();
-    } else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
+    if (summary.current) summary.current.focus();
+    else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
   }, [state]);
 
   useEffect(() => {
@@ -63,8 +62,10 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   async function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     if (isSubmitting.current) return;
-    isSubmitting.current = true;
     const typed = [...new FormData(event.currentTarget)].filter(([name]) => !name.startsWith(FIELD_PREFIX));
+    // Pressed once too often: the form is empty because it was sent.
+    if (state.phase === "sent" && typed.every(([, text]) => text === "")) return;
+    isSubmitting.current = true;
     const fields = Object.fromEntries(typed);
     const parsed = parseContactMessage(fields);
     const estimate = footprint.current?.read();
@@ -100,6 +101,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
       <FootprintPart ref={footprint} {...part} />
       <section className="contact-panel" aria-labelledby="form-title">
         <h2 id="form-title">Send us a Message</h2>
+        <ErrorSummary ref={summary} state={state} onPick={focusField} />
         <form
           ref={form}
           id={FORM_ID}
@@ -107,6 +109,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
           action={`${apiBase}/send-email`}
           method="post"
           aria-busy={state.phase === "sending"}
+          aria-invalid="false"
           onSubmit={submit}
           onInput={({ target }) => edit((target as HTMLInputElement).name)}
         >
@@ -138,12 +141,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
             <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
           </div>
           <FormAlert state={state} apiBase={apiBase} />
-          <button
-            type="submit"
-            className="button button-primary form-submit"
-            aria-disabled={state.phase === "sending"}
-            onClick={ignoreSecondOfDoubleClick}
-          >
+          <button type="submit" className="button button-primary form-submit" aria-disabled={state.phase === "sending"}>
             {state.phase === "sending" ? "Sending…" : "Submit"}
           </button>
         </form>
@@ -152,7 +150,9 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   );
 }
 
-/** The first one may have emptied the form already; the browser would then ask for a name below the success. */
-function ignoreSecondOfDoubleClick(event: MouseEvent): void {
-  if (event.detail > 1) event.preventDefault();
+/** Also one that is folded away. */
+function focusField(name: string): void {
+  const field = document.getElementById(name);
+  for (let fold = field?.closest("details"); fold; fold = fold.parentElement?.closest("details")) fold.open = true;
+  field?.focus();
 }

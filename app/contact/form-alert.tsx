@@ -1,6 +1,6 @@
-import type { ReactNode } from "react";
+import type { ReactNode, Ref } from "react";
 import { formatTotal } from "../../contract/footprint-fields.ts";
-import { ALERT_ID, PROBLEMS_SLOT_ID, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
+import { ALERT_ID, PROBLEMS_SLOT, problemsOf, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
 import { type FormState, START } from "./form-state.ts";
 
 const TEXT = {
@@ -11,11 +11,56 @@ const TEXT = {
 
 type Outcome = keyof typeof TEXT;
 
-/** The outcome of the last submit, announced when it appears. */
+interface ErrorSummaryProps {
+  ref: Ref<HTMLDivElement>;
+  state: FormState;
+  onPick(field: string): void;
+}
+
+/**
+ * Above the form, so that nobody has to search for the fields to correct. Gets the focus, and is then read as a whole. It
+ * lists all that the last submit found, and stays as it is while the fields are corrected, so that nothing moves.
+ */
+export function ErrorSummary({ ref, state, onPick }: ErrorSummaryProps) {
+  const problems = listedProblems(state);
+  if (problems.length === 0) return null;
+  return (
+    <div ref={ref} className="alert alert-failed error-summary" role="alert" tabIndex={-1} aria-labelledby="problems">
+      {state.phase === "failed" && <AlertText outcome="failed">{state.error} Nothing you typed is lost.</AlertText>}
+      <h3 id="problems" className="alert-text">
+        {problems.length === 1 ? "There is a problem" : `There are ${problems.length} problems`}
+      </h3>
+      <ul>
+        {problems.map(([name, sentence]) => (
+          <li key={name}>
+            <a
+              href={`#${name}`}
+              onClick={(event) => {
+                event.preventDefault();
+                onPick(name);
+              }}
+            >
+              {sentence}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function listedProblems(state: FormState) {
+  return "fields" in state ? problemsOf(state.fields) : [];
+}
+
+/**
+ * The outcome of the last submit, announced when it appears. With the roles alone, Orca drops failures and reads half of a
+ * success; with role and `aria-live` on one element, it reads all of it twice.
+ */
 export function FormAlert({ state, apiBase }: { state: FormState; apiBase: string }) {
   return (
     <>
-      <div className="alerts" role="status">
+      <div className="alerts" aria-live="polite" aria-atomic="true">
         {state.phase === "sent" && (
           <Alert outcome="sent">
             {state.reference !== "" && (
@@ -32,8 +77,10 @@ export function FormAlert({ state, apiBase }: { state: FormState; apiBase: strin
           </Alert>
         )}
       </div>
-      <div className="alerts" role="alert">
-        {state.phase === "failed" && <Alert outcome="failed">{state.error} Nothing you typed is lost.</Alert>}
+      <div className="alerts" aria-live="assertive" aria-atomic="true">
+        {state.phase === "failed" && listedProblems(state).length === 0 && (
+          <Alert outcome="failed">{state.error} Nothing you typed is lost.</Alert>
+        )}
         {state.phase === "broken" && (
           <Alert outcome="broken">
             Nothing you typed is lost. Please check your connection and press Submit again.
@@ -47,50 +94,64 @@ export function FormAlert({ state, apiBase }: { state: FormState; apiBase: strin
 
 /** Without script the server redirects to one of these by its id; each is hidden until it is the page's `:target`. */
 function AlertsWithoutScript({ apiBase }: { apiBase: string }) {
-  const goBack = "Go back one page to find what you typed, and try again.";
+  const goBack = " Go back one page to find what you typed, and try again.";
   return (
     <>
       {/* Our own server removes `hidden` for a message that it stored. Pages on another host have nobody to ask. */}
-      <div
-        hidden={apiBase === ""}
-        id={ALERT_ID.sent}
-        className="alert-target"
-        role="status"
-        tabIndex={-1}
-        suppressHydrationWarning
-      >
+      <div hidden={apiBase === ""} id={ALERT_ID.sent} className="alert-target" tabIndex={-1} suppressHydrationWarning>
         <Alert outcome="sent">
           {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes a reference here, and React must not remove it */}
           <span id={REFERENCE_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} /> We will
           answer by e-mail.
         </Alert>
       </div>
-      <div className="alert-target" id={ALERT_ID.failed} role="alert" tabIndex={-1}>
-        <Alert outcome="failed">{goBack}</Alert>
-      </div>
-      <div className="alert-target" id={ALERT_ID.unreadable} role="alert" tabIndex={-1}>
+      <div id={ALERT_ID.failed} className="alert-target" tabIndex={-1}>
         <Alert outcome="failed">
-          An amount of your estimate could not be read.{" "}
-          {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes here which, and React must not remove it */}
-          <span id={PROBLEMS_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />
+          <Problems otherwise="Please check every field." />
           {goBack}
         </Alert>
       </div>
-      <div className="alert-target" id={ALERT_ID.limited} role="alert" tabIndex={-1}>
-        <Alert outcome="failed">You have sent several messages already. Please try again later.</Alert>
+      <div id={ALERT_ID.limited} className="alert-target" tabIndex={-1}>
+        <Alert outcome="failed">
+          <Problems otherwise="You have sent several messages already. Please try again later." />
+          {goBack}
+        </Alert>
       </div>
-      <div className="alert-target" id={ALERT_ID.broken} role="alert" tabIndex={-1}>
-        <Alert outcome="broken">{goBack}</Alert>
+      <div id={ALERT_ID.broken} className="alert-target" tabIndex={-1}>
+        <Alert outcome="broken">
+          <Problems otherwise="" />
+          {goBack}
+        </Alert>
       </div>
     </>
   );
 }
 
+/** Our own server replaces the text by the reason: which fields, or when to try again. */
+function Problems({ otherwise }: { otherwise: string }) {
+  return (
+    <span
+      {...{ [PROBLEMS_SLOT]: "" }}
+      suppressHydrationWarning
+      // biome-ignore lint/security/noDangerouslySetInnerHtml: a text of ours, which React must not write again over the server's
+      dangerouslySetInnerHTML={{ __html: otherwise }}
+    />
+  );
+}
+
 function Alert({ outcome, children }: { outcome: Outcome; children: ReactNode }) {
   return (
-    <div className={`alert alert-${outcome}`}>
+    <div className={`alert alert-${outcome}`} role={outcome === "sent" ? "status" : "alert"}>
+      <AlertText outcome={outcome}>{children}</AlertText>
+    </div>
+  );
+}
+
+function AlertText({ outcome, children }: { outcome: Outcome; children: ReactNode }) {
+  return (
+    <>
       <p className="alert-text">{TEXT[outcome]}</p>
       <p className="alert-more">{children}</p>
-    </div>
+    </>
   );
 }

@@ -4,7 +4,7 @@ import { type FormState, fieldErrors, nextState, START } from "./form-state.ts";
 const sending: FormState = { phase: "sending" };
 
 test("starts idle, without errors", () => {
-  expect(START).toEqual({ phase: "idle", fields: {} });
+  expect(START).toEqual({ phase: "idle", fields: {}, edited: [] });
 });
 
 test("a success ends in sent with its reference", () => {
@@ -18,6 +18,7 @@ test("an answer without success ends in failed with the fields it names", () => 
     phase: "failed",
     error: "No.",
     fields: { name: "Enter your name." },
+    edited: [],
   });
 });
 
@@ -29,14 +30,17 @@ test("invalid fields keep the form idle", () => {
   expect(nextState(START, { type: "invalid", fields: { name: "x" } })).toEqual({
     phase: "idle",
     fields: { name: "x" },
+    edited: [],
   });
 });
 
-test("editing a field takes away its error and no other", () => {
-  const state: FormState = { phase: "failed", error: "No.", fields: { name: "a", email: "b" } };
+test("editing a field takes away its error and no other, and the list of what was wrong stays", () => {
+  const fields = { name: "a", email: "b" };
+  const state: FormState = { phase: "failed", error: "No.", fields, edited: [] };
   const edited = nextState(state, { type: "edited", field: "name" });
-  expect(fieldErrors(edited)).toEqual({ name: undefined, email: "b" });
-  expect(edited.phase).toBe("failed");
+  expect(fieldErrors(edited)).toEqual({ email: "b" });
+  expect(edited).toMatchObject({ phase: "failed", fields });
+  expect(nextState(edited, { type: "edited", field: "name" })).toBe(edited);
 });
 
 test("editing a field without an error changes nothing", () => {

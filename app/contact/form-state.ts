@@ -1,14 +1,20 @@
 import type { AnswerErrors, SendEmailAnswer } from "../../contract/send-email-answer.ts";
 
+/** What the last submit found wrong, and which of these fields were edited since. */
+interface Problems {
+  fields: AnswerErrors;
+  edited: readonly string[];
+}
+
 /**
  * `failed`: the server answered without success. `broken`: there was no readable answer. What was typed is kept in
  * every phase except `sent`.
  */
 export type FormState =
-  | { phase: "idle"; fields: AnswerErrors }
+  | ({ phase: "idle" } & Problems)
   | { phase: "sending" }
   | { phase: "sent"; reference: string; totalKg: number | null }
-  | { phase: "failed"; error: string; fields: AnswerErrors }
+  | ({ phase: "failed"; error: string } & Problems)
   | { phase: "broken" };
 
 export type FormEvent =
@@ -18,28 +24,28 @@ export type FormEvent =
   | { type: "broke" }
   | { type: "edited"; field: string };
 
-export const START: FormState = { phase: "idle", fields: {} };
+export const START: FormState = { phase: "idle", fields: {}, edited: [] };
 
 export function nextState(state: FormState, event: FormEvent): FormState {
   switch (event.type) {
     case "invalid":
-      return { phase: "idle", fields: event.fields };
+      return { phase: "idle", fields: event.fields, edited: [] };
     case "sending":
       return { phase: "sending" };
     case "answered":
       return event.answer.success
         ? { phase: "sent", reference: event.answer.reference, totalKg: event.answer.footprint?.totalKg ?? null }
-        : { phase: "failed", error: event.answer.error, fields: event.answer.fields ?? {} };
+        : { phase: "failed", error: event.answer.error, fields: event.answer.fields ?? {}, edited: [] };
     case "broke":
       return { phase: "broken" };
-    case "edited": {
-      const errors = fieldErrors(state);
-      if (!(event.field in errors) || !("fields" in state)) return state;
-      return { ...state, fields: { ...errors, [event.field]: undefined } };
-    }
+    case "edited":
+      if (!("fields" in state) || !(event.field in fieldErrors(state))) return state;
+      return { ...state, edited: [...state.edited, event.field] };
   }
 }
 
+/** Those to show beside their fields: an error goes as soon as its field is edited. */
 export function fieldErrors(state: FormState): AnswerErrors {
-  return "fields" in state ? state.fields : {};
+  if (!("fields" in state)) return {};
+  return Object.fromEntries(Object.entries(state.fields).filter(([name]) => !state.edited.includes(name)));
 }

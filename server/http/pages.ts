@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
 import { formatTotal } from "../../contract/footprint-fields.ts";
 import {
-  PROBLEMS_SLOT_ID,
+  PROBLEMS_SLOT,
   REFERENCE_SLOT_ID,
   SENT_ALERT_HIDDEN,
   SENT_ALERT_SHOWN,
@@ -114,6 +114,8 @@ function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: stri
   }
 }
 
+const PROBLEMS_ELEMENT = new RegExp(`(<span ${PROBLEMS_SLOT}="">)[^<]*`, "g");
+
 /** After a post without script: the contact page with what came of it filled in. Null for any other request. */
 function withResult(file: ServedFile, query: string | undefined, clientKey: Uint8Array): Buffer | null {
   if (file.kind !== "page" || !query) return null;
@@ -122,9 +124,9 @@ function withResult(file: ServedFile, query: string | undefined, clientKey: Uint
   const problems = readProblems(parameters, clientKey);
   if (!sent && !problems) return null;
   const html = file.variants.identity.body.toString();
-  const slot = `<span id="${sent ? REFERENCE_SLOT_ID : PROBLEMS_SLOT_ID}">`;
+  const slot = `<span id="${REFERENCE_SLOT_ID}">`;
   if (!html.includes(slot)) return null;
-  if (!sent) return Buffer.from(html.replace(slot, `${slot}${problems} `));
+  if (!sent) return Buffer.from(html.replaceAll(PROBLEMS_ELEMENT, (_, start) => start + problems));
   const { reference, estimate } = sent;
   const words = estimate
     ? ` Your estimate: ${formatTotal(estimate.totalKg)}. We understood: ${estimate.understood}.`

@@ -10,13 +10,13 @@ import {
   isFootprintField,
   parseFootprint,
 } from "../../contract/footprint.ts";
-import { AMOUNTS, DISTANCES, FIELD_PREFIX } from "../../contract/footprint-fields.ts";
-import { ALERT_ID, type AnswerErrors, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
+import { ALERT_ID, problemsOf, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
 import { type Acceptance, type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/meter.ts";
 import { networksOf } from "./client-address.ts";
-import { problemsQuery, sentQuery } from "./sent-result.ts";
+import { problemsQuery, type SentResult, sentQuery } from "./sent-result.ts";
 
 export interface SendEmailParts {
   config: Config;
@@ -76,7 +76,7 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
       return refuse(reply.header("allow", "OPTIONS, POST"), 405, "Send a message with POST.");
     });
     scope.setErrorHandler((error, request, reply) =>
-      answerError(error as Error & { statusCode?: number }, request, reply, parts.meter),
+      answerError(error as Error & { statusCode?: number }, request, reply, parts),
     );
   });
 }
@@ -113,12 +113,15 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
   const { body } = request;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     recordRefusal(request, meter, "malformed");
-    return answer(request, reply, 400, { success: false, error: "Send the message as a JSON object." });
+    return answer(request, reply, store.clientKey, 400, {
+      success: false,
+      error: "Send the message as a JSON object.",
+    });
   }
   const idempotencyKey = request.headers["idempotency-key"] ?? null;
   if (idempotencyKey !== null && !/^[\x21-\x7e]{1,255}$/.test(String(idempotencyKey))) {
     recordRefusal(request, meter, "bad-key");
-    return answer(request, reply, 400, {
+    return answer(request, reply, store.clientKey, 400, {
       success: false,
       error: "Idempotency-Key must be 1 to 255 visible characters.",
     });
@@ -128,10 +131,11 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
   if (!parsed.ok || !parsedFootprint.ok) {
     const fields = { ...(!parsed.ok && parsed.fields), ...(!parsedFootprint.ok && parsedFootprint.fields) };
     recordRefusal(request, meter, "invalid", { fields: [...new Set(Object.keys(fields).map(loggedName))] });
-    const error = "Please correct the marked fields.";
-    const problems = estimateProblems(fields);
-    const query = problems === "" ? "" : `?${problemsQuery(problems, store.clientKey)}`;
-    return answer(request, reply, 422, { success: false, error, fields }, query);
+    return answer(request, reply, store.clientKey, 422, {
+      success: false,
+      error: "Please correct the marked fields.",
+      fields,
+    });
   }
   const { message } = parsed;
   const { inputs } = parsedFootprint;
@@ -157,7 +161,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
     const estimate = footprint && { totalKg: footprint.totalKg, understood: understood.join("; ") };
     const body: SendEmailAnswer = { success: true, reference };
     if (footprint) body.footprint = { totalKg: footprint.totalKg };
-    return answer(request, reply, 200, body, `?${sentQuery({ reference, estimate }, store.clientKey)}`);
+    return answer(request, reply, store.clientKey, 200, body, { reference, estimate });
   };
   switch (acceptance.kind) {
     case "stored":
@@ -168,13 +172,13 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
       onStored("queued");
       return succeed(acceptance.reference);
     case "key-reused":
-      return answer(request, reply, 422, {
+      return answer(request, reply, store.clientKey, 422, {
         success: false,
         error: "This Idempotency-Key came with another message before.",
       });
     case "limited":
       reply.header("retry-after", Math.ceil(acceptance.retryAfterMs / 1000));
-      return answer(request, reply, 429, {
+      return answer(request, reply, store.clientKey, 429, {
         success: false,
         error: `You have sent several messages already. Please try again in ${durationInWords(acceptance.retryAfterMs)}.`,
       });
@@ -206,39 +210,41 @@ function loggedName(field: string): string {
   return isUnknown ? "footprint" : field;
 }
 
-/** For a page without script: which amounts cannot be used, by their labels. Holds nothing that a sender wrote. */
-function estimateProblems(fields: AnswerErrors): string {
-  const labels = Object.entries({ ...AMOUNTS, ...DISTANCES });
-  return labels
-    .map(([name, { label }]) => [label, fields[`${FIELD_PREFIX}${name}`]])
-    .flatMap(([label, problem]) => (problem === undefined ? [] : [`${label}: ${problem}`]))
-    .join(" ");
-}
-
 function recordRefusal({ log }: FastifyRequest, meter: Meter, reason: RefusalReason, details = {}): void {
   meter.refused(reason);
   log.info({ event: "refused", reason, ...details }, "message refused");
 }
 
+type Refusal = SendEmailAnswer & { success: false };
+
 /** A program gets JSON; a form without script is redirected to the contact page and the alert that fits. */
 function answer(
   request: FastifyRequest,
   reply: FastifyReply,
+  clientKey: Uint8Array,
   status: number,
   body: SendEmailAnswer,
-  query = "",
+  sent?: SentResult,
 ): FastifyReply {
   reply.header("cache-control", "no-store");
   if (!request.headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE)) return reply.code(status).send(body);
-  const alert = body.success ? ALERT_ID.sent : alertFor(status, body.fields);
+  const alert = body.success ? ALERT_ID.sent : alertFor(status);
+  // A body that cannot be read is no visitor's mistake.
+  const reason = body.success || status === 400 ? "" : reasonOf(body);
+  const query = sent ? `?${sentQuery(sent, clientKey)}` : reason && `?${problemsQuery(reason, clientKey)}`;
   // Another site's page needs its origin in the redirect; ours must not have one, since a proxy may hide it from us.
   const base = String(reply.getHeader("access-control-allow-origin") ?? "");
   return reply.code(303).header("location", `${base}/contact${query}#${alert}`).send();
 }
 
-function alertFor(status: number, fields: AnswerErrors = {}): string {
+/** Holds nothing that a sender wrote. */
+function reasonOf({ error, fields }: Refusal): string {
+  const sentences = fields ? problemsOf(fields).map(([, sentence]) => sentence) : [error];
+  return [...new Set(sentences)].join(" ");
+}
+
+function alertFor(status: number): string {
   if (status === 429) return ALERT_ID.limited;
-  if (Object.keys(fields).some((name) => name.startsWith(FIELD_PREFIX))) return ALERT_ID.unreadable;
   return status >= 500 ? ALERT_ID.broken : ALERT_ID.failed;
 }
 
@@ -246,13 +252,13 @@ function answerError(
   error: Error & { statusCode?: number },
   request: FastifyRequest,
   reply: FastifyReply,
-  meter: Meter,
+  { meter, store }: SendEmailParts,
 ) {
   if (error instanceof StoreUnavailable) {
     meter.refused("store-unavailable");
     request.log.error({ event: "store-unavailable", error: error.message }, "message not stored");
     reply.header("retry-after", RETRY_AFTER_STORE_S);
-    return answer(request, reply, 503, {
+    return answer(request, reply, store.clientKey, 503, {
       success: false,
       error: "We cannot take messages just now. Please try again in a minute.",
     });
@@ -261,14 +267,17 @@ function answerError(
   if (status >= 500) {
     meter.refused("failure");
     request.log.error({ event: "failure", err: error }, "message not stored");
-    return answer(request, reply, 500, {
+    return answer(request, reply, store.clientKey, 500, {
       success: false,
       error: "Something went wrong on our side. Please try again.",
     });
   }
   const [reason, text] = CLIENT_ERROR[status] ?? ["malformed", "The request could not be read."];
   recordRefusal(request, meter, reason);
-  return answer(request, reply, status, { success: false, error: error instanceof InvalidUtf8 ? error.message : text });
+  return answer(request, reply, store.clientKey, status, {
+    success: false,
+    error: error instanceof InvalidUtf8 ? error.message : text,
+  });
 }
 
 function refuse(reply: FastifyReply, status: number, error: string): FastifyReply {

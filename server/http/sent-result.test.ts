@@ -27,7 +27,7 @@ test("nothing is read of a query that was made up, changed, or made with another
   expect(readSent(new URLSearchParams(sentQuery(SENT, KEY)), new Uint8Array(32))).toBeNull();
 });
 
-test("the problems of an estimate are read back, and only as they were written", () => {
+test("the problems of a refused message are read back, and only as they were written", () => {
   const query = new URLSearchParams(problemsQuery("Car: Did you mean 1500 or 1.5?", KEY));
   expect(readProblems(query, KEY)).toBe("Car: Did you mean 1500 or 1.5?");
   expect(readSent(query, KEY)).toBeNull();

@@ -22,7 +22,7 @@ export function sentQuery({ reference, estimate }: SentResult, key: Uint8Array):
   return query.toString();
 }
 
-/** The same for a message that was refused: sentences of ours about its estimate. */
+/** The same for a message that was refused: sentences of ours about what is wrong with it. */
 export function problemsQuery(problems: string, key: Uint8Array): string {
   const query = new URLSearchParams({ [PROBLEMS_PARAMETER]: problems });
   query.set(CODE_PARAMETER, codeOf(query, key));

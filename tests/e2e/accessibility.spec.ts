@@ -55,6 +55,13 @@ test.describe("states on a phone", () => {
     await expectNoViolations(page);
   });
 
+  test("axe finds nothing on the form while it lists what is missing", async ({ page }) => {
+    await openForm(page);
+    await page.getByRole("button", { name: "Submit" }).click();
+    await expect(page.getByRole("alert", { name: "There are 4 problems" })).toBeFocused();
+    await expectNoViolations(page);
+  });
+
   for (const [state, text, answer] of FORM_STATES) {
     test(`axe finds nothing on the form while sending, then ${state}`, async ({ page }) => {
       await openForm(page);

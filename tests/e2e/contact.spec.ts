@@ -88,27 +88,16 @@ test.describe("when the server answers without success", () => {
     await expect(alert).toContainText("Try later.");
     expect(await readForm(page)).toEqual(VISITOR);
 
+    await expect(alert).toBeFocused();
+
+    await alert.getByRole("link", { name: "Enter digits." }).click();
     const phone = page.getByLabel("Phone Number", { exact: true });
     await expect(phone).toBeFocused();
     await expect(phone).toHaveAttribute("aria-invalid", "true");
     await expect(phone).toHaveAccessibleDescription("Enter digits.");
     await phone.pressSequentially("1");
-    await expect(phone).not.toHaveAttribute("aria-invalid");
+    await expect(phone).toHaveAttribute("aria-invalid", "false");
     await expect(phone).toBeFocused();
-  });
-
-  test("on a phone a failure is in view together with the field it names", async ({ page }) => {
-    await page.setViewportSize({ width: 375, height: 667 });
-    await openForm(page);
-    const fields = { name: "Enter your name." };
-    await page.route("**/send-email", (route) =>
-      route.fulfill({ status: 422, json: { success: false, error: "Please correct the marked fields.", fields } }),
-    );
-    await fillForm(page);
-    await page.getByRole("button", { name: "Submit" }).click();
-    await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
-    await expect(page.getByLabel("Name", { exact: true })).toBeInViewport();
-    await expect(page.getByText("Failed to send message.", { exact: true })).toBeInViewport();
   });
 });
 
@@ -199,20 +188,59 @@ test("the same words keep their key when sent again, other words get another", a
   expect(keys[2]).not.toBe(keys[0]);
 });
 
-test("required fields are checked by the browser, blanks by the shared rules, and nothing is sent", async ({
+test("all problems are named at once, above the form and beside their fields, and nothing is sent", async ({
   page,
 }) => {
+  await page.setViewportSize({ width: 375, height: 667 });
   await openForm(page);
   let requests = 0;
   page.on("request", (request) => request.method() === "POST" && requests++);
-  await page.getByRole("button", { name: "Submit" }).click();
-  await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
+  const field = (label: string) => page.getByLabel(label, { exact: true });
+  for (const label of ["Name", "Email", "Phone Number", "Message"]) {
+    await expect(field(label)).toHaveAttribute("aria-invalid", "false");
+  }
+
+  await page.getByRole("button", { name: "Submit" }).press("Enter");
+  const summary = page.getByRole("alert", { name: "There are 4 problems" });
+  await expect(summary).toBeFocused();
+  await expect(summary).toBeInViewport({ ratio: 1 });
+  await expect(summary.getByRole("link")).toHaveText([
+    "Enter your name.",
+    "Enter your e-mail address.",
+    "Enter your phone number.",
+    "Enter your message.",
+  ]);
+  await expect(field("Message")).toHaveAccessibleDescription("Enter your message.");
+  await expect(page.locator("#country")).not.toHaveAttribute("aria-invalid");
+
+  await test.step("a link leads to its field, with the label and the error in view; the address stays", async () => {
+    for (let press = 0; press < 3; press += 1) await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await expect(field("Phone Number")).toBeFocused();
+    await expect(page.locator("label[for=phone]")).toBeInViewport({ ratio: 1 });
+    await expect(page.locator("#phone-error")).toBeInViewport({ ratio: 1 });
+    expect(new URL(page.url()).hash).toBe("");
+  });
+
+  await test.step("while a field is corrected, its error goes, and the summary stays as it is", async () => {
+    await field("Email").fill(VISITOR.email);
+    await expect(page.locator(".field-error")).toHaveText([/name/, /phone/, /message/]);
+    await expect(summary.getByRole("link")).toHaveCount(4);
+  });
 
   await fillForm(page, { ...VISITOR, name: "   " });
   await page.getByRole("button", { name: "Submit" }).click();
-  await expect(page.getByLabel("Name", { exact: true })).toHaveAccessibleDescription("Enter your name.");
-  await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
+  await expect(page.getByRole("alert", { name: "There is a problem" })).toBeFocused();
+  await expect(field("Name")).toHaveAccessibleDescription("Enter your name.");
   expect(requests).toBe(0);
+
+  await field("Name").fill("Ada");
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page.getByText("Message sent successfully!", { exact: true })).toBeInViewport();
+  await expect(page.getByRole("alert")).toHaveCount(0);
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
+  expect(requests).toBe(1);
 });
 
 test.describe("when the country list fails", () => {
@@ -258,6 +286,6 @@ test("a submit pressed before the script arrives is a plain post, whose alert is
 
   await fillForm(page, { ...VISITOR, name: "   " });
   await page.getByRole("button", { name: "Submit" }).click();
-  await expect(page.getByText("Enter your name.")).toBeVisible();
+  await expect(page.getByRole("link", { name: "Enter your name." })).toBeVisible();
   await expect(page.getByText("Message sent successfully!", { exact: true })).toHaveCount(0);
 });

@@ -462,7 +462,7 @@ async function correctFields(page: EnginePage, gate: Gate): Promise<void> {
   await page.type("#name", "   ");
   await page.click(".form-submit");
   await page.until(() => document.querySelector("#name-error")?.textContent === "Enter your name.");
-  await page.until(() => document.activeElement?.id === "name");
+  await page.until(() => document.activeElement?.matches(".error-summary"));
   expect(posts(gate)).toBe(0);
   await page.type("#name", VISITOR.name);
 
@@ -472,9 +472,12 @@ async function correctFields(page: EnginePage, gate: Gate): Promise<void> {
   await page.click(".form-submit");
   await page.until(() => document.querySelector("#phone-error"));
   gate.changePost = null;
+  await page.until(() => document.activeElement?.matches(".error-summary"));
+  await expectInView(page, ".error-summary");
+  await page.click(".error-summary a");
   await page.until(() => document.activeElement?.id === "phone");
   await expectInView(page, "#phone");
-  await expectInView(page, ".alert-failed");
+  await expectInView(page, "#phone-error");
   expect(await values(page)).toEqual({ ...VISITOR, message: "To be corrected" });
   await page.driver.resize(1280, 900);
   await page.type("#phone", VISITOR.phone);

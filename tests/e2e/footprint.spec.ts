@@ -170,6 +170,7 @@ test.describe("what cannot be used", () => {
     await expect(part(page)).toContainText("The estimate appears once every amount can be read.");
     await part(page).locator("summary").first().click();
     await page.getByRole("button", { name: "Submit" }).click();
+    await page.getByRole("alert").getByRole("link", { name: "Natural gas: " }).click();
     await expect(amount(page, "gasKwh")).toBeFocused();
     await expect(amount(page, "gasKwh")).toBeInViewport();
 
@@ -182,6 +183,7 @@ test.describe("what cannot be used", () => {
       }),
     );
     await page.getByRole("button", { name: "Submit" }).click();
+    await page.getByRole("alert").getByRole("link", { name: "Car: Too far." }).click();
     await expect(amount(page, "carKm")).toBeFocused();
     await amount(page, "carKm").blur();
     await expect(amount(page, "carKm")).toHaveAccessibleDescription("Too far.");

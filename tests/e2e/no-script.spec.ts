@@ -4,12 +4,20 @@ import { test } from "../support/site.ts";
 
 test.use({ javaScriptEnabled: false });
 
-test("a refused message shows the failure alert, and going back finds the text", async ({ page }) => {
+test("the browser checks the fields; a refused message shows which are wrong, and going back finds the text", async ({
+  page,
+}) => {
   await page.goto("/contact");
+  await fillForm(page, { ...VISITOR, country: "", name: "" });
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
+  await expect(page).toHaveURL(/\/contact$/);
+
   await fillForm(page, { ...VISITOR, country: "", name: "   " });
   await page.getByRole("button", { name: "Submit" }).click();
   const alert = page.getByRole("alert").filter({ visible: true });
   await expect(alert.getByText("Failed to send message.", { exact: true })).toBeInViewport();
+  await expect(alert).toContainText("Enter your name. Go back one page to find what you typed, and try again.");
   await page.goBack();
   await expect(page.getByLabel("Message", { exact: true })).toHaveValue(VISITOR.message);
 });
@@ -36,7 +44,7 @@ test("an amount that cannot be read is named, and going back finds it", async ({
   await page.getByRole("button", { name: "Submit" }).click();
   const alert = page.getByRole("alert").filter({ visible: true });
   await expect(alert).toContainText(
-    "An amount of your estimate could not be read. Natural gas: Did you mean 1500 or 1.5? Car: Enter a number of km",
+    "Failed to send message.Natural gas: Did you mean 1500 or 1.5? Car: Enter a number of km",
   );
   await page.goBack();
   await expect(page.locator('[id="footprint.carKm"]')).toHaveValue("far");
