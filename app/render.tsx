@@ -49,7 +49,7 @@ async function renderScriptTexts(): Promise<string> {
   // As the page itself does: else its figures would be in the same file as the form.
   const { EveryResult } = await import("./contact/every-result.tsx");
   const states: FormState[] = [
-    { phase: "sent", reference: "0", totalKg: 0 },
+    { phase: "sent", reference: "0", totalKg: 0, keepsEdits: true },
     { phase: "failed", error: "", fields: {}, edited: [] },
     { phase: "broken" },
   ];

@@ -1,7 +1,8 @@
-import { type FormEvent as SubmitEvent, useEffect, useReducer, useRef } from "react";
+import { type FocusEvent, type FormEvent as SubmitEvent, useEffect, useReducer, useRef, useState } from "react";
 import { type ContactField, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
 import { rememberCountry, restoreCountry, useCountries } from "./countries.ts";
+import { EmailSuggestion } from "./email-suggestion.tsx";
 import { Select, TextArea, TextField } from "./field.tsx";
 import { type FootprintHandle, FootprintPart } from "./footprint-part.tsx";
 import { ErrorSummary, FormAlert } from "./form-alert.tsx";
@@ -18,6 +19,8 @@ interface ContactFormProps {
 }
 
 const FORM_ID = "message-form";
+/** Longer than a press takes: what appears while one leaves a field must not move the button out of the pointer. */
+const ASK_AFTER_MS = 300;
 
 /**
  * Works as a plain form until its script has loaded. The fields are uncontrolled, so that the script keeps what was
@@ -34,6 +37,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   const isSubmitting = useRef(false);
   const lastSent = useRef({ body: "", key: "" });
   const countries = useCountries(countriesUrl);
+  const [leftEmail, setLeftEmail] = useState("");
   const errors = fieldErrors(state);
 
   // From here on, all problems are named at once; without script the browser asks for one field after the other.
@@ -42,12 +46,6 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   // Shows a new outcome once it is rendered. Only a new one, so that nothing moves while the visitor corrects a field.
   useEffect(() => {
     if (!isSubmitting.current || state.phase === "sending") return;
-    if (state.phase === "sent") {
-      form.current?.reset();
-      rememberCountry("");
-      footprint.current?.close();
-      countEdit();
-    }
     isSubmitting.current = false;
     if (summary.current) summary.current.focus();
     else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
@@ -62,7 +60,8 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   async function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     if (isSubmitting.current) return;
-    const typed = [...new FormData(event.currentTarget)].filter(([name]) => !name.startsWith(FIELD_PREFIX));
+    const form = event.currentTarget;
+    const typed = [...new FormData(form)].filter(([name]) => !name.startsWith(FIELD_PREFIX));
     // Pressed once too often: the form is empty because it was sent.
     if (state.phase === "sent" && typed.every(([, text]) => text === "")) return;
     isSubmitting.current = true;
@@ -73,10 +72,18 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     if (Object.keys(problems).length > 0) return dispatch({ type: "invalid", fields: problems });
 
     dispatch({ type: "sending" });
+    const sent = new Map(fieldsOf(form).map((field) => [field, contentOf(field)]));
     try {
       const body = JSON.stringify({ ...fields, ...estimate?.fields });
       const answer = await sendMessage(apiBase, body, keyFor(body));
-      dispatch({ type: "answered", answer });
+      let keepsEdits = false;
+      if (answer.success) {
+        keepsEdits = clear(form, sent);
+        rememberCountry(form.country.value);
+        if (!keepsEdits) footprint.current?.close();
+        setLeftEmail("");
+      }
+      dispatch({ type: "answered", answer, keepsEdits });
     } catch (error) {
       console.error("Sending the message failed.", error);
       dispatch({ type: "broke" });
@@ -90,8 +97,20 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   }
 
   function edit(field: string) {
+    if (field === "email") setLeftEmail("");
     dispatch({ type: "edited", field });
     countEdit();
+  }
+
+  function askAboutEmail({ target }: FocusEvent<HTMLInputElement>) {
+    setTimeout(() => document.activeElement !== target && setLeftEmail(target.value), ASK_AFTER_MS);
+  }
+
+  function acceptEmail(address: string) {
+    const field = form.current?.email as HTMLInputElement;
+    field.value = address;
+    field.focus();
+    edit("email");
   }
 
   const field = (name: ContactField, label: string) => ({ name, label, error: errors[name] });
@@ -121,7 +140,12 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
             autoComplete="email"
             inputMode="email"
             spellCheck={false}
-          />
+            onBlur={askAboutEmail}
+          >
+            <p className="field-hint" aria-live="polite" aria-atomic="true">
+              <EmailSuggestion typed={leftEmail} onAccept={acceptEmail} />
+            </p>
+          </TextField>
           <TextField {...field("phone", "Phone Number")} type="tel" autoComplete="tel" inputMode="tel" />
           <Select
             {...field("country", "Country")}
@@ -148,6 +172,30 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
       </section>
     </>
   );
+}
+
+type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+function fieldsOf({ elements }: HTMLFormElement): Field[] {
+  return [...elements].filter((element) => element.matches("input, textarea, select")) as Field[];
+}
+
+function contentOf(field: Field): string {
+  return "checked" in field ? `${field.checked} ${field.value}` : field.value;
+}
+
+/** Empties each field that still holds what was sent. True if another one was changed since. */
+function clear(form: HTMLFormElement, sent: ReadonlyMap<Field, string>): boolean {
+  let isAnyChanged = false;
+  for (const field of fieldsOf(form)) {
+    if (sent.get(field) !== contentOf(field)) isAnyChanged = true;
+    else if (field instanceof HTMLSelectElement) field.selectedIndex = 0;
+    else {
+      field.value = field.defaultValue;
+      if (field instanceof HTMLInputElement) field.checked = field.defaultChecked;
+    }
+  }
+  return isAnyChanged;
 }
 
 /** Also one that is folded away. */

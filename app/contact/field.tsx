@@ -1,4 +1,10 @@
-import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes, TextareaHTMLAttributes } from "react";
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useRef,
+} from "react";
 import { type ContactField, MAX_LENGTH } from "../../contract/contact-message.ts";
 
 interface FieldFrame {
@@ -9,30 +15,50 @@ interface FieldFrame {
 
 type Native<Attributes> = Omit<Attributes, "name" | "id">;
 
+// No field has a `maxlength`: browsers would cut what is pasted, without a word.
+
 export function TextField({
   name,
   label,
   error,
+  children,
   ...native
 }: FieldFrame & Native<InputHTMLAttributes<HTMLInputElement>>) {
   return (
     <Frame name={name} label={label} error={error}>
-      <input {...requiredProps(name, error)} maxLength={MAX_LENGTH[name]} {...native} />
+      <input {...requiredProps(name, error)} {...native} />
+      {children}
     </Frame>
   );
 }
 
+/** From here on visitors are told how many characters are left. */
+const NEAR_LIMIT = 500;
+
+/** Says how much room is left when there is little, and keeps a text that is too long. Counts whenever it is rendered. */
 export function TextArea({
   name,
   label,
   error,
   ...native
 }: FieldFrame & Native<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const left = MAX_LENGTH[name] - (area.current?.value.trim().length ?? 0);
+  const tooLong = left < 0 ? `This is ${characters(-left)} too long. Nothing is cut: please shorten it.` : undefined;
+  const hint = left >= 0 && left <= NEAR_LIMIT ? `${characters(left)} left` : undefined;
   return (
-    <Frame name={name} label={label} error={error}>
-      <textarea {...requiredProps(name, error)} maxLength={MAX_LENGTH[name]} {...native} />
+    <Frame name={name} label={label} error={tooLong ?? error} hint={hint}>
+      <textarea ref={area} {...requiredProps(name, tooLong ?? error, hint)} {...native} />
+      {/* Not with every key: only when another hundred is used up. */}
+      <p className="visually-hidden" aria-live="polite">
+        {tooLong ? "The text is too long." : hint && `No more than ${characters(Math.ceil(left / 100) * 100)} left`}
+      </p>
     </Frame>
   );
+}
+
+function characters(count: number): string {
+  return `${count.toLocaleString("en-GB")} ${count === 1 ? "character" : "characters"}`;
 }
 
 export function Select({
@@ -89,8 +115,8 @@ export function controlProps(name: string, error: string | undefined, hint?: str
 }
 
 /** Not invalid until we say so: Firefox reports a required field as invalid while it is still empty. */
-function requiredProps(name: ContactField, error: string | undefined) {
-  return { ...controlProps(name, error), required: true, "aria-invalid": error !== undefined };
+function requiredProps(name: ContactField, error: string | undefined, hint?: string) {
+  return { ...controlProps(name, error, hint), required: true, dir: "auto", "aria-invalid": error !== undefined };
 }
 
 function errorId(name: string): string {

@@ -74,6 +74,7 @@ export function FormAlert({ state, apiBase }: { state: FormState; apiBase: strin
                 )}
               </>
             )}
+            {state.keepsEdits && " What you changed while it was sent is still in the form, and was not sent."}
           </Alert>
         )}
       </div>

@@ -8,13 +8,17 @@ test("starts idle, without errors", () => {
 });
 
 test("a success ends in sent with its reference", () => {
-  const state = nextState(sending, { type: "answered", answer: { success: true, reference: "BC-7K3Q-9M" } });
-  expect(state).toEqual({ phase: "sent", reference: "BC-7K3Q-9M", totalKg: null });
+  const state = nextState(sending, {
+    type: "answered",
+    answer: { success: true, reference: "BC-7K3Q-9M" },
+    keepsEdits: false,
+  });
+  expect(state).toEqual({ phase: "sent", reference: "BC-7K3Q-9M", totalKg: null, keepsEdits: false });
 });
 
 test("an answer without success ends in failed with the fields it names", () => {
   const answer = { success: false as const, error: "No.", fields: { name: "Enter your name." } };
-  expect(nextState(sending, { type: "answered", answer })).toEqual({
+  expect(nextState(sending, { type: "answered", answer, keepsEdits: true })).toEqual({
     phase: "failed",
     error: "No.",
     fields: { name: "Enter your name." },
@@ -44,6 +48,11 @@ test("editing a field takes away its error and no other, and the list of what wa
 });
 
 test("editing a field without an error changes nothing", () => {
-  const states: FormState[] = [START, sending, { phase: "sent", reference: "", totalKg: null }, { phase: "broken" }];
+  const states: FormState[] = [
+    START,
+    sending,
+    { phase: "sent", reference: "", totalKg: null, keepsEdits: false },
+    { phase: "broken" },
+  ];
   for (const state of states) expect(nextState(state, { type: "edited", field: "name" })).toBe(state);
 });

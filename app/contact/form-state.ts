@@ -13,14 +13,15 @@ interface Problems {
 export type FormState =
   | ({ phase: "idle" } & Problems)
   | { phase: "sending" }
-  | { phase: "sent"; reference: string; totalKg: number | null }
+  /** `keepsEdits`: what was changed while the message was sent is still in the form. */
+  | { phase: "sent"; reference: string; totalKg: number | null; keepsEdits: boolean }
   | ({ phase: "failed"; error: string } & Problems)
   | { phase: "broken" };
 
 export type FormEvent =
   | { type: "invalid"; fields: AnswerErrors }
   | { type: "sending" }
-  | { type: "answered"; answer: SendEmailAnswer }
+  | { type: "answered"; answer: SendEmailAnswer; keepsEdits: boolean }
   | { type: "broke" }
   | { type: "edited"; field: string };
 
@@ -32,10 +33,12 @@ export function nextState(state: FormState, event: FormEvent): FormState {
       return { phase: "idle", fields: event.fields, edited: [] };
     case "sending":
       return { phase: "sending" };
-    case "answered":
-      return event.answer.success
-        ? { phase: "sent", reference: event.answer.reference, totalKg: event.answer.footprint?.totalKg ?? null }
-        : { phase: "failed", error: event.answer.error, fields: event.answer.fields ?? {}, edited: [] };
+    case "answered": {
+      const { answer, keepsEdits } = event;
+      return answer.success
+        ? { phase: "sent", reference: answer.reference, totalKg: answer.footprint?.totalKg ?? null, keepsEdits }
+        : { phase: "failed", error: answer.error, fields: answer.fields ?? {}, edited: [] };
+    }
     case "broke":
       return { phase: "broken" };
     case "edited":

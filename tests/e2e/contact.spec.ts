@@ -19,11 +19,11 @@ test("the form as it first appears: words, fields, countries in order, and a tra
     await expect(page.getByRole("heading", { name: "Send us a Message" })).toBeVisible();
 
     for (const [label, attributes] of [
-      ["Name", { type: null, autocomplete: "name", required: "", maxlength: "100" }],
-      ["Email", { type: "email", autocomplete: "email", inputmode: "email", required: "", maxlength: "254" }],
-      ["Phone Number", { type: "tel", autocomplete: "tel", inputmode: "tel", required: "", maxlength: "40" }],
+      ["Name", { type: null, autocomplete: "name", required: "", dir: "auto" }],
+      ["Email", { type: "email", autocomplete: "email", inputmode: "email", required: "", dir: "auto" }],
+      ["Phone Number", { type: "tel", autocomplete: "tel", inputmode: "tel", required: "", dir: "auto" }],
       ["Country", { autocomplete: "country", required: null }],
-      ["Message", { required: "", maxlength: "5000" }],
+      ["Message", { required: "", dir: "auto", maxlength: null }],
     ] as const) {
       const field = page.getByLabel(label, { exact: true });
       for (const [name, value] of Object.entries(attributes)) expect(await field.getAttribute(name)).toBe(value);
@@ -138,6 +138,81 @@ test("pressed often, the button sends once and shows that it is busy", async ({ 
   held.resolve();
   await expect(page.getByText("BC-TEST-00")).toBeVisible();
   expect(requests).toBe(1);
+});
+
+test("what is typed while a message is sent stays, and is said not to be part of it", async ({ page }) => {
+  await openForm(page);
+  const held = Promise.withResolvers<void>();
+  await page.route("**/send-email", async (route) => {
+    await held.promise;
+    await route.fulfill({ json: { success: true, reference: "BC-TEST-00" } });
+  });
+  await fillForm(page);
+  await page.getByRole("button", { name: "Submit" }).click();
+  await page.getByLabel("Message", { exact: true }).press("ControlOrMeta+End");
+  await page.keyboard.type(" And a solar roof?");
+  held.resolve();
+  await expect(page.getByRole("status")).toContainText(
+    "BC-TEST-00. We will answer by e-mail. What you changed while it was sent is still in the form, and was not sent.",
+  );
+  expect(await readForm(page)).toEqual({ ...EMPTY, message: `${VISITOR.message} And a solar roof?` });
+  await expect(page.getByLabel("Message", { exact: true })).toBeFocused();
+});
+
+test("a long message: counted near the limit, kept whole above it, and never higher than half the screen", async ({
+  page,
+}) => {
+  await openForm(page);
+  const message = page.getByLabel("Message", { exact: true });
+  const paste = async (text: string) => {
+    await message.fill("");
+    await message.evaluate((_, text) => document.execCommand("insertText", false, text), text);
+  };
+  await paste("Line\n".repeat(800));
+  await expect(message).toHaveAccessibleDescription("");
+  expect((await message.boundingBox())?.height).toBe((page.viewportSize()?.height ?? 0) / 2);
+  await paste("x".repeat(4960));
+  await expect(message).toHaveAccessibleDescription("40 characters left");
+  const status = page.locator(".field-message [aria-live]");
+  await expect(status).toHaveText("No more than 100 characters left");
+
+  await fillForm(page);
+  await paste("y".repeat(6000));
+  await expect(message).toHaveAccessibleDescription(
+    "This is 1,000 characters too long. Nothing is cut: please shorten it.",
+  );
+  await expect(message).toHaveAttribute("aria-invalid", "true");
+  await expect(status).toHaveText("The text is too long.");
+  await page.getByRole("button", { name: "Submit" }).click();
+  const link = page.getByRole("link", { name: "Keep your message to 5,000 characters or fewer." });
+  await expect(link).toBeInViewport();
+  await expect(message).toHaveValue("y".repeat(6000));
+});
+
+test("an address that looks wrong is asked about, and sent as it is all the same", async ({ page }) => {
+  await openForm(page);
+  const email = page.getByLabel("Email", { exact: true });
+  await fillForm(page, { ...VISITOR, email: "ada@gmail" });
+  const question = page.getByText("Did you mean ada@gmail.com?");
+  await expect(question).toHaveAttribute("aria-live", "polite");
+  await email.press("End");
+  await email.press("Backspace");
+  await expect(question).toHaveCount(0);
+  await page.keyboard.type("l");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "ada@gmail.com" }).press("Enter");
+  await expect(email).toHaveValue("ada@gmail.com");
+  await expect(email).toBeFocused();
+  await expect(question).toHaveCount(0);
+
+  await email.fill("ada@company");
+  await page.keyboard.press("Tab");
+  await expect(page.getByText("Is this address complete?")).toBeVisible();
+  const request = page.waitForRequest("**/send-email");
+  await page.getByRole("button", { name: "Submit" }).click();
+  expect((await request).postDataJSON()).toMatchObject({ email: "ada@company" });
+  await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
+  await expect(page.getByText("Is this address complete?")).toHaveCount(0);
 });
 
 test("a message is sent over plain HTTP, where browsers withhold much of `crypto`", async ({

@@ -1,0 +1,58 @@
+/** Where most private addresses are, and a few that only look like a slip of one of them. */
+const KNOWN_DOMAINS =
+  "gmail.com googlemail.com yahoo.com yahoo.co.uk ymail.com hotmail.com hotmail.co.uk outlook.com live.com live.co.uk icloud.com aol.com mail.com gmx.com gmx.de gmx.net web.de proton.me protonmail.com btinternet.com orange.fr free.fr".split(
+    " ",
+  );
+/** No such endings exist. */
+const MISTYPED_COM = /\.(con|cmo|ocm|vom|xom|comm|cpm)$/;
+
+/**
+ * The address that was probably meant, or the address itself where it merely looks incomplete. Null where nothing looks
+ * wrong. Only a question: every address that the form accepts may be right.
+ */
+export function suggestEmail(address: string): string | null {
+  const [, local, typed] = /^([^@\s]+)@([^@\s]+)$/.exec(address.trim()) ?? [];
+  if (local === undefined || typed === undefined) return null;
+  const domain = typed.toLowerCase();
+  if (KNOWN_DOMAINS.includes(domain)) return null;
+  const isWhole = domain.includes(".");
+  const meant = KNOWN_DOMAINS.find((known) => isOneSlip(domain, isWhole ? known : (known.split(".")[0] ?? "")));
+  if (meant !== undefined) return `${local}@${meant}`;
+  if (MISTYPED_COM.test(domain)) return `${local}@${domain.replace(MISTYPED_COM, ".com")}`;
+  return isWhole ? null : address;
+}
+
+/** Whether the texts are the same but for one letter too many, too few, another one, or two that changed places. */
+function isOneSlip(a: string, b: string): boolean {
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start += 1;
+  const [restA, restB] = [a.slice(start), b.slice(start)];
+  return (
+    a === b ||
+    restA.slice(1) === restB ||
+    restA === restB.slice(1) ||
+    restA.slice(1) === restB.slice(1) ||
+    (restA.slice(2) === restB.slice(2) && restA[0] === restB[1] && restA[1] === restB[0])
+  );
+}
+
+interface EmailSuggestionProps {
+  /** What was typed, once the visitor has left the field. */
+  typed: string;
+  onAccept(address: string): void;
+}
+
+export function EmailSuggestion({ typed, onAccept }: EmailSuggestionProps) {
+  const suggestion = suggestEmail(typed);
+  if (suggestion === null) return null;
+  if (suggestion === typed) return `Is this address complete? Most end in something like .com.`;
+  return (
+    <>
+      Did you mean{" "}
+      <button type="button" className="suggestion" onClick={() => onAccept(suggestion)}>
+        {suggestion}
+      </button>
+      ?
+    </>
+  );
+}
