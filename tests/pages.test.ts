@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
+import { ServerResponse } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { InjectOptions } from "fastify";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type Build, loadBuild, type ServedFile } from "../server/http/build-files.ts";
 import { sentQuery } from "../server/http/sent-result.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
@@ -160,16 +161,20 @@ test("answers a request from the network exactly as one that a test injects", as
 
 test("a page or a handler that fails shows the error screen and no stack, and the server goes on", async () => {
   const build = loadBuild("dist");
+  const page = pageAt(build, "/contact");
+  let isBroken = false;
   const broken = {
-    ...pageAt(build, "/contact"),
-    get variants(): never {
-      throw new Error("secret detail");
+    ...page,
+    get variants() {
+      if (isBroken) throw new Error("secret detail");
+      return page.variants;
     },
   };
   const failing = await openApp({}, {}, { build: { ...build, files: new Map(build.files).set("/contact", broken) } });
   onTestFinished(() => failing.close());
   failing.app.get("/made-to-fail", () => broken.variants);
   const port = await listen(failing);
+  isBroken = true;
   for (const [index, path] of ["/contact", "/made-to-fail"].entries()) {
     const answer = await ask(port, request(`GET ${path}`));
     expect(answer.status).toBe(500);
@@ -181,6 +186,21 @@ test("a page or a handler that fails shows the error screen and no stack, and th
   }
   expect(failing.log()).not.toContain("secret detail");
   expect((await ask(port, request("GET /"))).status).toBe(200);
+});
+
+test("the pages made for one visitor share all but what differs, so that many unread ones take no memory", async () => {
+  const write = vi.spyOn(ServerResponse.prototype, "write");
+  onTestFinished(() => write.mockRestore());
+  const other = await openApp();
+  onTestFinished(() => other.close());
+  const port = await listen(other);
+  for (const reference of ["BC-7K3Q-9M", "BC-7K3Q-9N"]) {
+    const query = sentQuery({ reference, estimate: null }, other.store.clientKey);
+    expect((await ask(port, request(`GET /contact?${query}`))).body).toContain(`Your reference is <b>${reference}</b>`);
+  }
+  const parts = write.mock.calls.map(([part]) => part);
+  expect(parts).toHaveLength(6);
+  expect([parts[3] === parts[0], parts[4] === parts[1], parts[5] === parts[2]]).toEqual([true, false, true]);
 });
 
 test("a page fetched ahead of a visit is refused to those who save data, and given to others", async () => {

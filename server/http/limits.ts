@@ -30,6 +30,8 @@ export interface Limits {
   maxConnections: number;
   /** Requests of one connection that may wait for the answers before them. One more, and it is closed. */
   maxPipelined: number;
+  /** The same of all connections together. Each takes about 9 KB, without what it shares with others. */
+  maxWaitingAnswers: number;
 }
 
 export const LIMITS: Limits = {
@@ -44,9 +46,12 @@ export const LIMITS: Limits = {
   maxConnections: 5_000,
   // Browsers and proxies send one request at a time; the few programs that pipeline send up to ten.
   maxPipelined: 10,
+  // 18 MB; beside one answer on each connection.
+  maxWaitingAnswers: 2_000,
 };
 
 const IDLE_SWEEP_MS = 100;
+const JUST_NOW_MS = 1000;
 const TEXT = "text/plain; charset=utf-8";
 
 /** Statuses for what Node's parser rejects; anything else is a bad request. */
@@ -60,7 +65,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** Applies the limits to every connection, but for the length of a body, which Fastify counts. */
 export function createLimitedServer(limits: Limits, headers: Headers, listener: RequestListener): Server {
-  const limitPipelining = pipeliningLimiter(limits.maxPipelined);
+  const limitPipelining = pipeliningLimiter(limits);
   const server = createServer(
     {
       headersTimeout: limits.headersTimeoutMs,
@@ -130,25 +135,81 @@ function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return count === 1 || (count === 0 && httpVersion !== "1.1");
 }
 
+/** Answers of one connection that wait for those before them. */
+interface Waiting {
+  count: number;
+  sinceMs: number;
+  /** What the client had read by then. */
+  readBytes: number;
+}
+
 /**
  * Returns a function that closes the connection of a request which is one too many, and says whether to answer it. Node
  * does stop reading from a client that reads no answers, but only after it has parsed the 64 KiB that it has read: up to
- * 2,000 requests, each with an answer in memory.
+ * 2,000 requests, each with an answer in memory. Beyond the limit of all connections the slowest ones are closed: with one
+ * answer under way on each, and the bodies of files shared, that bounds what clients who do not read can take.
  */
-function pipeliningLimiter(maxPipelined: number): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const waiting = new WeakMap<Socket, number>();
+function pipeliningLimiter({
+  maxPipelined,
+  maxWaitingAnswers,
+}: Limits): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const waiting = new Map<Socket, Waiting>();
+  let total = 0;
+
+  function forget(socket: Socket): void {
+    total -= waiting.get(socket)?.count ?? 0;
+    waiting.delete(socket);
+  }
+
+  function waitingOf(socket: Socket): Waiting {
+    let entry = waiting.get(socket);
+    if (!entry) {
+      entry = { count: 0, sinceMs: 0, readBytes: 0 };
+      waiting.set(socket, entry);
+      socket.once("close", () => forget(socket));
+    }
+    if (entry.count === 0) Object.assign(entry, { sinceMs: performance.now(), readBytes: bytesRead(socket) });
+    return entry;
+  }
+
+  /** Down to somewhat below the limit, so that this is not done for each request. */
+  function closeSlowest(): void {
+    const nowMs = performance.now();
+    // Nobody is slow who began just now; of these, the first ones are closed first.
+    const speed = ([socket, { sinceMs, readBytes }]: [Socket, Waiting]) =>
+      nowMs - sinceMs < JUST_NOW_MS ? Number.MAX_VALUE : (bytesRead(socket) - readBytes) / (nowMs - sinceMs);
+    const slowestFirst = [...waiting].filter(([, { count }]) => count > 0).sort((a, b) => speed(a) - speed(b));
+    for (const [socket] of slowestFirst) {
+      if (total <= maxWaitingAnswers * 0.9) break;
+      forget(socket);
+      socket.destroy();
+    }
+  }
+
   return ({ socket }, response) => {
     // An answer has its socket at once unless another is before it, so that the usual request is not even counted.
     if (response.socket) return true;
-    const count = (waiting.get(socket) ?? 0) + 1;
-    if (count > maxPipelined) {
+    if (socket.destroyed) return false;
+    const entry = waitingOf(socket);
+    if (entry.count === maxPipelined) {
       socket.destroy();
       return false;
     }
-    waiting.set(socket, count);
-    response.once("close", () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
-    return true;
+    entry.count += 1;
+    total += 1;
+    response.once("close", () => {
+      if (waiting.get(socket) !== entry) return;
+      entry.count -= 1;
+      total -= 1;
+    });
+    if (total > maxWaitingAnswers) closeSlowest();
+    return !socket.destroyed;
   };
+}
+
+/** By the client, or at least taken by the system to be sent. */
+function bytesRead(socket: Socket): number {
+  return socket.bytesWritten - socket.writableLength;
 }
 
 /** Checks all connections at once from time to time: Node's own timer for each of them would slow every answer down. */
@@ -160,7 +221,7 @@ function endStalledConnections(server: Server, stalledTimeoutMs: number): void {
   });
   const check = setInterval(() => {
     for (const [socket, readBefore] of readBytes) {
-      const read = socket.bytesWritten - socket.writableLength;
+      const read = bytesRead(socket);
       if (socket.writableLength > 0 && read === readBefore) socket.destroy();
       else readBytes.set(socket, read);
     }

@@ -39,10 +39,16 @@ export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8A
   };
 
   /** A page for this one visitor or moment, which nobody may keep. */
-  function sendHtml(reply: FastifyReply, status: number, page: ServedFile, html: Buffer): void {
-    reply.code(status).headers({ ...build.headers, "cache-control": "no-store", "content-type": page.contentType });
-    if (page.policy) reply.header("content-security-policy", page.policy);
-    reply.send(html);
+  function sendHtml(response: ServerResponse, status: number, page: ServedFile, parts: readonly Buffer[]): void {
+    response.writeHead(status, {
+      ...build.headers,
+      "cache-control": "no-store",
+      "content-type": page.contentType,
+      "content-length": String(parts.reduce((sum, part) => sum + part.length, 0)),
+      ...(page.policy && { "content-security-policy": page.policy }),
+    });
+    if (response.req.method !== "HEAD") for (const part of parts) response.write(part);
+    response.end();
   }
 
   app.register(async (scope) => {
@@ -51,9 +57,10 @@ export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8A
     for (const file of build.files.values()) {
       // These two stand in for other paths and have none of their own.
       if (file === comingSoon || file === failure) continue;
+      const slots = slotsOf(file);
       scope.get(file.url, (request, reply) => {
-        const html = withResult(file, request.url.split("?")[1], clientKey);
-        if (html) sendHtml(reply, 200, file, html);
+        const html = slots && withResult(slots, request.url.split("?")[1], clientKey);
+        if (html) sendHtml(reply.raw, 200, file, html);
         else sendFile(reply.raw, file, build.headers);
       });
     }
@@ -67,7 +74,7 @@ export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8A
 
   return {
     answerUnknown,
-    answerFailure: (reply) => sendHtml(reply, 500, failure, failure.variants.identity.body),
+    answerFailure: (reply) => sendHtml(reply.raw, 500, failure, [failure.variants.identity.body]),
   };
 }
 
@@ -114,25 +121,43 @@ function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: stri
   }
 }
 
-const PROBLEMS_ELEMENT = new RegExp(`(<span ${PROBLEMS_SLOT}="">)[^<]*`, "g");
+/** Right behind a slot's tag; of the problems also what the slot holds, which they replace. */
+const REFERENCE_PLACE = new RegExp(`(?<=<span id="${REFERENCE_SLOT_ID}">)`);
+const PROBLEMS_PLACE = new RegExp(`(?<=<span ${PROBLEMS_SLOT}="">)[^<]*`);
+
+/** A page in parts, between which something is filled in. */
+type CutPage = readonly Buffer[];
+
+/** Cut once, so that all answers that wait to be read share the parts. Null for a page without these places. */
+function slotsOf(file: ServedFile): { sent: CutPage; problems: CutPage } | null {
+  if (file.kind !== "page") return null;
+  const html = file.variants.identity.body.toString();
+  if (!REFERENCE_PLACE.test(html)) return null;
+  const cutAt = (page: string, place: RegExp) => page.split(place).map((part) => Buffer.from(part));
+  return {
+    sent: cutAt(html.replace(SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN), REFERENCE_PLACE),
+    problems: cutAt(html, PROBLEMS_PLACE),
+  };
+}
 
 /** After a post without script: the contact page with what came of it filled in. Null for any other request. */
-function withResult(file: ServedFile, query: string | undefined, clientKey: Uint8Array): Buffer | null {
-  if (file.kind !== "page" || !query) return null;
+function withResult(
+  slots: NonNullable<ReturnType<typeof slotsOf>>,
+  query: string | undefined,
+  clientKey: Uint8Array,
+): Buffer[] | null {
+  if (!query) return null;
   const parameters = new URLSearchParams(query);
+  const fill = (page: CutPage, text: string) =>
+    page.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from(text), part]));
   const sent = readSent(parameters, clientKey);
   const problems = readProblems(parameters, clientKey);
-  if (!sent && !problems) return null;
-  const html = file.variants.identity.body.toString();
-  const slot = `<span id="${REFERENCE_SLOT_ID}">`;
-  if (!html.includes(slot)) return null;
-  if (!sent) return Buffer.from(html.replaceAll(PROBLEMS_ELEMENT, (_, start) => start + problems));
+  if (!sent) return problems ? fill(slots.problems, problems) : null;
   const { reference, estimate } = sent;
   const words = estimate
     ? ` Your estimate: ${formatTotal(estimate.totalKg)}. We understood: ${estimate.understood}.`
     : "";
-  const filled = html.replace(slot, `${slot}Your reference is <b>${reference}</b>.${words}`);
-  return Buffer.from(filled.replace(SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN));
+  return fill(slots.sent, `Your reference is <b>${reference}</b>.${words}`);
 }
 
 function sendText(response: ServerResponse, status: number, text: string, headers: Build["headers"]): void {

@@ -107,6 +107,31 @@ test.each([
   expect((received.match(/HTTP\/1\.1 /g) ?? []).length).toBeLessThanOrEqual(11);
 });
 
+test("beyond a number of waiting answers of all clients the slowest are cut off, and who reads gets all answers", async () => {
+  const limits = { ...LIMITS, maxPipelined: 100, maxWaitingAnswers: 200 };
+  const app = await openApp({}, {}, { limits });
+  onTestFinished(() => app.close());
+  const port = await listen(app);
+  // Far more than the system holds for a client that does not read.
+  const films = pipelined(`GET ${filmPath()}`).repeat(80);
+  const stalled = await Promise.all(Array.from({ length: 3 }, () => openSocket(port)));
+  onTestFinished(() => {
+    for (const socket of stalled) socket.destroy();
+  });
+  for (const socket of stalled)
+    socket
+      .on("error", () => {})
+      .pause()
+      .write(films);
+  // Answered after their requests are read.
+  expect((await ask(port, request("GET /healthz"))).status).toBe(200);
+  const reader = await openSocket(port);
+  const received = drain(reader);
+  reader.write(films.replace(/(.*)\r\n\r\n$/s, "$1\r\nConnection: close\r\n\r\n"));
+  expect((await received).match(/HTTP\/1\.1 200 /g)).toHaveLength(80);
+  await expect.poll(() => connectionsOf(app)).toBeLessThan(3);
+});
+
 test("a message whose connection ends before it is parsed is stored like any other", async () => {
   const app = await openApp({ RATE_LIMIT: "5/10m" });
   onTestFinished(() => app.close());
