@@ -12,7 +12,7 @@ import { site } from "../app/site.ts";
 export function faviconSvg(): { svg: string; style: string } {
   const style = "@media(prefers-color-scheme:dark){.ink{fill:#fff}}";
   const shapes = markShapes(MARK_COLOUR.ink);
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><style>${style}</style>${shapes}</svg>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${MARK.viewBox}"><style>${style}</style>${shapes}</svg>`;
   return { svg, style };
 }
 
@@ -131,7 +131,7 @@ async function drawSocialCard(headline: string, outline: TextOutliner): Promise<
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">
     <defs><linearGradient id="scrim"><stop offset=".1" stop-color="#06201c" stop-opacity=".82"/><stop offset=".75" stop-color="#06201c" stop-opacity="0"/></linearGradient></defs>
     <path d="M0 0h${width}v${height}H0z" fill="url(#scrim)"/>
-    <g transform="translate(${margin} 76) scale(1.875)">${markShapes("#fff")}</g>${brand}${title}${tagline}</svg>`;
+    <g transform="translate(${margin + 5} 78) scale(1.6)">${markShapes("#fff")}</g>${brand}${title}${tagline}</svg>`;
   const picture = await sharp("app/media/poster.jpg")
     .resize(width, height, { fit: "cover" })
     .composite([{ input: Buffer.from(svg) }])

@@ -63,6 +63,25 @@ async function stateToldOf(page: import("@playwright/test").Page): Promise<unkno
   return toggle?.properties?.find(({ name }) => name === "expanded")?.value.value;
 }
 
+test("every ray of the mark is within its picture: header, footer and icon", async ({ page }) => {
+  await page.goto("/contact");
+  // Without its styles, which the page's policy would refuse.
+  const icon = (await (await page.request.get("/favicon.svg")).text()).replace(/<style>.*<\/style>/, "");
+  const marks = await page.evaluate((svg) => {
+    const marks = [...document.querySelectorAll<SVGSVGElement>("svg.mark")];
+    const icon = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+    // In the page, because shapes have no size before they are laid out.
+    marks.push(document.body.appendChild(document.importNode(icon, true)) as unknown as SVGSVGElement);
+    return marks.map((mark) => {
+      const { x, y, width, height } = mark.getBBox();
+      const view = mark.viewBox.baseVal;
+      return [x - view.x, y - view.y, view.x + view.width - x - width, view.y + view.height - y - height];
+    });
+  }, icon);
+  expect(marks).toHaveLength(3);
+  for (const margins of marks) expect(Math.min(...margins)).toBeGreaterThanOrEqual(0.5);
+});
+
 test("Coming Soon turns its rotor and leads to the contact page", async ({ page }) => {
   await page.goto("/no-such-page");
   await expect(page.locator(".turbine-rotor")).toHaveCSS("animation-name", "turn");
