@@ -27,7 +27,11 @@ export function Header({ isOverlaid }: { isOverlaid: boolean }) {
   );
 }
 
-/** A native popover: it opens without script, its state is announced, and Escape or a press outside closes it. */
+/**
+ * A native popover: it opens without script, its state is announced, and Escape closes it. Behind it lies a button that
+ * takes a press outside, so that nothing of the page is pressed by it. It gets the focus when it opens, and is not shown
+ * while the focus is in the page: header.css.
+ */
 function SmallMenu() {
   return (
     <>
@@ -37,16 +41,27 @@ function SmallMenu() {
           <path className="menu-toggle-bottom" d="M3 16h18" />
         </svg>
       </button>
-      <nav id={SMALL_MENU_ID} className="menu-small" popover="auto" aria-label="Menu">
-        <ul>
-          {site.menu.map((item) => (
-            <li key={item.label}>
-              <Label item={item} text={item.smallScreenLabel ?? item.label} />
-            </li>
-          ))}
-        </ul>
-        <ButtonLink link={site.openAccount} look="primary" />
-        <ButtonLink link={site.login} look="outline" />
+      {/* biome-ignore lint/a11y/noAutofocus: a popover's, which counts when it opens, not when the page loads */}
+      <nav id={SMALL_MENU_ID} className="menu-small" popover="auto" aria-label="Menu" tabIndex={-1} autoFocus>
+        <div className="menu-panel">
+          <ul>
+            {site.menu.map((item) => (
+              <li key={item.label}>
+                <Label item={item} text={item.smallScreenLabel ?? item.label} />
+              </li>
+            ))}
+          </ul>
+          <ButtonLink link={site.openAccount} look="primary" />
+          <ButtonLink link={site.login} look="outline" />
+        </div>
+        <button
+          type="button"
+          className="menu-outside"
+          popoverTarget={SMALL_MENU_ID}
+          popoverTargetAction="hide"
+          aria-hidden="true"
+          tabIndex={-1}
+        />
       </nav>
     </>
   );

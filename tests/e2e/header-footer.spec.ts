@@ -26,9 +26,9 @@ test("the header holds the logo, five plain labels and two buttons; the footer a
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`the small-screen menu ${javaScriptEnabled ? "with" : "without"} JavaScript`, () => {
-    test.use({ viewport: { width: 375, height: 667 }, javaScriptEnabled });
+    test.use({ viewport: { width: 375, height: 667 }, hasTouch: true, javaScriptEnabled });
 
-    test("opens and closes with its toggle, Escape and a press outside", async ({ page }) => {
+    test("opens and closes with its toggle and Escape", async ({ page }) => {
       await page.goto("/contact");
       const toggle = page.getByRole("button", { name: "Menu" });
       const menu = page.locator("#menu");
@@ -46,10 +46,43 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(menu).toBeVisible();
       await page.keyboard.press("Escape");
       await expect(menu).toBeHidden();
+    });
 
-      await toggle.click();
+    test("closes by a press outside, which presses nothing of the page", async ({ page }) => {
+      await page.goto("/");
+      const button = await page.getByRole("link", { name: "Start Offsetting Now" }).boundingBox();
+      const [x, y] = [(button?.x ?? 0) + 40, (button?.y ?? 0) + 10];
+      const menu = page.locator("#menu");
+      for (const press of [() => page.mouse.click(x, y), () => page.touchscreen.tap(x, y)]) {
+        await page.getByRole("button", { name: "Menu" }).click();
+        await expect(menu).toBeVisible();
+        const panel = await page.locator(".menu-panel").boundingBox();
+        expect((panel?.y ?? 0) + (panel?.height ?? 0)).toBeLessThan(y);
+        await press();
+        await expect(menu).toBeHidden();
+        await expect(page).toHaveURL(/:\d+\/$/);
+      }
+      // It was the menu that took the presses.
+      await page.mouse.click(x, y);
+      await expect(page).toHaveURL(/\/contact#footprint$/);
+    });
+
+    test("is not over what has the focus when somebody tabs on", async ({ page }) => {
+      await page.goto("/privacy");
+      const menu = page.locator("#menu");
+      await page.getByRole("button", { name: "Menu" }).press("Enter");
       await expect(menu).toBeVisible();
-      await page.mouse.click(180, 640);
+      await page.keyboard.press("Tab");
+      await expect(menu.getByRole("link", { name: "Open an Account" })).toBeFocused();
+      await page.keyboard.press("Tab");
+      await expect(menu.getByRole("link", { name: "Login to the web" })).toBeFocused();
+      await page.keyboard.press("Tab");
+      await expect(page.getByRole("main").getByRole("link").first()).toBeFocused();
+      await expect(menu).toBeHidden();
+      await page.keyboard.press("Shift+Tab");
+      await expect(page.getByRole("banner").locator(":focus")).toHaveCount(1);
+      await expect(menu).toBeVisible();
+      await page.keyboard.press("Escape");
       await expect(menu).toBeHidden();
     });
   });
