@@ -74,9 +74,15 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         <meta name="description" content={screen.description} />
         {!screen.isIndexed && <meta name="robots" content="noindex" />}
         <meta name="color-scheme" content="light dark" />
-        <meta name="theme-color" content={MARK_COLOUR.light} media="(prefers-color-scheme: light)" />
+        <meta
+          name="theme-color"
+          content={screen.isHeaderOverlaid ? MARK_COLOUR.dark : MARK_COLOUR.light}
+          media="(prefers-color-scheme: light)"
+        />
         <meta name="theme-color" content={MARK_COLOUR.dark} media="(prefers-color-scheme: dark)" />
         <link rel="preload" href={displayFont} as="font" type="font/woff2" crossOrigin="anonymous" />
+        {/* Words over a picture are placed from its lower edge: the first ones would move when the others arrive. */}
+        {screen.isHeaderOverlaid && <link rel="expect" href="#footer" blocking="render" />}
         <style>{parts.style}</style>
         {canonicalPath !== null && <SharingTags screen={screen} siteUrl={settings.siteUrl} path={canonicalPath} />}
         {canonicalPath !== null && screen.isIndexed && (

@@ -100,7 +100,9 @@ test("every page says of itself what a search engine or a shared link needs", as
     expect(metaOf(html, "og:title")).toBe(title);
     expect(metaOf(html, "og:url")).toBe(SITE + paths[0]);
     expect(metaOf(html, "twitter:card")).toBe("summary_large_image");
-    expect(elementsOf(html, "meta").filter(({ name }) => name === "theme-color")).toHaveLength(2);
+    const colours = elementsOf(html, "meta").flatMap(({ name, content }) => (name === "theme-color" ? content : []));
+    // The home page is dark at its top in both themes.
+    expect(colours, paths[0]).toEqual([paths[0] === "/" ? "#0d1f1c" : "#f8faf7", "#0d1f1c"]);
     const hrefs = elementsOf(html, "link").map(({ href = "" }) => href);
     const own = hrefs.filter((href) => href.startsWith("/"));
     expect(own.length).toBeGreaterThan(3);

@@ -17,7 +17,7 @@ const SOCIAL_ICON: Readonly<Record<SocialNetwork, string>> = {
 
 export function Footer({ hasFilm }: { hasFilm: boolean }) {
   return (
-    <footer className="footer">
+    <footer id="footer" className="footer">
       <div className="footer-inner">
         <div className="footer-brand">
           <a className="logo" href="/" aria-label={`${site.brand}, home`}>

@@ -1,22 +1,44 @@
 import type { Page } from "@playwright/test";
 
+interface Shift {
+  value: number;
+  /** The elements that moved, each as the start of its HTML. */
+  moved: string[];
+}
+
 /** Notes from now on how far each page moves by itself. Call before opening one. */
 export function recordShifts(page: Page): Promise<unknown> {
   return page.addInitScript(() => {
-    window.shifts = 0;
+    window.shifts = [];
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) window.shifts += (entry as unknown as { value: number }).value;
+      for (const entry of list.getEntries() as LayoutShift[]) {
+        const moved = entry.sources.map(({ node }) =>
+          node instanceof Element ? node.outerHTML.slice(0, 60) : String(node?.textContent),
+        );
+        window.shifts.push({ value: entry.value, moved });
+      }
     }).observe({ type: "layout-shift", buffered: true });
   });
 }
 
 /** Of the page that is open. */
-export function sumOfShifts(page: Page): Promise<number> {
+export function shiftsOf(page: Page): Promise<Shift[]> {
   return page.evaluate(() => window.shifts);
+}
+
+/** Of the page that is open. */
+export async function sumOfShifts(page: Page): Promise<number> {
+  return (await shiftsOf(page)).reduce((sum, { value }) => sum + value, 0);
+}
+
+/** Not among TypeScript's own types yet. */
+interface LayoutShift extends PerformanceEntry {
+  value: number;
+  sources: { node: Node | null }[];
 }
 
 declare global {
   interface Window {
-    shifts: number;
+    shifts: Shift[];
   }
 }
