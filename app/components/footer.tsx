@@ -5,14 +5,14 @@ import { Mark } from "./mark.tsx";
 
 type SocialNetwork = SiteSettings["social"][number]["network"];
 
-/** Plain line drawings on a 24 unit grid; the link around an icon carries its name. */
+/** Line drawings of our own on a 24 unit grid, of one stroke each and alike in size; the link around one has its name. */
 const SOCIAL_ICON: Readonly<Record<SocialNetwork, string>> = {
-  Facebook:
-    "M13.500 21v-7.500h3l.5-3.500h-3.500V8c0-1.200.5-1.750 1.750-1.750H17V3.200C16.500 3.100 15.600 3 14.600 3 11.900 3 10 4.600 10 7.600V10H7v3.500h3V21",
-  Twitter: "M4 4l16 16M20 4 4 20M4 4h3.500L20 20h-3.500Z",
+  Facebook: "M16.500 4h-1.250A3.750 3.750 0 0 0 11.500 7.750V20.500M7.500 12H15.500",
+  Twitter:
+    "M3.500 16.900c2.100 1.700 4.700 2.600 7.400 2.600 4.700 0 8.100-3.500 8.100-8.300v-.9l2-2.600-2.700.5a3.800 3.800 0 0 0-6.800 2.300v.9c-3 0-5.500-1.400-7.300-3.700-.8 2.500-.1 4.800 1.700 6.300-.7 0-1.300-.2-1.900-.5.300 1.500 1.200 2.500 2.600 3-.9.300-1.900.5-3.100.4Z",
   Instagram:
-    "M8 3.500h8A4.500 4.500 0 0 1 20.500 8v8a4.500 4.500 0 0 1-4.500 4.500H8A4.500 4.500 0 0 1 3.500 16V8A4.500 4.500 0 0 1 8 3.500ZM12 8.250a3.750 3.750 0 1 1 0 7.500a3.750 3.750 0 1 1 0-7.500ZM17 7h.01",
-  LinkedIn: "M5 9.500V20M5 4.500v.01M10 20V9.500M10 14c0-2.700 1.700-4.500 4.200-4.500S18.500 11 18.500 14v6",
+    "M8 4h8a4 4 0 0 1 4 4v8a4 4 0 0 1-4 4H8a4 4 0 0 1-4-4V8a4 4 0 0 1 4-4ZM12 8.750a3.250 3.250 0 1 1 0 6.500a3.250 3.250 0 1 1 0-6.500ZM16.500 7.500h.01",
+  LinkedIn: "M5.500 10V20M5.500 5v.01M10.500 20V10M10.500 14.250c0-2.500 1.600-4.250 4-4.250s4 1.750 4 4.250V20",
 };
 
 export function Footer({ hasFilm }: { hasFilm: boolean }) {

@@ -11,10 +11,11 @@ export function ButtonLink({ link, look }: { link: Link; look: ButtonLook }) {
   );
 }
 
+/** In one piece where a line has room for it; else it breaks after the `@`. */
 export function ContactEmail() {
   const [user, domain] = site.contactEmail.split("@");
   return (
-    <a href={`mailto:${site.contactEmail}`}>
+    <a className="email" href={`mailto:${site.contactEmail}`}>
       {`${user}@`}
       <wbr />
       {domain}

@@ -118,6 +118,10 @@ test("every ray of the mark is within its picture: header, footer and icon", asy
 test("Coming Soon turns its rotor and leads to the contact page", async ({ page }) => {
   await page.goto("/no-such-page");
   await expect(page.locator(".turbine-rotor")).toHaveCSS("animation-name", "turn");
+  await page.setViewportSize({ width: 375, height: 667 });
+  // The address is on a line of its own rather than on two.
+  const address = await page.getByRole("link", { name: "hello@" }).boundingBox();
+  expect(address?.height).toBeLessThan(32);
   await page.getByRole("link", { name: "Get Notified" }).click();
   await expect(page).toHaveURL(/\/contact$/);
 });
