@@ -14,6 +14,9 @@ import { readCommandLine } from "./command-line.ts";
 const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
 const EXPECTED = [ConfigError, StoreRefused, StoreUnavailable, UsageError, CommandFailed, FilesLeft, EstimateFailed];
 
+/** Of a PostgreSQL database: few, so that commands, or an inbox in which somebody searches, leave enough to the servers. */
+const MAX_CONNECTIONS = 3;
+
 /** Where a command runs: the process of server/cli.ts, or a test's own. */
 export interface Terminal extends Pick<CommandContext, "out" | "isTerminal" | "confirm" | "untilStopped"> {
   env: Readonly<Record<string, string | undefined>>;
@@ -62,5 +65,5 @@ async function openExistingStore(env: Terminal["env"]): Promise<Store> {
   if (databaseUrl === null && !existsSync(sqliteFile(dataDir))) {
     throw new CommandFailed(`There are no messages in ${dataDir}; set DATA_DIR to the server's data folder`);
   }
-  return openStore({ dataDir, databaseUrl });
+  return openStore({ dataDir, databaseUrl }, { maxConnections: MAX_CONNECTIONS });
 }

@@ -19,9 +19,11 @@ type StoreSettings = Pick<Config, "dataDir" | "databaseUrl">;
  */
 export async function openStore(
   { databaseUrl, dataDir }: StoreSettings,
-  options: SqliteThreadOptions = {},
+  options: SqliteThreadOptions & { maxConnections?: number } = {},
 ): Promise<Store> {
-  if (databaseUrl !== null) return createStore(await (await import("./postgres.ts")).openPostgres(databaseUrl));
+  if (databaseUrl !== null) {
+    return createStore(await (await import("./postgres.ts")).openPostgres(databaseUrl, options));
+  }
   return createStore(await openSqlite(dataDir, options));
 }
 

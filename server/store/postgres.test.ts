@@ -88,6 +88,16 @@ test("notices that the database was made read-only, which can still be read", as
   await expect(store.accept(submissionOf(), NO_LIMITS, new Date())).rejects.toThrow(StoreUnavailable);
 });
 
+test("keeps to the number of connections that it is given, however much is asked at once", async () => {
+  await server.administer("CREATE DATABASE few_connections");
+  const url = (await server.createDatabase()).replace(/\/\w+\?.*$/, "/few_connections");
+  const database = await openPostgres(url, { maxConnections: 2 });
+  onTestFinished(() => database.close());
+  const count = "SELECT count(*) AS count, pg_sleep(0.1) FROM pg_stat_activity WHERE datname = current_database()";
+  const counts = await Promise.all(Array.from({ length: 6 }, () => database.query<{ count: number }>(count)));
+  expect(Math.max(...counts.map(([row]) => row?.count ?? 0))).toBe(2);
+});
+
 test("copies every column of every table into a backup, but leases and old keys", async () => {
   const url = await server.createDatabase();
   await open(url);

@@ -67,12 +67,14 @@ const COLUMN_TYPES: ColumnTypes = {
 };
 
 export interface PostgresOptions {
+  /** Kept open at most; 8 unless given. */
+  maxConnections?: number | undefined;
   drawReference?: (prefix: string) => string;
 }
 
 /** A PostgreSQL database, for several nodes at once; tables are created or upgraded if need be. */
 export async function openPostgres(databaseUrl: string, options: PostgresOptions = {}): Promise<Database> {
-  const pool = createPool(databaseUrl);
+  const pool = createPool(databaseUrl, options.maxConnections);
   const clientKey = await transaction(pool, MIGRATION_LOCK, async (query) => {
     await requireOwnTables(query);
     return migrate(query, COLUMN_TYPES);
@@ -131,11 +133,11 @@ export async function readPostgresSchema(
 }
 
 /** A few connections, none of which waits for ever for anything. */
-function createPool(databaseUrl: string): pg.Pool {
+function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: "messages",
-    max: 8,
+    max: maxConnections,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
