@@ -8,6 +8,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { networkNames } from "./client-address.ts";
 
 /** How much of this process one client, or all of them, can use. Tests pass smaller ones. */
 export interface Limits {
@@ -26,7 +27,7 @@ export interface Limits {
   maxHeaderBytes: number;
   /** The longest message, every character escaped, fits twice. */
   maxBodyBytes: number;
-  /** Further ones are closed at once, before they cost anything. */
+  /** Further ones are closed at once, unless one client has a large share of them: then it loses one of its own. */
   maxConnections: number;
   /** Requests of one connection that may wait for the answers before them. One more, and it is closed. */
   maxPipelined: number;
@@ -52,6 +53,8 @@ export const LIMITS: Limits = {
 
 const IDLE_SWEEP_MS = 100;
 const JUST_NOW_MS = 1000;
+/** More than a company behind one address, or one visitor, should need. */
+const LARGE_SHARE = 0.1;
 const TEXT = "text/plain; charset=utf-8";
 
 /** Statuses for what Node's parser rejects; anything else is a bad request. */
@@ -86,7 +89,9 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
       } else listener(request, response);
     },
   );
-  server.maxConnections = limits.maxConnections;
+  // One more than are kept, so that somebody new can take the place of another.
+  server.maxConnections = limits.maxConnections + 1;
+  shareConnections(server, limits.maxConnections);
   endStalledConnections(server, limits.stalledTimeoutMs);
   // This is no proxy, and knows no expectation but `100-continue`; Node would answer bare or not at all.
   const notAllowed = rawAnswer(405, { ...headers, allow: "GET, HEAD" });
@@ -210,6 +215,30 @@ function pipeliningLimiter({
 /** By the client, or at least taken by the system to be sent. */
 function bytesRead(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength;
+}
+
+/** When all connections are in use, a client that has a large share of them gives one up for somebody else. */
+function shareConnections(server: Server, maxConnections: number): void {
+  const byClient = new Map<string, Set<Socket>>();
+  let count = 0;
+  server.on("connection", (socket) => {
+    const client = networkNames(socket.remoteAddress ?? "")[0]?.name ?? "";
+    const own = byClient.get(client) ?? new Set();
+    byClient.set(client, own.add(socket));
+    count += 1;
+    socket.once("close", () => {
+      own.delete(socket);
+      if (own.size === 0) byClient.delete(client);
+      count -= 1;
+    });
+    if (count <= maxConnections) return;
+    let most = own;
+    for (const sockets of byClient.values()) if (sockets.size > most.size) most = sockets;
+    // The oldest, which may have waited for long; but of its own, or of nobody's too large share, the new one.
+    const isUnfair = most !== own && most.size > maxConnections * LARGE_SHARE;
+    const [oldest = socket] = isUnfair ? most : [];
+    oldest.destroy();
+  });
 }
 
 /** Checks all connections at once from time to time: Node's own timer for each of them would slow every answer down. */

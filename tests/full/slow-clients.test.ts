@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../scripts/run-server.ts";
 import { LIMITS } from "../../server/http/limits.ts";
@@ -15,7 +17,8 @@ test("the server is given the limits", async () => {
     headersTimeout: 10_000,
     requestTimeout: 15_000,
     keepAliveTimeout: 5_000,
-    maxConnections: 5_000,
+    // One more than are kept.
+    maxConnections: 5_001,
   });
 });
 
@@ -215,6 +218,29 @@ test("clients beyond the number of connections are turned away, until others lea
   for (const socket of held) socket.destroy();
   await expect.poll(() => connectionsOf(app)).toBe(0);
   expect((await ask(port, request("GET /healthz"))).status).toBe(200);
+});
+
+test("a client that holds all connections loses its oldest to somebody else, and not to itself", async () => {
+  const app = await openApp({}, {}, { limits: { ...LIMITS, maxConnections: 20 } });
+  onTestFinished(() => app.close());
+  const port = await listen(app);
+  const greedy = { port, host: "127.0.0.1", localAddress: "127.0.0.2" };
+  const held = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const socket = connect(greedy);
+      await once(socket, "connect");
+      return socket;
+    }),
+  );
+  onTestFinished(() => {
+    for (const socket of held) socket.destroy();
+  });
+  await expect.poll(() => connectionsOf(app)).toBe(20);
+  const oneMore = connect(greedy).on("error", () => {});
+  await once(oneMore.resume(), "close");
+  expect(await connectionsOf(app)).toBe(20);
+  expect((await ask(port, request("GET /healthz"))).status).toBe(200);
+  await expect.poll(() => connectionsOf(app)).toBe(19);
 });
 
 test("a thousand slow clients stop nobody", { timeout: 60_000 }, async () => {
