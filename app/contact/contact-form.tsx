@@ -142,9 +142,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
             spellCheck={false}
             onBlur={askAboutEmail}
           >
-            <p className="field-hint" aria-live="polite" aria-atomic="true">
-              <EmailSuggestion typed={leftEmail} onAccept={acceptEmail} />
-            </p>
+            <EmailSuggestion typed={leftEmail} onAccept={acceptEmail} />
           </TextField>
           <TextField {...field("phone", "Phone Number")} type="tel" autoComplete="tel" inputMode="tel" />
           <Select

@@ -42,17 +42,21 @@ interface EmailSuggestionProps {
   onAccept(address: string): void;
 }
 
+/** The question is announced by itself: Orca leaves controls out of what it announces, and reads the rest twice. */
 export function EmailSuggestion({ typed, onAccept }: EmailSuggestionProps) {
   const suggestion = suggestEmail(typed);
-  if (suggestion === null) return null;
-  if (suggestion === typed) return `Is this address complete? Most end in something like .com.`;
+  const isAnother = suggestion !== null && suggestion !== typed;
   return (
     <>
-      Did you mean{" "}
-      <button type="button" className="suggestion" onClick={() => onAccept(suggestion)}>
-        {suggestion}
-      </button>
-      ?
+      <p className="field-hint" aria-live="polite">
+        {suggestion &&
+          (isAnother ? `Did you mean ${suggestion}?` : "Is this address complete? Most end in something like .com.")}
+      </p>
+      {isAnother && (
+        <button type="button" className="suggestion" onClick={() => onAccept(suggestion)}>
+          Use this address
+        </button>
+      )}
     </>
   );
 }
