@@ -34,11 +34,29 @@ const WEBKIT_PACKAGES = [
 /** Debian's own Python, because only that one has GTK. */
 export const DEBIAN_PYTHON = "/usr/bin/python3";
 
-/** The engines that `npm run test:all` runs besides Chromium. */
+/** The Debian packages with which tests run the screen reader: Orca, and the desktop around it and Firefox. */
+const ORCA_PACKAGES = [
+  "orca",
+  "at-spi2-core",
+  "dbus-daemon",
+  "firefox-esr",
+  "openbox",
+  "speech-dispatcher",
+  "xdotool",
+  "xvfb",
+];
+
+/** The engines that `npm run test:all` runs besides Chromium, and the screen reader. */
 export const TEST_ENGINES = {
   firefox: { isInstalled: () => findFirefox() !== undefined, packages: ["firefox-esr"] },
   webkit: { isInstalled: hasWebKit, packages: WEBKIT_PACKAGES },
+  orca: { isInstalled: hasOrca, packages: ORCA_PACKAGES },
 };
+
+function hasOrca() {
+  const programs = ["orca", "dbus-daemon", "openbox", "speech-dispatcher", "xdotool", "Xvfb"];
+  return programs.every(isInstalled) && findFirefox() !== undefined;
+}
 
 /** What reads and decodes the film, each from another package of decoders. */
 const FILM_DECODERS = ["qtdemux", "h264parse", "avdec_h264"];

@@ -1,9 +1,9 @@
-import puppeteer from "puppeteer-core";
+import puppeteer, { type LaunchOptions } from "puppeteer-core";
 import { findFirefox } from "../../../scripts/programs.mjs";
 import type { Driver, Engine, Modes } from "./engine.ts";
 
 /** Driven by WebDriver BiDi, the protocol that Firefox speaks without any program between. */
-export const FIREFOX: Engine = { name: "firefox", launch };
+export const FIREFOX: Engine = { name: "firefox", launch: (modes) => launchFirefox(modes) };
 
 /** Puppeteer's own preferences switch off what would connect to other machines. */
 function preferences(modes: Modes): Readonly<Record<string, unknown>> {
@@ -18,11 +18,12 @@ function preferences(modes: Modes): Readonly<Record<string, unknown>> {
   };
 }
 
-async function launch(modes: Modes): Promise<Driver> {
+export async function launchFirefox(modes: Modes, options: LaunchOptions = {}): Promise<Driver> {
   const browser = await puppeteer.launch({
+    ...options,
     browser: "firefox",
     executablePath: findFirefox() ?? "firefox",
-    extraPrefsFirefox: preferences(modes),
+    extraPrefsFirefox: { ...preferences(modes), ...options.extraPrefsFirefox },
   });
   const page = await browser.newPage();
   const trouble: string[] = [];

@@ -14,7 +14,7 @@ export const WEBKIT: Engine = { name: "webkit", launch };
 
 const VIEW = join(import.meta.dirname, "webkit-view.py");
 /** Ends a program with these tests, however they end. Without its display the view ends too. */
-const WITH_TESTS = ["setpriv", "--pdeathsig", "KILL"] as const;
+export const WITH_TESTS = ["setpriv", "--pdeathsig", "KILL"] as const;
 const KEYS: Readonly<Record<string, string>> = {
   Delete: Key.DELETE,
   Enter: Key.ENTER,
@@ -86,7 +86,7 @@ async function launch(modes: Modes): Promise<Driver> {
   }
 }
 
-async function startDisplay(): Promise<{ name: string; stop(): Promise<void> }> {
+export async function startDisplay(): Promise<{ name: string; stop(): Promise<void> }> {
   const [file, ...prefix] = WITH_TESTS;
   const flags = ["-displayfd", "3", "-screen", "0", "2000x1400x24", "-nolisten", "tcp"];
   const server = spawn(file, [...prefix, "Xvfb", ...flags], { stdio: ["ignore", "ignore", "ignore", "pipe"] });

@@ -1,0 +1,116 @@
+// What a visitor hears who uses a screen reader: Orca, with Firefox.
+import { writeFile } from "node:fs/promises";
+import { expect } from "@playwright/test";
+import { startServer } from "../../../scripts/run-server.ts";
+import { VISITOR } from "../../support/contact.ts";
+import { type ScreenReader, startScreenReader } from "../../support/engines/orca.ts";
+import { type Gate, startGate } from "../../support/gate.ts";
+import { requireEngine } from "../../support/require-program.ts";
+import { test } from "../../support/site.ts";
+
+/** Printed nowhere, because it is long: what was said is in this file of the test's results. */
+const TRANSCRIPT = "transcript.txt";
+
+test("the contact form as it is heard: load, nothing entered, corrected, broken, sent, limited, estimated", async () => {
+  test.setTimeout(300_000);
+  requireEngine((reason) => test.skip(true, reason) as never, "orca");
+  const server = await startServer({ RATE_LIMIT: "1/10m" });
+  const gate = await startGate(server.url);
+  const reader = await startScreenReader(gate.url);
+  try {
+    await hearEmptyForm(reader);
+    await correct(reader);
+    expect(await valuesOf(reader)).toEqual([VISITOR.name, "ada@gmail.com", VISITOR.phone, "Hello"]);
+    await hearOutcomes(reader, gate, server.url);
+    await hearEstimate(reader);
+  } finally {
+    await writeFile(test.info().outputPath(TRANSCRIPT), reader.transcript().join("\n"));
+    await reader.close();
+    await gate.close();
+    await server.stop();
+  }
+});
+
+async function hearEmptyForm({ page, hear, press, transcript }: ScreenReader): Promise<void> {
+  await page.open("/contact");
+  await hear("Finished loading Contact us");
+  await page.until(() => document.querySelectorAll("#country option").length > 200);
+  await page.evaluate(() => document.querySelector<HTMLElement>("#name")?.focus());
+  await hear("Name entry required.");
+  await press("Tab");
+  await hear("Email entry required.");
+  await press("Tab");
+  await hear("Phone Number entry required.");
+  await press("Tab");
+  await hear("Country combo box.");
+  await press("Tab");
+  await hear("Message entry required.");
+  await press("Tab");
+  await hear("Submit push button.");
+  expect(transcript().filter((text) => text.includes("invalid"))).toEqual([]);
+  await press("Return");
+  await hear("There are 4 problems", "Enter your name.", "Enter your e-mail address.", "Enter your phone number.");
+  await hear("Enter your message.");
+}
+
+/** From the list of problems, by keyboard alone, to the button with a form that can be sent. */
+async function correct({ hear, press, type }: ScreenReader): Promise<void> {
+  await press("Tab");
+  await hear("Enter your name. link.");
+  await press("Return");
+  await hear("Name entry required.", "Enter your name.");
+  await type(VISITOR.name);
+  await press("Tab");
+  await hear("Email entry required.", "Enter your e-mail address.");
+  await type("ada@gmail");
+  await press("Tab");
+  await hear("Did you mean ada@gmail.com?");
+  await press("shift+Tab");
+  await hear("Use this address push button");
+  await press("Return");
+  await hear("Email entry ada@gmail.com");
+  await press("Tab");
+  await hear("Phone Number entry required.", "Enter your phone number.");
+  await type(VISITOR.phone);
+  await press("Tab", "Tab");
+  await hear("Message entry required.", "Enter your message.");
+  await type("Hello");
+  await press("Tab");
+  await hear("Submit push button.");
+}
+
+async function hearOutcomes({ page, hear, press, transcript }: ScreenReader, gate: Gate, siteUrl: string) {
+  gate.leadTo("http://127.0.0.1:9");
+  await press("Return");
+  await hear(
+    "An error occurred while sending your message. Nothing you typed is lost. Please check your connection and press Submit again.",
+  );
+  gate.leadTo(siteUrl);
+  await press("Return");
+  await hear(/^Message sent successfully! Your reference is BC-\w{4}-\w{2}\. We will answer by e-mail\.$/);
+
+  await page.evaluate((visitor) => {
+    for (const field of document.querySelectorAll<HTMLInputElement>("#name, #email, #phone, #message"))
+      field.value = visitor[field.id as keyof typeof visitor];
+  }, VISITOR);
+  await press("Return");
+  await hear(
+    "Failed to send message. You have sent several messages already. Please try again in 10 minutes. Nothing you typed is lost.",
+  );
+  const announced = transcript().filter((text) => /^(Did you mean|An error|Message sent|Failed)/.test(text));
+  expect(announced, "each once").toHaveLength(4);
+}
+
+async function hearEstimate({ page, hear, type }: ScreenReader): Promise<void> {
+  await page.open("/contact#footprint");
+  await page.evaluate(() => document.querySelector<HTMLElement>('[id="footprint.electricityKwh"]')?.focus());
+  await hear(/^Electricity/);
+  await type("3000");
+  await hear(/about .+ a year$/);
+}
+
+function valuesOf({ page }: ScreenReader): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll<HTMLInputElement>("#name, #email, #phone, #message")].map(({ value }) => value),
+  );
+}

@@ -1,0 +1,130 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "@playwright/test";
+import { PROGRAM_PATH } from "../../../scripts/programs.mjs";
+import { EnginePage, NO_MODES } from "./engine.ts";
+import { launchFirefox } from "./firefox.ts";
+import { startDisplay, WITH_TESTS } from "./webkit.ts";
+
+/** Orca starts slowly, and waits for Firefox while that is busy. */
+const HEARD_WITHIN_MS = 45_000;
+/** Speech that is written down by Orca, and silent. */
+const SPEECH_SERVER_CONFIG = `
+CommunicationMethod "unix_socket"
+AddModule "dummy" "sd_dummy" ""
+DefaultModule dummy
+LogLevel 0
+`;
+
+/** Firefox with the screen reader Orca, on a desktop that nobody sees. */
+export interface ScreenReader {
+  page: EnginePage;
+  /** Presses keys by their X11 names on the desktop's keyboard, because Orca follows that. */
+  press(...keys: readonly string[]): Promise<void>;
+  type(text: string): Promise<void>;
+  /** Resolves once Orca has said all of these in this order, each within one utterance, since the last call. */
+  hear(...texts: readonly (string | RegExp)[]): Promise<void>;
+  /** Every utterance so far. */
+  transcript(): readonly string[];
+  close(): Promise<void>;
+}
+
+export async function startScreenReader(origin: string): Promise<ScreenReader> {
+  // A short path, because sockets are in it.
+  const folder = await mkdtemp(join(tmpdir(), "orca-"));
+  const speechLog = join(folder, "speech.jsonl");
+  const customizations = join(folder, ".local/share/orca");
+  await mkdir(customizations, { recursive: true });
+  await copyFile(join(import.meta.dirname, "orca-customizations.py"), join(customizations, "orca-customizations.py"));
+  await writeFile(join(folder, "speechd.conf"), SPEECH_SERVER_CONFIG);
+
+  const display = await startDisplay();
+  const env: Record<string, string> = {
+    PATH: PROGRAM_PATH,
+    LANG: "C.UTF-8",
+    HOME: folder,
+    XDG_RUNTIME_DIR: folder,
+    DISPLAY: display.name,
+    GDK_BACKEND: "x11",
+    GNOME_ACCESSIBILITY: "1",
+    GSETTINGS_BACKEND: "memory",
+    SPEECH_LOG: speechLog,
+  };
+  const programs: ChildProcess[] = [];
+  const start = (...command: readonly string[]): ChildProcess => {
+    const [file, ...prefix] = WITH_TESTS;
+    const program = spawn(file, [...prefix, ...command], { env, stdio: ["ignore", "pipe", "ignore"] });
+    programs.push(program);
+    return program;
+  };
+  const closeDesktop = async () => {
+    for (const program of programs.toReversed()) {
+      program.kill("SIGKILL");
+      if (program.exitCode === null && program.signalCode === null) await once(program, "exit");
+    }
+    await display.stop();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+
+  try {
+    // What it starts itself, such as the bus of assistive technologies, ends with it.
+    const bus = start("dbus-daemon", "--session", "--nofork", "--print-address");
+    const [address] = await once(bus.stdout as NodeJS.ReadableStream, "data");
+    env.DBUS_SESSION_BUS_ADDRESS = String(address).trim();
+    start("openbox").stdout?.resume();
+    start("speech-dispatcher", "--run-single", "--config-dir", folder).stdout?.resume();
+    const driver = await launchFirefox(NO_MODES, {
+      headless: false,
+      env,
+      args: ["--width=1280", "--height=1000"],
+      extraPrefsFirefox: { "accessibility.force_disabled": -1 },
+    });
+    start("orca").stdout?.resume();
+
+    const transcript = () =>
+      existsSync(speechLog)
+        ? readFileSync(speechLog, "utf8")
+            .split("\n")
+            .slice(0, -1)
+            .map((line) => JSON.parse(line) as string)
+        : [];
+    let heard = 0;
+    const press = promisify(execFile);
+    const reader: ScreenReader = {
+      page: new EnginePage(driver, origin),
+      press: async (...keys) => void (await press("xdotool", ["key", "--delay", "50", ...keys], { env })),
+      type: async (text) => void (await press("xdotool", ["type", "--delay", "50", text], { env })),
+      async hear(...texts) {
+        for (const text of texts) {
+          const find = () =>
+            transcript().findIndex(
+              (said, index) => index >= heard && (typeof text === "string" ? said.includes(text) : text.test(said)),
+            );
+          await expect
+            .poll(() => (find() >= 0 ? String(text) : transcript().slice(heard).join("\n")), {
+              message: "what Orca says",
+              timeout: HEARD_WITHIN_MS,
+            })
+            .toBe(String(text));
+          heard = find() + 1;
+        }
+      },
+      transcript,
+      async close() {
+        await driver.close();
+        await closeDesktop();
+      },
+    };
+    // Only now does it follow what Firefox shows.
+    await reader.hear("Screen reader on.", "Mozilla Firefox frame.", "document web.");
+    return reader;
+  } catch (error) {
+    await closeDesktop();
+    throw error;
+  }
+}
