@@ -21,6 +21,8 @@ export interface AppParts {
   /** What `/readyz` says. */
   readiness?: Readiness;
   limits?: Limits;
+  /** The time at which messages arrive. */
+  now?: () => Date;
   /** Called after a message is on disk. */
   onStored(state: "queued" | "quarantined"): void;
 }
@@ -28,6 +30,7 @@ export interface AppParts {
 /** The whole product but for the process around it: a test creates it and injects requests. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = parts;
+  const { now = () => new Date() } = parts;
   const { rateLimits, hourlyLimit } = config;
   const { referencePrefix } = build.manifest.site;
   const rules = { referencePrefix, rateLimits, hourlyLimit, postsHook: config.hook !== null };
@@ -57,7 +60,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     });
     serveHealth(api, store, readiness);
     const { electricity } = build.manifest;
-    acceptMessages(api, { config, store, rules, electricity, meter: meter ?? noMeter, onStored });
+    acceptMessages(api, { config, store, rules, electricity, meter: meter ?? noMeter, now, onStored });
   });
   app.setErrorHandler((error, request, reply) => {
     request.log.error({ event: "failure", err: error }, "request failed");

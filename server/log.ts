@@ -10,6 +10,8 @@ export interface LogEvent {
   error?: string;
   reason?: string;
   count?: number;
+  /** Of a machine's clock; negative when it is behind. */
+  aheadSeconds?: number;
   /** Of a delivery. */
   kind?: string;
   troubles?: readonly string[];

@@ -14,7 +14,9 @@ import { startPurge } from "./outbox/purge.ts";
 import { endNow, onStopSignal } from "./stop-signal.ts";
 import { openStore } from "./store/open-store.ts";
 import { StoreRefused, StoreUnavailable } from "./store/store.ts";
+import { systemClock } from "./time.ts";
 import { type Alerts, startAlerts } from "./watch/alerts.ts";
+import { openSharedClock } from "./watch/clock.ts";
 import { startHeartbeat } from "./watch/heartbeat.ts";
 import { MetricsRefused, openMetrics } from "./watch/metrics.ts";
 
@@ -56,6 +58,7 @@ async function run(config: Config): Promise<void> {
   // Started once the server listens; until then messages are only stored.
   let outbox: Outbox | undefined;
   let alerts: Alerts | undefined;
+  let clock = systemClock;
   // Where standard error is the same pipe, Node's first use of it would make that pipe block; so it comes before ours.
   void process.stderr;
   const logStream = openLogStream(STDOUT);
@@ -66,9 +69,12 @@ async function run(config: Config): Promise<void> {
     logStream,
     meter,
     readiness,
+    now: () => clock.now(),
     onStored: (state) => (state === "queued" ? outbox?.wake() : alerts?.checkNow()),
   });
   const { log } = app;
+  const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ store, log });
+  if (sharedClock) clock = sharedClock;
   if (metrics) log.info({ event: "metrics", url: metrics.url }, "Metrics are served");
   // Before all work: a second server on the same port must fail before it touches a message.
   await app.listen({ port: config.port, host: config.host });
@@ -82,11 +88,13 @@ async function run(config: Config): Promise<void> {
     dataDir,
     meter,
     log,
+    clock,
     onPaused: () => alerts?.checkNow(),
   });
-  alerts = startAlerts({ store, outbox, brand, alertUrl, postsHook: config.hook !== null, log });
-  const heartbeat = startHeartbeat(store);
-  const purge = startPurge({ store, retention, dataDir, log });
+  const purge = startPurge({ store, retention, dataDir, log, clock, onTrouble: () => alerts?.checkNow() });
+  const postsHook = config.hook !== null;
+  alerts = startAlerts({ store, outbox, purge, sharedClock, brand, alertUrl, postsHook, log, clock });
+  const heartbeat = startHeartbeat(store, clock);
 
   onStopSignal(process, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;
@@ -107,7 +115,7 @@ async function run(config: Config): Promise<void> {
     await app.close();
     // Leaves at least a second to close the rest.
     const mailMs = Math.min(SHUTDOWN_MS / 2, endsAtMs - performance.now() - 1000);
-    await Promise.all([outbox?.stop(mailMs), purge.stop(), alerts?.stop()]);
+    await Promise.all([outbox?.stop(mailMs), purge.stop(), alerts?.stop(), sharedClock?.stop()]);
     await metrics?.close();
     await Promise.all([mailer.close(), acknowledgement?.mailer.close(), heartbeat.stop()]);
     await store.close();

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MailError } from "../server/mail/mailer.ts";
-import { StoreLost, StoreUnavailable } from "../server/store/store.ts";
+import { type ClockDoubt, type Ending, StoreLost, StoreUnavailable } from "../server/store/store.ts";
 import { type AlertOptions, startAlerts } from "../server/watch/alerts.ts";
 import { startAlertReceiver } from "./support/alert-receiver.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
@@ -180,6 +180,111 @@ describe("a message that failed for good", () => {
     const errors = office.log.lines.filter(({ level }) => level === "error");
     expect(errors.map(({ event }) => event)).toEqual(["failed"]);
   });
+});
+
+describe("after the clock was set back", () => {
+  it.each([30 * MINUTE_MS, 24 * HOUR_MS])("by %i ms, a message that fails is reported", async (backMs) => {
+    const { receiver, watch, ...office } = await openWatched({ messages: 0 });
+    const fail = async () => {
+      await office.accept();
+      const [claim] = await office.store.claim(1, MINUTE_MS, office.clock.now());
+      if (claim) await office.store.markFailed(claim, "550 mailbox refused", office.clock.now());
+    };
+    const { clock } = watch();
+    await fail();
+    await clock.advance(MINUTE_MS);
+    expect(receiver.alerts.map(({ body }) => body.troubles)).toEqual([["failed"]]);
+    clock.set(-backMs);
+    office.clock.set(-backMs);
+    await fail();
+    await clock.advance(2 * HOUR_MS);
+    expect(receiver.alerts.map(({ body }) => body.failed)).toEqual([1, 2]);
+    await clock.advance(5 * HOUR_MS);
+    expect(receiver.alerts).toHaveLength(2);
+  });
+
+  it("a database that is away is reported a minute later", async () => {
+    const { receiver, watch, ...office } = await openWatched({ messages: 0 });
+    const away = () => Promise.reject(new StoreUnavailable("away"));
+    const { clock } = watch({ store: withStore(office.store, { ping: away, moveLastAlert: away }) });
+    await clock.advance(MINUTE_MS / 2);
+    clock.set(-24 * HOUR_MS);
+    await clock.advance(3 * MINUTE_MS);
+    expect(receiver.alerts.map(({ body }) => body.troubles)).toEqual([["store-away"]]);
+  });
+});
+
+describe("messages that end soon", () => {
+  const ENDING: Ending = { foundAt: new Date(0), count: 5, undelivered: 0, held: 0, lastId: 9 };
+
+  function purgeWith(ending: Ending | null, clockDoubt: ClockDoubt | null = null) {
+    return {
+      ending,
+      clockDoubt,
+      reports: 0,
+      async noteEndingReported() {
+        this.reports += 1;
+        this.ending = null;
+      },
+    };
+  }
+
+  it("are reported once, and others not before the next day", async () => {
+    const { receiver, watch, ...office } = await openWatched({ messages: 0 });
+    const purge = purgeWith(ENDING);
+    const { clock } = watch({ purge });
+    await clock.advance(MINUTE_MS);
+    expect(office.log.lines.filter(({ level }) => level === "warn")).toMatchObject([{ event: "alert" }]);
+    expect(receiver.alerts.map(({ body }) => [body.troubles, body.text])).toEqual([
+      [
+        ["ending"],
+        "Brighter: 5 messages that nobody has answered will be erased within 8 days. See: npm run messages -- list --unanswered, and list --state quarantined",
+      ],
+    ]);
+    expect(purge).toMatchObject({ ending: null, reports: 1 });
+    purge.ending = { ...ENDING, count: 1 };
+    await clock.advance(23 * HOUR_MS);
+    expect(receiver.alerts).toHaveLength(1);
+    await clock.advance(HOUR_MS);
+    expect(receiver.alerts[1]?.body.text).toContain("1 message that nobody has answered");
+  });
+
+  it("are reported within the hour when they reached nobody or are held, and are not noted before the post was taken", async () => {
+    const { receiver, watch } = await openWatched({ messages: 0 });
+    const purge = purgeWith({ ...ENDING, undelivered: 2 });
+    const { clock } = watch({ purge });
+    receiver.answerWith(500);
+    await clock.advance(MINUTE_MS);
+    expect([receiver.alerts.length > 0, purge.reports]).toEqual([true, 0]);
+    receiver.answerWith(204);
+    await clock.advance(MINUTE_MS);
+    expect(receiver.alerts.at(-1)?.body.text).toContain("within 8 days, 2 of which were never delivered.");
+    expect(purge.reports).toBe(1);
+    purge.ending = { ...ENDING, count: 700, held: 700 };
+    await clock.advance(HOUR_MS + MINUTE_MS);
+    expect(receiver.alerts.at(-1)?.body.text).toMatch(
+      /^Brighter: 700 messages past their RETENTION will be erased tomorrow/,
+    );
+    expect(purge.reports).toBe(2);
+  });
+
+  it("are not erased, which is reported once a day, while the clock does not fit the database", async () => {
+    const { receiver, watch } = await openWatched({ messages: 0 });
+    const doubt = { newestChangeAt: new Date("2025-10-01"), trustedFrom: new Date("2026-01-12") };
+    const { clock } = watch({ purge: purgeWith(null, doubt) });
+    await clock.advance(25 * HOUR_MS);
+    expect(receiver.alerts.map(({ body }) => body.troubles)).toEqual([["clock"], ["clock"]]);
+    expect(receiver.alerts[0]?.body.text).toContain("newest change in the database is of 2025-10-01T00:00:00.000Z");
+  });
+});
+
+it("says that this machine's clock is not that of the database, once a day", async () => {
+  const { receiver, watch } = await openWatched({ messages: 0 });
+  const { clock } = watch({ sharedClock: { machineAheadMs: -6 * MINUTE_MS } });
+  await clock.advance(23 * HOUR_MS);
+  expect(receiver.alerts.map(({ body }) => body.text)).toEqual([
+    expect.stringMatching(/^Brighter: The clock of \S+ is 6 minutes behind the database's; set it, /),
+  ]);
 });
 
 describe("at most one alert an hour", () => {

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type BuildManifest, MANIFEST_FILE } from "../contract/build-manifest.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
@@ -14,6 +14,7 @@ import { findFreePort } from "../scripts/run-server.ts";
 import {
   checkAcknowledgement,
   checkBuild,
+  checkClock,
   checkDatabase,
   checkDisk,
   checkMailboxes,
@@ -179,6 +180,19 @@ describe("the database", () => {
     expect(JSON.stringify(wrong)).not.toContain("hunter2");
     const away = `postgres://u:hunter2@127.0.0.1:${await findFreePort()}/x`;
     expect(await checkDatabase({ dataDir, databaseUrl: away })).toMatchObject({ state: "fail" });
+    expect(await checkClock({ dataDir, databaseUrl: away })).toEqual([]);
+  });
+
+  test.each([
+    [0, "ok", /^the same as the database's$/],
+    [6 * 60_000, "warn", /^The clock of \S+ is 6 minutes ahead of the database's$/],
+    [-2 * 3_600_000, "warn", /^The clock of \S+ is 2 hours behind the database's$/],
+  ])("PostgreSQL: a clock %i ms ahead of it", async (aheadMs, state, detail) => {
+    const config = { dataDir: await makeScratchFolder(), databaseUrl: await postgres.createDatabase() };
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + aheadMs });
+    expect(await checkClock(config)).toMatchObject([{ name: "clock", state, detail: expect.stringMatching(detail) }]);
+    expect(await checkClock({ ...config, databaseUrl: null })).toEqual([]);
   });
 });
 

@@ -15,6 +15,7 @@ import { failureOf, postEvent } from "../outbox/hook.ts";
 import { SCHEMA_VERSION } from "../store/migrations.ts";
 import { readSchema } from "../store/open-store.ts";
 import { StoreRefused, StoreUnavailable } from "../store/store.ts";
+import { CLOCK_TOLERANCE_MS, describeMachineClock } from "../watch/clock.ts";
 
 /** The result of one check. `fail`: do not launch like this. `warn`: it works, but somebody should know. */
 export interface Finding {
@@ -69,6 +70,7 @@ export async function runChecks({
     ],
     checkDisk(config.dataDir),
     checkDatabase(config),
+    checkClock(config),
     checkSmtp(config.smtpUrl),
     checkHook(config.hook, now),
     build ? checkMailboxes({ mailTo, mailFrom }) : [],
@@ -236,6 +238,20 @@ export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUr
     if (!(error instanceof StoreUnavailable)) throw error;
     const remedy = config.databaseUrl === null ? "restore a backup" : "correct DATABASE_URL, or start the database";
     return fail("database", error.message, remedy);
+  }
+}
+
+/** Whether this machine's clock is that of the database, which servers share. */
+export async function checkClock(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding[]> {
+  if (config.databaseUrl === null) return [];
+  try {
+    const { clockAheadMs } = await readSchema(config);
+    if (Math.abs(clockAheadMs) <= CLOCK_TOLERANCE_MS) return [ok("clock", "the same as the database's")];
+    return [warn("clock", describeMachineClock(clockAheadMs), "set it, best by a time service such as chrony")];
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    // Reported as the database's trouble.
+    return [];
   }
 }
 

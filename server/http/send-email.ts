@@ -24,6 +24,7 @@ export interface SendEmailParts {
   rules: AcceptanceRules;
   electricity: ElectricityTable;
   meter: Meter;
+  now(): Date;
   /** Called after a message is on disk. */
   onStored(state: "queued" | "quarantined"): void;
 }
@@ -109,7 +110,7 @@ export function judgeOrigin(headers: IncomingHttpHeaders, siteUrl: string, allow
 }
 
 async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts: SendEmailParts) {
-  const { store, rules, electricity, meter, onStored } = parts;
+  const { store, rules, electricity, meter, now, onStored } = parts;
   const { body } = request;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     recordRefusal(request, meter, "malformed");
@@ -153,7 +154,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
       isTrapped: trap !== undefined && trap !== "",
     },
     rules,
-    new Date(),
+    now(),
   );
   recordAcceptance(request, meter, acceptance);
   const succeed = (reference: string) => {

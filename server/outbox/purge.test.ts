@@ -4,13 +4,17 @@ import { expect, it, onTestFinished } from "vitest";
 import { createFakeClock } from "../../tests/support/fake-clock.ts";
 import { createRecordingLog } from "../../tests/support/recording-log.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import { type ClockDoubt, type Ending, StoreUnavailable } from "../store/store.ts";
 import { startPurge } from "./purge.ts";
 
 const RETENTION = { deliveredMs: 1, failedMs: null, quarantinedMs: 1 };
 const HOUR_MS = 60 * 60_000;
+const FIRST_MS = 10 * 60_000;
 
 const STORED = ["BC-AAAA-AA", "BC-BBBB-BB", "BC-CCCC-CC"];
+
+const ENDING: Ending = { foundAt: new Date(0), count: 2, undelivered: 1, held: 0, lastId: 7 };
+const DOUBT: ClockDoubt = { newestChangeAt: new Date("2025-10-01"), trustedFrom: new Date("2026-01-12") };
 
 /** A store of three messages with an .eml file each. Each purge erases what its answer names, or fails with it. */
 async function setUp(answers: (string[] | Error)[], stored = STORED, erasedBefore: readonly string[] = []) {
@@ -41,14 +45,33 @@ async function setUp(answers: (string[] | Error)[], stored = STORED, erasedBefor
   };
   const clock = createFakeClock();
   const log = createRecordingLog();
-  const purge = startPurge({ store, retention: RETENTION, dataDir, log, clock });
+  const found: { doubts: (ClockDoubt | null)[]; endings: Ending[] } = { doubts: [], endings: [] };
+  const reported: Ending[] = [];
+  let troubles = 0;
+  const purge = startPurge({
+    store: {
+      ...store,
+      judgeClock: async () => found.doubts.shift() ?? null,
+      findEnding: async () => found.endings.shift() ?? { ...ENDING, count: 0 },
+      markEndingReported: async (_retention, ending) => void reported.push(ending),
+    },
+    retention: RETENTION,
+    dataDir,
+    log,
+    clock,
+    onTrouble() {
+      troubles += 1;
+    },
+  });
   onTestFinished(() => purge.stop());
-  return { folder, calls, clock, log, purge };
+  return { folder, calls, clock, log, purge, found, reported, troubles: () => troubles };
 }
 
-it("removes the files of erased messages at once and then every hour, and no others", async () => {
+it("erases nothing for ten minutes, then every hour, with the files of what it erased and no others", async () => {
   const { folder, calls, clock, log } = await setUp([["BC-AAAA-AA"], ["BC-BBBB-BB"]]);
-  await clock.advance(HOUR_MS - 1);
+  await clock.advance(FIRST_MS - 1);
+  expect(calls).toHaveLength(0);
+  await clock.advance(HOUR_MS);
   expect(await readdir(folder)).toEqual(["BC-BBBB-BB.eml", "BC-CCCC-CC.eml"]);
   await clock.advance(1);
   await clock.advance(0);
@@ -72,9 +95,37 @@ it("moves aside the files that the database knows nothing of, with a warning", a
   expect(log.lines).toMatchObject([{ event: "unknown-files", count: 3, level: "warn" }]);
 });
 
+it("erases nothing while the clock is in doubt, and says so once, and when that is over", async () => {
+  const { calls, clock, log, purge, found, troubles } = await setUp([]);
+  found.doubts.push(DOUBT, DOUBT);
+  await clock.advance(FIRST_MS + HOUR_MS);
+  await clock.advance(0);
+  expect(calls).toHaveLength(0);
+  expect(purge).toMatchObject({ clockDoubt: DOUBT, ending: null });
+  expect(log.lines).toMatchObject([{ event: "purge-held", level: "warn" }]);
+  expect(log.lines[0]?.text).toMatch(/^Nothing is erased: .+ 2026-01-05T.+ 2025-10-01T.+ from 2026-01-12T\S+ on$/);
+  expect(troubles()).toBe(2);
+  await clock.advance(HOUR_MS);
+  await clock.advance(0);
+  expect(calls).toHaveLength(1);
+  expect(purge.clockDoubt).toBeNull();
+  expect(log.count("purge-resumed")).toBe(1);
+});
+
+it("has the messages that end soon reported, once", async () => {
+  const { clock, purge, found, reported, troubles } = await setUp([]);
+  found.endings.push(ENDING);
+  await clock.advance(FIRST_MS);
+  await clock.advance(0);
+  expect([purge.ending, troubles()]).toEqual([ENDING, 1]);
+  await purge.noteEndingReported();
+  await purge.noteEndingReported();
+  expect([purge.ending, reported]).toEqual([null, [ENDING]]);
+});
+
 it("goes on after an hour when the store was away", async () => {
   const { folder, clock, log } = await setUp([new StoreUnavailable("away"), ["BC-AAAA-AA"]]);
-  await clock.advance(HOUR_MS);
+  await clock.advance(FIRST_MS + HOUR_MS);
   await clock.advance(0);
   expect(log.count("purge-failed")).toBe(1);
   expect(await readdir(folder)).toEqual(["BC-BBBB-BB.eml", "BC-CCCC-CC.eml"]);
@@ -82,6 +133,7 @@ it("goes on after an hour when the store was away", async () => {
 
 it("retries a file that could not be removed, which does not keep the others", async () => {
   const { folder, clock, log } = await setUp([[], ["BC-AAAA-AA", "BC-CCCC-CC"]]);
+  await clock.advance(FIRST_MS);
   await clock.advance(0);
   // A folder is not removed as a file.
   await rm(join(folder, "BC-AAAA-AA.eml"));
@@ -99,6 +151,8 @@ it("retries a file that could not be removed, which does not keep the others", a
 
 it("does nothing more once stopped", async () => {
   const { calls, clock, purge } = await setUp([]);
+  await clock.advance(FIRST_MS);
+  await clock.advance(0);
   await purge.stop();
   clock.setTimer(() => {}, 3 * HOUR_MS);
   await clock.advance(2 * HOUR_MS);

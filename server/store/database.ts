@@ -134,6 +134,7 @@ export interface MessageRow {
   last_error: string | null;
   is_restricted: number;
   answered_at: number | null;
+  notified_at: number | null;
   quarantine_reason: QuarantineReason | null;
   /** JSON. */
   footprint: string | null;
@@ -156,7 +157,7 @@ export const VERSION = `(id || '.' || state || '.' || state_changed_at || '.' ||
 
 /** What a MessageRow is read from. */
 export const SELECTED_COLUMNS = `id, reference, name, email, phone, country, message, state, accepted_at,
-  state_changed_at, due_at, attempts, last_error, is_restricted, answered_at, quarantine_reason, footprint,
+  state_changed_at, due_at, attempts, last_error, is_restricted, answered_at, notified_at, quarantine_reason, footprint,
   ack_state, ack_changed_at, ack_reason, hook_state, hook_changed_at, hook_reason, ${VERSION} AS version`;
 
 export function toStoredMessage(row: MessageRow): StoredMessage {
@@ -176,6 +177,7 @@ export function toStoredMessage(row: MessageRow): StoredMessage {
     lastError: row.last_error,
     isRestricted: row.is_restricted === 1,
     answeredAt: toDate(row.answered_at),
+    notifiedAt: toDate(row.notified_at),
     quarantineReason: row.quarantine_reason,
     footprint: row.footprint === null ? null : JSON.parse(row.footprint),
     acknowledgement: toDelivery(row.ack_state, row.ack_changed_at, row.ack_reason),

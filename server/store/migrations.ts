@@ -24,7 +24,7 @@ const MIGRATIONS: readonly Migration[] = [
   addKeysAndReasons,
   addFootprint,
   addAcknowledgements,
-  (types) => [...addHook(types), ...addErasedReferences(types), ...indexQuarantine()],
+  (types) => [...addHook(types), ...addErasedReferences(types), ...indexQuarantine(), ...addReports(types)],
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -205,5 +205,22 @@ function addErasedReferences({ integer, keyedTableEnd, recordErasures }: ColumnT
 function indexQuarantine(): readonly string[] {
   return [
     "CREATE INDEX messages_quarantined ON messages (state, id) WHERE state = 'quarantined' AND is_restricted = 0",
+  ];
+}
+
+/**
+ * What alerts have told the operator of a message: that it ends, and that it failed, by the time of that failure. Before,
+ * failures were compared with the time of the last alert, which a clock that is set back makes wrong.
+ */
+function addReports({ integer }: ColumnTypes): readonly string[] {
+  const lastAlert = "(SELECT CAST(value AS BIGINT) FROM store_meta WHERE name = 'last_alert_at')";
+  return [
+    `ALTER TABLE messages ADD COLUMN notified_at ${integer}`,
+    `ALTER TABLE messages ADD COLUMN reported_failure ${integer}`,
+    `ALTER TABLE messages ADD COLUMN hook_reported_failure ${integer}`,
+    `UPDATE messages SET reported_failure = state_changed_at WHERE state = 'failed' AND state_changed_at <= ${lastAlert}`,
+    // The time at which a server of the version before last checked that it can write.
+    `INSERT INTO store_meta SELECT 'clock', '{"seenAtMs":' || substr(value, 1, 13) || '}' FROM store_meta
+     WHERE name = 'write_check'`,
   ];
 }

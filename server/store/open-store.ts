@@ -6,6 +6,7 @@ import type { Database, PendingMessage } from "./database.ts";
 import { listingMethods } from "./listing.ts";
 import { queueMethods } from "./queue.ts";
 import { recordMethods } from "./records.ts";
+import { retentionMethods } from "./retention.ts";
 import { openSqlite, readSqliteSchema, type SqliteThreadOptions, sqliteFile } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { statusMethods } from "./status.ts";
@@ -58,6 +59,7 @@ export function createStore(database: Database, checkIntervalMs = CHECK_INTERVAL
     ...listingMethods(database),
     ...recordMethods(database),
     ...statusMethods(database),
+    ...retentionMethods(database),
     backup: (file) => writeNewFile(file, (target) => database.copyTo(target)),
     async ping() {
       await database.verify();
@@ -173,10 +175,12 @@ export interface SchemaState {
   version: number | null;
   /** A commit is confirmed before it is on disk. */
   losesCommits: boolean;
+  /** How far this machine's clock is ahead of the database's. */
+  clockAheadMs: number;
 }
 
 /** Looks at a database without creating, upgrading or locking anything. Rejects with StoreUnavailable. */
 export async function readSchema({ databaseUrl, dataDir }: StoreSettings): Promise<SchemaState> {
   if (databaseUrl !== null) return (await import("./postgres.ts")).readPostgresSchema(databaseUrl);
-  return { version: await readSqliteSchema(sqliteFile(dataDir)), losesCommits: false };
+  return { version: await readSqliteSchema(sqliteFile(dataDir)), losesCommits: false, clockAheadMs: 0 };
 }

@@ -119,14 +119,16 @@ export async function openPostgres(databaseUrl: string, options: PostgresOptions
 /** Looks at the database without creating, upgrading or locking anything. */
 export async function readPostgresSchema(
   databaseUrl: string,
-): Promise<{ version: number | null; losesCommits: boolean }> {
+): Promise<{ version: number | null; losesCommits: boolean; clockAheadMs: number }> {
   const pool = createPool(databaseUrl);
   const query = queryOf(pool);
   try {
     const [setting] = await query<{ synchronous_commit: string }>("SHOW synchronous_commit");
     const [table] = await query<{ exists: boolean }>("SELECT to_regclass('store_meta') IS NOT NULL AS exists");
     const version = table?.exists ? await readSchemaVersion(query) : null;
-    return { version, losesCommits: setting?.synchronous_commit === "off" };
+    const [time] = await query<{ ms: number }>(`SELECT ${DIALECT.leaseNow("")} AS ms`);
+    const clockAheadMs = Date.now() - (time?.ms ?? 0);
+    return { version, losesCommits: setting?.synchronous_commit === "off", clockAheadMs };
   } finally {
     await pool.end();
   }
@@ -259,9 +261,9 @@ async function requireOwnTables(query: Query): Promise<void> {
 /** What a backup holds of each table: everything but leases, and the keys of the first version. */
 export const COPIED_TABLES = {
   messages: `id, reference, fingerprint, name, email, phone, country, message, state, accepted_at, state_changed_at, due_at,
-    attempts, last_error, is_restricted, answered_at, corrected_at, quarantine_reason, footprint,
+    attempts, last_error, is_restricted, answered_at, notified_at, reported_failure, corrected_at, quarantine_reason, footprint,
     ack_state, ack_changed_at, ack_due_at, ack_attempts, ack_reason,
-    hook_state, hook_changed_at, hook_due_at, hook_attempts, hook_reason`,
+    hook_state, hook_changed_at, hook_due_at, hook_attempts, hook_reason, hook_reported_failure`,
   message_events: "id, reference, at, kind, detail",
   message_keys: "key_hash, reference, client_proof",
   client_hits: "client_hash, at",

@@ -20,12 +20,15 @@ type QueueMethods =
   | "markFailed"
   | "unclaim"
   | "dueInMs"
+  | "databaseTime"
   | "clearLeases"
   | "queueDepth"
   | "countDeliveries"
   | "lastAlertAt"
   | "moveLastAlert"
-  | "markQuarantineReported";
+  | "markQuarantineReported"
+  | "unreportedFailures"
+  | "markFailuresReported";
 
 /** What the history of a message, and the log, call the ends of an attempt. */
 export interface DeliveryEvents {
@@ -108,6 +111,15 @@ export const FARTHEST_DUE_MS = 5 * 3_600_000;
 
 const IS_FAILED = "state = 'failed' AND is_restricted = 0";
 const IS_HOOK_FAILED = "hook_state = 'failed' AND is_restricted = 0";
+/** A failure is known by its time, which is compared with itself alone: no clock can make it look reported. */
+const NEW_FAILURE = {
+  mail: `${IS_FAILED} AND COALESCE(reported_failure <> state_changed_at, TRUE)`,
+  hook: `${IS_HOOK_FAILED} AND COALESCE(hook_reported_failure <> hook_changed_at, TRUE)`,
+};
+const MARK_FAILURE = {
+  mail: "reported_failure = state_changed_at",
+  hook: "hook_reported_failure = hook_changed_at",
+};
 /** A message that was released waits from then on, and its state changed at that moment, whoever released it. */
 const HOOK_WAITS_SINCE = "CASE WHEN hook_changed_at > state_changed_at THEN hook_changed_at ELSE state_changed_at END";
 const IS_QUARANTINED = "state = 'quarantined' AND is_restricted = 0";
@@ -119,6 +131,8 @@ const REPORTED_ID = "quarantine_reported_id";
 const LAST_ALERT: Readonly<Record<AlertTopic, string>> = {
   delivery: "last_alert_at",
   quarantine: "last_quarantine_alert_at",
+  ending: "last_ending_alert_at",
+  clock: "last_clock_alert_at",
 };
 
 /**
@@ -237,6 +251,12 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
       return row?.ms ?? null;
     },
 
+    async databaseTime(now) {
+      const sql = `SELECT ${dialect.leaseNow("CAST($1 AS BIGINT)")} AS ms WHERE CAST($1 AS BIGINT) IS NOT NULL`;
+      const [row] = await query<{ ms: number }>(sql, [now.getTime()]);
+      return new Date(row?.ms ?? now);
+    },
+
     async clearLeases() {
       if (isShared) return;
       // The token stays: it tells that nobody knows how the attempt ended.
@@ -250,6 +270,7 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
       // A question each, because each has an index of its own.
       const [row] = await query<
         Record<"queued" | "failed" | "quarantined" | "newly_quarantined" | "hook_queued" | "hook_failed", number> &
+          Record<"newly_failed" | "hook_newly_failed", number> &
           Record<"oldest" | "oldest_again" | "last_failed" | "last_quarantined", number | null> &
           Record<"hook_oldest" | "hook_last_failed", number | null>
       >(
@@ -258,13 +279,15 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
           (SELECT min(state_changed_at) FROM messages WHERE ${KINDS.mail.isOpen} AND state_changed_at > accepted_at) AS oldest_again,
           (SELECT count(*) FROM messages WHERE ${IS_FAILED}) AS failed,
           (SELECT max(state_changed_at) FROM messages WHERE ${IS_FAILED}) AS last_failed,
+          (SELECT count(*) FROM messages WHERE ${NEW_FAILURE.mail}) AS newly_failed,
           (SELECT count(*) FROM messages WHERE ${IS_QUARANTINED}) AS quarantined,
           (SELECT count(*) FROM messages WHERE ${IS_QUARANTINED} AND id > $1) AS newly_quarantined,
           (SELECT max(id) FROM messages WHERE ${IS_QUARANTINED}) AS last_quarantined,
           (SELECT count(*) FROM messages WHERE ${KINDS.hook.isOpen}) AS hook_queued,
           (SELECT min(${HOOK_WAITS_SINCE}) FROM messages WHERE ${KINDS.hook.isOpen}) AS hook_oldest,
           (SELECT count(*) FROM messages WHERE ${IS_HOOK_FAILED}) AS hook_failed,
-          (SELECT max(hook_changed_at) FROM messages WHERE ${IS_HOOK_FAILED}) AS hook_last_failed`,
+          (SELECT max(hook_changed_at) FROM messages WHERE ${IS_HOOK_FAILED}) AS hook_last_failed,
+          (SELECT count(*) FROM messages WHERE ${NEW_FAILURE.hook}) AS hook_newly_failed`,
         [reportedId],
       );
       const oldest = [row?.oldest, row?.oldest_again].flatMap((ms) => ms ?? []);
@@ -273,6 +296,7 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
         oldestQueuedAt: oldest.length > 0 ? new Date(Math.min(...oldest)) : null,
         failed: row?.failed ?? 0,
         lastFailedAt: toDate(row?.last_failed),
+        newlyFailed: row?.newly_failed ?? 0,
         quarantined: row?.quarantined ?? 0,
         newlyQuarantined: row?.newly_quarantined ?? 0,
         lastQuarantinedId: row?.last_quarantined ?? null,
@@ -281,6 +305,7 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
           oldestQueuedAt: toDate(row?.hook_oldest),
           failed: row?.hook_failed ?? 0,
           lastFailedAt: toDate(row?.hook_last_failed),
+          newlyFailed: row?.hook_newly_failed ?? 0,
         },
       };
     },
@@ -295,6 +320,17 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
       const counts = { queued: 0, sending: 0, sent: 0, skipped: 0, failed: 0 };
       for (const { state, count } of rows) counts[state] = count;
       return counts;
+    },
+
+    async unreportedFailures(kind) {
+      const rows = await query<{ id: number }>(`SELECT id FROM messages WHERE ${NEW_FAILURE[kind]}`);
+      return rows.map(({ id }) => id);
+    },
+
+    async markFailuresReported(kind, ids) {
+      const isNamed = `id IN (SELECT CAST(value ->> 0 AS BIGINT) FROM ${dialect.itemsOf("$1")})`;
+      const sql = `UPDATE messages SET ${MARK_FAILURE[kind]} WHERE ${NEW_FAILURE[kind]} AND ${isNamed}`;
+      await query(sql, [JSON.stringify(ids.map((id) => [id]))]);
     },
 
     async markQuarantineReported(lastId) {
@@ -317,7 +353,7 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
  * The row number of the newest message in quarantine that an alert has counted. Not a time: a message that arrives before
  * the alert may be committed after it, and numbers follow the order of commits.
  */
-export async function readReportedId(query: Query): Promise<number> {
+async function readReportedId(query: Query): Promise<number> {
   const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = $1", [REPORTED_ID]);
   return Number(row?.value ?? 0);
 }

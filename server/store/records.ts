@@ -4,15 +4,11 @@ import { ACKNOWLEDGED_WITHIN_MS } from "./acknowledgements.ts";
 import { ACTION_RULES } from "./actions.ts";
 import { type Database, type Value, VERSION } from "./database.ts";
 import { normaliseEmail } from "./listing.ts";
-import { readReportedId } from "./queue.ts";
 import { normaliseReference } from "./reference.ts";
 import type { EventKind, Selection, Store } from "./store.ts";
 
-type RecordMethods = "act" | "markSeen" | "rectify" | "restrict" | "erase" | "finishErasure" | "purge";
+type RecordMethods = "act" | "markSeen" | "rectify" | "restrict" | "erase" | "finishErasure";
 
-const DAY_MS = 86_400_000;
-/** Longer than backups are kept: a restored one may have files of messages that were erased since. */
-const ERASURES_KEPT_MS = 400 * DAY_MS;
 const QUEUE_AGAIN = "state = 'queued', state_changed_at = $1, due_at = $1, attempts = 0, last_error = NULL";
 /** What is queued already keeps the number of its attempts. */
 const QUEUE_OR_MAKE_DUE = `state = 'queued', due_at = $1,
@@ -79,7 +75,7 @@ function isAllowed(action: Action, which: Selection): string {
 
 /** What the operator changes, and what the privacy policy promises. */
 export function recordMethods(database: Database): Pick<Store, RecordMethods> {
-  const { query, queryLong, change, dialect } = database;
+  const { query, change, dialect } = database;
   const isFrom = (parameter: string) => `${dialect.lowerCaseEmail} = ${parameter}`;
 
   /** A condition on messages, whose placeholders follow those of `values`, to which it adds its own. */
@@ -106,15 +102,8 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
     return `SELECT value ->> 0 AS footprint_of, value ->> 1 AS new_footprint FROM ${items}`;
   }
 
-  /** Keys of messages that are gone. */
-  async function removeStrayKeys(): Promise<void> {
-    // Not `NOT IN`, which PostgreSQL answers by reading the whole list again for each key once it is large.
-    await queryLong(`DELETE FROM message_keys
-      WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.reference = message_keys.reference)`);
-  }
-
   async function eraseTraces(): Promise<void> {
-    await removeStrayKeys();
+    await removeStrayKeys(database);
     await database.eraseTraces();
     await query(REMOVE_MARK, [ERASURE_MARK]);
   }
@@ -129,7 +118,7 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
         const values: Value[] = [];
         const where = `${isSelected(which, values)} AND ${isAllowed(action, which)}`;
         const references = await referencesOf(`DELETE FROM messages WHERE ${where} RETURNING reference`, values);
-        if (references.length > 0) await removeStrayKeys();
+        if (references.length > 0) await removeStrayKeys(database);
         return references;
       }
       const changed = new Set<string>();
@@ -148,12 +137,10 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
     },
 
     async markSeen(reference, now) {
-      await query(
-        `INSERT INTO message_events (reference, at, kind)
-         SELECT reference, CAST($2 AS BIGINT), 'viewed' FROM messages WHERE reference = $1 AND state = 'quarantined'
-         AND NOT EXISTS (SELECT 1 FROM message_events WHERE reference = $1 AND kind = 'viewed')`,
-        [normaliseReference(reference), now.getTime()],
-      );
+      const isUnseen = `reference = $1 AND state = 'quarantined'
+        AND NOT EXISTS (SELECT 1 FROM message_events WHERE reference = $1 AND kind = 'viewed')`;
+      const sql = `UPDATE messages SET notified_at = COALESCE(notified_at, $2) WHERE ${isUnseen} RETURNING reference`;
+      await change(sql, [normaliseReference(reference), now.getTime()], { kind: "viewed", at: now });
     },
 
     async rectify(email, changes, now, versions, footprints = null) {
@@ -199,29 +186,12 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
       if (mark) await eraseTraces();
       return mark !== undefined;
     },
-
-    async purge(retention, now) {
-      const nowMs = now.getTime();
-      const references: string[] = [];
-      const reportedId = await readReportedId(query);
-      for (const state of ["delivered", "failed", "quarantined"] as const) {
-        const keptMs = retention[`${state}Ms`];
-        if (keptMs === null) continue;
-        // `accepted_at` is there for the index: no message changes its state before it is accepted.
-        // Nothing in quarantine is erased before somebody was told of it.
-        const sql = `DELETE FROM messages WHERE state = $1 AND accepted_at <= $2 AND state_changed_at <= $2
-          AND is_restricted = 0 AND (state <> 'quarantined' OR id <= $3) RETURNING reference`;
-        const rows = await queryLong<{ reference: string }>(sql, [state, nowMs - keptMs, reportedId]);
-        for (const { reference } of rows) references.push(reference);
-      }
-      // Hits from the future were left by a clock that was wrong.
-      await queryLong("DELETE FROM client_hits WHERE at <= $1 OR at > $2", [nowMs - DAY_MS, nowMs + DAY_MS]);
-      await query("DELETE FROM erased_references WHERE erased_at <= $1", [nowMs - ERASURES_KEPT_MS]);
-      if (references.length > 0) {
-        await removeStrayKeys();
-        await database.checkpoint();
-      }
-      return references;
-    },
   };
+}
+
+/** Keys of messages that are gone. */
+export async function removeStrayKeys({ queryLong }: Database): Promise<void> {
+  // Not `NOT IN`, which PostgreSQL answers by reading the whole list again for each key once it is large.
+  await queryLong(`DELETE FROM message_keys
+    WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.reference = message_keys.reference)`);
 }

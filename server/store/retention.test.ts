@@ -14,6 +14,18 @@ it("tells when a message is erased: the period of its state after it reached tha
   );
 });
 
+it("lets what reached nobody end a week after the alert, or half of a short period, if that came late", () => {
+  const failed = storedWith({ state: "failed", notifiedAt: later(88 * DAY_MS) });
+  expect(keptUntil(failed, RETENTION)).toEqual(later(95 * DAY_MS));
+  expect(keptUntil({ ...failed, notifiedAt: later(80 * DAY_MS) }, RETENTION)).toEqual(later(90 * DAY_MS));
+  expect(keptUntil(failed, { ...RETENTION, failedMs: 2 * DAY_MS })).toEqual(later(89 * DAY_MS));
+  // These do not need one, or it was for an earlier state.
+  for (const fields of [{ answeredAt: NOON }, { notifiedAt: later(-1) }]) {
+    expect(keptUntil({ ...failed, ...fields }, RETENTION)).toEqual(later(90 * DAY_MS));
+  }
+  expect(keptUntil({ ...failed, state: "delivered" }, RETENTION)).toEqual(later(30 * DAY_MS));
+});
+
 it("has no end for what is queued or restricted, or is to be kept", () => {
   for (const fields of [
     { state: "queued" },

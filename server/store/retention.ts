@@ -1,12 +1,176 @@
 import type { Retention } from "../config.ts";
-import type { StoredMessage } from "./store.ts";
+import type { Database } from "./database.ts";
+import { removeStrayKeys } from "./records.ts";
+import type { Store, StoredMessage } from "./store.ts";
 
-/** When the message is erased; `null` while it is queued or restricted, or where RETENTION keeps such messages. */
-export function keptUntil(
-  { state, acceptedAt, stateChangedAt, isRestricted }: StoredMessage,
-  retention: Retention,
-): Date | null {
+type RetentionMethods = "purge" | "findEnding" | "markEndingReported" | "judgeClock";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const WEEK_MS = 7 * DAY_MS;
+/** Alerts of messages that end come once a day: each has to name what reaches its notice before the next one. */
+const ALERTED_AHEAD_MS = DAY_MS;
+/** Erased at once without an alert: as many as this, or a tenth of all messages. */
+const ALWAYS_ERASABLE = 20;
+/** Longer than backups are kept: a restored one may have files of messages that were erased since. */
+const ERASURES_KEPT_MS = 400 * DAY_MS;
+/** While a server runs it notes the time every hour. Longer than it is usually off. */
+const FARTHEST_AHEAD_MS = 3 * DAY_MS;
+/** Clocks are set by seconds all the time. */
+const FARTHEST_BEHIND_MS = 5 * MINUTE_MS;
+/** A clock that goes on like this for as long is right. */
+const DOUBTED_FOR_MS = WEEK_MS;
+
+/** How long before the end of a message an alert has to tell of it: a week, or half of a short period. */
+function noticeMs(keptMs: number): number {
+  return Math.min(WEEK_MS, Math.floor(keptMs / 2));
+}
+
+/**
+ * When the message may be erased; `null` while it is queued or restricted, or where RETENTION keeps such messages. One
+ * that reached nobody ends a week after the alert that tells so, if that came late. While there was no such alert it stays
+ * beyond its end.
+ */
+export function keptUntil(message: StoredMessage, retention: Retention): Date | null {
+  const { state, acceptedAt, stateChangedAt, isRestricted, answeredAt, notifiedAt } = message;
   const keptMs = state === "queued" ? null : retention[`${state}Ms`];
   if (keptMs === null || isRestricted) return null;
-  return new Date(Math.max(acceptedAt.getTime(), stateChangedAt.getTime()) + keptMs);
+  const ends = [acceptedAt.getTime() + keptMs, stateChangedAt.getTime() + keptMs];
+  const needsNotice = state !== "delivered" && answeredAt === null;
+  if (needsNotice && notifiedAt && notifiedAt >= stateChangedAt) ends.push(notifiedAt.getTime() + noticeMs(keptMs));
+  return new Date(Math.max(...ends));
+}
+
+/** It reached nobody, as far as is known. */
+const IS_UNDELIVERED = "(state <> 'delivered' AND answered_at IS NULL)";
+/** An alert has told of its end, or an operator has opened it, since it reached its state. */
+const IS_NOTIFIED = "COALESCE(notified_at >= state_changed_at, FALSE)";
+/** `accepted_at` is there for the index: no message changes its state before it is accepted. */
+const hasChangedBy = (time: string) => `accepted_at <= ${time} AND state_changed_at <= ${time}`;
+
+/** The time that servers note every hour, and what was found about a clock that does not fit it. */
+interface NotedClock {
+  seenAtMs?: number;
+  doubt?: { sinceMs: number; lastMs: number };
+  /** Changes up to this time do not count: their clock was wrong. */
+  disregardedMs?: number;
+}
+const NOTED_CLOCK = "clock";
+
+/** How long messages are kept. */
+export function retentionMethods(database: Database): Pick<Store, RetentionMethods> {
+  const { query, queryLong } = database;
+
+  const periodsOf = (retention: Retention) =>
+    (["delivered", "failed", "quarantined"] as const).flatMap((state) => {
+      const keptMs = retention[`${state}Ms`];
+      return keptMs === null ? [] : { state, keptMs };
+    });
+
+  /** A condition with its values: what ends soon, or has ended, and was not named in an alert. */
+  function ending({ state, keptMs }: ReturnType<typeof periodsOf>[number], nowMs: number) {
+    const horizonMs = nowMs - Math.max(0, keptMs - noticeMs(keptMs) - ALERTED_AHEAD_MS);
+    return {
+      where: `state = $1 AND ${hasChangedBy("$2")} AND is_restricted = 0 AND NOT ${IS_NOTIFIED}
+        AND (answered_at IS NULL OR ${hasChangedBy("$3")})`,
+      values: [state, horizonMs, nowMs - keptMs],
+    };
+  }
+
+  return {
+    async purge(retention, now) {
+      const nowMs = now.getTime();
+      const periods = periodsOf(retention).map(({ state, keptMs }) => {
+        return { values: [state, nowMs - keptMs, nowMs - noticeMs(keptMs), nowMs - DAY_MS] };
+      });
+      const hasEnded = `state = $1 AND ${hasChangedBy("$2")} AND is_restricted = 0`;
+      const wasAnnounced = `${IS_NOTIFIED} AND notified_at <= CASE WHEN ${IS_UNDELIVERED} THEN CAST($3 AS BIGINT) ELSE CAST($4 AS BIGINT) END`;
+
+      let unannounced = 0;
+      for (const { values } of periods) {
+        const sql = `SELECT count(*) AS count FROM messages
+          WHERE ${hasEnded} AND NOT ${IS_UNDELIVERED} AND NOT COALESCE(${wasAnnounced}, FALSE)`;
+        const [row] = await queryLong<{ count: number }>(sql, values);
+        unannounced += row?.count ?? 0;
+      }
+      const [all] = await queryLong<{ count: number }>("SELECT count(*) AS count FROM messages");
+      const isHeld = unannounced > Math.max(ALWAYS_ERASABLE, (all?.count ?? 0) / 10);
+
+      const erasable = isHeld ? `(${wasAnnounced})` : `((${wasAnnounced}) OR NOT ${IS_UNDELIVERED})`;
+      const references: string[] = [];
+      for (const { values } of periods) {
+        const sql = `DELETE FROM messages WHERE ${hasEnded} AND ${erasable} RETURNING reference`;
+        const rows = await queryLong<{ reference: string }>(sql, values);
+        for (const { reference } of rows) references.push(reference);
+      }
+      // Hits from the future were left by a clock that was wrong.
+      await queryLong("DELETE FROM client_hits WHERE at <= $1 OR at > $2", [nowMs - DAY_MS, nowMs + DAY_MS]);
+      await query("DELETE FROM erased_references WHERE erased_at <= $1", [nowMs - ERASURES_KEPT_MS]);
+      if (references.length > 0) {
+        await removeStrayKeys(database);
+        await database.checkpoint();
+      }
+      return references;
+    },
+
+    async findEnding(retention, now) {
+      const found = { foundAt: now, count: 0, undelivered: 0, held: 0, lastId: 0 };
+      for (const period of periodsOf(retention)) {
+        const { where, values } = ending(period, now.getTime());
+        const sum = (condition: string) => `COALESCE(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
+        const [row] = await queryLong<Record<"count" | "undelivered" | "held" | "last_id", number>>(
+          `SELECT count(*) AS count, ${sum(IS_UNDELIVERED)} AS undelivered,
+            ${sum(`NOT ${IS_UNDELIVERED} AND ${hasChangedBy("$3")}`)} AS held, COALESCE(max(id), 0) AS last_id
+           FROM messages WHERE ${where}`,
+          values,
+        );
+        found.count += row?.count ?? 0;
+        found.undelivered += row?.undelivered ?? 0;
+        found.held += row?.held ?? 0;
+        found.lastId = Math.max(found.lastId, row?.last_id ?? 0);
+      }
+      return found;
+    },
+
+    async markEndingReported(retention, { foundAt, lastId }) {
+      for (const period of periodsOf(retention)) {
+        const { where, values } = ending(period, foundAt.getTime());
+        await queryLong(`UPDATE messages SET notified_at = $4 WHERE ${where} AND id <= $5`, [
+          ...values,
+          foundAt.getTime(),
+          lastId,
+        ]);
+      }
+    },
+
+    async judgeClock(now) {
+      const nowMs = now.getTime();
+      const [row] = await query<{ noted: string | null; newest: number | null; event: number | null }>(
+        `SELECT (SELECT value FROM store_meta WHERE name = $1) AS noted, (SELECT max(accepted_at) FROM messages) AS newest,
+          (SELECT at FROM message_events ORDER BY id DESC LIMIT 1) AS event`,
+        [NOTED_CLOCK],
+      );
+      const noted: NotedClock = row?.noted ? JSON.parse(row.noted) : {};
+      const newestRowMs = Math.max(row?.newest ?? 0, row?.event ?? 0);
+      const newestMs = Math.max(noted.seenAtMs ?? 0, newestRowMs > (noted.disregardedMs ?? 0) ? newestRowMs : 0);
+      const fits = (sinceMs: number) => nowMs >= sinceMs - FARTHEST_BEHIND_MS && nowMs <= sinceMs + FARTHEST_AHEAD_MS;
+      const note = (clock: NotedClock) =>
+        query("INSERT INTO store_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value", [
+          NOTED_CLOCK,
+          JSON.stringify(clock),
+        ]);
+      if (newestMs === 0 || fits(newestMs)) {
+        const { doubt: _, ...rest } = noted;
+        await note({ ...rest, seenAtMs: nowMs });
+        return null;
+      }
+      const sinceMs = noted.doubt && fits(noted.doubt.lastMs) ? noted.doubt.sinceMs : nowMs;
+      if (nowMs - sinceMs >= DOUBTED_FOR_MS) {
+        await note({ seenAtMs: nowMs, disregardedMs: newestRowMs });
+        return null;
+      }
+      await note({ ...noted, doubt: { sinceMs, lastMs: nowMs } });
+      return { newestChangeAt: new Date(newestMs), trustedFrom: new Date(sinceMs + DOUBTED_FOR_MS) };
+    },
+  };
 }

@@ -59,6 +59,8 @@ export interface StoredMessage extends ContactMessage {
   isRestricted: boolean;
   /** When the operator marked it as answered. */
   answeredAt: Date | null;
+  /** When an alert told of its end, or an operator first opened it in quarantine; counts if it was since `stateChangedAt`. */
+  notifiedAt: Date | null;
   /** Why it was quarantined; kept after its release. */
   quarantineReason: QuarantineReason | null;
   /** `null` unless ACKNOWLEDGE was on when it was delivered. */
@@ -176,6 +178,8 @@ export interface KindDepth {
   oldestQueuedAt: Date | null;
   failed: number;
   lastFailedAt: Date | null;
+  /** Those whose failure no alert has reported yet. */
+  newlyFailed: number;
 }
 
 /** Of the mail to the team, of the hook, and of the quarantine, without what a visitor asked not to be used. */
@@ -189,7 +193,27 @@ export interface QueueDepth extends KindDepth {
 }
 
 /** What alerts are about, each with a last time of its own. */
-export type AlertTopic = "delivery" | "quarantine";
+export type AlertTopic = "delivery" | "quarantine" | "ending" | "clock";
+
+/** Messages that end soon, or would have ended, and that no alert has told of. */
+export interface Ending {
+  foundAt: Date;
+  count: number;
+  /** Those of them that reached nobody: they are kept until a week after the alert. */
+  undelivered: number;
+  /** Those of them that are past their end, and not erased because they are too many at once. */
+  held: number;
+  /** The highest row number among them. */
+  lastId: number;
+}
+
+/** The clock does not fit the database, so nothing must be erased by it. */
+export interface ClockDoubt {
+  /** The newest time in the database that counts. */
+  newestChangeAt: Date;
+  /** If the clock goes on like this until then, it is taken to be right. */
+  trustedFrom: Date;
+}
 
 /** Messages by name, or all that were accepted since a time. With versions, those that have another by now are left out. */
 export type Selection = { references: readonly string[]; versions?: readonly string[] | undefined } | { since: Date };
@@ -230,6 +254,8 @@ export interface Store {
   unclaim(claim: Claim, dueAt: Date, error: string | null, now: Date): Promise<boolean>;
   /** Until the next delivery of the kind becomes due or its lease ends, 0 or less if one is due; `null` when none waits. */
   dueInMs(now: Date, kind?: DeliveryKind): Promise<number | null>;
+  /** The time of the database if servers share it, else the time given. */
+  databaseTime(now: Date): Promise<Date>;
   queueDepth(): Promise<QueueDepth>;
   /**
    * Decides who of the due may get an acknowledgement, until `limit` may: only these can be claimed. However many nodes
@@ -247,7 +273,10 @@ export interface Store {
   lastAlertAt(topic: AlertTopic): Promise<Date>;
   /** Changes `lastAlertAt` if it still is `from`; of all nodes that try, one returns true. */
   moveLastAlert(topic: AlertTopic, from: Date, to: Date): Promise<boolean>;
-  /** An alert has reported all messages in quarantine up to this row number; from now on they may be purged. */
+  /** Row numbers of those whose failure no alert has reported yet. */
+  unreportedFailures(kind: "mail" | "hook"): Promise<number[]>;
+  markFailuresReported(kind: "mail" | "hook", ids: readonly number[]): Promise<void>;
+  /** An alert has reported all messages in quarantine up to this row number. */
   markQuarantineReported(lastId: number): Promise<void>;
 
   /** A server that takes messages runs, or stops. Leave a sign of it at least once a minute. */
@@ -308,10 +337,20 @@ export interface Store {
   /** Does what is left of an erasure that was interrupted after it began; false when there was none. */
   finishErasure(): Promise<boolean>;
   /**
-   * Erases what is past its retention, and client hashes older than a day. Never a queued or restricted message, nor one
-   * in quarantine that no alert has told of.
+   * Erases what is past its retention, and client hashes older than a day; returns references. Never a queued or
+   * restricted message, nor one that reached nobody before an alert has told of its end a week ago. Of what no alert has
+   * told, all or none: none when that is more than a tenth of all messages.
    */
   purge(retention: Retention, now: Date): Promise<string[]>;
+  /** Unanswered messages that end within eight days, and all that should have ended; only those that no alert has told of. */
+  findEnding(retention: Retention, now: Date): Promise<Ending>;
+  /** An alert has told of them. */
+  markEndingReported(retention: Retention, ending: Ending): Promise<void>;
+  /**
+   * Compares the clock with the newest change in the database, and with the time noted here the last time. `null`: it
+   * fits, and is noted. To be called every hour.
+   */
+  judgeClock(now: Date): Promise<ClockDoubt | null>;
 
   /** Writes a consistent copy while others go on writing. */
   backup(file: string): Promise<void>;

@@ -2,6 +2,8 @@ import { durationInWords } from "../../contract/duration.ts";
 import { errorName, type Log } from "../log.ts";
 import {
   type AlertTopic,
+  type ClockDoubt,
+  type Ending,
   type KindDepth,
   type QueueDepth,
   type Store,
@@ -9,13 +11,23 @@ import {
   StoreUnavailable,
 } from "../store/store.ts";
 import { type Clock, systemClock } from "../time.ts";
+import { describeDoubt, describeMachineClock } from "./clock.ts";
 
 export interface AlertOptions {
-  store: Pick<Store, "queueDepth" | "lastAlertAt" | "moveLastAlert" | "markQuarantineReported" | "ping">;
+  store: Pick<Store, "queueDepth" | "lastAlertAt" | "moveLastAlert" | "markQuarantineReported" | "ping"> &
+    Pick<Store, "unreportedFailures" | "markFailuresReported">;
   outbox: {
     /** Why no e-mail can be sent; `null` when it can. */
     readonly pauseReason: string | null;
   };
+  /** What the purge found. */
+  purge?: {
+    readonly clockDoubt: ClockDoubt | null;
+    readonly ending: Ending | null;
+    noteEndingReported(): Promise<void>;
+  };
+  /** The clock of servers that share a database; `null`: there is one server. */
+  sharedClock?: { readonly machineAheadMs: number } | null;
   /** Messages are posted to HOOK_URL. */
   postsHook?: boolean;
   /** The first word of each alert. */
@@ -40,6 +52,9 @@ export interface Alerts {
  */
 type Trouble = "overdue" | "paused" | "failed" | "store-away" | "store-lost" | "hook-overdue" | "hook-failed";
 
+/** `ending`: messages that nobody has answered are erased soon. `clock`: it does not fit the database. */
+type OtherTrouble = "quarantined" | "ending" | "clock";
+
 interface Situation {
   now: Date;
   /** Why no e-mail can be sent; `null` when it can. */
@@ -57,32 +72,34 @@ interface Situation {
 interface Alert {
   topic: AlertTopic;
   text: string;
-  troubles: readonly (Trouble | "quarantined")[];
+  troubles: readonly (Trouble | OtherTrouble)[];
   level: "info" | "warn" | "error";
 }
 
 const CHECK_INTERVAL_MS = 30_000;
 const REST_MS = 1000;
 const ALERT_INTERVAL_MS = 60 * 60_000;
+/** For what can wait, and comes again every day. */
+const LONG_ALERT_INTERVAL_MS = 24 * 60 * 60_000;
 const OVERDUE_MS = 60 * 60_000;
 /** Restarting a database should not alert anybody. */
 const STORE_DOWN_MS = 60_000;
 
 /**
- * Alerts the operator when messages are not delivered, and when some are held back: one line in the log and one post, at
- * most one an hour on each of the two topics, for all nodes of one database together, also across restarts. A post that
- * fails is retried at the next check. Delivery never waits for any of this, and alerts are sent even when the store
- * cannot be read or written.
+ * Alerts the operator when messages are not delivered, when some are held back, before some are erased that nobody has
+ * answered, and when a clock is wrong: one line in the log and one post, at most one an hour on each topic, for all nodes of
+ * one database together, also across restarts. A post that fails is retried at the next check. Delivery never waits for
+ * any of this, and alerts are sent even when the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions): Alerts {
   const { store, outbox, brand, alertUrl, log, clock = systemClock, postTimeoutMs = 10_000 } = options;
-  const { postsHook = false } = options;
+  const { purge = null, sharedClock = null, postsHook = false } = options;
   const stopping = new AbortController();
   /** When the last post failed, if it did. */
   const failedPosts = new Map<AlertTopic, Date>();
   let isDeliveryStuck = false;
   /** The last alert of this node, for when the store does not answer. */
-  const alertedAt: Record<AlertTopic, Date> = { delivery: new Date(0), quarantine: new Date(0) };
+  const alertedAt = new Map<AlertTopic, Date>();
   let storeDownSince: Date | null = null;
   /** What the operator was told of a lost store, which does not wait for an hour to pass. */
   let reportedLoss: string | null = null;
@@ -99,17 +116,19 @@ export function startAlerts(options: AlertOptions): Alerts {
       store.ping().then(() => null, unavailableOnly),
     ]);
     const storeLost = storeError instanceof StoreLost ? storeError.message : null;
-    storeDownSince = depth && !storeError ? null : (storeDownSince ?? now);
+    storeDownSince = depth && !storeError ? null : notAfter(now, storeDownSince ?? now);
     const storeDownMs = storeDownSince ? now.getTime() - storeDownSince.getTime() : 0;
     const hook = postsHook ? (depth?.hook ?? null) : null;
     const situation = { now, pauseReason: outbox.pauseReason, depth, hook, storeDownMs, storeLost };
     await checkDelivery(situation);
     await checkQuarantine(situation);
+    await checkEnding(situation);
+    await checkClock(situation);
   }
 
   async function checkDelivery(situation: Situation): Promise<void> {
     const lastAlertAt = await lastAlert("delivery", situation);
-    const troubles = findTroubles(situation, lastAlertAt);
+    const troubles = findTroubles(situation);
     if (isDeliveryStuck && situation.depth && !delaysMessages(troubles)) {
       isDeliveryStuck = false;
       log.info({ event: "alert-over" }, "Messages are delivered again");
@@ -122,10 +141,24 @@ export function startAlerts(options: AlertOptions): Alerts {
     const isNew = troubles.some((trouble) => !["paused", "failed", "hook-failed"].includes(trouble));
     const level = isNew ? "error" : "info";
     const text = `${brand}: ${describeTroubles(troubles, situation)}`;
-    const isSent = await claimAlert({ topic: "delivery", text, troubles, level }, situation, lastAlertAt);
-    if (!isSent) return;
+    const failures = await unreportedFailures(troubles);
+    const isTried = await claimAlert({ topic: "delivery", text, troubles, level }, situation, lastAlertAt);
+    if (!isTried) return;
     isDeliveryStuck = delaysMessages(troubles);
-    if (!failedPosts.has("delivery")) reportedLoss = situation.storeLost;
+    if (failedPosts.has("delivery")) return;
+    reportedLoss = situation.storeLost;
+    for (const [kind, ids] of failures) await nullIfUnavailable(() => store.markFailuresReported(kind, ids));
+  }
+
+  /** Of the kinds that the alert tells of. Taken before it is sent, so that a later failure is not taken for reported. */
+  async function unreportedFailures(troubles: readonly Trouble[]): Promise<["mail" | "hook", number[]][]> {
+    const kinds = [
+      ...(troubles.includes("failed") ? (["mail"] as const) : []),
+      ...(troubles.includes("hook-failed") ? (["hook"] as const) : []),
+    ];
+    return Promise.all(
+      kinds.map(async (kind) => [kind, (await nullIfUnavailable(() => store.unreportedFailures(kind))) ?? []]),
+    );
   }
 
   async function checkQuarantine(situation: Situation): Promise<void> {
@@ -144,24 +177,54 @@ export function startAlerts(options: AlertOptions): Alerts {
     }
   }
 
+  async function checkEnding(situation: Situation): Promise<void> {
+    const ending = purge?.ending ?? null;
+    if (ending === null) return void failedPosts.delete("ending");
+    const text = `${brand}: ${describeEnding(ending)}`;
+    const alert: Alert = { topic: "ending", text, troubles: ["ending"], level: "warn" };
+    // What reached nobody is kept until it was reported, so it is reported soon.
+    const intervalMs = ending.undelivered + ending.held > 0 ? ALERT_INTERVAL_MS : LONG_ALERT_INTERVAL_MS;
+    const isTried = await claimAlert(alert, situation, await lastAlert("ending", situation), intervalMs);
+    if (isTried && !failedPosts.has("ending")) await nullIfUnavailable(async () => purge?.noteEndingReported());
+  }
+
+  async function checkClock(situation: Situation): Promise<void> {
+    const doubt = purge?.clockDoubt ?? null;
+    const aheadMs = sharedClock?.machineAheadMs ?? 0;
+    const sentences = [
+      ...(doubt ? [describeDoubt(doubt, situation.now)] : []),
+      ...(aheadMs !== 0 ? [`${describeMachineClock(aheadMs)}; set it, best by a time service such as chrony`] : []),
+    ];
+    if (sentences.length === 0) return void failedPosts.delete("clock");
+    const text = `${brand}: ${sentences.join(". ")}`;
+    const alert: Alert = { topic: "clock", text, troubles: ["clock"], level: "info" };
+    await claimAlert(alert, situation, await lastAlert("clock", situation), LONG_ALERT_INTERVAL_MS);
+  }
+
   async function lastAlert(topic: AlertTopic, { depth }: Situation): Promise<Date> {
-    return (depth && (await nullIfUnavailable(() => store.lastAlertAt(topic)))) ?? alertedAt[topic];
+    const stored = depth && (await nullIfUnavailable(() => store.lastAlertAt(topic)));
+    return stored ?? alertedAt.get(topic) ?? new Date(0);
   }
 
   /**
    * Sends the alert, unless one was sent within the hour or another node sends it. Without the store nodes cannot agree:
    * each one sends its own. Returns whether this node tried.
    */
-  async function claimAlert(alert: Alert, situation: Situation, lastAlertAt: Date): Promise<boolean> {
+  async function claimAlert(
+    alert: Alert,
+    situation: Situation,
+    lastAlertAt: Date,
+    intervalMs = ALERT_INTERVAL_MS,
+  ): Promise<boolean> {
     const { topic } = alert;
     const { now } = situation;
     const isNewLoss = topic === "delivery" && situation.storeLost !== reportedLoss;
-    if (!isNewLoss && (isRecent(lastAlertAt, now) || isRecent(alertedAt[topic], now))) return false;
-    const failedAt = failedPosts.get(topic);
-    if (failedAt && now.getTime() - failedAt.getTime() < CHECK_INTERVAL_MS) return false;
+    const isAlerted = isWithin(intervalMs, lastAlertAt, now) || isWithin(intervalMs, alertedAt.get(topic), now);
+    if (isAlerted && !isNewLoss) return false;
+    if (isWithin(CHECK_INTERVAL_MS, failedPosts.get(topic), now)) return false;
     const isClaimed = await nullIfUnavailable(() => store.moveLastAlert(topic, lastAlertAt, now));
     if (isClaimed === false) return false;
-    if (await sendAlert(alert, situation)) alertedAt[topic] = now;
+    if (await sendAlert(alert, situation)) alertedAt.set(topic, now);
     // Undone, so that any node may retry at its next check.
     else await nullIfUnavailable(() => store.moveLastAlert(topic, now, lastAlertAt));
     return true;
@@ -224,17 +287,17 @@ export function startAlerts(options: AlertOptions): Alerts {
   };
 }
 
-function findTroubles(situation: Situation, lastAlertAt: Date): Trouble[] {
+function findTroubles(situation: Situation): Trouble[] {
   const { now, pauseReason, depth, hook, storeDownMs, storeLost } = situation;
   const troubles: Trouble[] = [];
   if (oldestAgeMs(depth, now) >= OVERDUE_MS) troubles.push("overdue");
   if (pauseReason !== null) troubles.push("paused");
   // Reported once, not every hour until somebody retries them.
-  if (depth?.lastFailedAt && depth.lastFailedAt > lastAlertAt) troubles.push("failed");
+  if (depth && depth.newlyFailed > 0) troubles.push("failed");
   if (storeLost !== null) troubles.push("store-lost");
   else if (storeDownMs >= STORE_DOWN_MS) troubles.push("store-away");
   if (oldestAgeMs(hook, now) >= OVERDUE_MS) troubles.push("hook-overdue");
-  if (hook?.lastFailedAt && hook.lastFailedAt > lastAlertAt) troubles.push("hook-failed");
+  if (hook && hook.newlyFailed > 0) troubles.push("hook-failed");
   return troubles;
 }
 
@@ -266,6 +329,28 @@ function describeQuarantine(count: number): string {
   );
 }
 
+/** What ends soon, and where to see it. */
+function describeEnding({ count, undelivered, held }: Ending): string {
+  const messages = (number: number) => (number === 1 ? "1 message" : `${number} messages`);
+  const sentences: string[] = [];
+  const unanswered = count - held;
+  if (unanswered > 0) {
+    const never =
+      undelivered > 0 ? `, ${undelivered === unanswered ? "all" : undelivered} of which were never delivered` : "";
+    sentences.push(
+      `${messages(unanswered)} that nobody has answered will be erased within 8 days${never}. ` +
+        "See: npm run messages -- list --unanswered, and list --state quarantined",
+    );
+  }
+  if (held > 0) {
+    sentences.push(
+      `${messages(held)} past their RETENTION will be erased tomorrow, many more at once than usual. ` +
+        "If that is not intended, set RETENTION to keep them and restart the server",
+    );
+  }
+  return sentences.join(". ");
+}
+
 /** How long the oldest has waited; 0 without one. */
 function oldestAgeMs(kind: KindDepth | null, now: Date): number {
   return kind?.oldestQueuedAt ? Math.max(0, now.getTime() - kind.oldestQueuedAt.getTime()) : 0;
@@ -276,9 +361,14 @@ function delaysMessages(troubles: readonly Trouble[]): boolean {
   return troubles.some((trouble) => trouble !== "failed" && trouble !== "hook-failed");
 }
 
-function isRecent(alertAt: Date, now: Date): boolean {
-  // An alert from the far future was stored before the clock was set back: it is ignored.
-  return Math.abs(now.getTime() - alertAt.getTime()) < ALERT_INTERVAL_MS;
+/** Something of the far future was noted before the clock was set back: it is ignored. */
+function isWithin(intervalMs: number, at: Date | undefined, now: Date): boolean {
+  return at !== undefined && Math.abs(now.getTime() - at.getTime()) < intervalMs;
+}
+
+/** A time that was noted before the clock was set back counts from now on. */
+function notAfter(now: Date, since: Date): Date {
+  return since > now ? now : since;
 }
 
 async function nullIfUnavailable<T>(query: () => Promise<T>): Promise<T | null> {

@@ -41,6 +41,7 @@ export function acceptingSuite(newPlace: NewPlace): void {
       lastError: null,
       isRestricted: false,
       answeredAt: null,
+      notifiedAt: null,
       quarantineReason: null,
       footprint: null,
       acknowledgement: null,

@@ -2,7 +2,14 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
-import { StoreRefused, StoreUnavailable } from "../../server/store/store.ts";
+import { keptUntil } from "../../server/store/retention.ts";
+import {
+  type Claim,
+  type Store,
+  type StoredMessage,
+  StoreRefused,
+  StoreUnavailable,
+} from "../../server/store/store.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import {
@@ -18,10 +25,23 @@ import {
   type NewPlace,
   NOON,
   referenceOf,
-  reportQuarantine,
+  reportEnding,
   store,
   submissionOf,
 } from "./samples.ts";
+
+const RETENTION = { deliveredMs: 30 * DAY_MS, failedMs: 30 * DAY_MS, quarantinedMs: 30 * DAY_MS };
+
+async function found(node: Store, reference: string): Promise<StoredMessage> {
+  const message = await node.find(reference);
+  if (!message) throw new Error(`${reference} is gone`);
+  return message;
+}
+
+const isAbout =
+  (reference: string) =>
+  ({ message }: Claim) =>
+    message.reference === reference;
 
 export function keepingSuite(newPlace: NewPlace): void {
   test("lists newest first, by state, address, age and number", async () => {
@@ -203,9 +223,9 @@ export function keepingSuite(newPlace: NewPlace): void {
     const failed = await store(node);
     await finish(node, "failed");
     const trapped = await store(node, submissionOf(messageWith(), { isTrapped: true }));
-    await reportQuarantine(node);
     const queued = await store(node);
     const retention = { deliveredMs: DAY_MS, failedMs: 2 * DAY_MS, quarantinedMs: null };
+    await reportEnding(node, { ...retention, quarantinedMs: 2 * DAY_MS }, later(DAY_MS));
     expect(await node.purge(retention, later(DAY_MS))).toEqual([]);
     expect(await place.sql("SELECT * FROM client_hits")).toHaveLength(0);
     expect(await node.purge(retention, later(DAY_MS + HOUR_MS))).toEqual([delivered]);
@@ -215,25 +235,129 @@ export function keepingSuite(newPlace: NewPlace): void {
     expect(await node.list({})).toMatchObject([{ reference: queued }]);
   });
 
-  test("purges nothing from quarantine before somebody was told of it", async () => {
+  test("purges what reached nobody only a week after an alert has told of it, and of each message once", async () => {
     const node = await (await newPlace()).open();
-    const told = await store(node, submissionOf(messageWith(), { isTrapped: true }));
-    const retention = { deliveredMs: null, failedMs: null, quarantinedMs: DAY_MS };
-    expect(await node.purge(retention, later(9 * DAY_MS))).toEqual([]);
-    await reportQuarantine(node);
-    const untold = await store(node, submissionOf(messageWith(), { isTrapped: true }), later(2 * HOUR_MS));
-    expect(await node.purge(retention, later(9 * DAY_MS))).toEqual([told]);
-    expect(await node.list({})).toMatchObject([{ reference: untold }]);
+    const failed = await store(node);
+    await finish(node, "failed");
+    const trapped = await store(node, submissionOf(messageWith(), { isTrapped: true }));
+    const seen = await store(node, submissionOf(messageWith(), { isTrapped: true }));
+    await node.markSeen(seen, later(HOUR_MS));
+    const answered = await store(node);
+    await finish(node, "failed");
+    await node.act("answer", { references: [answered] }, NOON);
+    expect(await node.findEnding(RETENTION, later(22 * DAY_MS - 1))).toMatchObject({ count: 0 });
+    // Longer than ever: nothing was reported.
+    expect((await node.purge(RETENTION, later(200 * DAY_MS))).sort()).toEqual([seen, answered].sort());
+    expect(await reportEnding(node, RETENTION, later(200 * DAY_MS))).toMatchObject({
+      count: 2,
+      undelivered: 2,
+      held: 0,
+    });
+    expect(await node.findEnding(RETENTION, later(201 * DAY_MS))).toMatchObject({ count: 0 });
+    const late = await store(node, submissionOf(messageWith(), { isTrapped: true }), later(200 * DAY_MS));
+    expect(await node.purge(RETENTION, later(207 * DAY_MS - 1))).toEqual([]);
+    expect(keptUntil(await found(node, failed), RETENTION)).toEqual(later(207 * DAY_MS));
+    expect((await node.purge(RETENTION, later(207 * DAY_MS))).sort()).toEqual([failed, trapped].sort());
+    expect(await node.purge(RETENTION, later(300 * DAY_MS))).toEqual([]);
+    expect(await node.list({})).toMatchObject([{ reference: late }]);
   });
 
-  test("does not take a message for reported that arrived before an alert and was stored after it", async () => {
+  test("finds what nobody has answered eight days before its end, and again if it was queued again since", async () => {
     const node = await (await newPlace()).open();
-    await store(node, submissionOf(messageWith(), { isTrapped: true }), later(HOUR_MS));
-    await reportQuarantine(node);
-    const late = await store(node, submissionOf(messageWith(), { isTrapped: true }), NOON);
-    expect(await node.queueDepth()).toMatchObject({ newlyQuarantined: 1 });
-    await node.purge({ deliveredMs: null, failedMs: null, quarantinedMs: DAY_MS }, later(9 * DAY_MS));
-    expect(await node.list({})).toMatchObject([{ reference: late }]);
+    const delivered = await store(node);
+    await finish(node, "delivered");
+    const answered = await store(node);
+    await finish(node, "delivered");
+    await node.act("answer", { references: [answered] }, NOON);
+    await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
+    await finish(node, "delivered");
+    await node.restrict("eve@example.com", true, NOON);
+    await store(node);
+    expect(await node.findEnding(RETENTION, later(22 * DAY_MS - 1))).toMatchObject({ count: 0 });
+    expect(await reportEnding(node, RETENTION, later(22 * DAY_MS))).toMatchObject({
+      count: 1,
+      undelivered: 0,
+      held: 0,
+    });
+    expect(await node.findEnding(RETENTION, later(29 * DAY_MS))).toMatchObject({ count: 0 });
+    await node.act("resend", { references: [delivered] }, later(29 * DAY_MS));
+    const [claim] = await node
+      .claim(2, MINUTE_MS, later(29 * DAY_MS))
+      .then((claims) => claims.filter(isAbout(delivered)));
+    if (claim) await node.markDelivered(claim, later(29 * DAY_MS));
+    expect(await node.purge(RETENTION, later(51 * DAY_MS))).toEqual([answered]);
+    expect(await node.findEnding(RETENTION, later(51 * DAY_MS))).toMatchObject({ count: 1 });
+    expect(await node.purge(RETENTION, later(59 * DAY_MS))).toEqual([delivered]);
+  });
+
+  test("does not take a message for reported that reached its state after the alert was made", async () => {
+    const node = await (await newPlace()).open();
+    const short = { deliveredMs: null, failedMs: HOUR_MS, quarantinedMs: null };
+    await store(node);
+    await finish(node, "failed");
+    const ending = await node.findEnding(short, later(1));
+    await store(node);
+    await finish(node, "failed", later(2));
+    await node.markEndingReported(short, ending);
+    expect(await node.findEnding(short, later(2))).toMatchObject({ count: 1 });
+  });
+
+  test("purges more than a tenth of all messages only a day after an alert", async () => {
+    const node = await (await newPlace()).open();
+    for (let count = 0; count < 21; count += 1) {
+      await store(node);
+      await finish(node, "delivered");
+    }
+    const references = (await node.list({})).map(({ reference }) => reference);
+    await node.act("answer", { references }, NOON);
+    expect(await node.findEnding(RETENTION, later(29 * DAY_MS))).toMatchObject({ count: 0 });
+    expect(await node.purge(RETENTION, later(30 * DAY_MS))).toEqual([]);
+    expect(await reportEnding(node, RETENTION, later(30 * DAY_MS))).toMatchObject({
+      count: 21,
+      undelivered: 0,
+      held: 21,
+    });
+    expect(await node.purge(RETENTION, later(31 * DAY_MS - 1))).toEqual([]);
+    expect(await node.purge(RETENTION, later(31 * DAY_MS))).toHaveLength(21);
+  });
+
+  test("purges a tenth of all messages, or twenty, as their time comes", async () => {
+    const node = await (await newPlace()).open();
+    for (let count = 0; count < 20; count += 1) {
+      await store(node);
+      await finish(node, "delivered");
+    }
+    expect(await node.purge(RETENTION, later(30 * DAY_MS))).toHaveLength(20);
+  });
+
+  test("trusts a clock that goes on from the newest change, and no other for a week", async () => {
+    const place = await newPlace();
+    const node = await place.open();
+    expect(await node.judgeClock(NOON)).toBeNull();
+    expect(await node.judgeClock(later(3 * DAY_MS))).toBeNull();
+    const doubt = { newestChangeAt: later(3 * DAY_MS), trustedFrom: later(107 * DAY_MS) };
+    expect(await node.judgeClock(later(100 * DAY_MS))).toEqual(doubt);
+    expect(await node.judgeClock(later(100 * DAY_MS + HOUR_MS))).toEqual(doubt);
+    // Set right again.
+    expect(await node.judgeClock(later(3 * DAY_MS + HOUR_MS))).toBeNull();
+    // A server that was off for long, and a clock that is right.
+    for (let day = 50; day < 57; day += 1) expect(await node.judgeClock(later(day * DAY_MS))).not.toBeNull();
+    expect(await node.judgeClock(later(57 * DAY_MS))).toBeNull();
+    // Set back, then forward within the time of doubt: the week begins again.
+    expect(await node.judgeClock(later(20 * DAY_MS))).toMatchObject({ newestChangeAt: later(57 * DAY_MS) });
+    expect(await node.judgeClock(later(27 * DAY_MS))).toMatchObject({ trustedFrom: later(34 * DAY_MS) });
+  });
+
+  test("does not trust a clock that is before the newest message, until it has gone on for a week", async () => {
+    const node = await (await newPlace()).open();
+    await store(node, submissionOf(), later(100 * DAY_MS));
+    expect(await node.judgeClock(later(100 * DAY_MS - 5 * MINUTE_MS))).toBeNull();
+    const behind = await (await newPlace()).open();
+    await store(behind, submissionOf(), later(100 * DAY_MS));
+    for (let day = 0; day < 7; day += 1) {
+      expect(await behind.judgeClock(later(day * DAY_MS))).toMatchObject({ newestChangeAt: later(100 * DAY_MS) });
+    }
+    for (let day = 7; day < 9; day += 1) expect(await behind.judgeClock(later(day * DAY_MS))).toBeNull();
   });
 
   test("searches name, address, phone, reference and words, in any case and literally", async () => {
@@ -258,9 +382,9 @@ export function keepingSuite(newPlace: NewPlace): void {
     const node = await place.open();
     const trapped = Array.from({ length: 450 }, () => store(node, submissionOf(messageWith(), { isTrapped: true })));
     await Promise.all(trapped);
-    await reportQuarantine(node);
     await node.accept(submissionOf(messageWith(), { networks: client("client") }), LIMITED, NOON);
     const retention = { deliveredMs: null, failedMs: null, quarantinedMs: HOUR_MS };
+    await reportEnding(node, retention, NOON);
     expect(await node.purge(retention, later(DAY_MS - 1))).toHaveLength(450);
     expect(await place.sql("SELECT * FROM client_hits")).toHaveLength(1);
   });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Claim, Store } from "../../server/store/store.ts";
 import {
   claimAcknowledgements,
+  DAY_MS,
   endLeases,
   finish,
   HOUR_MS,
@@ -17,7 +18,7 @@ import {
   submissionOf,
 } from "./samples.ts";
 
-const NO_HOOK = { queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null };
+const NO_HOOK = { queued: 0, oldestQueuedAt: null, failed: 0, lastFailedAt: null, newlyFailed: 0 };
 
 /** Every kind of delivery: its states, and how the names of its events begin. */
 const KINDS = [
@@ -197,6 +198,7 @@ export function queueSuite(newPlace: NewPlace): void {
       oldestQueuedAt: null,
       failed: 0,
       lastFailedAt: null,
+      newlyFailed: 0,
       quarantined: 0,
       newlyQuarantined: 0,
       lastQuarantinedId: null,
@@ -222,9 +224,36 @@ export function queueSuite(newPlace: NewPlace): void {
     await finish(node, "failed", later(2 * HOUR_MS));
     const quarantine = { quarantined: 0, newlyQuarantined: 0, lastQuarantinedId: null };
     const depth = { queued: 0, oldestQueuedAt: null, hook: NO_HOOK, ...quarantine };
-    expect(await node.queueDepth()).toEqual({ ...depth, failed: 2, lastFailedAt: later(2 * HOUR_MS) });
+    expect(await node.queueDepth()).toEqual({ ...depth, failed: 2, newlyFailed: 2, lastFailedAt: later(2 * HOUR_MS) });
     await node.restrict("eve@example.com", true, NOON);
-    expect(await node.queueDepth()).toEqual({ ...depth, failed: 1, lastFailedAt: later(HOUR_MS) });
+    expect(await node.queueDepth()).toEqual({ ...depth, failed: 1, newlyFailed: 1, lastFailedAt: later(HOUR_MS) });
+  });
+
+  test("knows which failures an alert has reported, whatever the clocks said", async () => {
+    const node = await (await newPlace()).open();
+    const report = async () => {
+      const ids = await node.unreportedFailures("mail");
+      await node.markFailuresReported("mail", ids);
+      return ids.length;
+    };
+    const first = await store(node);
+    await finish(node, "failed", later(HOUR_MS));
+    expect(await report()).toBe(1);
+    expect(await report()).toBe(0);
+    // The clock was set back by a day.
+    await store(node, undefined, later(-DAY_MS));
+    await finish(node, "failed", later(-DAY_MS));
+    expect(await node.queueDepth()).toMatchObject({ failed: 2, newlyFailed: 1 });
+    expect(await report()).toBe(1);
+    await node.act("retry", { references: [first] }, later(-HOUR_MS));
+    expect(await report()).toBe(0);
+    await finish(node, "failed", later(-HOUR_MS + 1));
+    const late = await node.unreportedFailures("mail");
+    await store(node, undefined, NOON);
+    await finish(node, "failed", NOON);
+    await node.markFailuresReported("mail", late);
+    expect(await report()).toBe(1);
+    expect(await node.unreportedFailures("hook")).toEqual([]);
   });
 
   test("lets one of many nodes move the time of the last alert", async () => {

@@ -1,10 +1,12 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate, parseFootprint } from "../../contract/footprint.ts";
 import { electricityTable } from "../../prerender/electricity.ts";
+import type { Retention } from "../../server/config.ts";
 import type {
   Acceptance,
   AcceptanceRules,
   AcknowledgementRules,
+  Ending,
   Store,
   StoredMessage,
   Submission,
@@ -71,6 +73,7 @@ export function storedWith(fields: Partial<StoredMessage> = {}): StoredMessage {
     lastError: null,
     isRestricted: false,
     answeredAt: null,
+    notifiedAt: null,
     quarantineReason: null,
     footprint: null,
     acknowledgement: null,
@@ -99,6 +102,13 @@ export function client(hash: string): Submission["networks"] {
 /** As an alert does once it was sent. */
 export async function reportQuarantine(place: Store): Promise<void> {
   await place.markQuarantineReported((await place.queueDepth()).lastQuarantinedId ?? 0);
+}
+
+/** The same for messages that end. Returns what the alert told. */
+export async function reportEnding(place: Store, retention: Retention, now: Date): Promise<Ending> {
+  const ending = await place.findEnding(retention, now);
+  await place.markEndingReported(retention, ending);
+  return ending;
 }
 
 /** Stores a new message and gives its reference. */

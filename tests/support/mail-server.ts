@@ -10,7 +10,7 @@ export interface ReceivedMail {
 
 /** What the server does from now on. `times` limits a misbehaviour, after which it accepts. */
 export type Behaviour =
-  | { kind: "accept" }
+  | { kind: "accept"; afterMs?: number }
   | { kind: "refuse"; at: "greeting" | "sender" | "recipient" | "data"; code: number; times?: number }
   | { kind: "drop-after-data"; times?: number }
   | { kind: "hold-after-data"; times?: number }
@@ -83,6 +83,7 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
         if (isTime("hang-after-data")) return;
         if (isTime("hold-after-data")) held.push(callback);
         else if (isTime("drop-after-data")) socketOf(server, session)?.destroy();
+        else if (behaviour.kind === "accept") setTimeout(() => answer("data", callback), behaviour.afterMs ?? 0);
         else answer("data", callback);
       });
     },
