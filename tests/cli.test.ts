@@ -216,6 +216,11 @@ describe("on SQLite", () => {
     const held = await send(store, submissionOf(messageWith(), { isTrapped: true }));
     expect(await cli("retry", failed)).toEqual(done("1 message queued again.\n"));
     expect(await cli("retry", "--failed")).toEqual(done("0 messages queued again.\n"));
+    expect(await cli("retry", "--queued")).toEqual(done("0 messages due within a minute.\n"));
+    const [claim] = await store.claim(1, 60_000, new Date());
+    if (claim) await store.reschedule(claim, new Date(Date.now() + 3_600_000), "451", new Date());
+    expect(await cli("retry", "--queued")).toEqual(done("1 message due within a minute.\n"));
+    expect(await cli("retry", "--queued", "--failed")).toMatchObject({ code: 2 });
     expect(await cli("retry", held)).toEqual(
       refused(/is quarantined; only what failed or is queued can be retried\n$/),
     );

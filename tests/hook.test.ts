@@ -4,10 +4,11 @@ import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
+import { findFreePort } from "../scripts/run-server.ts";
 import { checkHook } from "../server/cli/preflight-checks.ts";
 import { type ConfigError, parseConfig } from "../server/config.ts";
 import { refusalOf } from "../server/operator/actions.ts";
-import { failureOf, postEvent } from "../server/outbox/hook.ts";
+import { failureOf, isAnswering, postEvent } from "../server/outbox/hook.ts";
 import { startAlerts } from "../server/watch/alerts.ts";
 import { createManualMailer, openPostOffice } from "./support/post-office.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
@@ -285,12 +286,20 @@ describe("a receiver in trouble", () => {
 
   it("is not there, or answers slowly: the attempt ends in time, and a status that came counts", async () => {
     const silent = await startReceiver(() => {});
-    expect(await ping(silent.url, 1000)).toEqual({ problem: "no answer within 1 s" });
+    const trickling = await startReceiver((response) => void response.writeHead(200).write("a"));
+    expect(await ping(silent.url, 1000)).toEqual({ problem: "no answer within 1 s", isUnreachable: false });
     expect(failureOf(await ping("http://127.0.0.1:1/", 1000))).toEqual({
       kind: "temporary",
       message: expect.stringMatching(/^no connection/),
+      isUnreachable: false,
     });
-    const trickling = await startReceiver((response) => void response.writeHead(200).write("a"));
+    const empty = await startReceiver((response) => void response.writeHead(405).end());
+    const nobody = `http://127.0.0.1:${await findFreePort()}/`;
+    expect(failureOf(await ping(nobody, 1000))).toMatchObject({ kind: "temporary", isUnreachable: true });
+    expect([
+      await isAnswering({ url: nobody, secrets: [] }),
+      await isAnswering({ url: empty.url, secrets: [] }),
+    ]).toEqual([false, true]);
     expect(await ping(trickling.url, 1000)).toMatchObject({ status: 200, text: "a" });
   });
 });

@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { findFreePort } from "../scripts/run-server.ts";
 import { createEmlMailer } from "../server/mail/eml.ts";
 import { MailError } from "../server/mail/mailer.ts";
 import { parseMail } from "./support/parse-mail.ts";
@@ -235,5 +236,77 @@ describe("a message erased while its mail is written", () => {
     await office.log.seen("lease-lost");
     await second.stop();
     expect(readdirSync(folder)).toEqual([`${other}.eml`]);
+  });
+});
+
+describe("messages that wait for a later attempt", () => {
+  /** Some that have failed seven times, and wait for four hours. */
+  async function openWaiting(count: number) {
+    const office = await openPostOffice();
+    const { accept, store, clock } = office;
+    for (let index = 0; index < count; index += 1) await accept();
+    for (let attempt = 1; attempt <= 7; attempt += 1) {
+      const dueAt = attempt < 7 ? clock.now() : new Date(clock.now().getTime() + 4 * HOUR_MS);
+      for (const claim of await store.claim(count, MINUTE_MS, clock.now())) {
+        await store.reschedule(claim, dueAt, "451", clock.now());
+      }
+    }
+    return { ...office, waiting: () => store.list({ state: "queued" }) };
+  }
+
+  it("are due after a start, spread over a minute, and the attempt does not count", async () => {
+    const { clock, waiting, ...office } = await openWaiting(20);
+    expect((await waiting()).map(({ attempts }) => attempts)).toEqual(Array.from({ length: 20 }, () => 7));
+    office.start(createManualMailer());
+    await clock.advance(0);
+    const messages = await waiting();
+    const dueInMs = messages.map(({ dueAt }) => (dueAt?.getTime() ?? 0) - clock.now().getTime());
+    expect([Math.min(...dueInMs) >= 0, Math.max(...dueInMs) < MINUTE_MS]).toEqual([true, true]);
+    for (const third of [0, 1, 2]) {
+      const inThird = dueInMs.filter((ms) => Math.floor((3 * ms) / MINUTE_MS) === third);
+      expect(inThird.length).toBeGreaterThan(3);
+    }
+    expect(messages.map(({ attempts }) => attempts)).toEqual(Array.from({ length: 20 }, () => 6));
+  });
+
+  it("are due once the mail server takes one after a time of failures", async () => {
+    const { accept, clock, log, message, ...office } = await openPostOffice();
+    const mailer = createManualMailer();
+    const outbox = office.start(mailer);
+    const waiting = await accept();
+    outbox.wake();
+    for (let attempt = 1; attempt <= 4; attempt += 1) {
+      await mailer.received(attempt);
+      mailer.mails[attempt - 1]?.fail(new MailError("temporary", "451"));
+      const { dueAt = clock.now() } = await log.seen("deferred", attempt);
+      if (attempt < 4) await clock.advanceTo(dueAt);
+    }
+    await accept();
+    outbox.wake();
+    await mailer.received(5);
+    mailer.mails[4]?.accept();
+    await log.seen("delivered");
+    await clock.advance(MINUTE_MS);
+    await mailer.received(6);
+    expect(mailer.mails[5]?.reference).toBe(waiting);
+    expect(await message(waiting)).toMatchObject({ state: "queued", attempts: 4 });
+  });
+
+  it("are due once a mail server that could not be reached answers, though nothing is sent meanwhile", async () => {
+    const { clock, log, store, waiting, ...office } = await openWaiting(3);
+    const port = await findFreePort();
+    office.start(office.smtpMailer({ port }));
+    await clock.advance(MINUTE_MS);
+    await log.seen("deferred", 3);
+    expect((await waiting()).map(({ attempts }) => attempts)).toEqual([7, 7, 7]);
+    await office.mailServer({ port });
+    const startMs = clock.now().getTime();
+    const queued = async () => {
+      await clock.advance(5000);
+      return (await waiting()).length;
+    };
+    await expect.poll(queued, { timeout: 10_000, interval: 10 }).toBe(0);
+    expect(clock.now().getTime() - startMs).toBeLessThan(3 * HOUR_MS);
+    expect((await store.list({})).map(({ attempts }) => attempts)).toEqual([7, 7, 7]);
   });
 });

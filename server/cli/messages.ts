@@ -5,7 +5,7 @@ import type { Action } from "../../contract/inbox.ts";
 import { EVENT_NAME, eventDetail } from "../../contract/message-history.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
-import { actOn, actOnAll, refusalOf, stateOf } from "../operator/actions.ts";
+import { actOn, actOnAll, refusalOf, retryQueued, stateOf } from "../operator/actions.ts";
 import { cellText, exportMessages, type MessageJson, messageJson, visibleJson } from "../operator/export.ts";
 import { keptUntil, readHistory } from "../operator/messages.ts";
 import { countPeriod } from "../operator/statistics.ts";
@@ -126,13 +126,20 @@ const retry = defineCommand({
   name: "retry",
   summary: "send a failed or queued message again, now; also its post to HOOK_URL and its acknowledgement",
   argument: "[REFERENCE]",
-  options: { failed: flag("retry all failed messages, instead of the one named") },
-  check({ argument: reference, options }) {
-    if ((reference === "") === !options.failed) {
-      throw new UsageError("Give one REFERENCE, or --failed for all failed messages");
+  options: {
+    failed: flag("retry all failed messages, instead of the one named"),
+    queued: flag("make all queued messages that wait for a later attempt due within a minute"),
+  },
+  check({ argument: reference, options: { failed, queued } }) {
+    if ([reference !== "", failed, queued].filter(Boolean).length !== 1) {
+      throw new UsageError("Give one REFERENCE, or --failed for all failed messages, or --queued for all that wait");
     }
   },
-  run: ({ argument: reference }, context) => act("retry", reference, EVER, "queued again", context),
+  async run({ argument: reference, options: { queued } }, context) {
+    if (!queued) return act("retry", reference, EVER, "queued again", context);
+    const { openStore, now, out } = context;
+    out(`${plural(await retryQueued({ store: await openStore(), now }), "message")} due within a minute.\n`);
+  },
 });
 
 const release = defineCommand({

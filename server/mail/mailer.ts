@@ -7,6 +7,8 @@ export interface Mailer {
   readonly destination: string;
   /** Resolves once the e-mail is accepted or on disk; rejects only with a MailError, in bounded time. */
   send(mail: ComposedMail): Promise<void>;
+  /** Whether the receiver answers, without sending anything; not given where that cannot be known. Never rejects. */
+  isReachable?(): Promise<boolean>;
   /** Aborts whatever is being sent. */
   close(): Promise<void>;
 }
@@ -21,10 +23,13 @@ export type MailFailure = "temporary" | "permanent" | "blocked";
 export class MailError extends Error {
   override readonly name = "MailError";
   readonly kind: MailFailure;
+  /** The mail server was not reached, or did not look at the mail: it certainly does not have it. */
+  readonly isUnreachable: boolean;
 
-  constructor(kind: MailFailure, message: string) {
+  constructor(kind: MailFailure, message: string, isUnreachable = false) {
     super(message);
     this.kind = kind;
+    this.isUnreachable = isUnreachable;
   }
 }
 

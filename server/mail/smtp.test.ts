@@ -50,6 +50,29 @@ it.each(CASES)("classifies %j as %s", (failure, kind, text) => {
   expect(error.message).toMatch(text);
 });
 
+it("knows when a mail server certainly does not have the mail, and may be asked whether it answers again", () => {
+  const isUnreachable = (failure: Record<string, unknown>) =>
+    classifySmtpError(Object.assign(new Error(""), failure)).isUnreachable;
+  const certain = [
+    { code: "ESOCKET", originalCode: "ECONNREFUSED", command: "CONN" },
+    { code: "EDNS", originalCode: "ENOTFOUND", command: "CONN" },
+    { code: "ETIMEDOUT", timeoutType: "GREETING_TIMEOUT", command: "CONN" },
+    { code: "EPROTOCOL", responseCode: 421, command: "CONN" },
+  ];
+  const uncertain = [
+    { code: "ESOCKET", originalCode: "ECONNRESET", command: "CONN" },
+    { code: "ECONNECTION", command: "CONN" },
+    { code: "ECONNECTION", responseCode: 421, command: "CONN" },
+    { code: "ETIMEDOUT", timeoutType: "SOCKET_TIMEOUT", command: "CONN" },
+    { code: "EENVELOPE", responseCode: 451, command: "RCPT TO" },
+    {},
+  ];
+  expect([...certain, ...uncertain].map(isUnreachable)).toEqual([
+    ...certain.map(() => true),
+    ...uncertain.map(() => false),
+  ]);
+});
+
 it("keeps a server's words, and codes that are not codes, out of its text", () => {
   const error = Object.assign(new Error("<ada@example.org> unknown, password secret"), {
     code: "ada@example.org",

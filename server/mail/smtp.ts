@@ -50,6 +50,11 @@ export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMI
         busy.delete(connection);
       }
     },
+    isReachable: () =>
+      tryToSignIn(smtpUrl, limits).then(
+        () => true,
+        (error: MailError) => !error.isUnreachable,
+      ),
     async close() {
       for (const connection of [...idle.splice(0), ...busy]) connection.close({ force: true });
     },
@@ -94,6 +99,7 @@ interface SmtpFailure {
   originalCode?: unknown;
   responseCode?: unknown;
   command?: unknown;
+  timeoutType?: unknown;
 }
 
 const AUTHENTICATION_CODES = [530, 534, 535, 538];
@@ -102,6 +108,9 @@ const TLS_ERRORS =
   /^(ETLS|EREQUIRETLS|EPROTO|CERT_.+|ERR_TLS_.+|ERR_SSL_.+|.*SELF_SIGNED.*|UNABLE_TO_.+|HOSTNAME_MISMATCH)$/;
 /** The commands that decide on this one e-mail. A refusal before them says nothing about it. */
 const MAIL_COMMANDS = ["MAIL FROM", "RCPT TO", "DATA"];
+/** No connection was made. One that broke later may have carried the mail: asking for it again soon would repeat it. */
+const NO_CONNECTION = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN"];
+const NO_GREETING = ["CONNECT_TIMEOUT", "GREETING_TIMEOUT"];
 /** Rejected before a byte was sent; sending it again cannot help. */
 const UNSENDABLE = ["EENVELOPE", "EMESSAGE", "ESTREAM", "EFILEACCESS", "EURLACCESS"];
 
@@ -115,7 +124,11 @@ export function classifySmtpError(error: unknown): MailError {
   const step = command ? ` (${command})` : "";
 
   if (AUTHENTICATION_CODES.includes(reply)) return authenticationError(`${reply} `);
-  if (reply >= 400 && reply < 500) return new MailError("temporary", `${reply} deferred by the mail server${step}`);
+  // Any other reply may be about a limit, which asking again at once would only prolong.
+  const isGreeting = reply > 0 && code === "EPROTOCOL" && failure.command === "CONN";
+  if (reply >= 400 && reply < 500) {
+    return new MailError("temporary", `${reply} deferred by the mail server${step}`, isGreeting);
+  }
   if (AUTHENTICATION_ERRORS.includes(code)) return authenticationError(reply > 0 ? `${reply} ` : "");
   if (TLS_ERRORS.test(code) || TLS_ERRORS.test(cause)) {
     return new MailError(
@@ -128,11 +141,20 @@ export function classifySmtpError(error: unknown): MailError {
     const what = command === "RCPT TO" ? "mailbox" : command === "MAIL FROM" ? "sender" : "mail";
     return new MailError("permanent", `${reply} ${what} refused by the mail server${step}`);
   }
-  if (reply > 0) return new MailError("temporary", `${reply} from the mail server, before it looked at the mail`);
+  if (reply > 0)
+    return new MailError("temporary", `${reply} from the mail server, before it looked at the mail`, isGreeting);
   if (UNSENDABLE.includes(code)) return new MailError("permanent", `the mail cannot be sent as it is (${code})`);
-  if (code === "EDNS") return new MailError("temporary", `the mail server's name was not found (${cause})`);
-  if (code === "ETIMEDOUT") return new MailError("temporary", "no answer from the mail server in time (ETIMEDOUT)");
-  return new MailError("temporary", `no connection to the mail server, or it broke (${cause || "no code"})`);
+  if (code === "EDNS") return new MailError("temporary", `the mail server's name was not found (${cause})`, true);
+  if (code === "ETIMEDOUT") {
+    const isUnreachable = NO_GREETING.includes(String(failure.timeoutType));
+    return new MailError("temporary", "no answer from the mail server in time (ETIMEDOUT)", isUnreachable);
+  }
+  const isUnreachable = NO_CONNECTION.includes(cause);
+  return new MailError(
+    "temporary",
+    `no connection to the mail server, or it broke (${cause || "no code"})`,
+    isUnreachable,
+  );
 }
 
 function authenticationError(reply: string): MailError {

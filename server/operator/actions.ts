@@ -63,6 +63,15 @@ export async function actOnAll(
   return (await store.act(action, { since }, now)).length;
 }
 
+/** Makes whatever waits for a later attempt due within a minute, and returns the number of its messages. */
+export async function retryQueued({ store, now }: Pick<OperatorParts, "store" | "now">): Promise<number> {
+  const references = new Set<string>();
+  for (const kind of ["mail", "hook", "acknowledgement"] as const) {
+    for (const reference of (await store.makeWaitingDue(kind, now, "operator")) ?? []) references.add(reference);
+  }
+  return references.size;
+}
+
 /** Why an action does not fit a message, as a sentence without its full stop; `null` when it does. */
 export function refusalOf(action: Action, message: StoredMessage): string | null {
   const { states, isRestricted, isAnswered, fitsOtherDeliveries = false } = ACTION_RULES[action];

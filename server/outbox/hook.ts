@@ -27,12 +27,16 @@ export function messageAccepted(message: StoredMessage): HookEvent {
 }
 
 const ATTEMPT_MS = 15_000;
+/** No connection was made, so the receiver certainly does not have it. */
+const NO_CONNECTION = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"];
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** A receiver cannot put an attempt off for longer: the store takes later times for the work of a wrong clock. */
 const LONGEST_RETRY_AFTER_MS = 4 * 3_600_000;
 
 /** `text`: the beginning of the answer, which may hold anything. */
-export type HookAnswer = { status: number; retryAfterMs: number | null; text: string } | { problem: string };
+export type HookAnswer =
+  | { status: number; retryAfterMs: number | null; text: string }
+  | { problem: string; isUnreachable: boolean };
 
 /** Posts the event once, signed. Follows no redirect, and ends after 15 seconds in all. Never rejects. */
 export async function postEvent(
@@ -59,16 +63,20 @@ export async function postEvent(
     const retryAfterMs = parseRetryAfterMs(response.headers.get("retry-after"), now);
     return { status: response.status, retryAfterMs, text: await readStart(response) };
   } catch (error) {
-    if (!(error instanceof Error)) return { problem: "no answer" };
-    if (error.name === "TimeoutError") return { problem: `no answer within ${attemptMs / 1000} s` };
+    if (!(error instanceof Error)) return { problem: "no answer", isUnreachable: false };
+    if (error.name === "TimeoutError") {
+      return { problem: `no answer within ${attemptMs / 1000} s`, isUnreachable: false };
+    }
     const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
-    return { problem: `no connection (${code ?? error.name})` };
+    return { problem: `no connection (${code ?? error.name})`, isUnreachable: NO_CONNECTION.includes(code ?? "") };
   }
 }
 
 /** What an answer means for the delivery; `null`: it was taken. */
 export function failureOf(answer: HookAnswer): Failure | null {
-  if ("problem" in answer) return { kind: "temporary", message: answer.problem };
+  if ("problem" in answer) {
+    return { kind: "temporary", message: answer.problem, isUnreachable: answer.isUnreachable };
+  }
   const { status, retryAfterMs } = answer;
   if (status >= 200 && status < 300) return null;
   if (status === 410) return { kind: "permanent", message: "status 410: the receiver wants no more of it" };
@@ -77,6 +85,16 @@ export function failureOf(answer: HookAnswer): Failure | null {
   }
   const isObeyed = (status === 429 || status === 503) && retryAfterMs !== null;
   return { kind: "temporary", message: `status ${status}`, ...(isObeyed && { retryAfterMs }) };
+}
+
+/** Whether there is a receiver at all: it is asked for nothing, and whatever it says will do. Never rejects. */
+export async function isAnswering({ url }: HookSettings): Promise<boolean> {
+  try {
+    await fetch(url, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(ATTEMPT_MS) });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The status alone decides, so that an answer that is cut off here, or that breaks off, changes nothing. */

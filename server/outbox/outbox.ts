@@ -6,7 +6,7 @@ import { ACKNOWLEDGED_WITHIN_MS } from "../store/acknowledgements.ts";
 import type { Store } from "../store/store.ts";
 import { type Clock, systemClock } from "../time.ts";
 import { type Meter, noMeter } from "../watch/meter.ts";
-import { failureOf, type HookSettings, messageAccepted, postEvent } from "./hook.ts";
+import { failureOf, type HookSettings, isAnswering, messageAccepted, postEvent } from "./hook.ts";
 import { type Kind, startWorker, type Worker, type WorkerParts } from "./worker.ts";
 
 export interface AcknowledgementOptions extends AcknowledgementSettings {
@@ -102,6 +102,7 @@ function mailKind(options: OutboxOptions, acknowledgements: Worker | null): Kind
     name: "mail",
     concurrency,
     send: (message) => sendBy(mailer, () => composeMail(message, identity)),
+    ...(mailer.isReachable && { probe: mailer.isReachable }),
     queuesAcknowledgement: acknowledgements !== null,
     onSent: () => acknowledgements?.wake(),
     onPaused: () => onPaused?.(),
@@ -126,6 +127,7 @@ function acknowledgementKind(
     name: "acknowledgement",
     concurrency: 2,
     send: (message, now) => sendBy(mailer, () => composeAcknowledgement(message, identity, { text, replyTo }, now)),
+    ...(mailer.isReachable && { probe: mailer.isReachable }),
     async admit(limit, leaseMs, now) {
       const { skipped, failed } = await store.admitAcknowledgements(limit, leaseMs, rules, now);
       for (const { reference, reason } of skipped) {
@@ -157,6 +159,7 @@ function hookKind(settings: HookSettings): Kind {
     name: "hook",
     concurrency: 3,
     send: async (message, now) => failureOf(await postEvent(settings, messageAccepted(message), now)),
+    probe: () => isAnswering(settings),
     log: {
       queue: "hook",
       sent: "Posted to HOOK_URL",

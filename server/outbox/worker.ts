@@ -16,6 +16,8 @@ export interface Failure {
   message: string;
   /** How long the receiver asks to wait before the next attempt. */
   retryAfterMs?: number;
+  /** The receiver did not look at it at all. */
+  isUnreachable?: boolean;
 }
 
 /** All that differs between the kinds of deliveries. */
@@ -25,6 +27,8 @@ export interface Kind {
   concurrency: number;
   /** Resolves once it was sent, to `null`, or to why it was not. Never rejects. */
   send(message: StoredMessage, now: Date): Promise<Failure | null>;
+  /** Resolves to whether the receiver answers again after it was unreachable. Sends nothing, and never rejects. */
+  probe?(): Promise<boolean>;
   /** Decides who may get it, until `limit` may. Resolves to whether it refused some, behind which others may be due. */
   admit?(limit: number, leaseMs: number, now: Date): Promise<boolean>;
   /** It is not tried later than this after its message was accepted; not given: for the five days of the schedule. */
@@ -51,7 +55,14 @@ export interface KindLog {
 export interface WorkerParts {
   store: Pick<
     Store,
-    "claim" | "markDelivered" | "reschedule" | "markFailed" | "unclaim" | "dueInMs" | "erasedReferences"
+    | "claim"
+    | "markDelivered"
+    | "reschedule"
+    | "markFailed"
+    | "unclaim"
+    | "dueInMs"
+    | "makeWaitingDue"
+    | "erasedReferences"
   >;
   /** Where .eml files are. */
   dataDir: string;
@@ -79,6 +90,9 @@ export interface Worker {
 /** The store is not asked again sooner than this when it returned nothing, even if something is due. */
 const SHORTEST_WAIT_MS = 1000;
 const LONGEST_STORE_WAIT_MS = 60_000;
+/** As long as the first wait: what waits longer has failed at least twice. */
+const FAILING_MS = 60_000;
+const PROBE_INTERVAL_MS = 60_000;
 const FIRST_SAVE_RETRY_MS = 1000;
 const LONGEST_SAVE_RETRY_MS = 30_000;
 
@@ -95,6 +109,12 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
   let round: Promise<void> | null = null;
   let isWokenMeanwhile = false;
   let storeWaitMs = SHORTEST_WAIT_MS;
+  /** Whatever waits is to be made due: this server has just started, or the receiver answers again. */
+  let isAllWanted = true;
+  /** When the first attempt failed since the last that did not. */
+  let failingSinceMs: number | null = null;
+  let isUnreachable = false;
+  let probedAtMs = 0;
   let cancelTimer = () => {};
 
   function wake(): void {
@@ -119,6 +139,8 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
       for (;;) {
         const room = roomForMore();
         if (room <= 0) return pause.remainingMs || pollIntervalMs;
+        probeIfUnreachable();
+        if (isAllWanted) isAllWanted = (await store.makeWaitingDue(kind.name, clock.now(), "outbox")) === null;
         const mayBeMore = await kind.admit?.(room, leaseMs, clock.now());
         const claims = await store.claim(room, leaseMs, clock.now(), kind.name);
         storeWaitMs = SHORTEST_WAIT_MS;
@@ -161,6 +183,7 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
     const ticket = pause.ticket();
     const failure = await kind.send(claim.message, clock.now());
     updatePause(ticket, failure);
+    noteAnswer(failure);
     // Saved last: a crash before this may repeat a delivery, never lose one.
     const outcome = await saveResult(claim, failure);
     meter.attempted(kind.name, outcome ?? "unmarked");
@@ -186,6 +209,33 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
       meter.queuePaused(kind.name, false);
       log.info({ event: `${queue}-resumed` }, resumed);
     }
+  }
+
+  /** After a time of failures the first answer makes everything due: the waits were for a receiver that was away. */
+  function noteAnswer(failure: Failure | null): void {
+    const nowMs = clock.now().getTime();
+    if (failure === null || failure.kind === "permanent") {
+      if (failingSinceMs !== null && Math.abs(nowMs - failingSinceMs) >= FAILING_MS) isAllWanted = true;
+      failingSinceMs = null;
+      isUnreachable = false;
+    } else {
+      failingSinceMs ??= nowMs;
+      isUnreachable = failure.isUnreachable ?? false;
+      isAllWanted = false;
+    }
+  }
+
+  /** So that a receiver which answers again is noticed though nothing is due for hours. */
+  function probeIfUnreachable(): void {
+    const nowMs = clock.now().getTime();
+    if (!isUnreachable || !kind.probe || Math.abs(nowMs - probedAtMs) < PROBE_INTERVAL_MS) return;
+    probedAtMs = nowMs;
+    void kind.probe().then((isReachable) => {
+      if (!isReachable || !isUnreachable) return;
+      isUnreachable = false;
+      isAllWanted = true;
+      wake();
+    });
   }
 
   /** Returns `null` when the result could not be saved. */

@@ -20,6 +20,7 @@ type QueueMethods =
   | "markFailed"
   | "unclaim"
   | "dueInMs"
+  | "makeWaitingDue"
   | "databaseTime"
   | "clearLeases"
   | "queueDepth"
@@ -37,6 +38,8 @@ export interface DeliveryEvents {
   failed: EventKind;
   /** Nothing of this kind can be sent at the moment, so the attempt does not count. */
   paused: EventKind;
+  /** An operator made it due. */
+  retried: EventKind;
 }
 
 /** Where a kind of delivery is kept: columns of `messages`, so that it ends with its message. */
@@ -65,7 +68,7 @@ const KINDS: Readonly<Record<DeliveryKind, Kind>> = {
     sent: "delivered",
     isOpen: "state = 'queued' AND is_restricted = 0",
     isClaimable: "state = 'queued' AND is_restricted = 0",
-    events: { sent: "delivered", deferred: "deferred", failed: "failed", paused: "paused" },
+    events: { sent: "delivered", deferred: "deferred", failed: "failed", paused: "paused", retried: "retried" },
   },
   acknowledgement: {
     ...columnsOf("ack"),
@@ -78,6 +81,7 @@ const KINDS: Readonly<Record<DeliveryKind, Kind>> = {
       deferred: "acknowledgement-deferred",
       failed: "acknowledgement-failed",
       paused: "acknowledgement-deferred",
+      retried: "acknowledgement-retried",
     },
   },
   hook: {
@@ -86,7 +90,13 @@ const KINDS: Readonly<Record<DeliveryKind, Kind>> = {
     sent: "sent",
     isOpen: "hook_due_at IS NOT NULL AND state <> 'quarantined' AND is_restricted = 0",
     isClaimable: "hook_due_at IS NOT NULL AND state <> 'quarantined' AND is_restricted = 0",
-    events: { sent: "hook-sent", deferred: "hook-deferred", failed: "hook-failed", paused: "hook-deferred" },
+    events: {
+      sent: "hook-sent",
+      deferred: "hook-deferred",
+      failed: "hook-failed",
+      paused: "hook-deferred",
+      retried: "hook-retried",
+    },
   },
 };
 
@@ -108,6 +118,11 @@ export function eventsOf(kind: DeliveryKind): DeliveryEvents {
 
 /** No attempt is ever put off for longer: a due time beyond it was set before the clock was set back. */
 export const FARTHEST_DUE_MS = 5 * 3_600_000;
+
+/** What is made due again at once is spread over this time, and not made due again by another node within it. */
+const SPREAD_MS = 60_000;
+/** For as long as this, an attempt that comes early does not count. As long as deliveries are tried. */
+const UNCOUNTED_MS = 5 * 86_400_000;
 
 const IS_FAILED = "state = 'failed' AND is_restricted = 0";
 const IS_HOOK_FAILED = "hook_state = 'failed' AND is_restricted = 0";
@@ -249,6 +264,24 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
         [now.getTime()],
       );
       return row?.ms ?? null;
+    },
+
+    async makeWaitingDue(kind, now, by) {
+      const { dueAt, attempts, changedAt, leasedUntil, isOpen, events } = KINDS[kind];
+      const nowMs = now.getTime();
+      if (by === "outbox") {
+        const claim = `INSERT INTO store_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+          WHERE abs(CAST(store_meta.value AS BIGINT) - CAST($3 AS BIGINT)) >= ${SPREAD_MS} RETURNING name`;
+        const [isClaimed] = await query(claim, [`due_again_${kind}`, String(nowMs), nowMs]);
+        if (!isClaimed) return null;
+      }
+      // A prime, so that messages that arrived one after the other are spread evenly.
+      const sql = `UPDATE messages SET ${dueAt} = CAST($1 AS BIGINT) + (id * 7919) % ${SPREAD_MS},
+          ${attempts} = CASE WHEN ${attempts} > 0 AND ${changedAt} > CAST($1 AS BIGINT) - ${UNCOUNTED_MS}
+            THEN ${attempts} - 1 ELSE ${attempts} END
+        WHERE ${isOpen} AND ${leasedUntil} IS NULL AND ${dueAt} > CAST($1 AS BIGINT) + ${SPREAD_MS} RETURNING reference`;
+      if (by === "operator") return change(sql, [nowMs], { kind: events.retried, at: now });
+      return (await query<{ reference: string }>(sql, [nowMs])).map(({ reference }) => reference);
     },
 
     async databaseTime(now) {

@@ -254,6 +254,12 @@ export interface Store {
   unclaim(claim: Claim, dueAt: Date, error: string | null, now: Date): Promise<boolean>;
   /** Until the next delivery of the kind becomes due or its lease ends, 0 or less if one is due; `null` when none waits. */
   dueInMs(now: Date, kind?: DeliveryKind): Promise<number | null>;
+  /**
+   * Makes all deliveries of the kind that wait for a later attempt due within a minute, spread over it, and returns their
+   * references. The attempt then does not count, unless it waits for more than five days. For the outboxes of all nodes at
+   * most once a minute: `null` when it was done within the last.
+   */
+  makeWaitingDue(kind: DeliveryKind, now: Date, by: "outbox" | "operator"): Promise<string[] | null>;
   /** The time of the database if servers share it, else the time given. */
   databaseTime(now: Date): Promise<Date>;
   queueDepth(): Promise<QueueDepth>;

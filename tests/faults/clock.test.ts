@@ -9,7 +9,7 @@ import { findViolations, messageIdsOf } from "../support/invariant.ts";
 import { postMessage } from "../support/load.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { createManualMailer, openPostOffice } from "../support/post-office.ts";
-import { runCli } from "../support/run-cli.ts";
+import { runCli, runCliProcess } from "../support/run-cli.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
 
 const MINUTE_MS = 60_000;
@@ -118,10 +118,14 @@ it("a server started 100 days ahead erases nothing, says so, and goes on once th
   expect(await store.judgeClock(new Date(Date.parse("2026-01-05T10:00:00.000Z") + 3 * DAY_MS))).toBeNull();
 });
 
-/** Starts a server whose machine's clock is off by so much. */
-async function startAhead(aheadMs: number, env: Record<string, string>) {
+/** Variables of a process on a machine whose clock is off by so much. */
+function aheadBy(aheadMs: number) {
   const shim = new URL("../support/shift-clock.ts", import.meta.url).href;
-  const server = await startServer({ NODE_OPTIONS: `--import=${shim}`, CLOCK_AHEAD_MS: String(aheadMs), ...env });
+  return { NODE_OPTIONS: `--import=${shim}`, CLOCK_AHEAD_MS: String(aheadMs) };
+}
+
+async function startAhead(aheadMs: number, env: Record<string, string>) {
+  const server = await startServer({ ...aheadBy(aheadMs), ...env });
   onTestFinished(async () => void (await server.stop()));
   return server;
 }
@@ -164,6 +168,8 @@ describe("two servers on one PostgreSQL whose clocks differ", () => {
     await expect
       .poll(() => receiver.alerts.map(({ body }) => body.text), { timeout: 45_000 })
       .toEqual([expect.stringMatching(/The clock of \S+ is 6 minutes ahead of the database's/)]);
+    const preflight = await runCliProcess({ ...env, ...aheadBy(6 * MINUTE_MS) }, "preflight");
+    expect(preflight.out).toMatch(/^warn +clock +The clock of \S+ is 6 minutes ahead of the database's/m);
     // All times are those of the database.
     const [newest] = JSON.parse((await runCli(env, "list", "--json", "--limit", "1")).out);
     expect(Math.abs(Date.parse(newest.acceptedAt) - Date.now())).toBeLessThan(MINUTE_MS);

@@ -216,6 +216,48 @@ export function queueSuite(newPlace: NewPlace): void {
     expect(await node.queueDepth()).toMatchObject({ queued: 2, oldestQueuedAt: NOON });
   });
 
+  test.each(KINDS)("makes $kind that waits due within a minute, once for all nodes", async ({ kind }) => {
+    const place = await newPlace();
+    const nodes = [await place.open(), await place.open()] as const;
+    const [node, other] = nodes;
+    const prefix = { mail: "", acknowledgement: "ack_", hook: "hook_" }[kind];
+    const references: string[] = [];
+    for (let count = 0; count < 4; count += 1)
+      references.push(referenceOf(await node.accept(submissionOf(), { ...NO_LIMITS, postsHook: true }, NOON)));
+    const [soon, later1, later2, old] = references;
+    const waitUntil = (reference: string | undefined, dueAt: Date, changedAt: Date) =>
+      place.sql(`UPDATE messages SET ${prefix}due_at = ${dueAt.getTime()}, ${prefix}attempts = 7,
+        ${kind === "mail" ? "state_changed_at" : `${prefix}changed_at`} = ${changedAt.getTime()}
+        ${kind === "acknowledgement" ? ", ack_state = 'sending'" : ""} WHERE reference = '${reference}'`);
+    await waitUntil(soon, later(MINUTE_MS), NOON);
+    await waitUntil(later1, later(4 * HOUR_MS), NOON);
+    await waitUntil(later2, later(2 * MINUTE_MS), NOON);
+    await waitUntil(old, later(4 * HOUR_MS), later(-5 * DAY_MS));
+    const answers = await Promise.all(nodes.map((one) => one.makeWaitingDue(kind, NOON, "outbox")));
+    expect(answers.filter((answer) => answer !== null).map((answer) => answer?.sort())).toEqual([
+      [later1, later2, old].sort(),
+    ]);
+    const rows = (await place.sql(
+      `SELECT reference, ${prefix}due_at AS due, ${prefix}attempts AS attempts FROM messages`,
+    )) as { reference: string; due: number; attempts: number }[];
+    const byReference = new Map(rows.map((row) => [row.reference, row]));
+    const dueInMs = [later1, later2, old].map(
+      (reference) => Number(byReference.get(String(reference))?.due) - NOON.getTime(),
+    );
+    expect(dueInMs.every((ms) => ms >= 0 && ms < MINUTE_MS)).toBe(true);
+    expect(new Set(dueInMs).size).toBe(3);
+    expect(references.map((reference) => Number(byReference.get(reference)?.attempts))).toEqual([7, 6, 6, 7]);
+    expect(await other.makeWaitingDue(kind, later(MINUTE_MS - 1), "outbox")).toBeNull();
+    expect(await other.makeWaitingDue(kind, later(MINUTE_MS), "outbox")).toEqual([]);
+    // A clock that was set back.
+    expect(await node.makeWaitingDue(kind, later(-HOUR_MS), "outbox")).toHaveLength(4);
+    await waitUntil(soon, later(4 * HOUR_MS), NOON);
+    expect(await node.makeWaitingDue(kind, NOON, "operator")).toEqual([soon]);
+    expect((await node.history(String(soon))).map((event) => event.kind)).toEqual([
+      `${kind === "mail" ? "" : `${kind}-`}retried`,
+    ]);
+  });
+
   test("tells how many messages failed and when the last one did, and leaves out what must not be used", async () => {
     const node = await (await newPlace()).open();
     await store(node);
