@@ -49,7 +49,7 @@ function control(
   const gramsWithFilm = grams?.textContent ?? "";
   const gramsWithoutFilm = grams?.dataset.withoutFilm ?? "";
   const bothGrams = noFilm.querySelector(".film-grams");
-  if (bothGrams && grams) bothGrams.textContent = `: ${gramsWithoutFilm} g CO2e instead of ${gramsWithFilm} g`;
+  if (bothGrams && grams) bothGrams.textContent = `: ${gramsWithoutFilm} g CO₂e instead of ${gramsWithFilm} g`;
   const stored = recall("session", "film");
   let isWanted = stored === null ? !lessMotion.matches && !saveData : stored === "on";
   let isWithoutFilm = recall("always", "no-film") === "on";

@@ -10,9 +10,11 @@ declare module "*.mdx" {
 
 declare module "*.md" {
   import type { MDXContent } from "mdx/types.js";
+  import type { Section } from "./components/contents.tsx";
 
   const Text: MDXContent;
   export default Text;
+  export const sections: readonly Section[];
 }
 
 /** The pages of `app/pages/`, as prerender/site-plugin.ts finds them. */

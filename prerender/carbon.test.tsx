@@ -86,11 +86,11 @@ test("each page shows its own figure, also to visitors who save data, and is wei
   const { pages, comingSoon, carbon } = await weighSite(siteOf([fetch("film", "/film.mp4")]), read);
   expect(carbon.map(({ page }) => page)).toEqual(["/", "coming-soon", "error"]);
   const [home] = carbon;
-  const html = `data-without-film="0.000">${home?.grams.toFixed(3)}</span> g CO2e`;
+  const html = `data-without-film="0.000">${home?.grams.toFixed(3)}</span> g CO₂e`;
   expect(home?.grams).toBeGreaterThan(0.04);
   expect(pages[0]?.html).toContain(html);
   expect(pages[0]?.saveDataHtml).toContain(html);
-  expect(comingSoon.html).toContain(`This page: <span data-fact="grams">0.000</span> g CO2e`);
+  expect(comingSoon.html).toContain(`This page: <span data-fact="grams">0.000</span> g CO₂e`);
   expect(home?.files[0]?.bytes).toBe(brotliBytes(pages[0]?.html) + HEADERS);
 });
 

@@ -8,18 +8,19 @@ export interface Node {
 }
 
 /**
- * A remark plugin: numbers the second-level headings, gives each an id, and makes the MDX module export
- * `sections: { id, title }[]`, so that a table of contents cannot differ from the text.
+ * A remark plugin: gives each second-level heading an id, and a number if it should have one, and makes the MDX module
+ * export `sections: { id, title }[]`, so that a table of contents cannot differ from the text.
  */
-export function mdxSections() {
+export function mdxSections({ areNumbered }: { areNumbered: boolean }) {
   return (root: Node) => {
     const sections = (root.children ?? [])
       .filter((node) => node.type === "heading" && node.depth === 2)
       .map((heading, index) => {
         const words = textOf(heading);
-        const title = `${index + 1}. ${words}`;
+        const number = areNumbered ? `${index + 1}. ` : "";
+        const title = number + words;
         const id = headingId(words);
-        heading.children = [{ type: "text", value: `${index + 1}. ` }, ...(heading.children ?? [])];
+        if (areNumbered) heading.children = [{ type: "text", value: number }, ...(heading.children ?? [])];
         heading.data = { hProperties: { id } };
         return { id, title };
       });

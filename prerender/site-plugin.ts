@@ -35,8 +35,14 @@ interface SiteFolders {
 export function prerender({ pagesDir = "app/pages", outDir = "dist" }: SiteFolders = {}): PluginOption[] {
   return [
     // Only the policies have numbered sections.
-    { enforce: "pre", ...mdx({ remarkPlugins: [mdxSections], include: "app/policies/*.mdx" }) },
-    { enforce: "pre", ...mdx({ remarkPlugins: [tables], include: "docs/*.md" }) },
+    {
+      enforce: "pre",
+      ...mdx({ remarkPlugins: [[mdxSections, { areNumbered: true }]], include: "app/policies/*.mdx" }),
+    },
+    {
+      enforce: "pre",
+      ...mdx({ remarkPlugins: [tables, [mdxSections, { areNumbered: false }]], include: "docs/*.md" }),
+    },
     sitePlugin(resolve(pagesDir), outDir),
   ];
 }

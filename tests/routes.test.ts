@@ -189,7 +189,7 @@ test("every page says in its footer what a view emits, and leads to how that is 
   for (const path of ["/", "/contact", "/privacy", COMING_SOON_PATH]) {
     const grams = pages.find(({ page }) => page === (path === COMING_SOON_PATH ? "coming-soon" : path))?.grams ?? 0;
     const footer = /<footer[\s\S]*<\/footer>/.exec((await open(path)).html)?.[0] ?? "";
-    expect(textOf(footer)).toContain(`This page: ${grams.toFixed(3)} g CO2e per view`);
+    expect(textOf(footer)).toContain(`This page: ${grams.toFixed(3)} g CO₂e per view`);
     const [, explanation = ""] = /<a href="([^"]+)">How we count<\/a>/.exec(footer) ?? [];
     const { html, headings } = await open(explanation);
     expect(headings).toEqual(["How we count the carbon of this site"]);

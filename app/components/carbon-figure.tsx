@@ -13,7 +13,7 @@ export function CarbonFigure({ hasFilm }: { hasFilm: boolean }) {
       <span data-fact="grams" {...attributes}>
         {UNWEIGHED}
       </span>{" "}
-      g CO2e per view. <a href={CARBON_PATH}>How we count</a>
+      g CO₂e per view. <a href={CARBON_PATH}>How we count</a>
     </p>
   );
 }

@@ -1,43 +1,62 @@
 import type { MDXContent } from "mdx/types.js";
 import type { ComponentProps } from "react";
-import CarbonText from "../../docs/carbon.md";
-import FootprintText from "../../docs/footprint.md";
+import CarbonText, { sections as carbonSections } from "../../docs/carbon.md";
+import FootprintText, { sections as footprintSections } from "../../docs/footprint.md";
+import { Contents, MARK_SECTION_IN_VIEW, type Section } from "../components/contents.tsx";
 import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import styles from "../styles/page.css?inline";
 import { TEXT_COMPONENTS } from "./page.tsx";
 
+interface Explanation {
+  name: string;
+  /** Of the browser's tab. */
+  title: string;
+  headline: string;
+  description: string;
+  sections: readonly Section[];
+  Text: MDXContent;
+}
+
 /** Explains the figure in the footer. */
-export const carbon: Screen = {
+export const carbon = explanationScreen({
   name: "carbon",
-  title: `How we count carbon | ${site.brand}`,
+  title: "How we count carbon",
   headline: "How we count the carbon of this site",
   description: `What one view of a page of ${site.brand} emits, how that is computed, and what it leaves out.`,
-  isIndexed: false,
-  styles,
-  render: () => <Explanation Text={CarbonText} />,
-};
+  sections: carbonSections,
+  Text: CarbonText,
+});
 
 /** Explains the estimate on the contact page. */
-export const footprint: Screen = {
+export const footprint = explanationScreen({
   name: "footprint",
-  title: `How we estimate a footprint | ${site.brand}`,
+  title: "How we estimate a footprint",
   headline: "How we estimate a footprint",
   description: "What the estimate on the contact page counts, where its factors come from, and what it leaves out.",
-  isIndexed: false,
-  styles,
-  render: () => <Explanation Text={FootprintText} />,
-};
+  sections: footprintSections,
+  Text: FootprintText,
+});
 
-/** The text of the documentation, in the look of a page from a file. */
-function Explanation({ Text }: { Text: MDXContent }) {
-  return (
-    <article className="page">
-      <div className="page-text">
-        <Text components={{ ...TEXT_COMPONENTS, table: FactorTable }} />
-      </div>
-    </article>
-  );
+/** A text of the documentation, in the look of a page from a file. Its own heading is left out: the page has it. */
+function explanationScreen({ name, title, headline, description, sections, Text }: Explanation): Screen {
+  return {
+    name,
+    title: `${title} | ${site.brand}`,
+    headline,
+    description,
+    isIndexed: false,
+    styles: styles + MARK_SECTION_IN_VIEW,
+    render: () => (
+      <article className="page page-long">
+        <h1>{headline}</h1>
+        <Contents sections={sections} />
+        <div className="page-text">
+          <Text components={{ ...TEXT_COMPONENTS, h1: () => null, table: FactorTable }} />
+        </div>
+      </article>
+    ),
+  };
 }
 
 const FactorTable = (props: ComponentProps<"table">) => <TEXT_COMPONENTS.table {...props} title="Factors" />;

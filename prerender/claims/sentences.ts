@@ -1,7 +1,7 @@
 import { parse, type DefaultTreeAdapterTypes as Tree } from "parse5";
 
 export interface Sentence {
-  /** As a visitor reads it, with single spaces. What is computed or set is named instead: "{grams} g CO2e". */
+  /** As a visitor reads it, with single spaces. What is computed or set is named instead: "{grams} g CO₂e". */
   text: string;
   /** The paragraph, heading or label that it is part of. */
   block: string;
