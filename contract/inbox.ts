@@ -10,8 +10,11 @@ import type { FootprintEstimate } from "./footprint.ts";
  * | --------------------------- | ----------------------------------------- | ------------------------- |
  * | `GET /api/messages`         | ListQuery                                 | MessagePage               |
  * | `GET /api/messages/REF`     |                                           | MessageDetail, or 404     |
+ * | `GET /api/messages/REF/place` | PLACE_QUERY                             | MessagePlace, or 404      |
+ * | `POST /api/messages/REF/notes` | NOTE_REQUEST                           | MessageDetail, or 404     |
  * | `POST /api/actions`         | ActionRequest                             | ActionAnswer              |
  * | `GET /api/people`           | PERSON_QUERY                              | Person                    |
+ * | `GET /api/people/search`    | PEOPLE_QUERY                              | People                    |
  * | `GET /api/people/export`    | PERSON_QUERY                              | ExportPart, in JSON       |
  * | `POST /api/people/correct`  | CorrectRequest                            | PersonAnswer              |
  * | `POST /api/people/restrict` | RestrictRequest                           | PersonAnswer              |
@@ -53,6 +56,10 @@ export const TABS = ["all", "unanswered", "waiting", "failed", "quarantined"] as
 export type Tab = (typeof TABS)[number];
 export type TabCounts = Readonly<Record<Tab, number>>;
 
+/** `footprint`: the largest total of an estimate first, then messages without one. */
+export const SORTS = ["newest", "oldest", "footprint"] as const;
+export type ListSort = (typeof SORTS)[number];
+
 /** Stands for messages without a country. */
 export const NO_COUNTRY = "none";
 export const MAX_SEARCH_LENGTH = 200;
@@ -81,25 +88,48 @@ const CURSOR_PATTERN = "^-?\\d{1,15}\\.\\d{1,15}$";
 /** Absent for the first page. */
 const CURSOR = { type: "string", pattern: CURSOR_PATTERN, description: "from the page before" } as const;
 
+/** `newest` unless given. */
+const SORT = { type: "string", enum: SORTS, description: `one of ${SORTS.join(", ")}` } as const;
+
 export const LIST_QUERY = {
   type: "object",
   properties: {
     ...FILTERS,
+    /** Goes from message to message, whatever arrives meanwhile; always the newest first. */
     cursor: CURSOR,
+    sort: SORT,
+    /** How many messages to skip; not with a cursor. */
+    offset: { type: "integer", minimum: 0, maximum: 1_000_000_000, description: "a whole number" },
     /** 50 unless given. */
     limit: { type: "integer", minimum: 1, maximum: MAX_PAGE, description: `a whole number from 1 to ${MAX_PAGE}` },
   },
   additionalProperties: false,
 } as const;
 export type ListQuery = FromSchema<typeof LIST_QUERY>;
-export type MessageQuery = Omit<ListQuery, "cursor" | "limit">;
+export type MessageQuery = Omit<ListQuery, "cursor" | "limit" | "offset" | "sort">;
 
-/** Newest first. */
+export const PLACE_QUERY = {
+  type: "object",
+  properties: { ...FILTERS, sort: SORT },
+  additionalProperties: false,
+} as const;
+export type PlaceQuery = FromSchema<typeof PLACE_QUERY>;
+
+/** Where a message is in the list that the query asks for. */
+export interface MessagePlace {
+  /** Counted from 1; `null` when the list does not have it, such as an answered one in `unanswered`. */
+  position: number | null;
+  total: number;
+  /** References of its neighbours in the list, or of what would be next to it. */
+  previous: string | null;
+  next: string | null;
+}
+
 export interface MessagePage {
   items: readonly MessageItem[];
   /** `null` after the last page. */
   nextCursor: string | null;
-  /** Of all tabs, with the other filters; only on the first page, `null` on the others. */
+  /** Of all tabs, with the other filters; `null` with a cursor. */
   counts: TabCounts | null;
 }
 
@@ -114,6 +144,8 @@ export interface MessageItem {
   country: string;
   /** The first words, at most EXCERPT_LENGTH characters. */
   excerpt: string;
+  /** The total of the estimate; `null` without one. */
+  footprintKg: number | null;
   acceptedAt: string;
   /** When it reached its present state. */
   stateChangedAt: string;
@@ -153,7 +185,7 @@ export interface MessageDetail extends MessageItem {
  * opened it while it was in quarantine. `retried`, `released` and `resent`: an operator queued it again. `acknowledged`: its
  * sender was told by e-mail that it has arrived; the other `acknowledgement-` kinds are attempts at that, and do not touch
  * the message (`detail` is the error; of `acknowledgement-skipped`, a SkipReason). The `hook-` kinds are attempts to post
- * it to HOOK_URL, and do not touch it either.
+ * it to HOOK_URL, and do not touch it either. `noted`: an operator wrote a note, which is the `detail`.
  */
 export type EventKind =
   | "accepted"
@@ -179,13 +211,32 @@ export type EventKind =
   | "hook-sent"
   | "hook-deferred"
   | "hook-failed"
-  | "hook-retried";
+  | "hook-retried"
+  | "noted";
 
 export interface MessageEvent {
   at: string;
   kind: EventKind;
   detail: string | null;
+  /** Who wrote a note. */
+  author: string | null;
 }
+
+export const MAX_NOTE_LENGTH = 2000;
+
+export const NOTE_REQUEST = {
+  type: "object",
+  properties: {
+    text: {
+      type: "string",
+      maxLength: MAX_NOTE_LENGTH,
+      pattern: "^[^\\u0000]*\\S[^\\u0000]*$",
+      description: `a text of at most ${MAX_NOTE_LENGTH} characters`,
+    },
+  },
+  required: ["text"],
+  additionalProperties: false,
+} as const;
 
 /**
  * `retry`: send it now, and what else of it failed: its acknowledgement, its post to HOOK_URL. `resend`: send it once
@@ -254,6 +305,18 @@ export const PERSON_QUERY = {
   required: ["email"],
   additionalProperties: false,
 } as const;
+
+export const PEOPLE_QUERY = {
+  type: "object",
+  /** Part of the name or address, in any case. */
+  properties: { search: { ...FILTERS.search, minLength: 1 } },
+  required: ["search"],
+  additionalProperties: false,
+} as const;
+
+/** Who wrote last first; at most MAX_PEOPLE. */
+export type People = readonly { name: string; email: string; lastAt: string; messages: number }[];
+export const MAX_PEOPLE = 50;
 
 /** What every change of a person's messages names: the version is the one that the operator saw. */
 const PERSON = { email: TEXT, version: TEXT } as const;
@@ -361,6 +424,8 @@ export interface Overview {
   quarantined: { count: number; unseen: number };
   /** `oldestAt`: since when the oldest of them waits. */
   waiting: { count: number; oldestAt: string | null };
+  /** Unanswered messages that end within ENDS_SOON_DAYS, and when the first of them does. */
+  endingSoon: { count: number; firstAt: string | null };
   queue: QueueHealth;
   /** The site's server leaves a sign of life once a minute; `lastSeenAt` is the last one, or when it was stopped. */
   website: { isRunning: boolean; lastSeenAt: string | null };
@@ -376,6 +441,9 @@ export interface Overview {
   perCountry: readonly CountryCount[];
   delivery: DeliveryTimes;
 }
+
+/** Whoever has not answered by then has to hurry: afterwards the message is erased. */
+export const ENDS_SOON_DAYS = 7;
 
 /**
  * `running`: nothing is overdue. `paused`: the mail server takes no mail at all; `reason` says why. `stalled`: a message

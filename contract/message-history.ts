@@ -20,8 +20,8 @@ const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
 };
 
 export const EVENT_NAME: Readonly<Record<EventKind, string>> = {
-  accepted: "Accepted",
-  quarantined: "Accepted, and quarantined",
+  accepted: "Received",
+  quarantined: "Received, and quarantined",
   delivered: "Delivered to the mail server",
   deferred: "Could not be delivered; tried again later",
   failed: "Failed for good",
@@ -44,6 +44,7 @@ export const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   "hook-deferred": "Could not be posted to the web hook; tried again later",
   "hook-failed": "Post to the web hook failed for good",
   "hook-retried": "Post to the web hook queued again by an operator",
+  noted: "Note",
 };
 
 /** Kinds whose detail is a code. */
@@ -52,7 +53,8 @@ const REASONS: Readonly<Partial<Record<EventKind, Readonly<Record<string, string
   "acknowledgement-skipped": SKIP_REASON,
 };
 
-/** The detail of an event as a sentence. */
+/** The detail of an event as a sentence; a note as it was written. */
 export function eventDetail(kind: EventKind, detail: string): string {
+  if (kind === "noted") return detail;
   return REASONS[kind]?.[detail] ?? asSentence(detail);
 }

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
 import { runCommand } from "./cli/run-command.ts";
 import { onStopSignal } from "./stop-signal.ts";
@@ -11,6 +12,8 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
+  // With sudo, the person's own account.
+  account: process.env.SUDO_USER ?? userInfo().username,
   async out(text) {
     if (!process.stdout.write(text)) await once(process.stdout, "drain");
   },

@@ -168,7 +168,7 @@ describe("on SQLite", () => {
     const shown = (await cli("show", failed)).out;
     expect(shown).toMatch(/^Hook: +failed: status 410/m);
     expect(shown).toMatch(
-      /\nHistory:\n {2}\S+Z {2}Accepted\n {2}\S+Z {2}Post to the web hook failed for good: Status 410/,
+      /\nHistory:\n {2}\S+Z {2}Received\n {2}\S+Z {2}Post to the web hook failed for good: Status 410/,
     );
     expect((await cli("stats")).out).toContain("\nWeb hook: 1 posted, 1 failed, 0 waiting.\n");
     expect((await cli("retry", "--failed")).out).toBe("1 message queued again.\n");
@@ -206,7 +206,7 @@ describe("on SQLite", () => {
     expect(JSON.parse((await cli("privacy", "export", "bob@example.com")).out).messages).toMatchObject([
       { acknowledgement: "failed: 550 mailbox refused", acknowledgedAt: null },
     ]);
-    expect((await cli("export")).out).toMatch(/,acknowledgement,acknowledgedAt,hook,hookSentAt\r\n/);
+    expect((await cli("export")).out).toMatch(/,acknowledgement,acknowledgedAt,hook,hookSentAt,notes\r\n/);
     expect((await cli("stats")).out).toContain("\nAcknowledgements: 1 sent, 1 skipped, 1 failed, 0 waiting.\n\n");
   });
 
@@ -242,7 +242,7 @@ describe("on SQLite", () => {
     expect(await store.find(old)).toMatchObject({ state: "queued" });
     expect(await cli("release", "--all")).toEqual(done("0 messages released.\n"));
     expect(await cli("release", restricted)).toEqual(
-      refused(/is quarantined, restricted; .+ to end that: .+ privacy restrict EMAIL --lift\n$/),
+      refused(/is restricted: its sender asked .+ to end that: .+ privacy restrict EMAIL --lift\n$/),
     );
   });
 
@@ -277,7 +277,7 @@ describe("on SQLite", () => {
     expect(await cli("delete", spam, "--yes")).toEqual(refused(/^There is no message/));
     await store.restrict("kept@example.com", true, new Date());
     expect(await cli("delete", kept, "--yes")).toEqual(
-      refused(/is queued, restricted; restricted messages cannot be deleted/),
+      refused(/is restricted: its sender asked that it be kept but not used; to end that:/),
     );
     expect(await store.list({})).toHaveLength(1);
   });
@@ -288,7 +288,7 @@ describe("on SQLite", () => {
     const { out } = await cli("export");
     const [heading, row] = out.split("\r\n");
     expect(heading).toMatch(
-      /^\uFEFFreference,state,isRestricted,acceptedAt,.+,name,email,phone,country,message,footprintKg,footprintInputs,footprintFactors,acknowledgement,acknowledgedAt,hook,hookSentAt$/,
+      /^\uFEFFreference,state,isRestricted,acceptedAt,.+,name,email,phone,country,message,footprintKg,footprintInputs,footprintFactors,acknowledgement,acknowledgedAt,hook,hookSentAt,notes$/,
     );
     expect(row).toMatch(new RegExp(`^${reference},queued,false,2025-06-15T12:00:00.000Z,`));
     expect(row).toContain(`,'=cmd|' /C calc'!A0,ada@example.com,'+44 20 7946 0000,GB,"a, ""b""\nc"`);

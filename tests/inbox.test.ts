@@ -18,6 +18,7 @@ import type {
   MessageItem,
   MessagePage,
   Overview,
+  People,
   Person,
   PersonAnswer,
 } from "../contract/inbox.ts";
@@ -77,6 +78,7 @@ async function openInbox(settings: Partial<Pick<InboxOptions, "readElectricity" 
     store,
     dataDir,
     databaseKind: "SQLite",
+    account: "tester",
     retention: parseConfig({}).retention,
     filesDir: await makePage(),
     port: await findFreePort(),
@@ -183,6 +185,10 @@ describe("who gets in", () => {
       for (const path of ["/api/messages", "/", "/assets/main.js"]) {
         const { status, text } = await asked(path, { headers: { authorization, host } });
         expect([host, path, status]).toEqual([host, path, 403]);
+        // A person gets a sentence, a program JSON.
+        const isJson = path.startsWith("/api/");
+        expect(text.startsWith("{")).toBe(isJson);
+        if (!isJson) expect(text).toMatch(/^This inbox is only open under localhost .+ same number on both sides\.\n$/);
         expect(text).not.toContain("<");
       }
     }
@@ -471,7 +477,10 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       resend: `${quarantined} is quarantined; only delivered messages can be resent`,
       unanswer: `${quarantined} is quarantined; it is not marked as answered`,
     });
-    const facts = all.map(({ excerpt: _, version: __, refusals: ___, keptUntil: ____, ...shown }) => shown);
+    const facts = all.map((item) => {
+      const { excerpt: _, version: __, refusals: ___, keptUntil: ____, footprintKg: _____, ...shown } = item;
+      return shown;
+    });
     expect(all.map(({ keptUntil }) => keptUntil)).toEqual(
       all.map(({ stateChangedAt, state }) => {
         const days = { delivered: 30, failed: 90, quarantined: 14, queued: 0 }[state];
@@ -528,6 +537,50 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     await expect(get("messages/BC-NONE-00")).rejects.toThrow(/404.+not-found/);
   });
 
+  test("shows a message's place in its list, sorts by estimate, adds notes, and finds people", async () => {
+    const { store, get, post, list, cli } = await setUp(kind);
+    const footprint = estimateOf({ carKm: 5000 });
+    const estimated = await send(store, submissionOf(messageWith(), { footprint }), ago(3 * HOUR_MS));
+    const plain = await send(store, submissionOf(messageWith({ name: "Émile Zola" })), ago(2 * HOUR_MS));
+    const held = await send(store, trapped("eve@example.org"), ago(HOUR_MS));
+    const sorted = await list({ sort: "footprint", limit: "2" });
+    expect(sorted.items).toMatchObject([
+      { reference: estimated, footprintKg: footprint.totalKg },
+      { reference: held, footprintKg: null },
+    ]);
+    expect((await list({ offset: "2" })).items).toMatchObject([{ reference: estimated }]);
+    expect((await list({ offset: "2" })).counts).toMatchObject({ all: 3 });
+    const place = (query: Record<string, string>) => get(`messages/${plain}/place`, query);
+    expect(await place({})).toEqual({ position: 2, total: 3, previous: held, next: estimated });
+    expect(await place({ tab: "unanswered", sort: "footprint" })).toEqual({
+      position: 2,
+      total: 2,
+      previous: estimated,
+      next: null,
+    });
+    expect(await place({ search: "zola" })).toEqual({ position: 1, total: 1, previous: null, next: null });
+    await expect(get("messages/BC-NONE-00/place")).rejects.toThrow(/404/);
+    await expect(place({ sort: "size" })).rejects.toThrow(/400.*sort is not one of newest, oldest, footprint/);
+
+    const noted = await post<MessageDetail>(`messages/${plain}/notes`, { text: " Wants =1+1 offers\n" });
+    expect(noted.history.at(-1)).toMatchObject({ kind: "noted", detail: "Wants =1+1 offers", author: null });
+    for (const text of ["", " \n", "x".repeat(2001)]) {
+      await expect(post(`messages/${plain}/notes`, { text })).rejects.toThrow(/400.*text is not a text of at most/);
+    }
+    await expect(post("messages/BC-NONE-00/notes", { text: "x" })).rejects.toThrow(/404/);
+    expect(await cli("note", plain, "Called back", "--name", "Anna")).toBe("1 note added.\n");
+    expect(await cli("show", plain)).toMatch(/Note: Wants =1\+1 offers\n.+ Note by Anna: Called back\n$/);
+    const notes = [{ text: "Wants =1+1 offers" }, { author: "Anna", text: "Called back" }];
+    expect(JSON.parse(await cli("export", "--json", "--search", "zola"))).toMatchObject([{ notes }]);
+    expect(JSON.parse(await cli("privacy", "export", "ada@example.com")).messages[0]).toMatchObject({ notes });
+    expect(await cli("export")).toMatch(/,notes\r\n[\s\S]+"\S+Z -: Wants =1\+1 offers\n\S+Z Anna: Called back"\r\n/);
+
+    expect(await get<People>("people/search", { search: "ZOL" })).toMatchObject([
+      { name: "Émile Zola", email: "ada@example.com", messages: 2 },
+    ]);
+    expect(await get<People>("people/search", { search: "example" })).toHaveLength(2);
+  });
+
   test("does every action, and answers with the version to go on with", async () => {
     const { store, dataDir, item, act, cli } = await setUp(kind);
     const failed = await send(store, submissionOf(), ago(HOUR_MS));
@@ -576,7 +629,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     expect(stale.results[1]).toMatchObject({ message: { state: "quarantined", answeredAt: expect.any(String) } });
     const refused = await act("release", await item(restricted), await item(references[0] ?? ""));
     expect(refused.results).toMatchObject([
-      { outcome: "refused", reason: expect.stringContaining("Its sender asked that it be kept but not used") },
+      { outcome: "refused", reason: `${restricted} is restricted: its sender asked that it be kept but not used` },
       { outcome: "refused", reason: expect.stringContaining("only quarantined messages can be released") },
     ]);
   });
@@ -690,6 +743,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       quarantined: { count: 0, unseen: 0 },
       queue: { state: "running" },
       website: { isRunning: false, lastSeenAt: null },
+      endingSoon: { count: 0, firstAt: null },
       waiting: { count: 0, oldestAt: null },
       database: { kind, problem: null },
       perCountry: [],
@@ -729,6 +783,16 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     expect(perDay.reduce((sum, { count }) => sum + count, 0)).toBe(5);
     expect(perDay.map(({ day }) => day)).toEqual([ago(DAY_MS), ago(0)].map((at) => at.toISOString().slice(0, 10)));
     expect(await get<CountryCount[]>("countries")).toEqual(busy.perCountry);
+
+    // Of two that end within a week, one is answered.
+    const endsSoon = ago(24 * DAY_MS);
+    for (const isAnswered of [true, false]) {
+      const reference = await send(store, submissionOf(), endsSoon);
+      await finish(store, "delivered", endsSoon);
+      if (isAnswered) await store.act("answer", { references: [reference] }, now);
+    }
+    const endsAt = new Date(endsSoon.getTime() + 30 * DAY_MS).toISOString();
+    expect((await overview()).endingSoon).toEqual({ count: 1, firstAt: endsAt });
 
     const [claim] = await store.claim(1, 60_000, new Date());
     if (!claim) throw new Error("Nothing was claimed");

@@ -19,6 +19,8 @@ export interface CommandContext {
   /** From the build of the site. Throws BuildMissing. */
   readElectricity(): ElectricityTable;
   now: Date;
+  /** The name of the operator's account on this machine, if it is known. */
+  account: string | null;
   /**
    * Writes text as it is: whatever came from a visitor must have been made visible before. For much text, wait until the
    * reader has taken it.
@@ -72,13 +74,15 @@ type Values<Given extends Options> = {
 interface Input<Given extends Options> {
   /** Empty when it was left out. */
   argument: string;
+  /** What follows it, where the definition names more than one. */
+  more: readonly string[];
   options: Values<Given>;
 }
 
 interface Definition<Given extends Options> {
   name: string;
   summary: string;
-  /** What follows the name, e.g. `EMAIL`; in brackets if it may be left out; unset if there is none. */
+  /** What follows the name, e.g. `EMAIL` or `REFERENCE TEXT`; in brackets if it may be left out; unset if there is none. */
   argument?: string;
   options?: Given;
   /** Shown below the options. */
@@ -111,13 +115,14 @@ export function defineCommand<Given extends Options = Record<never, never>>(defi
     parse(args, now) {
       try {
         const { values, positionals } = parseStrictly(args, options ?? {});
-        const [given = "", surplus] = positionals;
+        const [given = "", ...more] = positionals;
+        const surplus = more[(argument ?? "").split(" ").length - 1];
         if (given === "" && argument && !argument.startsWith("[")) {
           throw new UsageError(`Missing argument. Usage: ${usage}`);
         }
         const unexpected = argument ? surplus : positionals[0];
         if (unexpected !== undefined) throw new UsageError(`Unexpected argument "${unexpected}"`);
-        const input = { argument: given, options: parseValues(values, options, now) };
+        const input = { argument: given, more, options: parseValues(values, options, now) };
         check?.(input);
         return (context) => run(input, context);
       } catch (error) {

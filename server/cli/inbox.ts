@@ -4,7 +4,7 @@ import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DEFAULT_PORT, InboxRefused, startInbox } from "../inbox/serve.ts";
-import { type Command, CommandFailed, defineCommand, flag, wholeNumber } from "./command.ts";
+import { type Command, CommandFailed, defineCommand, flag, text, wholeNumber } from "./command.ts";
 
 const FILES_DIR = fileURLToPath(new URL("../../dist-inbox/", import.meta.url));
 
@@ -14,11 +14,13 @@ export const inbox: Command = defineCommand({
   options: {
     port: wholeNumber(`use this port (default ${DEFAULT_PORT}, or the next one that is free)`, 65_535),
     open: flag("also open it in the browser"),
+    name: text("NAME", "sign notes with this name (default: the name of your account)"),
   },
   notes: `  Prints an address that works until the command ends, for whoever has it: treat it like a password. Press Ctrl-C to
   end it; it ends by itself when nobody has used it for eight hours. On another machine, reach it through ssh:
   see docs/operations.md.`,
-  async run({ options: { port, open } }, { readConfig, openStore, readElectricity, out, untilStopped, reportDefect }) {
+  async run({ options: { port, open, name } }, context) {
+    const { readConfig, openStore, readElectricity, out, untilStopped, reportDefect, account } = context;
     // Before the address is printed: whoever sees it may press Ctrl-C at once.
     const stopped = untilStopped().then(() => "stopped");
     const { dataDir, databaseUrl, retention } = readConfig();
@@ -30,6 +32,7 @@ export const inbox: Command = defineCommand({
       dataDir,
       retention,
       databaseKind,
+      account: name ?? account,
       filesDir: FILES_DIR,
       port: port ?? null,
       onDefect: reportDefect,

@@ -1,12 +1,20 @@
 import { resolve } from "node:path";
 import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
 import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
-import type { Action } from "../../contract/inbox.ts";
+import { type Action, MAX_NOTE_LENGTH } from "../../contract/inbox.ts";
 import { EVENT_NAME, eventDetail } from "../../contract/message-history.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { actOn, actOnAll, refusalOf, retryQueued, stateOf } from "../operator/actions.ts";
-import { cellText, exportMessages, type MessageJson, messageJson, visibleJson } from "../operator/export.ts";
+import {
+  cellText,
+  exportMessages,
+  type Fact,
+  type MessageJson,
+  messageJson,
+  messagesJson,
+  visibleJson,
+} from "../operator/export.ts";
 import { keptUntil, readHistory } from "../operator/messages.ts";
 import { countPeriod } from "../operator/statistics.ts";
 import {
@@ -57,7 +65,7 @@ const list = defineCommand({
   async run({ options: { limit = 50, json, ...filter } }, { openStore, now, out }) {
     const store = await openStore();
     const messages = await store.list({ ...filter, limit });
-    if (json) out(visibleJson(messages.map(messageJson)));
+    if (json) out(visibleJson(await messagesJson(messages, store)));
     else if (messages.length === 0) out("No messages.\n");
     else out(messageTable(messages, now));
   },
@@ -100,9 +108,9 @@ const show = defineCommand({
   async run({ argument: reference, options }, { openStore, readConfig, out }) {
     const store = await openStore();
     const message = await requireMessage(store, reference);
+    if (options.json) return out(visibleJson((await messagesJson([message], store))[0]));
     const json = messageJson(message);
-    if (options.json) return out(visibleJson(json));
-    const { message: text, footprint, ...stored } = json;
+    const { message: text, footprint, notes: _, ...stored } = json;
     const facts = { ...stored, keptUntil: keptUntil(message, readConfig().retention) };
     const lines = Object.entries(facts).map(([name, value]) => `${`${labelOf(name)}:`.padEnd(18)} ${shown(value)}`);
     const estimate = footprint ? `${estimateText(footprint)}\n` : "";
@@ -111,9 +119,10 @@ const show = defineCommand({
   },
 });
 
-function historyLine({ at, kind, detail }: StoredEvent): string {
+function historyLine({ at, kind, detail, author }: StoredEvent): string {
   const reason = detail === null ? "" : `: ${visible(eventDetail(kind, detail))}`;
-  return `  ${at.toISOString()}  ${EVENT_NAME[kind]}${reason}`;
+  const name = author === null ? EVENT_NAME[kind] : `${EVENT_NAME[kind]} by ${visible(author)}`;
+  return `  ${at.toISOString()}  ${name}${reason}`;
 }
 
 function estimateText(footprint: FootprintEstimate): string {
@@ -202,6 +211,24 @@ const answered = defineCommand({
     act(undo ? "unanswer" : "answer", reference, EVER, `marked as ${undo ? "unanswered" : "answered"}`, context),
 });
 
+const note = defineCommand({
+  name: "note",
+  summary: "write a note on a message, for whoever reads it next",
+  argument: "REFERENCE TEXT",
+  options: { name: text("NAME", "sign it with this name (default: the name of your account)") },
+  notes: `  Notes are in the message's history and in exports, also in those that a person may ask for, and are erased with it.`,
+  check({ more: [words = ""] }) {
+    if (words.trim() === "")
+      throw new UsageError('Give the text of the note in quotes; e.g. "Called back, wants an offer"');
+    if (words.length > MAX_NOTE_LENGTH) throw new UsageError(`A note has at most ${MAX_NOTE_LENGTH} characters`);
+  },
+  async run({ argument: reference, more: [words = ""], options: { name } }, { openStore, out, now, account }) {
+    const isAdded = await (await openStore()).addNote(reference, words.trim(), name ?? account, now);
+    if (!isAdded) throw noMessage(reference);
+    out("1 note added.\n");
+  },
+});
+
 const exportAll = defineCommand({
   name: "export",
   summary: "print all messages for a spreadsheet or a program",
@@ -286,6 +313,7 @@ export const messageCommands: readonly Command[] = [
   list,
   show,
   answered,
+  note,
   retry,
   release,
   resend,
@@ -333,8 +361,8 @@ async function actOnOne(
   return files;
 }
 
-function refused(reason: string, { isRestricted }: StoredMessage): CommandFailed {
-  return new CommandFailed(reason + (isRestricted ? LIFT_HINT : ""));
+function refused(reason: string, { reference }: StoredMessage): CommandFailed {
+  return new CommandFailed(reason + (reason.startsWith(`${reference} is restricted`) ? LIFT_HINT : ""));
 }
 
 // EMAIL, not the address itself: a command that is copied into a shell must not contain what a visitor wrote.
@@ -346,7 +374,7 @@ function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function shown(value: MessageJson[Exclude<keyof MessageJson, "footprint">]): string {
+function shown(value: MessageJson[Fact]): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
   return visible(cellText(value)) || "-";
 }

@@ -20,12 +20,16 @@ const MAX_CONNECTIONS = 3;
 /** Where a command runs: the process of server/cli.ts, or a test's own. */
 export interface Terminal extends Pick<CommandContext, "out" | "isTerminal" | "confirm" | "untilStopped"> {
   env: Readonly<Record<string, string | undefined>>;
+  account?: string;
   /** Writes to standard error. */
   err(text: string): void;
 }
 
 /** Runs one command line and resolves to its exit code. Rejects only with a defect of ours. */
-export async function runCommand(args: readonly string[], { env, err, ...terminal }: Terminal): Promise<number> {
+export async function runCommand(
+  args: readonly string[],
+  { env, err, account, ...terminal }: Terminal,
+): Promise<number> {
   const now = new Date();
   let exitCode = 0;
   let store: Store | undefined;
@@ -38,6 +42,7 @@ export async function runCommand(args: readonly string[], { env, err, ...termina
     await invocation.run({
       ...terminal,
       now,
+      account: account ?? null,
       readConfig: () => parseConfig(env),
       async openStore() {
         store ??= await openExistingStore(env);

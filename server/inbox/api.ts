@@ -20,16 +20,23 @@ import {
   type ExportQuery,
   LIST_QUERY,
   type ListQuery,
+  MAX_PEOPLE,
   type MessageDetail,
   type MessageItem,
   type MessagePage,
+  type MessagePlace,
   type MessageQuery,
   NO_COUNTRY,
+  NOTE_REQUEST,
   OVERVIEW_QUERY,
   type Overview,
+  PEOPLE_QUERY,
   PERSON_QUERY,
+  type People,
   type Person,
   type PersonAnswer,
+  PLACE_QUERY,
+  type PlaceQuery,
   RESTRICT_REQUEST,
   type RestrictRequest,
 } from "../../contract/inbox.ts";
@@ -39,9 +46,10 @@ import { EXPORT_TYPE, exportPart } from "../operator/export.ts";
 import {
   keptUntil,
   parseTime,
-  readFirstPage,
   readHistory,
   readPage,
+  readPlace,
+  readSortedPage,
   type TabFilter,
   tabCounts,
 } from "../operator/messages.ts";
@@ -56,6 +64,8 @@ export interface ApiParts {
   readElectricity(): ElectricityTable;
   dataDir: string;
   retention: Retention;
+  /** Who writes the notes. */
+  account: string | null;
   databaseKind: Overview["database"]["kind"];
   clock: Clock;
 }
@@ -88,8 +98,17 @@ export function serveApi(app: FastifyInstance, parts: ApiParts): void {
   api.get("/messages/:reference(^[\\w-]{1,20}$)", ({ params }) =>
     showMessage((params as { reference: string }).reference, parts),
   );
+  api.get("/messages/:reference(^[\\w-]{1,20}$)/place", { schema: { querystring: PLACE_QUERY } }, ({ params, query }) =>
+    showPlace((params as { reference: string }).reference, query, store),
+  );
+  api.post("/messages/:reference(^[\\w-]{1,20}$)/notes", { schema: { body: NOTE_REQUEST } }, ({ params, body }) =>
+    addNote((params as { reference: string }).reference, body.text, parts),
+  );
   api.post("/actions", { schema: { body: ACTION_REQUEST } }, ({ body }) => act(body, parts));
   api.get("/people", { schema: { querystring: PERSON_QUERY } }, ({ query }) => showPerson(query.email, parts));
+  api.get("/people/search", { schema: { querystring: PEOPLE_QUERY } }, ({ query }) =>
+    searchPeople(query.search, store),
+  );
   api.get("/people/export", { schema: { querystring: PERSON_QUERY } }, ({ query }) =>
     showPersonExport(query.email, parts),
   );
@@ -107,11 +126,11 @@ export function serveApi(app: FastifyInstance, parts: ApiParts): void {
 }
 
 async function listMessages(query: ListQuery, { store, retention }: ApiParts): Promise<MessagePage> {
-  const { cursor = null, limit = DEFAULT_PAGE } = query;
+  const { cursor = null, limit = DEFAULT_PAGE, sort = "newest", offset = 0 } = query;
   const filter = filterOf(query);
   const { messages, ...page } =
     cursor === null
-      ? await readFirstPage(filter, limit, store)
+      ? await readSortedPage(filter, { sort, offset, limit }, store)
       : { ...(await readPage(filter, limit, cursor, store)), counts: null };
   return { items: messages.map((message) => toItem(message, retention)), ...page };
 }
@@ -123,6 +142,22 @@ async function showMessage(reference: string, { store, clock, retention }: ApiPa
   const history = (await readHistory(message, store)).map((event) => ({ ...event, at: event.at.toISOString() }));
   const { phone, message: text, footprint } = message;
   return { ...toItem(message, retention), phone, message: text, footprint, history };
+}
+
+async function showPlace(reference: string, query: PlaceQuery, store: Store): Promise<MessagePlace> {
+  const place = await readPlace(reference, filterOf(query), query.sort ?? "newest", store);
+  if (!place) throw new NotFound("There is no such message; it may have been deleted.");
+  return place;
+}
+
+async function addNote(reference: string, text: string, parts: ApiParts): Promise<MessageDetail> {
+  await parts.store.addNote(reference, text.trim(), parts.account, parts.clock.now());
+  return showMessage(reference, parts);
+}
+
+async function searchPeople(search: string, store: Store): Promise<People> {
+  const people = search.trim() === "" ? [] : await store.findPeople(search, MAX_PEOPLE);
+  return people.map(({ lastAt, ...person }) => ({ ...person, lastAt: lastAt.toISOString() }));
 }
 
 async function act({ action, targets }: ActionRequest, parts: ApiParts): Promise<ActionAnswer> {
@@ -217,6 +252,7 @@ function toItem(message: StoredMessage, retention: Retention): MessageItem {
     country,
     // Never half of a character that takes two units.
     excerpt: message.message.slice(0, EXCERPT_LENGTH).replace(/[\uD800-\uDBFF]$/, ""),
+    footprintKg: message.footprint?.totalKg ?? null,
     acceptedAt: message.acceptedAt.toISOString(),
     stateChangedAt: message.stateChangedAt.toISOString(),
     dueAt: isoOf(message.dueAt),

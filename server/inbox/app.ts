@@ -67,7 +67,11 @@ export function createInboxApp(parts: InboxAppParts): FastifyInstance {
   }
 
   app.register(async (page) => {
-    page.addHook("onRequest", async ({ raw }, reply) => refuse(reply, guard.checkPage(raw)));
+    page.addHook("onRequest", async ({ raw }, reply) => {
+      const refusal = guard.checkPage(raw);
+      // For a person in a browser, so not as JSON. Most often the port was forwarded under another number.
+      if (refusal) return reply.code(refusal.status).type("text/plain; charset=utf-8").send(`${refusal.message}\n`);
+    });
     for (const [path, { type, body }] of files) page.get(path, (_request, reply) => reply.type(type).send(body));
     page.setNotFoundHandler(({ method, url }, reply) => {
       if (method !== "GET" && method !== "HEAD") throw new InvalidCall("Only GET and HEAD are understood.");

@@ -26,7 +26,9 @@ const TRIES_WINDOW_MS = 60_000;
 const SLOW_ANSWER_MS = 1000;
 const MAX_SLOW_ANSWERS = 20;
 
-const NOT_LOCAL = forbidden("This inbox is only open under localhost and its own port.");
+const NOT_LOCAL = forbidden(
+  "This inbox is only open under localhost and its own port. If you forward the port, use the same number on both sides.",
+);
 const NOT_OWN = forbidden("Another site asked for this.");
 
 /** Decides who gets in. Only this machine can connect at all, so what is left are other users and web pages. */

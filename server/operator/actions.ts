@@ -96,8 +96,14 @@ export function refusalsOf(message: StoredMessage): Partial<Record<Action, strin
 }
 
 function sentenceOf(action: Action, message: StoredMessage): string {
-  const hint = message.isRestricted ? ". Its sender asked that it be kept but not used" : "";
-  return `${message.reference} is ${stateOf(message)}; ${ACTION_RULES[action].sentence}${hint}`;
+  const { states, isRestricted, sentence } = ACTION_RULES[action];
+  const { reference, state } = message;
+  // What stands in the way is named, and nothing else: a restricted message may well be in the right state.
+  const isWrongState = states !== undefined && !states.includes(state);
+  if (message.isRestricted && isRestricted === false && !isWrongState) {
+    return `${reference} is restricted: its sender asked that it be kept but not used`;
+  }
+  return `${reference} is ${isWrongState ? state : stateOf(message)}; ${sentence}`;
 }
 
 export function stateOf({ state, isRestricted }: Pick<StoredMessage, "state" | "isRestricted">): string {

@@ -60,7 +60,8 @@ test.each([
 const MANY = Array.from({ length: 600 }, (_, id) => storedWith({ id: String(id), message: "]\n[" }));
 
 async function partsOf(format: "csv" | "json", messages: readonly StoredMessage[]): Promise<string[]> {
-  const store: Pick<Store, "list"> = {
+  const store: Pick<Store, "list" | "notes"> = {
+    notes: async () => new Map(),
     async list({ after, limit = Number.POSITIVE_INFINITY }) {
       const start = after ? messages.findIndex(({ id }) => id === after.id) + 1 : 0;
       return messages.slice(start, start + limit);
@@ -79,7 +80,7 @@ test.each([
   const messages = MANY.slice(0, count);
   const json = await partsOf("json", messages);
   expect(json).toHaveLength(length);
-  expect(json.join("")).toBe(visibleJson(messages.map(messageJson)));
+  expect(json.join("")).toBe(visibleJson(messages.map((message) => messageJson(message))));
   const csv = await partsOf("csv", messages);
   expect(csv).toHaveLength(length);
   expect(csv.join("")).toMatch(/^\uFEFFreference,/);
@@ -88,7 +89,7 @@ test.each([
 
 test("an export is complete although all that was left is deleted meanwhile", async () => {
   const pages = [MANY.slice(0, 251), []];
-  const store = { list: async () => pages.shift() ?? [] };
+  const store = { list: async () => pages.shift() ?? [], notes: async () => new Map() };
   const parts = await Array.fromAsync(exportMessages({ filter: {}, format: "json" }, store));
-  expect(parts.join("")).toBe(visibleJson(MANY.slice(0, 250).map(messageJson)));
+  expect(parts.join("")).toBe(visibleJson(MANY.slice(0, 250).map((message) => messageJson(message))));
 });

@@ -1,11 +1,11 @@
 import type { FootprintInputs } from "../../contract/footprint-fields.ts";
 import type { ExportFormat } from "../../contract/inbox.ts";
 import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
-import type { Delivery, Store, StoredMessage } from "../store/store.ts";
+import type { Delivery, Note, Store, StoredMessage } from "../store/store.ts";
 import { readPage, type TabFilter } from "./messages.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
-export function messageJson(message: StoredMessage) {
+export function messageJson(message: StoredMessage, notes: readonly Note[] = []) {
   return {
     reference: message.reference,
     state: message.state,
@@ -27,7 +27,17 @@ export function messageJson(message: StoredMessage) {
     country: message.country,
     message: message.message,
     ...(message.footprint && { footprint: message.footprint }),
+    ...(notes.length > 0 && { notes }),
   };
+}
+
+/** Of several messages, with their notes. */
+export async function messagesJson(
+  messages: readonly StoredMessage[],
+  store: Pick<Store, "notes">,
+): Promise<MessageJson[]> {
+  const notes = await store.notes(messages.map(({ reference }) => reference));
+  return messages.map((message) => messageJson(message, notes.get(message.reference)));
 }
 
 /** The state and, after a colon, why it is so, such as `skipped: address-limit`. */
@@ -44,7 +54,7 @@ function sentAt(delivery: Delivery | null): Date | null {
 export type MessageJson = ReturnType<typeof messageJson>;
 
 /** The fields that have a cell of their own. */
-type Fact = Exclude<keyof MessageJson, "footprint">;
+export type Fact = Exclude<keyof MessageJson, "footprint" | "notes">;
 
 const FACT_COLUMNS: readonly Fact[] = [
   ...(["reference", "state", "isRestricted", "acceptedAt", "stateChangedAt", "dueAt"] as const),
@@ -54,10 +64,14 @@ const FACT_COLUMNS: readonly Fact[] = [
 
 /** New ones come last, so that programs that count columns go on working. */
 const LATER_COLUMNS = ["acknowledgement", "acknowledgedAt", "hook", "hookSentAt"] as const;
-const CSV_COLUMNS = [...FACT_COLUMNS, "footprintKg", "footprintInputs", "footprintFactors", ...LATER_COLUMNS];
+const CSV_COLUMNS = [...FACT_COLUMNS, "footprintKg", "footprintInputs", "footprintFactors", ...LATER_COLUMNS, "notes"];
 
 function footprintCells({ footprint }: MessageJson): string[] {
   return footprint ? [String(footprint.totalKg), inputsText(footprint.inputs), footprint.factorSet] : ["", "", ""];
+}
+
+function notesCell({ notes = [] }: MessageJson): string {
+  return notes.map(({ at, author, text }) => `${at.toISOString()} ${author ?? "-"}: ${text}`).join("\n");
 }
 
 function inputsText(inputs: FootprintInputs): string {
@@ -82,7 +96,10 @@ export interface ExportOptions {
 }
 
 /** The file, part by part. It holds each message that was there at the beginning once, whatever arrives meanwhile. */
-export async function* exportMessages(options: ExportOptions, store: Pick<Store, "list">): AsyncGenerator<string> {
+export async function* exportMessages(
+  options: ExportOptions,
+  store: Pick<Store, "list" | "notes">,
+): AsyncGenerator<string> {
   let cursor: string | null = null;
   do {
     const { text, nextCursor } = await exportPart(options, cursor, store);
@@ -95,11 +112,12 @@ export async function* exportMessages(options: ExportOptions, store: Pick<Store,
 export async function exportPart(
   { filter, format, show }: ExportOptions,
   cursor: string | null,
-  store: Pick<Store, "list">,
+  store: Pick<Store, "list" | "notes">,
 ): Promise<{ text: string; count: number; nextCursor: string | null }> {
   const { messages, nextCursor } = await readPage(filter, MESSAGES_PER_PART, cursor, store);
   const position = { isFirst: cursor === null, isLast: nextCursor === null };
-  const text = format === "csv" ? csvPart(messages, position, show) : jsonPart(messages, position);
+  const json = await messagesJson(messages, store);
+  const text = format === "csv" ? csvPart(json, position, show) : jsonPart(json, position);
   return { text, count: messages.length, nextCursor };
 }
 
@@ -108,19 +126,19 @@ interface Position {
   isLast: boolean;
 }
 
-function csvPart(messages: readonly StoredMessage[], { isFirst }: Position, show?: ExportOptions["show"]): string {
-  const rows = messages.map((message) => {
-    const json = messageJson(message);
+function csvPart(messages: readonly MessageJson[], { isFirst }: Position, show?: ExportOptions["show"]): string {
+  const rows = messages.map((json) => {
     const textOf = (column: Fact) => cellText(json[column]);
-    const cells = [...FACT_COLUMNS.map(textOf), ...footprintCells(json), ...LATER_COLUMNS.map(textOf)];
+    const later = [...LATER_COLUMNS.map(textOf), notesCell(json)];
+    const cells = [...FACT_COLUMNS.map(textOf), ...footprintCells(json), ...later];
     return cells.map(show ?? String);
   });
   return (isFirst && !show ? BYTE_ORDER_MARK : "") + toCsv(isFirst ? [CSV_COLUMNS, ...rows] : rows);
 }
 
 /** All parts together are what `visibleJson` makes of all messages. */
-function jsonPart(messages: readonly StoredMessage[], { isFirst, isLast }: Position): string {
-  const items = visibleJson(messages.map(messageJson))
+function jsonPart(messages: readonly MessageJson[], { isFirst, isLast }: Position): string {
+  const items = visibleJson(messages)
     .replace(/^\[\n?/, "")
     .replace(/\n?\]\n$/, "");
   if (items === "") return (isFirst ? "[" : "") + (isLast ? (isFirst ? "]\n" : "\n]\n") : "");

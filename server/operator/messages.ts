@@ -1,20 +1,27 @@
-import type { Tab, TabCounts } from "../../contract/inbox.ts";
+import type { ListSort, Tab, TabCounts } from "../../contract/inbox.ts";
 import type { Retention } from "../config.ts";
-import type { MessageFilter, StateCounts, Store, StoredEvent, StoredMessage } from "../store/store.ts";
+import type {
+  MessageFilter,
+  MessagePlace,
+  StateCounts,
+  Store,
+  StoredEvent,
+  StoredMessage,
+  TabCondition,
+} from "../store/store.ts";
 
 /** What an operator looks for, in a tab of the inbox. */
 export interface TabFilter extends MessageFilter {
   tab?: Tab;
 }
 
-/** Newest first. */
 export interface Page {
   messages: StoredMessage[];
   /** Where the next page begins; `null` after the last one. */
   nextCursor: string | null;
 }
 
-const TAB_FILTERS: Readonly<Record<Tab, Pick<MessageFilter, "state" | "unanswered">>> = {
+const TAB_FILTERS: Readonly<Record<Tab, TabCondition>> = {
   all: {},
   unanswered: { unanswered: true },
   waiting: { state: "queued" },
@@ -23,7 +30,7 @@ const TAB_FILTERS: Readonly<Record<Tab, Pick<MessageFilter, "state" | "unanswere
 };
 
 /**
- * The messages after the cursor, which keeps CURSOR_PATTERN. Going on from cursor to cursor gives every message that was there at the beginning once,
+ * The messages after the cursor, newest first, which keeps CURSOR_PATTERN. Going on from cursor to cursor gives every message that was there at the beginning once,
  * whatever arrives meanwhile.
  */
 export async function readPage(
@@ -36,14 +43,24 @@ export async function readPage(
   return cutPage(await store.list({ ...filter, ...TAB_FILTERS[tab], ...after, limit: limit + 1 }), limit);
 }
 
-/** The first page, with the counts of all tabs. */
-export async function readFirstPage(
+/** A page of the list as the operator sees it, with the counts of all tabs. */
+export async function readSortedPage(
   { tab = "all", ...filter }: TabFilter,
-  limit: number,
-  store: Pick<Store, "firstPage">,
+  { sort, offset, limit }: { sort: ListSort; offset: number; limit: number },
+  store: Pick<Store, "page">,
 ): Promise<Page & { counts: TabCounts }> {
-  const { messages, counts } = await store.firstPage(filter, TAB_FILTERS[tab], limit + 1);
+  const { messages, counts } = await store.page(filter, TAB_FILTERS[tab], { sort, offset, limit: limit + 1 });
   return { ...cutPage(messages, limit), counts: tabCounts(counts) };
+}
+
+/** `null` when there is no such message. */
+export function readPlace(
+  reference: string,
+  { tab = "all", ...filter }: TabFilter,
+  sort: ListSort,
+  store: Pick<Store, "placeOf">,
+): Promise<MessagePlace | null> {
+  return store.placeOf(reference, { ...filter, ...TAB_FILTERS[tab] }, sort);
 }
 
 /** One message more than fits shows that there is another page. */
@@ -91,12 +108,12 @@ export async function readHistory(message: StoredMessage, store: Pick<Store, "hi
     state === "quarantined" || quarantineReason !== null || events.some(({ kind }) => kind === "released");
   const history: StoredEvent[] = [
     wasQuarantined
-      ? { at: acceptedAt, kind: "quarantined", detail: quarantineReason }
-      : { at: acceptedAt, kind: "accepted", detail: null },
+      ? { at: acceptedAt, kind: "quarantined", detail: quarantineReason, author: null }
+      : { at: acceptedAt, kind: "accepted", detail: null, author: null },
     ...events,
   ];
   if ((state === "delivered" || state === "failed") && !events.some(({ kind }) => kind === state)) {
-    history.push({ at: message.stateChangedAt, kind: state, detail: message.lastError });
+    history.push({ at: message.stateChangedAt, kind: state, detail: message.lastError, author: null });
   }
   return history;
 }

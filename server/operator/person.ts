@@ -10,7 +10,7 @@ import type { FootprintField } from "../../contract/footprint-fields.ts";
 import { BuildMissing } from "../manifest.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
 import { type OperatorParts, removeFiles } from "./actions.ts";
-import { messageJson, visibleJson } from "./export.ts";
+import { messagesJson, visibleJson } from "./export.ts";
 
 /** A correction needs a new footprint estimate, which cannot be computed; nothing was changed. */
 export class EstimateFailed extends Error {
@@ -32,7 +32,8 @@ export async function readPerson(email: string, store: Store): Promise<PersonRec
 /** All that is stored about a person, to be handed to them. */
 export async function exportPerson(email: string, store: Store, now: Date): Promise<{ text: string; count: number }> {
   const messages = await store.list({ email });
-  return { text: visibleJson({ email, exportedAt: now, messages: messages.map(messageJson) }), count: messages.length };
+  const json = await messagesJson(messages, store);
+  return { text: visibleJson({ email, exportedAt: now, messages: json }), count: messages.length };
 }
 
 /** `no-estimate`: an estimate was to be corrected, and no message has one; nothing was changed. */

@@ -1,5 +1,6 @@
 import { statfs } from "node:fs/promises";
-import type { CountryCount, Overview } from "../../contract/inbox.ts";
+import { type CountryCount, ENDS_SOON_DAYS, type Overview } from "../../contract/inbox.ts";
+import type { Retention } from "../config.ts";
 import { type MessageCount, type QueueTrouble, type Store, StoreUnavailable } from "../store/store.ts";
 
 const DAY_MS = 86_400_000;
@@ -56,20 +57,22 @@ export function dayOf(date: Date): string {
 
 export interface OverviewParts {
   store: Store;
+  retention: Retention;
   dataDir: string;
   databaseKind: Overview["database"]["kind"];
   now: Date;
 }
 
 export async function readOverview(days: number, parts: OverviewParts): Promise<Overview> {
-  const { store, dataDir, databaseKind, now } = parts;
+  const { store, retention, dataDir, databaseKind, now } = parts;
   const { since, perDay, perCountry } = await countPeriod(days, now, store);
-  const [depth, unseen, trouble, times, website, problem, disk] = await Promise.all([
+  const [depth, unseen, trouble, times, website, endingSoon, problem, disk] = await Promise.all([
     store.queueDepth(),
     store.countUnseen(),
     store.queueTrouble(now),
     store.deliveryTimes(since, DELIVERY_BOUNDS_MS),
     readWebsite(store, now),
+    readEndingSoon(retention, store, now),
     store.ping().then(() => null, problemOf),
     diskOf(dataDir),
   ]);
@@ -81,6 +84,7 @@ export async function readOverview(days: number, parts: OverviewParts): Promise<
     waiting: { count: depth.queued, oldestAt: depth.oldestQueuedAt?.toISOString() ?? null },
     queue: queueHealth(trouble, now),
     website,
+    endingSoon,
     database: { kind: databaseKind, problem },
     disk,
     perDay,
@@ -96,6 +100,24 @@ export async function readOverview(days: number, parts: OverviewParts): Promise<
 export async function readWebsite(store: Pick<Store, "websiteStatus">, now: Date): Promise<Overview["website"]> {
   const { isRunning, lastSeenAt } = await store.websiteStatus(now);
   return { isRunning, lastSeenAt: lastSeenAt?.toISOString() ?? null };
+}
+
+/** What nobody has answered and RETENTION soon ends. */
+async function readEndingSoon(
+  retention: Retention,
+  store: Pick<Store, "findUnanswered">,
+  now: Date,
+): Promise<Overview["endingSoon"]> {
+  let [total, firstMs] = [0, Number.POSITIVE_INFINITY];
+  for (const state of ["delivered", "failed", "quarantined"] as const) {
+    const keptMs = retention[`${state}Ms`];
+    if (keptMs === null) continue;
+    const changedBy = new Date(now.getTime() - keptMs + ENDS_SOON_DAYS * DAY_MS);
+    const { count, firstChangedAt } = await store.findUnanswered(state, changedBy);
+    total += count;
+    if (firstChangedAt) firstMs = Math.min(firstMs, firstChangedAt.getTime() + keptMs);
+  }
+  return { count: total, firstAt: total > 0 ? new Date(firstMs).toISOString() : null };
 }
 
 function queueHealth({ pause, dueSince }: QueueTrouble, now: Date): Overview["queue"] {

@@ -1,3 +1,4 @@
+import type { ListSort } from "../../contract/inbox.ts";
 import {
   type Database,
   type Dialect,
@@ -8,26 +9,53 @@ import {
   type Value,
 } from "./database.ts";
 import { normaliseReference } from "./reference.ts";
-import type { EventKind, MessageFilter, MessageState, StateCounts, Store, StoredMessage } from "./store.ts";
+import type {
+  MessageFilter,
+  MessagePlace,
+  MessageState,
+  Note,
+  StateCounts,
+  Store,
+  StoredEvent,
+  StoredMessage,
+} from "./store.ts";
 
 type ListingMethods =
   | "list"
   | "find"
   | "existingReferences"
   | "erasedReferences"
-  | "firstPage"
+  | "page"
+  | "placeOf"
+  | "findPeople"
   | "countStates"
   | "countByDayAndCountry"
   | "countByCountry"
   | "history"
+  | "notes"
   | "changeToken"
   | "deliveryTimes"
   | "queueTrouble"
-  | "countUnseen";
+  | "countUnseen"
+  | "findUnanswered";
 
 const DAY_MS = 86_400_000;
 const SEARCHED = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
 const NEWEST_FIRST = "ORDER BY accepted_at DESC, id DESC";
+/** The total of an estimate, or less than any where there is none. As in the index. */
+const FOOTPRINT_KG = "COALESCE(footprint_kg, -1)";
+/** What a list is ordered by, the highest first; `kg` comes before the others. */
+const ORDERED_BY: Readonly<Record<ListSort, string>> = {
+  newest: "0 AS kg, accepted_at, id",
+  oldest: "-accepted_at AS kg, accepted_at, id",
+  footprint: `${FOOTPRINT_KG} AS kg, accepted_at, id`,
+};
+const SORTED: Readonly<Record<ListSort, string>> = {
+  newest: NEWEST_FIRST,
+  oldest: "ORDER BY accepted_at, id DESC",
+  footprint: `ORDER BY ${FOOTPRINT_KG} DESC, accepted_at DESC, id DESC`,
+};
+const FIRST_TO_LAST = "ORDER BY kg DESC, accepted_at DESC, id DESC";
 const NOT_RESENT = `NOT EXISTS (SELECT 1 FROM message_events
   WHERE message_events.reference = messages.reference AND kind = 'resent')`;
 
@@ -39,11 +67,12 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
     return rows.map(({ reference }) => reference);
   }
 
-  async function list(filter: MessageFilter): Promise<StoredMessage[]> {
+  async function list(filter: MessageFilter, sort: ListSort = "newest", offset = 0): Promise<StoredMessage[]> {
     const values: Value[] = [];
     const where = whereOf(filter, dialect, values);
-    const limit = filter.limit === undefined ? "" : `LIMIT $${values.push(filter.limit)}`;
-    const sql = `SELECT ${SELECTED_COLUMNS} FROM messages ${where} ${NEWEST_FIRST} ${limit}`;
+    const limit =
+      filter.limit === undefined ? "" : `LIMIT $${values.push(filter.limit)} OFFSET $${values.push(offset)}`;
+    const sql = `SELECT ${SELECTED_COLUMNS} FROM messages ${where} ${SORTED[sort]} ${limit}`;
     return (await query<MessageRow>(sql, values)).map(toStoredMessage);
   }
 
@@ -62,25 +91,64 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
   }
 
   return {
-    list,
+    list: (filter) => list(filter),
 
-    async firstPage(filter, tab, limit) {
+    async page(filter, tab, { sort, offset, limit }) {
       const { search, country, email } = filter;
       if (search === undefined && country === undefined && email === undefined) {
-        return { messages: await list({ ...filter, ...tab, limit }), counts: await countByIndex(filter) };
+        return { messages: await list({ ...filter, ...tab, limit }, sort, offset), counts: await countByIndex(filter) };
       }
       // All messages have to be read, so both are answered by reading them once.
       const values: Value[] = [];
       const where = whereOf(filter, dialect, values);
       const rows = await query<{ reference: string | null } & StateRow>(
-        `WITH found AS MATERIALIZED (SELECT id, reference, accepted_at, state, answered_at FROM messages ${where})
+        `WITH found AS MATERIALIZED (SELECT reference, state, answered_at, ${ORDERED_BY[sort]} FROM messages ${where})
          SELECT NULL AS reference, state, count(*) AS count, count(answered_at) AS answered FROM found GROUP BY state
          UNION ALL SELECT reference, state, 0, 0 FROM (SELECT reference, state FROM found ${whereOf(tab, dialect, values)}
-           ${NEWEST_FIRST} LIMIT $${values.push(limit)}) AS first`,
+           ${FIRST_TO_LAST} LIMIT $${values.push(limit)} OFFSET $${values.push(offset)}) AS first`,
         values,
       );
       const references = rows.flatMap(({ reference }) => reference ?? []);
-      return { messages: await list({ references }), counts: addUp(rows) };
+      const messages = new Map((await list({ references })).map((message) => [message.reference, message]));
+      return { messages: references.flatMap((reference) => messages.get(reference) ?? []), counts: addUp(rows) };
+    },
+
+    async placeOf(reference, filter, sort) {
+      const values: Value[] = [normaliseReference(reference)];
+      const columns = ORDERED_BY[sort];
+      const found = `SELECT ${columns} FROM messages ${whereOf(filter, dialect, values)}`;
+      const comesBefore = "(found.kg, found.accepted_at, found.id) > (shown.kg, shown.accepted_at, shown.id)";
+      const comesAfter = comesBefore.replace(">", "<");
+      const neighbour = (where: string, order: string) =>
+        `(SELECT reference FROM messages WHERE id = (SELECT id FROM found WHERE ${where} ${order} LIMIT 1))`;
+      const [row] = await query<
+        { total: number; has: number; before: number } & Pick<MessagePlace, "previous" | "next">
+      >(
+        `WITH found AS MATERIALIZED (${found}), shown AS (SELECT ${columns} FROM messages WHERE reference = $1)
+         SELECT (SELECT count(*) FROM found) AS total, (SELECT count(*) FROM found WHERE found.id = shown.id) AS has,
+           (SELECT count(*) FROM found WHERE ${comesBefore}) AS before,
+           ${neighbour(comesBefore, FIRST_TO_LAST.replaceAll(" DESC", ""))} AS previous,
+           ${neighbour(comesAfter, FIRST_TO_LAST)} AS next
+         FROM shown`,
+        values,
+      );
+      if (!row) return null;
+      const { total, has, before, previous, next } = row;
+      return { position: has > 0 ? before + 1 : null, total, previous, next };
+    },
+
+    async findPeople(words, limit) {
+      const address = dialect.lowerCaseEmail;
+      const { values, condition } = dialect.contains("name || ' ' || email", words.trim());
+      const isFound = condition(values.map((_, index) => `$${index + 1}`));
+      const rows = await query<{ name: string; email: string; accepted_at: number; messages: number }>(
+        `SELECT name, email, accepted_at, messages FROM messages JOIN
+           (SELECT max(id) AS newest, count(*) AS messages FROM messages
+            WHERE ${address} IN (SELECT ${address} FROM messages WHERE ${isFound}) GROUP BY ${address}) AS people
+           ON id = newest ORDER BY id DESC LIMIT $${values.length + 1}`,
+        [...values, limit],
+      );
+      return rows.map(({ accepted_at, ...person }) => ({ ...person, lastAt: new Date(accepted_at) }));
     },
 
     countStates: countByIndex,
@@ -114,11 +182,22 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
     },
 
     async history(reference) {
-      const sql = "SELECT at, kind, detail FROM message_events WHERE reference = $1 ORDER BY id";
-      const rows = await query<{ at: number; kind: EventKind; detail: string | null }>(sql, [
-        normaliseReference(reference),
-      ]);
-      return rows.map(({ at, kind, detail }) => ({ at: new Date(at), kind, detail }));
+      const sql = "SELECT at, kind, detail, author FROM message_events WHERE reference = $1 ORDER BY id";
+      const rows = await query<Omit<StoredEvent, "at"> & { at: number }>(sql, [normaliseReference(reference)]);
+      return rows.map(({ at, ...event }) => ({ at: new Date(at), ...event }));
+    },
+
+    async notes(references) {
+      const isNamed = dialect.isIn("reference", "$1");
+      const rows = await query<{ reference: string; at: number; author: string | null; text: string }>(
+        `SELECT reference, at, author, detail AS text FROM message_events WHERE ${isNamed} AND kind = 'noted' ORDER BY id`,
+        [JSON.stringify(references)],
+      );
+      const notes = new Map<string, Note[]>();
+      for (const { reference, at, ...note } of rows) {
+        notes.set(reference, [...(notes.get(reference) ?? []), { at: new Date(at), ...note }]);
+      }
+      return notes;
     },
 
     async changeToken() {
@@ -174,6 +253,16 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
             : null,
         dueSince: toDate(due?.at),
       };
+    },
+
+    async findUnanswered(state, changedBy) {
+      // `accepted_at` is there for the index: no message changes its state before it is accepted.
+      const [row] = await query<{ count: number; first: number | null }>(
+        `SELECT count(*) AS count, min(state_changed_at) AS first FROM messages WHERE state = $1
+         AND accepted_at <= $2 AND state_changed_at <= $2 AND answered_at IS NULL AND is_restricted = 0`,
+        [state, changedBy.getTime()],
+      );
+      return { count: row?.count ?? 0, firstChangedAt: toDate(row?.first) };
     },
 
     async countUnseen() {

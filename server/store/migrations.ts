@@ -13,6 +13,8 @@ export interface ColumnTypes {
   keyedTableEnd: string;
   /** Statements that make each deletion of messages write to `erased_references`, in the same transaction. */
   recordErasures: readonly string[];
+  /** The type of a column that always holds a number out of a column with JSON. */
+  numberIn(json: string, field: string): string;
 }
 
 /** The statements that lead from the version before to this one. Never edited once released: add another. */
@@ -24,7 +26,14 @@ const MIGRATIONS: readonly Migration[] = [
   addKeysAndReasons,
   addFootprint,
   addAcknowledgements,
-  (types) => [...addHook(types), ...addErasedReferences(types), ...indexQuarantine(), ...addReports(types)],
+  (types) => [
+    ...addHook(types),
+    ...addErasedReferences(types),
+    ...indexQuarantine(),
+    ...addReports(types),
+    ...addFootprintTotal(types),
+    ...addAuthors(),
+  ],
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -223,4 +232,20 @@ function addReports({ integer }: ColumnTypes): readonly string[] {
     `INSERT INTO store_meta SELECT 'clock', '{"seenAtMs":' || substr(value, 1, 13) || '}' FROM store_meta
      WHERE name = 'write_check'`,
   ];
+}
+
+/**
+ * The total of the estimate, by which operators sort. The database computes it, also of what a node of the version before
+ * writes. Messages without an estimate come last.
+ */
+function addFootprintTotal({ numberIn }: ColumnTypes): readonly string[] {
+  return [
+    `ALTER TABLE messages ADD COLUMN footprint_kg ${numberIn("footprint", "totalKg")}`,
+    "CREATE INDEX messages_by_footprint ON messages (COALESCE(footprint_kg, -1), accepted_at, id)",
+  ];
+}
+
+/** Who wrote a note: the events of the kind `noted`, whose text is the detail. */
+function addAuthors(): readonly string[] {
+  return ["ALTER TABLE message_events ADD COLUMN author TEXT"];
 }

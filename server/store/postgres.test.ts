@@ -103,7 +103,7 @@ test("copies every column of every table into a backup, but leases and old keys"
   await open(url);
   const rows = (await server.administer(
     `SELECT table_name, column_name FROM information_schema.columns
-     WHERE table_schema = '${schemaOf(url)}' AND column_name NOT LIKE '%lease%'`,
+     WHERE table_schema = '${schemaOf(url)}' AND column_name NOT LIKE '%lease%' AND is_generated = 'NEVER'`,
   )) as { table_name: string; column_name: string }[];
   const listed = Object.entries(COPIED_TABLES).flatMap(([table, columns]) =>
     columns.split(/,\s*/).map((name) => `${table}.${name}`),

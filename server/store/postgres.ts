@@ -64,6 +64,8 @@ const COLUMN_TYPES: ColumnTypes = {
     `CREATE TRIGGER messages_erased AFTER DELETE ON messages REFERENCING OLD TABLE AS erased
      FOR EACH STATEMENT EXECUTE FUNCTION record_erasures()`,
   ],
+  numberIn: (json, field) =>
+    `DOUBLE PRECISION GENERATED ALWAYS AS (CAST(CAST(${json} AS jsonb) ->> '${field}' AS DOUBLE PRECISION)) STORED`,
 };
 
 export interface PostgresOptions {
@@ -264,7 +266,7 @@ export const COPIED_TABLES = {
     attempts, last_error, is_restricted, answered_at, notified_at, reported_failure, corrected_at, quarantine_reason, footprint,
     ack_state, ack_changed_at, ack_due_at, ack_attempts, ack_reason,
     hook_state, hook_changed_at, hook_due_at, hook_attempts, hook_reason, hook_reported_failure`,
-  message_events: "id, reference, at, kind, detail",
+  message_events: "id, reference, at, kind, detail, author",
   message_keys: "key_hash, reference, client_proof",
   client_hits: "client_hash, at",
   erased_references: "reference, erased_at",

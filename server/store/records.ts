@@ -7,7 +7,7 @@ import { normaliseEmail } from "./listing.ts";
 import { normaliseReference } from "./reference.ts";
 import type { EventKind, Selection, Store } from "./store.ts";
 
-type RecordMethods = "act" | "markSeen" | "rectify" | "restrict" | "erase" | "finishErasure";
+type RecordMethods = "act" | "markSeen" | "addNote" | "rectify" | "restrict" | "erase" | "finishErasure";
 
 const QUEUE_AGAIN = "state = 'queued', state_changed_at = $1, due_at = $1, attempts = 0, last_error = NULL";
 /** What is queued already keeps the number of its attempts. */
@@ -141,6 +141,16 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
         AND NOT EXISTS (SELECT 1 FROM message_events WHERE reference = $1 AND kind = 'viewed')`;
       const sql = `UPDATE messages SET notified_at = COALESCE(notified_at, $2) WHERE ${isUnseen} RETURNING reference`;
       await change(sql, [normaliseReference(reference), now.getTime()], { kind: "viewed", at: now });
+    },
+
+    async addNote(reference, text, author, now) {
+      const added = await query(
+        `INSERT INTO message_events (reference, at, kind, detail, author)
+         SELECT reference, CAST($2 AS BIGINT), 'noted', CAST($3 AS TEXT), CAST($4 AS TEXT) FROM messages
+         WHERE reference = $1 RETURNING reference`,
+        [normaliseReference(reference), now.getTime(), text, author],
+      );
+      return added.length > 0;
     },
 
     async rectify(email, changes, now, versions, footprints = null) {

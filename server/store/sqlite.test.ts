@@ -340,7 +340,7 @@ test("reads lists, tabs, pages and counts by an index, however many messages the
   const database = await openSqliteFile(sqliteFile(newFolder()));
   onTestFinished(() => database.close());
   const plans: string[] = [];
-  const { list, firstPage, countStates, history, changeToken } = listingMethods({
+  const { list, page, placeOf, countStates, history, changeToken } = listingMethods({
     ...database,
     async query(sql, values) {
       const steps = await database.query<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values);
@@ -350,8 +350,10 @@ test("reads lists, tabs, pages and counts by an index, however many messages the
   });
   const after = { acceptedAt: new Date(1), id: "1" };
   const since = new Date(0);
-  await firstPage({}, {}, 51);
-  await firstPage({ since, until: since }, { state: "failed" }, 51);
+  await page({}, {}, { sort: "newest", offset: 50, limit: 51 });
+  await page({}, { unanswered: true }, { sort: "footprint", offset: 50, limit: 51 });
+  await page({ since, until: since }, { state: "failed" }, { sort: "newest", offset: 0, limit: 51 });
+  await placeOf("BC-AAAA-AA", {}, "newest");
   for (const tab of [{}, { unanswered: true }, { state: "quarantined" }] as const) {
     for (const filter of [{}, { after }, { since }]) await list({ ...filter, ...tab, limit: 51 });
   }
@@ -364,6 +366,6 @@ test("reads lists, tabs, pages and counts by an index, however many messages the
   expect(plans.length).toBeGreaterThan(15);
   for (const plan of plans) {
     expect(plan).not.toMatch(/SCAN message(s|_events)(?! USING (COVERING )?INDEX)/);
-    if (!plan.includes("LIST SUBQUERY")) expect(plan).not.toMatch(/TEMP B-TREE FOR .*ORDER BY/);
+    if (!/LIST SUBQUERY|MATERIALIZE/.test(plan)) expect(plan).not.toMatch(/TEMP B-TREE FOR .*ORDER BY/);
   }
 });

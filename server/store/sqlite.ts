@@ -220,6 +220,7 @@ const COLUMN_TYPES: ColumnTypes = {
        INSERT OR REPLACE INTO erased_references VALUES (OLD.reference, CAST(unixepoch('subsec') * 1000 AS INTEGER));
      END`,
   ],
+  numberIn: (json, field) => `REAL GENERATED ALWAYS AS (CAST(${json} ->> '${field}' AS REAL)) VIRTUAL`,
 };
 
 /**

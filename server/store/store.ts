@@ -1,6 +1,6 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
-import type { Action, EventKind, InboxState, QuarantineReason, SkipReason } from "../../contract/inbox.ts";
+import type { Action, EventKind, InboxState, ListSort, QuarantineReason, SkipReason } from "../../contract/inbox.ts";
 import type { Limit, Retention } from "../config.ts";
 
 /**
@@ -111,8 +111,36 @@ export interface Refusals {
 export interface StoredEvent {
   at: Date;
   kind: EventKind;
-  /** The error of an attempt. */
+  /** The error of an attempt, or the text of a note. */
   detail: string | null;
+  /** Who wrote a note; `null` of all others. */
+  author: string | null;
+}
+
+/** What an operator has noted on a message. */
+export interface Note {
+  at: Date;
+  author: string | null;
+  text: string;
+}
+
+/** Where a message is in a list of messages. */
+export interface MessagePlace {
+  /** Counted from 1; `null` when the list does not have it. */
+  position: number | null;
+  total: number;
+  /** References of its neighbours in the list, or of what would be next to it. */
+  previous: string | null;
+  next: string | null;
+}
+
+/** Everybody who wrote with an address, in any case of its letters. */
+export interface Correspondent {
+  /** As in the newest message. */
+  name: string;
+  email: string;
+  lastAt: Date;
+  messages: number;
 }
 
 /** A delivery leased to one worker. */
@@ -125,6 +153,9 @@ export interface Claim {
   queuedAt: Date;
   token: string;
 }
+
+/** What a tab of the inbox asks for. */
+export type TabCondition = Pick<MessageFilter, "state" | "unanswered">;
 
 export interface MessageFilter {
   references?: readonly string[];
@@ -293,15 +324,21 @@ export interface Store {
 
   /** Newest first. */
   list(filter: MessageFilter): Promise<StoredMessage[]>;
-  /** The first messages of the filter that are in the tab as well, and counts of all messages of the filter. */
-  firstPage(
+  /** Messages of the filter that are in the tab as well, and counts of all messages of the filter. */
+  page(
     filter: MessageFilter,
-    tab: Pick<MessageFilter, "state" | "unanswered">,
-    limit: number,
+    tab: TabCondition,
+    part: { sort: ListSort; offset: number; limit: number },
   ): Promise<{ messages: StoredMessage[]; counts: StateCounts }>;
+  /** `null` when there is no such message. */
+  placeOf(reference: string, filter: MessageFilter, sort: ListSort): Promise<MessagePlace | null>;
+  /** Those with the words in their name or address, who wrote last first. */
+  findPeople(words: string, limit: number): Promise<Correspondent[]>;
   countStates(filter: Pick<MessageFilter, "since" | "until">): Promise<StateCounts>;
   /** Oldest first. Changes made by a node of the version before are missing. */
   history(reference: string): Promise<StoredEvent[]>;
+  /** By reference, oldest first; messages without notes are left out. */
+  notes(references: readonly string[]): Promise<ReadonlyMap<string, readonly Note[]>>;
   /** Another one after every change of any message, but for an attempt that has only begun. */
   changeToken(): Promise<string>;
   find(reference: string): Promise<StoredMessage | null>;
@@ -317,6 +354,8 @@ export interface Store {
   queueTrouble(now: Date): Promise<QueueTrouble>;
   /** Messages in quarantine that no operator has opened, without what a visitor asked not to be used. */
   countUnseen(): Promise<number>;
+  /** Unanswered messages that have been in the state since then or longer, without what a visitor asked not to be used. */
+  findUnanswered(state: MessageState, changedBy: Date): Promise<{ count: number; firstChangedAt: Date | null }>;
   /** Remembers that an operator has opened a message in quarantine. */
   markSeen(reference: string, now: Date): Promise<void>;
   /**
@@ -324,6 +363,9 @@ export interface Store {
    * queues what failed with all attempts before it, and makes what is queued due now.
    */
   act(action: Action, which: Selection, now: Date): Promise<string[]>;
+
+  /** Adds to the message's history, with which it ends; false when there is no such message. Its version stays. */
+  addNote(reference: string, text: string, author: string | null, now: Date): Promise<boolean>;
 
   /** These three change nothing when versions are given and the messages from the address have others by now. */
   rectify(

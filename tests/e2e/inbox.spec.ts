@@ -286,12 +286,12 @@ test.describe("where messages are deleted", () => {
     await expect(page.getByRole("heading", { level: 1 })).toBeFocused();
     const history = page.getByRole("region", { name: "History" }).getByRole("listitem");
     const failure = /^Failed for good.*550 no such user/;
-    await expect(history).toContainText([/^Accepted/, failure]);
+    await expect(history).toContainText([/^Received/, failure]);
     await expect(page.getByRole("region", { name: "Sender" })).toContainText("France");
     const reply = (await page.getByRole("link", { name: "Reply" }).getAttribute("href")) ?? "";
     expect(decodeURIComponent(reply)).toContain(`mailto:emile@example.fr?subject=Re: [${failed}]&body=`);
     await button(page, "Mark answered").click();
-    await expect(history).toContainText([/^Accepted/, failure, /^Marked as answered/]);
+    await expect(history).toContainText([/^Received/, failure, /^Marked as answered/]);
 
     await page.goto(`${inbox.origin}/messages/${held}`);
     await expect(page.getByText("A field that no visitor sees was filled in").first()).toBeVisible();

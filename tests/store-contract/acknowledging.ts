@@ -125,7 +125,7 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
         state: "skipped",
         reason: "address-limit",
       });
-      expect((await node.history(reference)).at(-1)).toEqual({
+      expect((await node.history(reference)).at(-1)).toMatchObject({
         at: later(DAY_MS - 1),
         kind: "acknowledgement-skipped",
         detail: "address-limit",

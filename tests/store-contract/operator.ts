@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { ACTIONS, type Action } from "../../contract/inbox.ts";
+import { ACTIONS, type Action, type ListSort } from "../../contract/inbox.ts";
 import { refusalOf } from "../../server/operator/actions.ts";
-import type { MessageFilter, Store, StoredMessage } from "../../server/store/store.ts";
+import type { MessageFilter, Store, StoredMessage, TabCondition } from "../../server/store/store.ts";
 import {
   claimAcknowledgements,
   client,
@@ -53,7 +53,7 @@ export function operatorSuite(newPlace: NewPlace): void {
     await node.restrict("ada@example.com", true, later(13));
     await node.restrict("ada@example.com", false, later(14));
     await node.act("resend", { references: [reference] }, later(15));
-    expect(await node.history(reference.toLowerCase())).toEqual([
+    expect(await node.history(reference.toLowerCase())).toMatchObject([
       { at: later(1), kind: "viewed", detail: null },
       { at: later(3), kind: "released", detail: null },
       { at: later(4), kind: "paused", detail: "wrong password" },
@@ -253,8 +253,8 @@ export function operatorSuite(newPlace: NewPlace): void {
     const counts = { queued: one, failed: one, quarantined: one, delivered: { count: 1, answered: 1 } };
     expect(await node.countStates({})).toEqual(counts);
     expect(await node.countStates({ since: later(1) })).toEqual({ ...counts, delivered: none });
-    const page = async (filter: MessageFilter, tab: Pick<MessageFilter, "state" | "unanswered">, limit = 9) => {
-      const { messages, counts } = await node.firstPage(filter, tab, limit);
+    const page = async (filter: MessageFilter, tab: TabCondition, limit = 9) => {
+      const { messages, counts } = await node.page(filter, tab, { sort: "newest", offset: 0, limit });
       return { references: messages.map(({ reference }) => reference), counts };
     };
     expect(await page({}, {}, 2)).toEqual({ references: [quarantined, queued], counts });
@@ -267,6 +267,93 @@ export function operatorSuite(newPlace: NewPlace): void {
       counts: { ...german, queued: none },
     });
     expect(await page({ search: failed }, {})).toMatchObject({ references: [failed], counts: { failed: one } });
+  });
+
+  test("sorts by the total of the estimate, and knows each message's place in any list", async () => {
+    const node = await openNode();
+    const send = (carKm: number | null, hours: number) => {
+      const footprint = carKm === null ? null : estimateOf({ carKm });
+      return store(node, submissionOf(messageWith(), { footprint }), later(hours * HOUR_MS));
+    };
+    const small = await send(100, 0);
+    const none = await send(null, 1);
+    const large = await send(90_000, 2);
+    const answered = await send(5000, 3);
+    await node.act("answer", { references: [answered] }, NOON);
+    const sorted = async (filter: MessageFilter, sort: ListSort, offset = 0, limit = 9) => {
+      const { messages } = await node.page(filter, {}, { sort, offset, limit });
+      return messages.map(({ reference }) => reference);
+    };
+    expect(await sorted({}, "footprint")).toEqual([large, answered, small, none]);
+    expect(await sorted({ search: "question" }, "footprint")).toEqual([large, answered, small, none]);
+    expect(await sorted({}, "oldest")).toEqual([small, none, large, answered]);
+    expect(await node.placeOf(none, {}, "oldest")).toEqual({ position: 2, total: 4, previous: small, next: large });
+    expect(await sorted({}, "footprint", 1, 2)).toEqual([answered, small]);
+    expect(await sorted({ search: "question" }, "newest", 2, 1)).toEqual([none]);
+
+    expect(await node.placeOf(answered, {}, "footprint")).toEqual({
+      position: 2,
+      total: 4,
+      previous: large,
+      next: small,
+    });
+    expect(await node.placeOf(answered.toLowerCase(), {}, "newest")).toEqual({
+      position: 1,
+      total: 4,
+      previous: null,
+      next: large,
+    });
+    // Answered meanwhile: it has left the list, but not its neighbours.
+    expect(await node.placeOf(answered, { unanswered: true }, "footprint")).toEqual({
+      position: null,
+      total: 3,
+      previous: large,
+      next: small,
+    });
+    expect(await node.placeOf(none, { search: "question" }, "footprint")).toMatchObject({ position: 4, next: null });
+    expect(await node.placeOf("BC-NONE-00", {}, "newest")).toBeNull();
+
+    // The database keeps the total up to date.
+    await node.rectify("ada@example.com", {}, NOON, undefined, new Map([[large, null]]));
+    expect(await sorted({}, "footprint")).toEqual([answered, small, large, none]);
+  });
+
+  test("finds people by any part of their name or address", async () => {
+    const node = await openNode();
+    const send = (name: string, email: string, hours: number) =>
+      store(node, submissionOf(messageWith({ name, email })), later(hours * HOUR_MS));
+    await send("Émile Zola", "emile@example.fr", 0);
+    await send("Zola, É.", "Emile@Example.fr", 1);
+    await send("Grace Hopper", "grace@navy.example", 2);
+    const zola = { name: "Zola, É.", email: "Emile@Example.fr", messages: 2, lastAt: later(HOUR_MS) };
+    expect(await node.findPeople("émile", 9)).toEqual([zola]);
+    expect(await node.findPeople("EXAMPLE.FR", 9)).toEqual([zola]);
+    expect(await node.findPeople("example", 9)).toMatchObject([{ name: "Grace Hopper", messages: 1 }, zola]);
+    expect(await node.findPeople("example", 1)).toHaveLength(1);
+    expect(await node.findPeople("question", 9)).toEqual([]);
+  });
+
+  test("keeps notes with a message: in its history, without another version, and erased with it", async () => {
+    const node = await openNode();
+    const reference = await store(node);
+    const { version } = (await node.find(reference)) ?? {};
+    const token = await node.changeToken();
+    expect(await node.addNote(reference.toLowerCase(), "Called back", "anna", NOON)).toBe(true);
+    expect(await node.addNote(reference, "Wants\nan offer", null, later(1))).toBe(true);
+    expect(await node.addNote("BC-NONE-00", "x", null, NOON)).toBe(false);
+    expect((await node.find(reference))?.version).toBe(version);
+    expect(await node.changeToken()).not.toBe(token);
+    expect(await node.history(reference)).toEqual([
+      { at: NOON, kind: "noted", detail: "Called back", author: "anna" },
+      { at: later(1), kind: "noted", detail: "Wants\nan offer", author: null },
+    ]);
+    expect((await node.notes([reference, "BC-NONE-00"])).get(reference)).toEqual([
+      { at: NOON, author: "anna", text: "Called back" },
+      { at: later(1), author: null, text: "Wants\nan offer" },
+    ]);
+    await node.erase("ada@example.com");
+    expect((await node.notes([reference])).size).toBe(0);
+    expect(await node.history(reference)).toEqual([]);
   });
 
   test.each([
