@@ -11,7 +11,7 @@ import {
 import type { Action, ActionResult, ExportFormat, MessageItem, MessageQuery } from "../contract/inbox.ts";
 import { MAX_PAGE } from "../contract/inbox.ts";
 import { api, describeFailure, isAbort } from "./api.ts";
-import { ACTION_LABELS, formatNumber, isAllowed, plural, STATE_NAME } from "./labels.tsx";
+import { ACTION_LABELS, formatNumber, plural, STATE_NAME } from "./labels.tsx";
 
 /** Small enough that progress is seen and cancelling is quick. */
 const BATCH = 50;
@@ -27,9 +27,6 @@ export interface Notice {
   details?: readonly string[];
 }
 
-/** Messages that are on the screen, or all that a query finds. */
-export type Selection = { items: readonly MessageItem[] } | { query: MessageQuery; total: number };
-
 export interface Actions {
   showNotice(notice: Notice): void;
   /** The operator has gone on, and needs the space. */
@@ -40,9 +37,11 @@ export interface Actions {
    */
   perform(
     action: Action,
-    selection: Selection,
+    items: readonly MessageItem[],
     refresh: (results: readonly ActionResult[]) => Promise<void> | void,
   ): Promise<readonly ActionResult[] | null>;
+  /** All messages of the query as they are now; null when the operator cancels. */
+  collect(query: MessageQuery, total: number): Promise<readonly MessageItem[] | null>;
   exportMessages(format: ExportFormat, query: MessageQuery, total: number): Promise<void>;
   /** Runs anything that takes one call, and tells the operator when it fails. */
   attempt(run: () => Promise<Notice | null>): Promise<void>;
@@ -77,6 +76,8 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
   const cancellation = useRef<AbortController | null>(null);
 
   const actions = useMemo<Actions>(() => {
+    let isRunning = false;
+
     function ask(title: string, text: string, confirm: string): Promise<boolean> {
       return new Promise((resolve) => {
         const answer = (isConfirmed: boolean) => {
@@ -90,13 +91,19 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
     /** Shows the progress of whatever takes long enough to be noticed, and lets it be cancelled. */
     async function runLong(
       run: (report: (progress: Progress) => void, signal: AbortSignal) => Promise<Notice | null>,
+      // One call shows nothing: there is nothing to cancel, and the focus stays where it is.
+      isOneCall = false,
     ): Promise<void> {
+      // A second press before the first one is done is the same press.
+      if (isRunning) return;
+      isRunning = true;
       const controller = new AbortController();
       cancellation.current = controller;
       setNotice(null);
       let latest: Progress | null = null;
       let isShown = false;
       const timer = setTimeout(() => {
+        if (isOneCall) return;
         isShown = true;
         setProgress(latest);
       }, SHOW_PROGRESS_MS);
@@ -110,6 +117,7 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
         const text = isAbort(error) ? "Cancelled." : describeFailure(error);
         setNotice({ tone: isAbort(error) ? "warning" : "failure", text });
       } finally {
+        isRunning = false;
         clearTimeout(timer);
         setProgress(null);
       }
@@ -121,20 +129,17 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
 
       attempt: (run) => runLong(() => run()),
 
-      async perform(action, selection, refresh) {
-        const expected = "items" in selection ? selection.items.length : selection.total;
-        const question = questionOf(action, expected);
+      async perform(action, items, refresh) {
+        if (isRunning) return null;
+        const total = items.length;
+        const question = questionOf(action, total);
         if (question && !(await ask(...question))) return null;
         const results: ActionResult[] = [];
         await runLong(async (report, signal) => {
-          const found =
-            "items" in selection ? selection.items : await collect(selection.query, expected, report, signal);
-          const targets = "items" in selection ? found : found.filter((item) => isAllowed(action, item));
-          const total = targets.length;
           let problem: unknown = null;
           while (results.length < total && !signal.aborted && problem === null) {
             report({ title: ACTION_LABELS[action].running, done: results.length, total });
-            const batch = targets
+            const batch = items
               .slice(results.length, results.length + BATCH)
               .map(({ reference, version }) => ({ reference, version }));
             // Never broken off on its way: nobody would know what became of it.
@@ -147,8 +152,17 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
           }
           await refresh(results);
           return outcomeNotice(action, results, total, problem);
-        });
+        }, total === 1);
         return results;
+      },
+
+      async collect(query, total) {
+        let found: readonly MessageItem[] | null = null;
+        await runLong(async (report, signal) => {
+          found = await collect(query, total, report, signal);
+          return null;
+        });
+        return found;
       },
 
       async exportMessages(format, query, total) {

@@ -11,9 +11,12 @@ import {
   type ListQuery,
   type MessageDetail,
   type MessagePage,
+  type MessagePlace,
   type Overview,
+  type People,
   type Person,
   type PersonAnswer,
+  type PlaceQuery,
   type RestrictRequest,
   TOKEN_IN_FRAGMENT,
 } from "../contract/inbox.ts";
@@ -79,15 +82,20 @@ export const api = {
   list: (query: ListQuery, options?: CallOptions) => get<MessagePage>("messages", { ...query }, options),
   find: (reference: string, options?: CallOptions) =>
     get<MessageDetail>(`messages/${encodeURIComponent(reference)}`, {}, options),
+  place: (reference: string, query: PlaceQuery, options?: CallOptions) =>
+    get<MessagePlace>(`messages/${encodeURIComponent(reference)}/place`, { ...query }, options),
+  addNote: ({ reference, text }: { reference: string; text: string }) =>
+    post<MessageDetail>(`messages/${encodeURIComponent(reference)}/notes`, { text }),
   act: (request: ActionRequest, options?: CallOptions) => post<ActionAnswer>("actions", request, options),
   person: (email: string, options?: CallOptions) => get<Person>("people", { email }, options),
+  findPeople: (search: string, options?: CallOptions) => get<People>("people/search", { search }, options),
   exportPerson: (email: string, options?: CallOptions) => get<ExportPart>("people/export", { email }, options),
   correct: (request: CorrectRequest) => post<PersonAnswer>("people/correct", request),
   restrict: (request: RestrictRequest) => post<PersonAnswer>("people/restrict", request),
   erase: (request: EraseRequest) => post<PersonAnswer>("people/erase", request),
   exportPart: (query: ExportQuery, options?: CallOptions) => get<ExportPart>("export", { ...query }, options),
   countries: (options?: CallOptions) => get<readonly CountryCount[]>("countries", {}, options),
-  overview: (options?: CallOptions) => get<Overview>("overview", {}, options),
+  overview: (query: { days?: number }, options?: CallOptions) => get<Overview>("overview", query, options),
   changes: (since: string | null, options?: CallOptions) =>
     get<Changes>("changes", { since: since ?? undefined }, { ...options, isBackground: true }),
 };

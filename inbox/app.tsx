@@ -7,6 +7,7 @@ import { type ListView, NEWEST } from "./list-view.ts";
 import { EmptyPanel, LoadingRows, NoAccess } from "./panels.tsx";
 import { type Connection, useLive, useLiveUpdates } from "./queries.ts";
 import { rowId } from "./rows.tsx";
+import { StatusLine } from "./status.tsx";
 
 /** What is around every screen. */
 export function Shell() {
@@ -20,8 +21,9 @@ export function Shell() {
       <a className="skip-link" href="#main">
         Skip to content
       </a>
-      <Header pathname={pathname} connection={connection} />
+      <Header pathname={pathname} />
       <ConnectionBanner connection={connection} />
+      <StatusLine />
       <main id="main" className="main" tabIndex={-1}>
         {counts === null ? <Waiting connection={connection} /> : <Outlet />}
       </main>
@@ -63,7 +65,7 @@ function Waiting({ connection }: { connection: Connection }) {
   );
 }
 
-function Header({ pathname, connection }: { pathname: string; connection: Connection }) {
+function Header({ pathname }: { pathname: string }) {
   const isList = pathname === "/";
   const isMessages = isList || pathname.startsWith("/messages/");
   const search = useSearch({ strict: false });
@@ -91,9 +93,6 @@ function Header({ pathname, connection }: { pathname: string; connection: Connec
         </Link>
         <Link to="/overview">Overview</Link>
       </nav>
-      <p className={`connection connection-${connection}`}>
-        {connection === "live" ? "Live" : connection === "connecting" ? "Connecting" : "No connection"}
-      </p>
     </header>
   );
 }

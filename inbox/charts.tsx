@@ -24,8 +24,10 @@ interface ChartProps {
 
 const COLUMN_HEIGHT = 220;
 const ROW_HEIGHT = 32;
-const LABEL_WIDTH = 128;
-const MARGIN = { top: 12, right: 20, bottom: 28, left: 36 };
+const LABEL_WIDTH = 144;
+const MARGIN = { top: 12, right: 28, bottom: 28 };
+/** More than a digit of the labels is wide. */
+const DIGIT_WIDTH = 9;
 const RESIZE_PAUSE_MS = 50;
 /** Always the same list: another one would start the measuring again at every render. */
 const IGNORED_SIZES = ["height" as const, "top" as const, "left" as const];
@@ -39,20 +41,21 @@ export function ColumnChart(props: ChartProps) {
       {(width) => {
         const { data } = props;
         const highest = Math.max(1, ...data.map(({ count }) => count));
+        const y = scaleLinear({ domain: [0, highest], range: [COLUMN_HEIGHT - MARGIN.bottom, MARGIN.top], nice: 4 });
+        const ticks = y.ticks(4).filter(Number.isInteger);
+        const left = widthOf(Math.max(...ticks)) + 12;
         const x = scaleBand({
           domain: data.map(({ label }) => label),
-          range: [MARGIN.left, width - MARGIN.right],
+          range: [left, width - MARGIN.right],
           padding: 0.25,
         });
-        const y = scaleLinear({ domain: [0, highest], range: [COLUMN_HEIGHT - MARGIN.bottom, MARGIN.top], nice: 4 });
-        const every = Math.ceil((data.length * TICK_WIDTH) / Math.max(TICK_WIDTH, width - MARGIN.left));
-        const ticks = y.ticks(4).filter(Number.isInteger);
+        const every = Math.ceil((data.length * TICK_WIDTH) / Math.max(TICK_WIDTH, width - left));
         return (
           <svg className="chart" width={width} height={COLUMN_HEIGHT} role="img" aria-label={props.summary}>
             <GridRows
               scale={y}
-              left={MARGIN.left}
-              width={width - MARGIN.left - MARGIN.right}
+              left={left}
+              width={width - left - MARGIN.right}
               tickValues={ticks}
               className="chart-grid"
             />
@@ -71,7 +74,7 @@ export function ColumnChart(props: ChartProps) {
             ))}
             <AxisLeft
               scale={y}
-              left={MARGIN.left}
+              left={left}
               tickValues={ticks}
               tickFormat={(value) => formatNumber(Number(value))}
               hideAxisLine
@@ -103,7 +106,10 @@ export function RowChart(props: ChartProps) {
         const highest = Math.max(1, ...data.map(({ count }) => count));
         const height = data.length * ROW_HEIGHT;
         const y = scaleBand({ domain: data.map(({ label }) => label), range: [0, height], padding: 0.3 });
-        const x = scaleLinear({ domain: [0, highest], range: [0, Math.max(0, width - LABEL_WIDTH - 56)] });
+        const x = scaleLinear({
+          domain: [0, highest],
+          range: [0, Math.max(0, width - LABEL_WIDTH - widthOf(highest) - 16)],
+        });
         return (
           <svg className="chart" width={width} height={height} role="img" aria-label={props.summary}>
             {data.map(({ label, count }) => {
@@ -134,6 +140,11 @@ export function RowChart(props: ChartProps) {
       }}
     </Chart>
   );
+}
+
+/** Room for a number as a label, so that it is not clipped. */
+function widthOf(count: number): number {
+  return formatNumber(count).length * DIGIT_WIDTH;
 }
 
 function shorten(label: string): string {

@@ -48,6 +48,8 @@ const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: 
 const UTC_DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 
 export const formatNumber = (value: number) => NUMBER.format(value);
+/** Of the operator's own time zone: `16 Nov 2026`. */
+export const formatDay = (moment: string) => DATE.format(new Date(moment));
 export const formatTime = (moment: string) => TIME.format(new Date(moment));
 /** Of a day that is counted in UTC, `YYYY-MM-DD`. */
 export const formatUtcDay = (day: string) => UTC_DAY.format(new Date(day));
@@ -115,7 +117,7 @@ interface VisitorTextProps {
 export function VisitorText({ text, isMultiline = false }: VisitorTextProps) {
   const parts = text.split(HIDDEN_OR_NOT);
   return (
-    <bdi>
+    <bdi dir="auto">
       {parts.map((part, index) => {
         if (index % 2 === 0 || (isMultiline && part === "\n")) return part;
         return (

@@ -1,5 +1,5 @@
 import type { SearchSchemaInput } from "@tanstack/react-router";
-import { type MessageQuery, TABS, type Tab } from "../contract/inbox.ts";
+import { type ListSort, type MessageQuery, SORTS, TABS, type Tab } from "../contract/inbox.ts";
 
 /** What the list shows. Everything of it is in the page's address, so that it can be kept, shared and gone back to. */
 export interface ListView {
@@ -11,9 +11,12 @@ export interface ListView {
   period: Period;
   since: string;
   until: string;
-  /** From the page before; empty for the newest messages. */
-  cursor: string;
+  sort: ListSort;
+  /** Counted from 1. */
+  page: number;
 }
+
+export const PAGE_SIZE = 50;
 
 export const PERIODS = ["any", "24h", "7d", "30d", "dates"] as const;
 export type Period = (typeof PERIODS)[number];
@@ -25,7 +28,8 @@ export const NEWEST: ListView = {
   period: "any",
   since: "",
   until: "",
-  cursor: "",
+  sort: "newest",
+  page: 1,
 };
 
 /** Whatever somebody typed into the address: what is not understood is left out. */
@@ -39,7 +43,8 @@ export function parseListView(given: Partial<ListView> & SearchSchemaInput): Lis
     period: since || until ? "dates" : (PERIODS.find((period) => period === given.period) ?? "any"),
     since,
     until,
-    cursor: text("cursor"),
+    sort: SORTS.find((sort) => sort === given.sort) ?? "newest",
+    page: /^[1-9]\d{0,6}$/.test(text("page")) ? Number(text("page")) : 1,
   };
 }
 

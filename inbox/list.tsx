@@ -4,20 +4,24 @@ import { useEffect, useRef, useState } from "react";
 import {
   type Action,
   EXPORT_FORMATS,
+  type ExportFormat,
+  type ListSort,
   MAX_SEARCH_LENGTH,
   type MessageItem,
   type MessagePage,
   NO_COUNTRY,
+  SORTS,
   TABS,
   type Tab,
   type TabCounts,
 } from "../contract/inbox.ts";
 import { useActions } from "./actions.tsx";
-import { ACTION_LABELS, formatNumber, isAllowed, namedCountries, plural, TAB_NAME } from "./labels.tsx";
-import { hasFilters, type ListView, NEWEST, PERIODS, type Period, toMessageQuery } from "./list-view.ts";
+import { useKeys } from "./keys.tsx";
+import { ACTION_LABELS, formatDay, formatNumber, isAllowed, namedCountries, plural, TAB_NAME } from "./labels.tsx";
+import { hasFilters, type ListView, NEWEST, PAGE_SIZE, PERIODS, type Period, toMessageQuery } from "./list-view.ts";
 import { EmptyPanel, FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
-import { countriesQuery, listQuery, reloadAll, useLive, useNow } from "./queries.ts";
-import { MessageRows } from "./rows.tsx";
+import { countriesQuery, listQuery, reloadAll, statusQuery, useLive, useNow } from "./queries.ts";
+import { MessageRows, rowId } from "./rows.tsx";
 
 const TYPING_PAUSE_MS = 250;
 const PERIOD_NAME: Readonly<Record<Period, string>> = {
@@ -26,6 +30,11 @@ const PERIOD_NAME: Readonly<Record<Period, string>> = {
   "7d": "Last 7 days",
   "30d": "Last 30 days",
   dates: "Chosen dates",
+};
+const SORT_NAME: Readonly<Record<ListSort, string>> = {
+  newest: "Newest first",
+  oldest: "Oldest first",
+  footprint: "Largest estimate first",
 };
 const BULK_ACTIONS: readonly Action[] = ["answer", "unanswer", "retry", "release", "resend", "delete"];
 
@@ -36,7 +45,7 @@ export function ListScreen() {
   const view = route.useSearch();
   const { counts: allCounts } = useLive();
   const { data: page, error, isPlaceholderData, refetch } = useQuery(listQuery(view));
-  const counts = useTabCounts(view, isPlaceholderData ? undefined : page);
+  const counts = page?.counts ?? (hasFilters(view) ? null : allCounts);
   const fresh = useFresh(isPlaceholderData ? undefined : page?.items, JSON.stringify(view));
 
   return (
@@ -44,9 +53,10 @@ export function ListScreen() {
       <div className="list-head">
         <ScreenTitle name={view.tab === "all" ? "Messages" : TAB_NAME[view.tab]}>Messages</ScreenTitle>
         <p className="visually-hidden" role="status">
-          {fresh.size > 0 ? `${plural(fresh.size, "new message")}` : ""}
+          {fresh.size > 0 ? plural(fresh.size, "new message") : ""}
         </p>
       </div>
+      <EndingSoon />
       <Tabs view={view} counts={counts} />
       <Filters view={view} />
       {!page && !error && <LoadingRows label="Loading messages" />}
@@ -54,7 +64,7 @@ export function ListScreen() {
       {page && page.items.length === 0 && <NothingFound view={view} isEmptyStore={allCounts?.all === 0} />}
       {page && page.items.length > 0 && (
         <Results
-          key={JSON.stringify({ ...view, cursor: "" })}
+          key={JSON.stringify({ ...view, page: 1 })}
           view={view}
           page={page}
           total={counts?.[view.tab] ?? page.items.length}
@@ -67,44 +77,52 @@ export function ListScreen() {
   );
 }
 
-/** Those of the first page stay while the operator turns to older ones, which come without. */
-function useTabCounts(view: ListView, page: MessagePage | undefined): TabCounts | null {
-  const allCounts = useLive().counts;
-  const [known, setKnown] = useState<{ filters: string; counts: TabCounts } | null>(null);
-  const filters = JSON.stringify({ ...view, tab: "all", cursor: "" });
-  const counts = page?.counts ?? null;
-  useEffect(() => {
-    if (counts) setKnown({ filters, counts });
-  }, [filters, counts]);
-  if (counts) return counts;
-  if (known?.filters === filters) return known.counts;
-  return hasFilters(view) ? null : allCounts;
+/** Nothing that nobody has answered is erased unseen. */
+function EndingSoon() {
+  const { count = 0, firstAt = null } = useQuery(statusQuery).data?.endingSoon ?? {};
+  if (count === 0 || firstAt === null) return null;
+  return (
+    <p className="callout callout-quarantined ending">
+      <span>
+        <strong>{plural(count, "unanswered message")}</strong>{" "}
+        {count === 1 ? `is erased on ${formatDay(firstAt)}.` : `are erased from ${formatDay(firstAt)} on.`}{" "}
+        <Link to="/" search={{ tab: "all", sort: "oldest" }}>
+          Show the oldest first
+        </Link>
+      </span>
+    </p>
+  );
 }
 
-/** References that came in while the same list was shown. */
+/** References of messages that came in while the same list was shown; not of older ones that moved up into it. */
 function useFresh(items: readonly MessageItem[] | undefined, list: string): ReadonlySet<string> {
-  const seen = useRef<{ list: string; references: Set<string> } | null>(null);
+  const last = useRef<{ list: string; newest: string } | null>(null);
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
     if (!items) return;
-    const before = seen.current?.list === list ? seen.current.references : null;
-    const arrived = before ? items.filter(({ reference }) => !before.has(reference)) : [];
-    seen.current = { list, references: new Set([...(before ?? []), ...items.map(({ reference }) => reference)]) };
-    if (!before) setFresh(new Set());
-    else if (arrived.length > 0) setFresh(new Set(arrived.map(({ reference }) => reference)));
+    const before = last.current?.list === list ? last.current.newest : null;
+    const newest = [before ?? "", ...items.map(({ acceptedAt }) => acceptedAt)].sort().at(-1) ?? "";
+    last.current = { list, newest };
+    const arrived = items.filter(({ acceptedAt }) => before !== null && acceptedAt > before);
+    if (before === null || arrived.length > 0) setFresh(new Set(arrived.map(({ reference }) => reference)));
   }, [items, list]);
   return fresh;
 }
 
+/** Where the tabs do not fit, they scroll sideways. */
+function showCurrent(tabs: HTMLElement | null): void {
+  tabs?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
 function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
   return (
-    <nav className="tabs" aria-label="Messages by state">
+    <nav className="tabs" aria-label="Messages by state" ref={showCurrent}>
       {TABS.map((tab) => (
         <Link
           key={tab}
           className="tab"
           to="/"
-          search={(before) => ({ ...before, tab, cursor: "" })}
+          search={(before) => ({ ...before, tab, page: 1 })}
           activeOptions={{ exact: true }}
           aria-current={tab === view.tab ? "page" : undefined}
         >
@@ -121,10 +139,12 @@ function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
 function Filters({ view }: { view: ListView }) {
   const { data: countries = [] } = useQuery(countriesQuery);
   const [search, setSearch] = useState(view.search);
+  const [isOpen, setIsOpen] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
   const navigate = useNavigate({ from: "/" });
   // Of whatever the address has by then: a choice that is made while somebody types is kept.
   const change = (changes: Partial<ListView>, replace = false) =>
-    navigate({ search: (before) => ({ ...before, cursor: "", ...changes }), replace, resetScroll: false });
+    navigate({ search: (before) => ({ ...before, page: 1, ...changes }), replace, resetScroll: false });
 
   // Going back and forth changes the address without the field.
   useEffect(() => setSearch((typed) => (typed.trim() === view.search ? typed : view.search)), [view.search]);
@@ -137,10 +157,12 @@ function Filters({ view }: { view: ListView }) {
 
   const codes = countries.map(({ country }) => country).filter(Boolean);
   const isListed = view.country === "" || view.country === NO_COUNTRY || codes.includes(view.country);
+  const active = [view.country !== "", view.period !== "any", view.sort !== "newest"].filter(Boolean).length;
+  useKeys({ "/": () => field.current?.select() });
   return (
     <search className="filters">
       <form
-        className="filters-form"
+        className={isOpen ? "filters-form filters-open" : "filters-form"}
         onSubmit={(event) => {
           event.preventDefault();
           change({ search: search.trim() });
@@ -149,6 +171,8 @@ function Filters({ view }: { view: ListView }) {
         <label className="filter filter-search">
           <span className="filter-label">Search</span>
           <input
+            ref={field}
+            id="search"
             type="search"
             value={search}
             maxLength={MAX_SEARCH_LENGTH}
@@ -156,7 +180,15 @@ function Filters({ view }: { view: ListView }) {
             onChange={(event) => setSearch(event.target.value)}
           />
         </label>
-        <label className="filter">
+        <button
+          type="button"
+          className="button button-small filters-toggle"
+          aria-expanded={isOpen}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          Filters{active > 0 ? ` (${active})` : ""}
+        </button>
+        <label className="filter filter-more">
           <span className="filter-label">Country</span>
           <select value={view.country} onChange={(event) => change({ country: event.target.value })}>
             <option value="">All countries</option>
@@ -168,46 +200,91 @@ function Filters({ view }: { view: ListView }) {
             <option value={NO_COUNTRY}>No country</option>
           </select>
         </label>
-        <label className="filter">
-          <span className="filter-label">Time</span>
-          <select
-            value={view.period}
-            onChange={(event) => {
-              const period = PERIODS.find((one) => one === event.target.value) ?? "any";
-              change({ period, since: "", until: "" });
-            }}
-          >
-            {PERIODS.map((period) => (
-              <option key={period} value={period}>
-                {PERIOD_NAME[period]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Time"
+          names={PERIOD_NAME}
+          values={PERIODS}
+          value={view.period}
+          onChange={(period) => change({ period, since: "", until: "" })}
+        />
+        <Choice
+          label="Order"
+          names={SORT_NAME}
+          values={SORTS}
+          value={view.sort}
+          onChange={(sort) => change({ sort })}
+        />
         {view.period === "dates" && (
           <>
-            <label className="filter">
-              <span className="filter-label">From</span>
-              <input
-                type="date"
-                value={view.since}
-                max={view.until}
-                onChange={(event) => change({ since: event.target.value }, true)}
-              />
-            </label>
-            <label className="filter">
-              <span className="filter-label">Up to and including</span>
-              <input
-                type="date"
-                value={view.until}
-                min={view.since}
-                onChange={(event) => change({ until: event.target.value }, true)}
-              />
-            </label>
+            <DateField label="From" value={view.since} max={view.until} onChange={(since) => change({ since }, true)} />
+            <DateField
+              label="Up to and including"
+              value={view.until}
+              min={view.since}
+              onChange={(until) => change({ until }, true)}
+            />
           </>
         )}
       </form>
     </search>
+  );
+}
+
+interface DateFieldProps {
+  label: string;
+  value: string;
+  min?: string;
+  max?: string;
+  onChange: (date: string) => void;
+}
+
+/** Nobody but the operator writes into it while it has the focus: a year is typed in four steps. */
+function DateField({ label, value, min, max, onChange }: DateFieldProps) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (field.current && field.current !== document.activeElement) field.current.value = value;
+  }, [value]);
+  return (
+    <label className="filter filter-more">
+      <span className="filter-label">{label}</span>
+      <input
+        ref={field}
+        type="date"
+        defaultValue={value}
+        min={min}
+        max={max}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </label>
+  );
+}
+
+interface ChoiceProps<Value extends string> {
+  label: string;
+  names: Readonly<Record<Value, string>>;
+  values: readonly Value[];
+  value: Value;
+  onChange: (value: Value) => void;
+}
+
+function Choice<Value extends string>({ label, names, values, value, onChange }: ChoiceProps<Value>) {
+  return (
+    <label className="filter filter-more">
+      <span className="filter-label">{label}</span>
+      <select
+        value={value}
+        onChange={(event) => {
+          const chosen = values.find((one) => one === event.target.value);
+          if (chosen !== undefined) onChange(chosen);
+        }}
+      >
+        {values.map((one) => (
+          <option key={one} value={one}>
+            {names[one]}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -220,11 +297,11 @@ const NOTHING_IN: Readonly<Record<Tab, readonly [title: string, text: string]>> 
 };
 
 function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: boolean }) {
-  if (view.cursor) {
+  if (view.page > 1) {
     return (
-      <EmptyPanel title="No older messages">
-        <Link to="/" search={{ ...view, cursor: "" }}>
-          Back to the newest
+      <EmptyPanel title="No more messages">
+        <Link to="/" search={{ ...view, page: 1 }}>
+          Back to the first page
         </Link>
       </EmptyPanel>
     );
@@ -259,28 +336,31 @@ interface ResultsProps {
 function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
   const actions = useActions();
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const [isAllMatching, setIsAllMatching] = useState(false);
+  /** All that matched when the operator asked for all of them: what arrives later is not among them. */
+  const [everything, setEverything] = useState<readonly MessageItem[] | null>(null);
   const selectAll = useRef<HTMLInputElement>(null);
   const isButtonGone = useRef(false);
-  const { items, nextCursor } = page;
-  const selected = items.filter(({ reference }) => picked.has(reference));
-  const isPageSelected = selected.length === items.length;
+  const { items } = page;
+  const selected = everything ?? items.filter(({ reference }) => picked.has(reference));
+  const isPageSelected = items.every(({ reference }) => picked.has(reference));
   const query = toMessageQuery(view, now);
-  const count = isAllMatching ? total : selected.length;
 
   useEffect(() => {
     if (selectAll.current) selectAll.current.indeterminate = selected.length > 0 && !isPageSelected;
   });
 
-  const clear = () => {
-    setPicked(new Set());
-    setIsAllMatching(false);
+  const select = (references: Iterable<string>) => {
+    setPicked(new Set(references));
+    setEverything(null);
+  };
+  const toggle = (reference: string) => {
+    actions.dismissNotice();
+    select(picked.has(reference) ? [...picked].filter((one) => one !== reference) : [...picked, reference]);
   };
   const perform = async (action: Action) => {
     const fitting = selected.filter((item) => isAllowed(action, item));
-    const results = await actions.perform(action, isAllMatching ? { query, total } : { items: fitting }, reloadAll);
-    if (results === null) return;
-    clear();
+    if ((await actions.perform(action, fitting, reloadAll)) === null) return;
+    select([]);
     isButtonGone.current = true;
   };
   // The button that was pressed goes with the selection, and dialogs give the focus back to it before.
@@ -288,6 +368,21 @@ function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
     if (isButtonGone.current && selected.length === 0) selectAll.current?.focus({ preventScroll: true });
     isButtonGone.current = false;
   }, [selected.length]);
+
+  useKeys({
+    j: () => focusRow(items, 1),
+    k: () => focusRow(items, -1),
+    o: () => focusedRow()?.click(),
+    x: () => {
+      const item = focusedItem(items);
+      if (item) toggle(item.reference);
+    },
+    e: () => {
+      const item = focusedItem(items);
+      if (selected.length > 0) perform("answer");
+      else if (item && isAllowed("answer", item)) actions.perform("answer", [item], reloadAll);
+    },
+  });
 
   return (
     <div className={isOutdated ? "results results-outdated" : "results"} aria-busy={isOutdated}>
@@ -299,97 +394,61 @@ function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
             checked={isPageSelected}
             onChange={() => {
               actions.dismissNotice();
-              setIsAllMatching(false);
-              setPicked(new Set(isPageSelected ? [] : items.map(({ reference }) => reference)));
+              select(isPageSelected ? [] : items.map(({ reference }) => reference));
             }}
           />
           Select all{total > items.length ? ` ${formatNumber(items.length)}` : ""}
         </label>
-        <span className="results-count">
-          {items.length < total
-            ? `${formatNumber(items.length)} of ${plural(total, "message")}`
-            : plural(total, "message")}
-        </span>
-        <span className="exports">
-          <span className="exports-label">Export</span>
-          {EXPORT_FORMATS.map((format) => (
-            <button
-              key={format}
-              type="button"
-              className="button button-small"
-              aria-label={`Export as ${format.toUpperCase()}`}
-              onClick={() => actions.exportMessages(format, query, total)}
-            >
-              <svg className="export-shape" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-                <path d="M8 2v7.500M4.500 6.500 8 10l3.500-3.500M2.500 13.500h11" />
-              </svg>
-              {format.toUpperCase()}
-            </button>
-          ))}
-        </span>
+        <Pages view={view} shown={items.length} total={total} />
+        <Exports onExport={(format) => actions.exportMessages(format, query, total)} />
       </div>
       <MessageRows
         messages={items}
         now={now}
-        label="Messages, newest first"
+        label={`Messages, ${SORT_NAME[view.sort].toLowerCase()}`}
         fresh={fresh}
         view={view}
-        selection={{
-          isSelected: (reference) => picked.has(reference),
-          toggle(reference) {
-            actions.dismissNotice();
-            setIsAllMatching(false);
-            setPicked(
-              (before) =>
-                new Set(
-                  before.has(reference) ? [...before].filter((one) => one !== reference) : [...before, reference],
-                ),
-            );
-          },
-        }}
+        selection={{ isSelected: (reference) => picked.has(reference), toggle }}
       />
-      {(nextCursor !== null || view.cursor) && (
-        <nav className="pages" aria-label="Pages">
-          {view.cursor && (
-            <Link className="button button-outline" to="/" search={{ ...view, cursor: "" }}>
-              Newest
-            </Link>
-          )}
-          {nextCursor !== null && (
-            <Link className="button button-outline" to="/" search={{ ...view, cursor: nextCursor }}>
-              Older messages
-            </Link>
-          )}
-        </nav>
-      )}
+      <div className="results-below">
+        {total > items.length && <Pages view={view} shown={items.length} total={total} />}
+        <Exports onExport={(format) => actions.exportMessages(format, query, total)} />
+      </div>
+      <p className="visually-hidden" role="status">
+        {selected.length > 0 ? `${plural(selected.length, "message")} selected` : ""}
+      </p>
       {selected.length > 0 && (
         <section className="bulk" aria-label="Selected messages">
-          <p className="bulk-count" role="status">
-            {plural(count, "message")} selected
+          <p className="bulk-count">
+            {formatNumber(selected.length)} <span className="bulk-word">selected</span>
           </p>
-          {isPageSelected && total > items.length && !isAllMatching && (
-            <button type="button" className="button button-small" onClick={() => setIsAllMatching(true)}>
+          {isPageSelected && total > items.length && everything === null && (
+            <button
+              type="button"
+              className="button button-small"
+              onClick={async () => setEverything(await actions.collect(query, total))}
+            >
               Select all {formatNumber(total)}
             </button>
           )}
-          <button type="button" className="button button-small button-plain" onClick={clear}>
+          <button type="button" className="button button-small button-plain" onClick={() => select([])}>
             Clear
           </button>
           <div className="bulk-actions">
             {BULK_ACTIONS.map((action) => {
               const fitting = selected.filter((item) => isAllowed(action, item)).length;
-              if (fitting === 0 && !isAllMatching) return null;
-              const isPart = !isAllMatching && fitting < selected.length;
               return (
-                <button
-                  key={action}
-                  type="button"
-                  className={action === "delete" ? "button button-small button-small-danger" : "button button-small"}
-                  onClick={() => perform(action)}
-                >
-                  {ACTION_LABELS[action].label}
-                  {isPart && ` ${fitting}`}
-                </button>
+                fitting > 0 && (
+                  <button
+                    key={action}
+                    type="button"
+                    className={action === "delete" ? "button button-small button-small-danger" : "button button-small"}
+                    onClick={() => perform(action)}
+                  >
+                    {ACTION_LABELS[action].label}
+                    {fitting < selected.length && ` ${formatNumber(fitting)}`}
+                  </button>
+                )
               );
             })}
           </div>
@@ -397,4 +456,65 @@ function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
       )}
     </div>
   );
+}
+
+/** Above the list where there is room, else below it. */
+function Exports({ onExport }: { onExport: (format: ExportFormat) => void }) {
+  return (
+    <span className="exports">
+      <span className="exports-label">Export</span>
+      {EXPORT_FORMATS.map((format) => (
+        <button
+          key={format}
+          type="button"
+          className="button button-small"
+          aria-label={`Export as ${format.toUpperCase()}`}
+          onClick={() => onExport(format)}
+        >
+          <svg className="export-shape" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+            <path d="M8 2v7.500M4.500 6.500 8 10l3.500-3.500M2.500 13.500h11" />
+          </svg>
+          {format.toUpperCase()}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+/** `51–100 of 302`, with the pages next to it. */
+function Pages({ view, shown, total }: { view: ListView; shown: number; total: number }) {
+  const first = (view.page - 1) * PAGE_SIZE + 1;
+  const last = first + shown - 1;
+  const [back, forth] = view.sort === "newest" ? ["Newer", "Older"] : ["Previous", "Next"];
+  if (view.page === 1 && last >= total) return <span className="results-count">{plural(total, "message")}</span>;
+  return (
+    <nav className="pages" aria-label="Pages">
+      <span className="pages-range">
+        {formatNumber(first)}–{formatNumber(last)} of {formatNumber(Math.max(last, total))}
+      </span>
+      {view.page > 1 && (
+        <Link className="button button-small" to="/" search={{ ...view, page: view.page - 1 }}>
+          {back}
+        </Link>
+      )}
+      {last < total && (
+        <Link className="button button-small" to="/" search={{ ...view, page: view.page + 1 }}>
+          {forth}
+        </Link>
+      )}
+    </nav>
+  );
+}
+
+const focusedRow = () => document.activeElement?.closest(".row")?.querySelector<HTMLElement>(".row-link");
+
+function focusedItem(items: readonly MessageItem[]): MessageItem | undefined {
+  return items.find(({ reference }) => rowId(reference) === focusedRow()?.id);
+}
+
+/** The next row, or the one before; the first one while none has the focus. */
+function focusRow(items: readonly MessageItem[], step: 1 | -1): void {
+  const current = items.findIndex(({ reference }) => rowId(reference) === focusedRow()?.id);
+  const next = items[current === -1 ? 0 : current + step];
+  if (next) document.getElementById(rowId(next.reference))?.focus();
 }

@@ -1,18 +1,31 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import type { Action, EventKind, MessageDetail } from "../contract/inbox.ts";
+import type { FormEvent } from "react";
+import { type Action, type EventKind, MAX_NOTE_LENGTH, type MessageDetail } from "../contract/inbox.ts";
 import { EVENT_NAME, eventDetail, QUARANTINE_REASON } from "../contract/message-history.ts";
-import { asSentence } from "../contract/visible-text.ts";
+import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
 import { useActions } from "./actions.tsx";
-import { ApiFailure } from "./api.ts";
+import { ApiFailure, api, describeFailure } from "./api.ts";
 import { FootprintCard } from "./footprint.tsx";
-import { ACTION_LABELS, ageOf, countryName, formatNumber, formatTime, isAllowed, VisitorText } from "./labels.tsx";
+import { useKeys } from "./keys.tsx";
+import {
+  ACTION_LABELS,
+  ageOf,
+  countryName,
+  formatNumber,
+  formatTime,
+  isAllowed,
+  plural,
+  TAB_NAME,
+  VisitorText,
+} from "./labels.tsx";
+import type { ListView } from "./list-view.ts";
 import { EmptyPanel, FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
-import { messageQuery, reloadAll, useNow } from "./queries.ts";
-import { replyHref } from "./reply.ts";
+import { noticeOf } from "./person.tsx";
+import { messageQuery, personQuery, placeQuery, queryClient, reloadAll, useNow } from "./queries.ts";
+import { type Reply, replyTo } from "./reply.ts";
 import { StateMarks } from "./rows.tsx";
 
-const ACTIONS: readonly Action[] = ["retry", "release", "resend"];
 /** Events of these kinds come with an error. */
 const TROUBLE: readonly EventKind[] = [
   "deferred",
@@ -27,19 +40,18 @@ const route = getRouteApi("/messages/$reference");
 export function MessageScreen() {
   const { reference } = route.useParams();
   const view = route.useSearch();
+  const now = useNow();
   const { data, error, refetch } = useQuery(messageQuery(reference));
   const isGone = error instanceof ApiFailure && error.kind === "not-found";
   const message = isGone ? undefined : data;
   return (
     <>
-      <Link className="back" to="/" search={view} activeOptions={{ exact: true }}>
-        Messages
-      </Link>
+      <MessageNav reference={reference} view={view} />
       <header className="message-head">
         <p className="message-reference">{reference}</p>
         {/* One heading from the start: it has the focus, and keeps it. */}
         <ScreenTitle name={reference}>{message ? <VisitorText text={message.name} /> : "Message"}</ScreenTitle>
-        {message && <StateMarks message={message} />}
+        {message && <StateMarks message={message} now={now} />}
       </header>
       {message && <Message key={reference} message={message} />}
       {isGone && (
@@ -53,54 +65,83 @@ export function MessageScreen() {
   );
 }
 
-function Message({ message }: { message: MessageDetail }) {
-  const actions = useActions();
+/** Back to the list, and the messages next to this one in it. */
+function MessageNav({ reference, view }: { reference: string; view: ListView }) {
   const navigate = useNavigate();
-  const view = route.useSearch();
+  const { data: place } = useQuery(placeQuery(reference, view));
+  const goTo = (neighbour: string | null | undefined) =>
+    neighbour && navigate({ to: "/messages/$reference", params: { reference: neighbour }, search: view });
+  useKeys({
+    j: () => goTo(place?.next),
+    k: () => goTo(place?.previous),
+    u: () => navigate({ to: "/", search: view }),
+    "/": async () => {
+      await navigate({ to: "/", search: view });
+      document.getElementById("search")?.focus();
+    },
+  });
+  return (
+    <nav className="message-nav" aria-label="Message">
+      <Link className="back" to="/" search={view} activeOptions={{ exact: true }}>
+        {view.tab === "all" ? "Messages" : TAB_NAME[view.tab]}
+      </Link>
+      <span className="message-place">
+        {place?.position && `${formatNumber(place.position)} of ${formatNumber(place.total)}`}
+      </span>
+      <NeighbourLink name="Previous" reference={place?.previous} view={view} />
+      <NeighbourLink name="Next" reference={place?.next} view={view} />
+    </nav>
+  );
+}
+
+interface NeighbourLinkProps {
+  name: string;
+  reference: string | null | undefined;
+  view: ListView;
+}
+
+/** Stays where it is at the end of the list, so that the other one does not move. */
+function NeighbourLink({ name, reference, view }: NeighbourLinkProps) {
+  if (!reference) {
+    return (
+      <span className={`button button-small neighbour neighbour-${name.toLowerCase()} button-off`} aria-hidden="true">
+        <span className="neighbour-name">{name}</span>
+      </span>
+    );
+  }
+  return (
+    <Link
+      className={`button button-small neighbour neighbour-${name.toLowerCase()}`}
+      to="/messages/$reference"
+      params={{ reference }}
+      search={view}
+    >
+      <span className="neighbour-name">{name}</span>
+    </Link>
+  );
+}
+
+function Message({ message }: { message: MessageDetail }) {
   const { email, phone, country, state, quarantineReason, isRestricted, answeredAt } = message;
-  const perform = (action: Action) =>
-    actions.perform(action, { items: [message] }, async ([result]) => {
-      if (action === "delete" && result?.outcome === "done") await navigate({ to: "/", search: view });
-      else await reloadAll();
-    });
   const isFailed = state === "failed";
+  const reply = replyTo(message, navigator.userAgent);
 
   return (
     <article className="message">
-      <div className="message-actions">
-        <a className="button button-primary" href={replyHref(message)}>
-          Reply
-        </a>
-        <button
-          type="button"
-          className="button button-outline"
-          onClick={() => perform(answeredAt ? "unanswer" : "answer")}
-        >
-          {ACTION_LABELS[answeredAt ? "unanswer" : "answer"].label}
-        </button>
-        {ACTIONS.filter((action) => isAllowed(action, message)).map((action) => (
-          <button key={action} type="button" className="button button-outline" onClick={() => perform(action)}>
-            {action === "retry" && !isFailed ? "Retry now" : ACTION_LABELS[action].label}
-          </button>
-        ))}
-        <button type="button" className="button button-outline" onClick={() => print()}>
-          Print
-        </button>
-        {isAllowed("delete", message) && (
-          <button type="button" className="button button-danger-outline" onClick={() => perform("delete")}>
-            Delete
-          </button>
-        )}
-      </div>
+      <MessageActions message={message} reply={reply} />
+      {reply.isCut && !isRestricted && (
+        <p className="message-hint">
+          The message is too long for the mail program of this system: a reply quotes only its beginning. Copy the
+          quoted reply to have all of it.
+        </p>
+      )}
 
       {isRestricted && (
         <div className="callout">
           <h2>Restricted</h2>
           <p>
-            Its sender asked that it be kept but not used. It is neither sent nor deleted.{" "}
-            <Link to="/people" search={{ email }}>
-              Lift the restriction on their page
-            </Link>
+            Its sender asked that it be kept but not used. It is neither sent nor deleted, and should not be answered
+            before the restriction is lifted.
           </p>
         </div>
       )}
@@ -125,8 +166,11 @@ function Message({ message }: { message: MessageDetail }) {
       <div className="message-columns">
         <div className="message-main">
           <section className="card" aria-labelledby="text-title">
-            <h2 id="text-title">Message</h2>
-            <p className="message-text">
+            <div className="card-head">
+              <h2 id="text-title">Message</h2>
+              <CopyButton label="Copy quoted reply" text={reply.text} />
+            </div>
+            <p className="message-text" dir="auto">
               <VisitorText text={message.message} isMultiline />
             </p>
           </section>
@@ -140,7 +184,8 @@ function Message({ message }: { message: MessageDetail }) {
             <dd>
               <Link to="/people" search={{ email }}>
                 <VisitorText text={email} />
-              </Link>
+              </Link>{" "}
+              <CopyButton label="Copy address" text={email} />
             </dd>
             <dt>Phone</dt>
             <dd>
@@ -148,7 +193,7 @@ function Message({ message }: { message: MessageDetail }) {
             </dd>
             <dt>Country</dt>
             <dd>{country === "" ? "Not given" : countryName(country)}</dd>
-            <dt>Accepted</dt>
+            <dt>Received</dt>
             <dd>{formatTime(message.acceptedAt)}</dd>
             {message.dueAt !== null && (
               <>
@@ -164,15 +209,170 @@ function Message({ message }: { message: MessageDetail }) {
                 <dd>{formatTime(answeredAt)}</dd>
               </>
             )}
+            {message.keptUntil !== null && (
+              <>
+                <dt>Kept until</dt>
+                <dd>{formatTime(message.keptUntil)}</dd>
+              </>
+            )}
           </dl>
         </section>
 
         <section className="card history-card" aria-labelledby="history-title">
           <h2 id="history-title">History</h2>
           <History message={message} />
+          <NoteForm reference={message.reference} />
         </section>
       </div>
     </article>
+  );
+}
+
+/** What can be done, with the most likely first. */
+function MessageActions({ message, reply }: { message: MessageDetail; reply: Reply }) {
+  const actions = useActions();
+  const navigate = useNavigate();
+  const view = route.useSearch();
+  const { data: place } = useQuery(placeQuery(message.reference, view));
+  const { email, state, isRestricted, answeredAt } = message;
+  const isAnswered = answeredAt !== null;
+
+  const goOn = (reference: string | null | undefined) =>
+    reference
+      ? navigate({ to: "/messages/$reference", params: { reference }, search: view })
+      : navigate({ to: "/", search: view });
+  const perform = (action: Action) =>
+    actions.perform(action, [message], async ([result]) => {
+      if (action === "delete" && result?.outcome === "done") await goOn(null);
+      await reloadAll();
+    });
+  const answerAndGoOn = () =>
+    isAnswered
+      ? goOn(place?.next)
+      : actions.perform("answer", [message], async ([result]) => {
+          if (result?.outcome === "done") await goOn(place?.next);
+          await reloadAll();
+        });
+  const lift = () =>
+    actions.attempt(async () => {
+      const { version } = await queryClient.fetchQuery(personQuery(email));
+      const answer = await api.restrict({ email, version, isRestricted: false });
+      await reloadAll();
+      return noticeOf(
+        answer,
+        ({ messages }) => `${plural(messages, "message")} of this address free to be used again.`,
+      );
+    });
+  useKeys({ e: answerAndGoOn });
+
+  const buttons = ACTION_ORDER.filter((action) => isAllowed(action, message));
+  const primary = isRestricted ? "lift" : state === "quarantined" ? "release" : "reply";
+  const look = (name: string) => (name === primary ? "button button-primary" : "button button-outline");
+  return (
+    <div className="message-actions">
+      {isRestricted && (
+        <button type="button" className={look("lift")} onClick={lift}>
+          Lift restriction
+        </button>
+      )}
+      {state === "quarantined" && isAllowed("release", message) && (
+        <button type="button" className={look("release")} onClick={() => perform("release")}>
+          {ACTION_LABELS.release.label}
+        </button>
+      )}
+      {state === "quarantined" && <DeleteButton message={message} onPress={() => perform("delete")} />}
+      {!isRestricted && (
+        <>
+          <a className={look("reply")} href={reply.href}>
+            Reply
+          </a>
+          {!isAnswered && (
+            <a className={look("")} href={reply.href} onClick={() => perform("answer")}>
+              Reply and mark answered
+            </a>
+          )}
+        </>
+      )}
+      {/* The same place before and after, so that a second press does not undo the first one. */}
+      <button
+        type="button"
+        className={look("")}
+        aria-disabled={isAnswered}
+        onClick={() => !isAnswered && perform("answer")}
+      >
+        {isAnswered ? "Answered" : ACTION_LABELS.answer.label}
+      </button>
+      {!isAnswered && (
+        <button type="button" className={look("")} onClick={({ detail }) => detail < 2 && answerAndGoOn()}>
+          Answered, next
+        </button>
+      )}
+      {buttons.map((action) => (
+        <button key={action} type="button" className={look("")} onClick={() => perform(action)}>
+          {action === "retry" && state !== "failed" ? "Retry now" : ACTION_LABELS[action].label}
+        </button>
+      ))}
+      <button type="button" className={look("")} onClick={() => print()}>
+        Print
+      </button>
+      {state !== "quarantined" && <DeleteButton message={message} onPress={() => perform("delete")} />}
+    </div>
+  );
+}
+
+const ACTION_ORDER: readonly Action[] = ["retry", "resend", "unanswer"];
+
+function DeleteButton({ message, onPress }: { message: MessageDetail; onPress: () => void }) {
+  if (!isAllowed("delete", message)) return null;
+  return (
+    <button type="button" className="button button-danger-outline" onClick={onPress}>
+      Delete
+    </button>
+  );
+}
+
+function CopyButton({ label, text }: { label: string; text: string }) {
+  const { showNotice } = useActions();
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      showNotice({ tone: "success", text: "Copied." });
+    } catch {
+      showNotice({ tone: "failure", text: "The browser does not allow this page to copy." });
+    }
+  };
+  return (
+    <button type="button" className="button button-small" onClick={copy}>
+      {label}
+    </button>
+  );
+}
+
+function NoteForm({ reference }: { reference: string }) {
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: api.addNote,
+    onSuccess: (detail) => queryClient.setQueryData(messageQuery(reference).queryKey, detail),
+  });
+  const add = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const text = new FormData(form).get("text");
+    if (typeof text === "string" && text.trim() !== "") mutate({ reference, text }, { onSuccess: () => form.reset() });
+  };
+  return (
+    <form className="note-form" onSubmit={add}>
+      <label className="filter">
+        <span className="filter-label">Note</span>
+        <textarea name="text" rows={2} maxLength={MAX_NOTE_LENGTH} required />
+      </label>
+      <p className="note-hint">The sender gets it with an export of their data.</p>
+      <p className="field-error" role="alert">
+        {error && describeFailure(error)}
+      </p>
+      <button type="submit" className="button button-small" disabled={isPending}>
+        Add note
+      </button>
+    </form>
   );
 }
 
@@ -180,11 +380,18 @@ function History({ message: { history } }: { message: MessageDetail }) {
   const now = useNow();
   return (
     <ol className="history">
-      {history.map(({ at, kind, detail }, index) => (
+      {history.map(({ at, kind, detail, author }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a history only grows at its end
         <li key={index} className={`event event-${TROUBLE.includes(kind) ? "trouble" : kind}`}>
-          <p className="event-name">{EVENT_NAME[kind]}</p>
-          {detail !== null && <p className="event-detail">{eventDetail(kind, detail)}</p>}
+          <p className="event-name">
+            {EVENT_NAME[kind]}
+            {author !== null && ` by ${visible(author)}`}
+          </p>
+          {detail !== null && (
+            <p className="event-detail" dir="auto">
+              {visibleLines(eventDetail(kind, detail))}
+            </p>
+          )}
           <p className="event-time">
             <time dateTime={at}>{formatTime(at)}</time> ({relative(at, now)})
           </p>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Overview, Tab } from "../contract/inbox.ts";
+import type { ListSort, Overview, Tab } from "../contract/inbox.ts";
 import { asSentence } from "../contract/visible-text.ts";
 import { ColumnChart, RowChart } from "./charts.tsx";
 import { countryName, formatBytes, formatDuration, formatNumber, formatTime, formatUtcDay, plural } from "./labels.tsx";
@@ -37,13 +37,25 @@ interface Need {
   title: string;
   text: ReactNode;
   tab?: Tab;
+  sort?: ListSort;
   action?: string;
 }
 
 /** What somebody has to do something about, the most urgent first. */
-function needsOf({ now, failed, quarantined, waiting, queue, database, disk }: Overview): Need[] {
+export function needsOf(overview: Overview): Need[] {
+  const { now, failed, quarantined, waiting, queue, website, endingSoon, database, disk } = overview;
   const needs: Need[] = [];
   const msSince = (moment: string) => new Date(now).getTime() - new Date(moment).getTime();
+  if (!website.isRunning) {
+    const since = website.lastSeenAt === null ? "" : ` since ${formatTime(website.lastSeenAt)}`;
+    needs.push({
+      key: "website",
+      urgency: "trouble",
+      shape: "website",
+      title: `The website has not been running${since}`,
+      text: "Visitors cannot write, and no e-mail is sent. Start its server, and look into its log.",
+    });
+  }
   if (database.problem !== null) {
     needs.push({
       key: "database",
@@ -93,6 +105,18 @@ function needsOf({ now, failed, quarantined, waiting, queue, database, disk }: O
       action: "Show quarantined",
     });
   }
+  if (endingSoon.count > 0 && endingSoon.firstAt !== null) {
+    needs.push({
+      key: "ending",
+      urgency: "look",
+      shape: "ending",
+      title: `${plural(endingSoon.count, "unanswered message")} erased soon`,
+      text: `RETENTION ends the first one on ${formatTime(endingSoon.firstAt)}. Answer what is still open.`,
+      tab: "all",
+      sort: "oldest",
+      action: "Show the oldest first",
+    });
+  }
   if (waiting.oldestAt !== null && msSince(waiting.oldestAt) > LONG_WAIT_MS) {
     needs.push({
       key: "waiting",
@@ -109,20 +133,20 @@ function needsOf({ now, failed, quarantined, waiting, queue, database, disk }: O
 
 function NeedsYou({ overview }: { overview: Overview }) {
   const needs = needsOf(overview);
-  const { waiting, quarantined, failed, database, disk } = overview;
+  const { waiting, quarantined, failed, website, database, disk } = overview;
   return (
     <section className="needs" aria-labelledby="needs-title">
       <h2 id="needs-title">{needs.length > 0 ? "Needs somebody now" : "Nothing needs you now"}</h2>
       {needs.length > 0 && (
         <ul className="needs-list">
-          {needs.map(({ key, urgency, shape, title, text, tab, action }) => (
+          {needs.map(({ key, urgency, shape, title, text, tab, sort = "newest", action }) => (
             <li key={key} className={`need need-${urgency}`}>
               <h3>
                 <StateMark shape={shape} word={title} />
               </h3>
               <p>{text}</p>
               {tab && (
-                <Link to="/" search={{ tab }}>
+                <Link to="/" search={{ tab, sort }}>
                   {action}
                 </Link>
               )}
@@ -140,9 +164,12 @@ function NeedsYou({ overview }: { overview: Overview }) {
           tab="quarantined"
         />
         <div className="figure">
-          <dt>{database.kind}</dt>
-          <dd className="figure-word">{database.problem === null ? "Takes messages" : "Has a problem"}</dd>
-          <dd className="figure-note">{disk ? `${formatBytes(disk.freeBytes)} of disk free` : "free disk unknown"}</dd>
+          <dt>Website</dt>
+          <dd className="figure-word">{website.isRunning ? "Running" : "Not running"}</dd>
+          <dd className="figure-note">
+            {database.kind} {database.problem === null ? "takes messages" : "has a problem"}
+            {disk && `, ${formatBytes(disk.freeBytes)} of disk free`}
+          </dd>
         </div>
       </dl>
     </section>

@@ -2,12 +2,19 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { type ContactField, type ContactMessage, type FieldErrors, MAX_LENGTH } from "../contract/contact-message.ts";
-import type { MessageDetail, MessageItem, Person, PersonAnswer } from "../contract/inbox.ts";
+import {
+  MAX_PEOPLE,
+  MAX_SEARCH_LENGTH,
+  type MessageDetail,
+  type MessageItem,
+  type Person,
+  type PersonAnswer,
+} from "../contract/inbox.ts";
 import { Dialog, DialogError, type Notice, saveFile, useActions } from "./actions.tsx";
 import { api } from "./api.ts";
-import { allCountries, formatTime, plural, VisitorText } from "./labels.tsx";
+import { allCountries, formatTime, Moment, plural, VisitorText } from "./labels.tsx";
 import { EmptyPanel, FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
-import { messageQuery, personQuery, queryClient, reloadAll, useNow } from "./queries.ts";
+import { messageQuery, peopleQuery, personQuery, queryClient, reloadAll, useNow } from "./queries.ts";
 import { MessageRows } from "./rows.tsx";
 
 const CHANGED: Notice = {
@@ -44,30 +51,65 @@ export function PersonScreen() {
       <p className="intro">
         All messages of an e-mail address: see, export, correct, restrict or erase them, as the privacy policy promises.
       </p>
-      <FindPerson />
+      <FindPeople />
     </>
   );
 }
 
-function FindPerson() {
-  const navigate = useNavigate();
-  const find = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const typed = new FormData(event.currentTarget).get("email");
-    if (typeof typed === "string") navigate({ to: "/people", search: { email: typed.trim() } });
-  };
+function FindPeople() {
+  const navigate = useNavigate({ from: "/people" });
+  const { search = "" } = route.useSearch();
+  const now = useNow();
+  const { data: people, error, refetch } = useQuery({ ...peopleQuery(search), enabled: search !== "" });
+  const find = (typed: string) =>
+    navigate({ search: typed.trim() === "" ? {} : { search: typed.trim() }, replace: true, resetScroll: false });
   return (
-    <search>
-      <form className="find-person" onSubmit={find}>
+    <>
+      <search className="find-person">
         <label className="filter">
-          <span className="filter-label">E-mail address</span>
-          <input type="email" name="email" maxLength={MAX_LENGTH.email} required />
+          <span className="filter-label">Any part of a name or an e-mail address</span>
+          <input
+            id="search"
+            type="search"
+            defaultValue={search}
+            maxLength={MAX_SEARCH_LENGTH}
+            onChange={(event) => find(event.target.value)}
+          />
         </label>
-        <button type="submit" className="button button-outline">
-          Show messages
-        </button>
-      </form>
-    </search>
+      </search>
+      <p className="visually-hidden" role="status">
+        {search !== "" && people ? `${plural(people.length, "address")} found` : ""}
+      </p>
+      {error && !people && <FailurePanel error={error} onRetry={refetch} />}
+      {search !== "" && people?.length === 0 && (
+        <EmptyPanel title="Nobody found">
+          <p>No message has this in its name or address.</p>
+        </EmptyPanel>
+      )}
+      {search !== "" && people && people.length > 0 && (
+        <ul className="rows" aria-label="People, who wrote last first">
+          {people.map(({ name, email, lastAt, messages }) => (
+            <li key={email} className="row">
+              <Link className="row-link person-row" to="/people" search={{ email }} activeOptions={{ exact: true }}>
+                <span className="row-name">
+                  <VisitorText text={name} />
+                </span>
+                <span className="row-email">
+                  <VisitorText text={email} />
+                </span>
+                <span className="row-country">{plural(messages, "message")}</span>
+                <span className="row-age">
+                  <Moment at={lastAt} now={now} />
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+      {people?.length === MAX_PEOPLE && search !== "" && (
+        <p className="intro">These are the first {MAX_PEOPLE}. Type more of the name or address to find others.</p>
+      )}
+    </>
   );
 }
 
@@ -296,7 +338,11 @@ function TextField({ field, value, error }: FieldProps & { field: Exclude<Contac
       <label className="filter-label" htmlFor={id}>
         {LABEL[field]}
       </label>
-      {field === "message" ? <textarea rows={6} {...common} /> : <input type="text" {...common} />}
+      {field === "message" ? (
+        <textarea rows={6} dir="auto" {...common} />
+      ) : (
+        <input type="text" dir="auto" {...common} />
+      )}
       <FieldError id={`${id}-error`} error={error} />
     </div>
   );
@@ -395,7 +441,7 @@ function WaitingNote({ messages }: { messages: readonly MessageItem[] }) {
   return <p>{plural(waiting, "message")} of these never reached the team.</p>;
 }
 
-function noticeOf(answer: PersonAnswer, done: (answer: { messages: number; files: number }) => string): Notice {
+export function noticeOf(answer: PersonAnswer, done: (answer: { messages: number; files: number }) => string): Notice {
   if (answer.outcome === "done") return { tone: "success", text: done(answer) };
   if (answer.outcome === "invalid") {
     return { tone: "failure", text: "Nothing was changed.", details: Object.values(answer.fields) };

@@ -2,11 +2,13 @@ import { keepPreviousData, QueryClient, queryOptions, useQuery } from "@tanstack
 import { useEffect, useState } from "react";
 import type { Changes } from "../contract/inbox.ts";
 import { ApiFailure, api, type CallOptions } from "./api.ts";
-import { type ListView, toMessageQuery } from "./list-view.ts";
+import { type ListView, PAGE_SIZE, toMessageQuery } from "./list-view.ts";
 
 /** The next call for changes follows the one before at once. */
 const LIVE_MS = 100;
 const RETRY_MS = 1000;
+/** A server that stops leaves no other trace than that its sign of life stays away. */
+const STATUS_MS = 15_000;
 /** Few enough that a page with a wrong key does not count as somebody who guesses keys. */
 const SLOW_RETRY_MS = 10_000;
 
@@ -30,15 +32,37 @@ function query<T>(queryKey: readonly unknown[], call: (options: CallOptions) => 
 /** The page before stays until the new one is there. */
 export const listQuery = (view: ListView) => ({
   ...query(["list", view], (options) =>
-    api.list({ ...toMessageQuery(view, new Date()), ...(view.cursor && { cursor: view.cursor }) }, options),
+    api.list(
+      {
+        ...toMessageQuery(view, new Date()),
+        sort: view.sort,
+        offset: (view.page - 1) * PAGE_SIZE,
+        limit: PAGE_SIZE,
+      },
+      options,
+    ),
   ),
   placeholderData: keepPreviousData,
 });
+/** Where the message is in the list that it was opened from. While another one loads, its neighbours are not known. */
+export const placeQuery = (reference: string, view: ListView) =>
+  query(["place", reference, { ...view, page: 1 }], (options) =>
+    api.place(reference, { ...toMessageQuery(view, new Date()), sort: view.sort }, options),
+  );
 export const messageQuery = (reference: string) =>
   query(["message", reference], (options) => api.find(reference, options));
 export const personQuery = (email: string) => query(["person", email], (options) => api.person(email, options));
+export const peopleQuery = (search: string) => ({
+  ...query(["people", search], (options) => api.findPeople(search, options)),
+  placeholderData: keepPreviousData,
+});
 export const countriesQuery = query(["countries"], (options) => api.countries(options));
-export const overviewQuery = query(["overview"], (options) => api.overview(options));
+export const overviewQuery = query(["overview"], (options) => api.overview({}, options));
+/** The same of one day, which is quick to count: what every screen tells. */
+export const statusQuery = {
+  ...query(["status"], (options) => api.overview({ days: 1 }, options)),
+  refetchInterval: STATUS_MS,
+};
 
 /**
  * `lost`: nothing answers. `unavailable`: the command answers, but its database does not. `slowed`: somebody tries wrong

@@ -30,8 +30,10 @@ const people = createRoute({
   getParentRoute: () => root,
   path: "/people",
   component: PersonScreen,
-  validateSearch: ({ email }: { email?: unknown }): { email?: string } =>
-    typeof email === "string" && email.trim() !== "" ? { email: email.trim() } : {},
+  validateSearch: ({ email, search }: { email?: unknown; search?: unknown }): { email?: string; search?: string } => ({
+    ...(typeof email === "string" && email.trim() !== "" && { email: email.trim() }),
+    ...(typeof search === "string" && search.trim() !== "" && { search: search.trim() }),
+  }),
 });
 const overview = createRoute({ getParentRoute: () => root, path: "/overview", component: OverviewScreen });
 

@@ -1,0 +1,39 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Overview } from "../contract/inbox.ts";
+import { KeyHelp } from "./keys.tsx";
+import { formatTime } from "./labels.tsx";
+import { needsOf } from "./overview.tsx";
+import { statusQuery, useLive } from "./queries.ts";
+import { StateMark } from "./rows.tsx";
+
+/** Whether the website runs, and whatever needs somebody: on every screen. */
+export function StatusLine() {
+  const { connection } = useLive();
+  const { data } = useQuery(statusQuery);
+  const isKnown = data !== undefined && connection === "live";
+  const state = !isKnown ? "unknown" : data.website.isRunning ? "running" : "stopped";
+  const needs = isKnown ? needsOf(data).filter(({ key }) => key !== "website") : [];
+  return (
+    <section className="status" aria-label="Status">
+      <p className={`status-website status-${state}`} role="status">
+        {isKnown ? websiteText(data.website) : connection === "connecting" ? "Connecting" : "No connection"}
+      </p>
+      <ul className="status-needs">
+        {needs.map(({ key, shape, title, tab, sort }) => (
+          <li key={key}>
+            <Link to={tab ? "/" : "/overview"} search={tab ? { tab, sort: sort ?? "newest" } : {}}>
+              <StateMark shape={shape} word={title} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <KeyHelp />
+    </section>
+  );
+}
+
+export function websiteText({ isRunning, lastSeenAt }: Overview["website"]): string {
+  if (isRunning) return "Website: running";
+  return lastSeenAt === null ? "Website: not running" : `Website: not running since ${formatTime(lastSeenAt)}`;
+}
