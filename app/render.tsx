@@ -104,9 +104,17 @@ async function renderHtml(
   parts: PageParts,
   context: RenderContext,
 ): Promise<string> {
+  const failures: unknown[] = [];
   const { prelude } = await prerenderToNodeStream(
     <Document screen={screen} canonicalPath={canonicalPath} parts={parts} context={context} />,
-    { onError: () => {} },
+    {
+      onError: (error) => void failures.push(error),
+      // All of the page in its place: React would move large parts that load their script later to its end, and put them
+      // back by a script.
+      progressiveChunkSize: Number.POSITIVE_INFINITY,
+    },
   );
+  // React leaves out a part that loads its script later when it fails.
+  if (failures.length > 0) throw failures[0];
   return text(prelude);
 }

@@ -9,6 +9,8 @@ export interface Factor {
   link: string;
   /** The rows of the source that `kgPerUnit` is the sum of, by their ids. */
   rows: Readonly<Record<string, number>>;
+  /** Where the source has several figures for what was asked: the lowest and the highest, and what they are for. */
+  range?: { low: number; high: number; between: string };
 }
 
 /** When the UK Government publishes the next year's factors, at the latest. */
@@ -41,6 +43,11 @@ function desnz(unit: Factor["unit"], rows: Factor["rows"], boundary = "burning t
   return { kgPerUnit, unit, boundary, year: 2026, source: DESNZ, link: DESNZ_LINK, rows };
 }
 
+/** With the lowest and the highest figure of the source for the same thing. */
+function withRange(factor: Factor, between: string, low: Factor, high: Factor): Factor {
+  return { ...factor, range: { low: low.kgPerUnit, high: high.kgPerUnit, between } };
+}
+
 const naturalGas = desnz("kWh", { "1_100_1004_6_1": 0.18231, "11_100_1004_6_1": 0.03021 });
 const heatingOil = desnz("litre", { "1_101_1010_8_1": 2.54016, "11_101_1010_8_1": 0.53078 });
 const lpg = desnz("litre", { "1_100_1003_8_1": 1.55713, "11_100_1003_8_1": 0.18551 });
@@ -53,11 +60,17 @@ export const CAR = {
   hybrid: desnz("km", { "4_301_3071_4_1": 0.12961, "26_904_3071_4_1": 0.03315 }),
 } as const;
 
+const averageBus = desnz("passenger km", { "25_314_3145_11_1": 0.10151, "26_910_3145_11_1": 0.02649 });
+const londonBus = desnz("passenger km", { "25_314_3144_11_1": 0.0636, "26_910_3144_11_1": 0.01821 });
+const otherBus = desnz("passenger km", { "25_314_3143_11_1": 0.12552, "26_910_3143_11_1": 0.03174 });
+const regularTaxi = desnz("passenger km", { "25_313_3141_11_1": 0.14861, "26_909_3141_11_1": 0.03697 });
+const blackCab = desnz("passenger km", { "25_313_3142_11_1": 0.20402, "26_909_3142_11_1": 0.0509 });
+
 export const PUBLIC_TRANSPORT = {
   railKm: desnz("passenger km", { "25_315_3147_11_1": 0.03092, "26_911_3147_11_1": 0.00897 }),
   coachKm: desnz("passenger km", { "25_314_3146_11_1": 0.03948, "26_910_3146_11_1": 0.00656 }),
-  busKm: desnz("passenger km", { "25_314_3145_11_1": 0.10151, "26_910_3145_11_1": 0.02649 }),
-  taxiKm: desnz("passenger km", { "25_313_3141_11_1": 0.14861, "26_909_3141_11_1": 0.03697 }),
+  busKm: withRange(averageBus, "buses in London and elsewhere in the UK", londonBus, otherBus),
+  taxiKm: withRange(regularTaxi, "a regular taxi and a black cab", regularTaxi, blackCab),
 } as const;
 
 const flight = (rows: Factor["rows"]) =>
@@ -71,10 +84,23 @@ export const SHORT_FLIGHT = {
   business: flight({ "21_316_3166_11_1": 0.18863, "22_912_3166_11_1": 0.03373 }),
 } as const;
 
+/** The source counts less for a flight that neither starts nor ends in the UK. */
+const longFlight = (rows: Factor["rows"], elsewhere: Factor["rows"]) =>
+  withRange(flight(rows), "long flights elsewhere and those to or from the UK", flight(elsewhere), flight(rows));
+
 export const LONG_FLIGHT = {
-  economy: flight({ "21_316_3170_11_1": 0.11704, "22_912_3170_11_1": 0.02461 }),
-  premium: flight({ "21_316_3172_11_1": 0.18726, "22_912_3172_11_1": 0.03937 }),
-  business: flight({ "21_316_3174_11_1": 0.3394, "22_912_3174_11_1": 0.07137 }),
+  economy: longFlight(
+    { "21_316_3170_11_1": 0.11704, "22_912_3170_11_1": 0.02461 },
+    { "21_316_3180_11_1": 0.10916, "22_912_3180_11_1": 0.01656 },
+  ),
+  premium: longFlight(
+    { "21_316_3172_11_1": 0.18726, "22_912_3172_11_1": 0.03937 },
+    { "21_316_3182_11_1": 0.17465, "22_912_3182_11_1": 0.02649 },
+  ),
+  business: longFlight(
+    { "21_316_3174_11_1": 0.3394, "22_912_3174_11_1": 0.07137 },
+    { "21_316_3184_11_1": 0.31656, "22_912_3184_11_1": 0.04802 },
+  ),
   first: flight({ "21_316_3176_11_1": 0.46814, "22_912_3176_11_1": 0.09844 }),
 } as const;
 
@@ -130,5 +156,7 @@ export const HOTEL_ELSEWHERE: Factor = averageOf(Object.values(HOTEL));
 function averageOf(factors: readonly Factor[]): Factor {
   const rows = Object.assign({}, ...factors.map(({ rows }) => rows)) as Factor["rows"];
   const sum = factors.reduce((total, { kgPerUnit }) => total + kgPerUnit, 0);
-  return { ...hotel("", 0), rows, kgPerUnit: Math.round((sum / factors.length) * 10) / 10 };
+  const all = factors.map(({ kgPerUnit }) => kgPerUnit);
+  const range = { low: Math.min(...all), high: Math.max(...all), between: "hotels of different countries" };
+  return { ...hotel("", 0), rows, kgPerUnit: Math.round((sum / factors.length) * 10) / 10, range };
 }

@@ -52,7 +52,7 @@ export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`
 export const FIELD_PREFIX = "footprint.";
 
 export function optionLabel(option: string): string {
-  return option === "premium" ? "premium economy" : option;
+  return { premium: "premium economy", mi: "miles" }[option] ?? option;
 }
 
 /** Two significant figures: "4.2 t", "440 kg". More would promise what an estimate cannot keep. */
@@ -70,9 +70,9 @@ export function formatAbout(kg: number): string {
   return mass.startsWith("less") ? mass : `about ${mass}`;
 }
 
-/** "about 4.2 t CO2e a year". */
+/** "about 4.2 t CO₂e a year". */
 export function formatTotal(totalKg: number): string {
-  return `${formatAbout(totalKg)} CO2e a year`;
+  return `${formatAbout(totalKg)} CO₂e a year`;
 }
 
 /** An amount as it was understood. */

@@ -9,6 +9,7 @@ import {
   largestSaving,
   parseAmount,
   parseFootprint,
+  rangeOf,
 } from "./footprint.ts";
 import * as factors from "./footprint-factors.ts";
 import {
@@ -19,6 +20,7 @@ import {
   formatMass,
   formatTotal,
 } from "./footprint-fields.ts";
+import { reportHtml } from "./footprint-report.ts";
 
 const electricity = electricityTable();
 
@@ -77,6 +79,35 @@ describe("the figures", () => {
       expect(URL.canParse(factor.link) && factor.unit !== undefined && factor.boundary !== "").toBe(true);
       for (const id of Object.keys(factor.rows)) expect(id).toMatch(/^\d+_\d+_\d+_\d+_1$/);
     }
+  });
+
+  test.each([
+    // What the source has one figure for has no range.
+    [{ gasKwh: 1000, carKm: 10_000, shortFlights: 1 }, "", null],
+    [{ electricityKwh: 1000 }, "FR", null],
+    [{ longFlights: 1, longFlightClass: "first" }, "", null],
+    [{ hotelNights: 0 }, "", null],
+    [{ busKm: 1000 }, "", [81.81, 157.26]],
+    [{ taxiKm: 1000 }, "", [185.58, 254.92]],
+    [{ hotelNights: 10 }, "", [47, 1522]],
+    [{ hotelNights: 10 }, "GB", null],
+    [{ longFlights: 1 }, "", [1634.36, 1841.45]],
+    [{ longFlights: 1, longFlightClass: "premium" }, "", [2614.82, 2946.19]],
+    [{ longFlights: 1, longFlightClass: "business" }, "", [4739.54, 5340.01]],
+    [{ gasKwh: 1000, busKm: 1000, taxiKm: 1000 }, "", [479.91, 624.7]],
+  ])("the range of %j in %j is %j", (footprint, country, range) => {
+    const found = rangeOf(estimateOf(footprint, country), country, electricity);
+    expect(found && [found.lowKg, found.highKg]).toEqual(range);
+  });
+
+  test("without a country, the range of electricity is that between the grids of all countries", () => {
+    const grams = Object.values(electricity.countries).map(([gramsPerKwh]) => gramsPerKwh);
+    const range = rangeOf(estimateOf({ electricityKwh: 1000 }), "", electricity);
+    expect(range).toEqual({
+      lowKg: Math.min(...grams),
+      highKg: Math.max(...grams),
+      between: ["the grids of different countries"],
+    });
   });
 
   test("the electricity table has every country of the source, with its year", () => {
@@ -263,18 +294,38 @@ describe("numbers as people write them", () => {
 
 describe("the words", () => {
   test.each([
-    [4151.2, "about 4.2 t CO2e a year"],
-    [4000, "about 4.0 t CO2e a year"],
-    [996, "about 1.0 t CO2e a year"],
-    [994, "about 990 kg CO2e a year"],
-    [44.18, "about 44 kg CO2e a year"],
-    [4.42, "about 4.4 kg CO2e a year"],
-    [0.04, "less than 0.1 kg CO2e a year"],
-    [0, "about 0 kg CO2e a year"],
-    [12_345, "about 12 t CO2e a year"],
-    [1_234_567, "about 1,200 t CO2e a year"],
+    [4151.2, "about 4.2 t CO₂e a year"],
+    [4000, "about 4.0 t CO₂e a year"],
+    [996, "about 1.0 t CO₂e a year"],
+    [994, "about 990 kg CO₂e a year"],
+    [44.18, "about 44 kg CO₂e a year"],
+    [4.42, "about 4.4 kg CO₂e a year"],
+    [0.04, "less than 0.1 kg CO₂e a year"],
+    [0, "about 0 kg CO₂e a year"],
+    [12_345, "about 12 t CO₂e a year"],
+    [1_234_567, "about 1,200 t CO₂e a year"],
   ])("%d kg", (kg, words) => {
     expect(formatTotal(kg)).toBe(words);
+  });
+
+  test("what can be printed has inputs, factors, sources, date and total, and escapes what comes from elsewhere", () => {
+    const inputs = inputsOf({ electricityKwh: 2500, carKm: 8000, carUnit: "mi", hotelNights: 1 });
+    const sent = { inputs, country: "FR", countryName: "<b>France & co", reference: "BC-7K3Q-9M", date: new Date(0) };
+    const html = reportHtml(sent, electricity);
+    expect(html).not.toContain("<b>");
+    const text = html.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
+    for (const part of [
+      "about 2.8 t CO₂e a year",
+      "Sent on 1 January 1970 with message BC-7K3Q-9M . Before rounding: 2,788.78978752 kg CO₂e.",
+      "Electricity 2,500 kWh 0.04418 kg per kWh, &lt;b>France &amp; co 110 kg",
+      "Car 8,000 miles, petrol 0.20751 kg per km, UK average 2.7 t",
+      "Hotel 1 night 6.7 kg per night",
+      "UK Government (DESNZ) conversion factors 2026, v1.2 . Counted: burning the fuel, and producing it.",
+      "Ember, yearly electricity data, by co2.js of the Green Web Foundation , 2024. Counted:",
+      "Factor set: DESNZ 2026 v1.2; Ember",
+    ]) {
+      expect(text).toContain(part);
+    }
   });
 
   test("what was entered is listed as it was understood", () => {

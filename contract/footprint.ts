@@ -9,6 +9,7 @@ import {
   type Factor,
   HEATING,
   HOTEL,
+  HOTEL_COUNTRIES,
   HOTEL_ELSEWHERE,
   LONG_FLIGHT,
   PUBLIC_TRANSPORT,
@@ -42,6 +43,7 @@ const MAX_LENGTH = 100;
 const MAX_UNKNOWN_FIELDS = 5;
 const MAX_UNKNOWN_LENGTH = 40;
 
+export const HOTEL_AVERAGE = `average of ${HOTEL_COUNTRIES} countries`;
 const NO_SUCH_FIELD = "There is no such field in the estimate.";
 
 export type ParsedFootprint =
@@ -279,17 +281,47 @@ export function isDomestic({ shortFlightKm }: Pick<FootprintInputs, "shortFlight
 function gridFactor(country: string, electricity: ElectricityTable, unit: "kWh" | "km", kwhPerUnit: number) {
   const own = Object.hasOwn(electricity.countries, country) ? electricity.countries[country] : undefined;
   const [gramsPerKwh, year] = own ?? electricity.world;
+  // The table has hundredths of a gram: more digits are noise of the multiplication.
+  const kgOf = (grams: number) => Math.round(grams * kwhPerUnit * 1e5) / 1e8;
+  const all = own ? [] : Object.values(electricity.countries).map(([grams]) => grams);
+  const range = {
+    low: kgOf(Math.min(...all)),
+    high: kgOf(Math.max(...all)),
+    between: "the grids of different countries",
+  };
   const factor: Factor = {
-    // The table has hundredths of a gram: more digits are noise of the multiplication.
-    kgPerUnit: Math.round(gramsPerKwh * kwhPerUnit * 1e5) / 1e8,
+    kgPerUnit: kgOf(gramsPerKwh),
     unit,
     boundary: ELECTRICITY_BOUNDARY,
     year,
     source: EMBER,
     link: EMBER_LINK,
     rows: {},
+    ...(all.length > 0 && { range }),
   };
   return { factor, place: own ? country : null };
+}
+
+/**
+ * The total with the lowest and with the highest figures that the sources have for what was entered, and what these
+ * differ between. `null` where they have one figure for each amount.
+ */
+export function rangeOf(
+  { inputs, lines, totalKg }: FootprintEstimate,
+  country: string,
+  electricity: ElectricityTable,
+): { lowKg: number; highKg: number; between: string[] } | null {
+  const ranges = lines.flatMap(({ field, quantity, kg }) => {
+    const { range } = factorOf(field, inputs, country, electricity).factor;
+    if (!range || quantity === 0) return [];
+    return { low: quantity * range.low - kg, high: quantity * range.high - kg, between: range.between };
+  });
+  if (ranges.length === 0) return null;
+  return {
+    lowKg: withoutNoise(ranges.reduce((total, { low }) => total + low, totalKg)),
+    highKg: withoutNoise(ranges.reduce((total, { high }) => total + high, totalKg)),
+    between: [...new Set(ranges.map(({ between }) => between))],
+  };
 }
 
 /** By category, the largest first. */
@@ -335,12 +367,54 @@ export function largestSaving(
 
 /** What was entered, line by line: "Car" and "10,000 km, petrol". */
 export function describeInputs({ inputs, lines }: FootprintEstimate): { label: string; value: string; kg: number }[] {
-  return lines.map(({ field, kg }) => {
-    const { label } = AMOUNTS[field];
-    const unit = unitOf(field, inputs);
-    const amount = inputs[field] ?? 0;
-    const unitOfAmount = amount === 1 ? unit.replace(/s$/, "") : unit;
-    return { label, value: `${formatAmount(amount)} ${unitOfAmount}${detailsOf(field, inputs)}`, kg };
+  return lines.map(({ field, kg }) => ({ label: AMOUNTS[field].label, value: amountText(field, inputs), kg }));
+}
+
+function amountText(field: AmountField, inputs: FootprintInputs): string {
+  const unit = unitOf(field, inputs);
+  const amount = inputs[field] ?? 0;
+  return `${formatAmount(amount)} ${amount === 1 ? unit.replace(/s$/, "") : unit}${detailsOf(field, inputs)}`;
+}
+
+/** A line of an estimate in words: what was entered, what it was multiplied by, and where that can be looked up. */
+export interface ExplainedLine {
+  label: string;
+  /** "10,000 km, petrol". */
+  value: string;
+  kg: number;
+  /** In kg for each `unit`. */
+  kgPerUnit: string;
+  unit: string;
+  where: string;
+  boundary: string;
+  source: string;
+  link: string;
+  year: number;
+}
+
+export function explainLines(
+  { inputs, lines }: FootprintEstimate,
+  country: string,
+  countryName: string,
+  electricity: ElectricityTable,
+): ExplainedLine[] {
+  return lines.map(({ field, place, kg }) => {
+    const { factor } = factorOf(field, inputs, country, electricity);
+    const average = field === "hotelNights" ? HOTEL_AVERAGE : "world average";
+    const isDomesticLine = field === "shortFlights" && isDomestic(inputs);
+    const uk = isDomesticLine ? "domestic flights in the UK, average passenger" : "UK average";
+    return {
+      label: AMOUNTS[field].label,
+      value: amountText(field, inputs),
+      kg,
+      kgPerUnit: formatAmount(factor.kgPerUnit),
+      unit: factor.unit,
+      where: place === undefined ? uk : (place && countryName) || average,
+      boundary: factor.boundary,
+      source: factor.source,
+      link: factor.link,
+      year: factor.year,
+    };
   });
 }
 

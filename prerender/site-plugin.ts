@@ -22,6 +22,11 @@ const SCRIPTS = { film: "app/film.ts", contact: "app/client.tsx" } as const;
 const PAGES_MODULE = "virtual:pages";
 const PAGES_MODULE_ID = `\0${PAGES_MODULE}`;
 
+/** Most of React runs at once: Chromium then compiles it beside the main thread, which a slow phone needs for its user. */
+function postBanner({ name }: { name: string }): string {
+  return name === "contact" ? "//# allFunctionsCalledOnLoad" : "";
+}
+
 interface SiteFolders {
   /** Of the `.mdx` files that are pages. */
   pagesDir?: string;
@@ -80,7 +85,7 @@ function sitePlugin(pagesDir: string, outDir: string): Plugin {
               outDir: draftDir,
               emptyOutDir: true,
               manifest: ".scripts.json",
-              rolldownOptions: { input: SCRIPTS },
+              rolldownOptions: { input: SCRIPTS, output: { postBanner } },
             },
           },
           ssr: {

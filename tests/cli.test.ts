@@ -139,7 +139,7 @@ describe("on SQLite", () => {
         "Country:           GB",
         "Kept until:        -",
         "",
-        "Footprint estimate: about 2.2 t CO2e a year",
+        "Footprint estimate: about 2.2 t CO₂e a year",
         "  Car    10,000 km, petrol  2.1 t",
         "  Hotel  2 nights           79 kg",
         "  An average of countries was used for: Hotel.",

@@ -312,13 +312,18 @@ describe("a form without script", () => {
     const { totalKg } = estimateOf({ carKm: 10_000 });
     const location = String(answer.headers.location);
     expect(location).toMatch(
-      /^\/contact\?reference=BC-\w{4}-\w{2}&footprint=[\d.]+&understood=[^&#]+&code=[\w-]{16}#message-sent$/,
+      /^\/contact\?reference=BC-\w{4}-\w{2}&footprint=[\d.]+&inputs=[^&#]+&country=\w*&date=[\d-]+&code=[\w-]{16}#message-sent$/,
     );
     expect(location).toContain(`&footprint=${totalKg}&`);
     expect((await subject.store.list({}))[0]?.footprint?.totalKg).toBe(totalKg);
     const reference = /BC-\w{4}-\w{2}/.exec(location)?.[0];
-    expect(await pageAt(location)).toContain(
-      `Your reference is <b>${reference}</b>. Your estimate: about 2.1 t CO2e a year. We understood: Car: 10,000 km, petrol.</span>`,
+    const page = await pageAt(location);
+    expect(page).toContain(
+      `Your reference is <b>${reference}</b>. We received your estimate too: about 2.1 t CO₂e a year. <a href="#sent-estimate">See and print it</a>.</span>`,
+    );
+    const report = /<div id="sent-estimate"[^>]*>(.*?)<\/div>/.exec(page)?.[1]?.replaceAll(/<[^>]+>/g, " ");
+    expect(report?.replaceAll(/\s+/g, " ")).toContain(
+      "Car 10,000 km, petrol 0.20751 kg per km, UK average 2.1 t Sources UK Government (DESNZ) conversion factors 2026",
     );
   });
 
@@ -383,7 +388,7 @@ describe("a form without script", () => {
     expect(answer.headers.location).toMatch(/^https:\/\/pages\.example\/contact\?reference=/);
     const estimated = await form({ ...BODY, "footprint.busKm": "1000" }, app, { origin: "https://pages.example" });
     expect(estimated.headers.location).toMatch(
-      /^https:\/\/pages\.example\/contact\?reference=BC-\w{4}-\w{2}&footprint=128&understood=[^&#]+&code=[\w-]{16}#message-sent$/,
+      /^https:\/\/pages\.example\/contact\?reference=BC-\w{4}-\w{2}&footprint=128&inputs=[^&#]+&country=\w*&date=[\d-]+&code=[\w-]{16}#message-sent$/,
     );
   });
 });

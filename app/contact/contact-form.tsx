@@ -4,7 +4,7 @@ import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
 import { rememberCountry, restoreCountry, useCountries } from "./countries.ts";
 import { EmailSuggestion } from "./email-suggestion.tsx";
 import { Select, TextArea, TextField } from "./field.tsx";
-import { type FootprintHandle, FootprintPart } from "./footprint-part.tsx";
+import { EnclosedEstimate, FORM_TITLE_ID, type FootprintHandle, FootprintPart } from "./footprint-part.tsx";
 import { ErrorSummary, FormAlert } from "./form-alert.tsx";
 import { fieldErrors, nextState, START } from "./form-state.ts";
 import { createIdempotencyKey, sendMessage } from "./send-message.ts";
@@ -31,6 +31,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   const form = useRef<HTMLFormElement>(null);
   const summary = useRef<HTMLDivElement>(null);
   const footprint = useRef<FootprintHandle>(null);
+  const [enclosed, setEnclosed] = useState<string | null>(null);
   // The estimate is read from uncontrolled fields; a new number here makes it read them again.
   const [, countEdit] = useReducer((count: number) => count + 1, 0);
   // From the press until its outcome is shown. A ref, because a second press may come before React has rendered the first.
@@ -80,7 +81,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
       if (answer.success) {
         keepsEdits = clear(form, sent);
         rememberCountry(form.country.value);
-        if (!keepsEdits) footprint.current?.close();
+        footprint.current?.finish(answer.reference, keepsEdits);
         setLeftEmail("");
       }
       dispatch({ type: "answered", answer, keepsEdits });
@@ -114,12 +115,20 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   }
 
   const field = (name: ContactField, label: string) => ({ name, label, error: errors[name] });
-  const part = { form, formId: FORM_ID, electricityUrl, errors, onEdit: edit, onBlur: countEdit };
+  const part = {
+    form,
+    formId: FORM_ID,
+    electricityUrl,
+    errors,
+    onEdit: edit,
+    onBlur: countEdit,
+    onEnclose: setEnclosed,
+  };
   return (
     <>
       <FootprintPart ref={footprint} {...part} />
-      <section className="contact-panel" aria-labelledby="form-title">
-        <h2 id="form-title">Send us a Message</h2>
+      <section className="contact-panel" aria-labelledby={FORM_TITLE_ID}>
+        <h2 id={FORM_TITLE_ID}>Send us a Message</h2>
         <ErrorSummary ref={summary} state={state} onPick={focusField} />
         <form
           ref={form}
@@ -132,6 +141,13 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
           onSubmit={submit}
           onInput={({ target }) => edit((target as HTMLInputElement).name)}
         >
+          {enclosed !== null && (
+            <EnclosedEstimate
+              total={enclosed}
+              onEdit={() => footprint.current?.open()}
+              onRemove={() => footprint.current?.remove()}
+            />
+          )}
           <p className="form-note">Fields marked with an asterisk are required.</p>
           <TextField {...field("name", "Name")} autoComplete="name" />
           <TextField

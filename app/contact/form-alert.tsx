@@ -1,6 +1,12 @@
 import type { ReactNode, Ref } from "react";
 import { formatTotal } from "../../contract/footprint-fields.ts";
-import { ALERT_ID, PROBLEMS_SLOT, problemsOf, REFERENCE_SLOT_ID } from "../../contract/send-email-answer.ts";
+import {
+  ALERT_ID,
+  PROBLEMS_SLOT,
+  problemsOf,
+  REFERENCE_SLOT_ID,
+  SENT_ESTIMATE_ID,
+} from "../../contract/send-email-answer.ts";
 import { type FormState, START } from "./form-state.ts";
 
 const TEXT = {
@@ -69,7 +75,8 @@ export function FormAlert({ state, apiBase }: { state: FormState; apiBase: strin
                 {state.totalKg !== null && (
                   <>
                     {" "}
-                    We received your estimate too: <span data-fact="total">{formatTotal(state.totalKg)}</span>.
+                    We received your estimate too: <span data-fact="total">{formatTotal(state.totalKg)}</span>.{" "}
+                    <a href={`#${SENT_ESTIMATE_ID}`}>See and print it</a>.
                   </>
                 )}
               </>

@@ -2,7 +2,8 @@ import { ContactEmail } from "../components/links.tsx";
 import { ContactForm, FORM_ROOT_ID } from "../contact/contact-form.tsx";
 import type { RenderContext, Screen } from "../screen.ts";
 import { site } from "../site.ts";
-import styles from "../styles/contact.css?inline";
+import formStyles from "../styles/contact.css?inline";
+import estimateStyles from "../styles/estimate.css?inline";
 
 export const contact: Screen = {
   name: "contact",
@@ -10,7 +11,7 @@ export const contact: Screen = {
   headline: "Get in Touch",
   description: `Ask ${site.brand} about carbon offsetting and renewable energy credits. We answer by e-mail.`,
   isIndexed: true,
-  styles,
+  styles: formStyles + estimateStyles,
   script: "contact",
   fetches: ({ countriesUrl }) => [{ kind: "data", urls: [countriesUrl] }],
   render: (context) => <Contact {...context} />,

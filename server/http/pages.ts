@@ -1,12 +1,18 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
+import { countryName } from "../../contract/country-name.ts";
+import type { ElectricityTable } from "../../contract/footprint.ts";
 import { formatTotal } from "../../contract/footprint-fields.ts";
+import { reportHtml } from "../../contract/footprint-report.ts";
 import {
   PROBLEMS_SLOT,
   REFERENCE_SLOT_ID,
   SENT_ALERT_HIDDEN,
   SENT_ALERT_SHOWN,
+  SENT_ESTIMATE_HIDDEN,
+  SENT_ESTIMATE_ID,
+  SENT_ESTIMATE_SHOWN,
 } from "../../contract/send-email-answer.ts";
 import type { Build, ServedFile } from "./build-files.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
@@ -59,7 +65,7 @@ export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8A
       if (file === comingSoon || file === failure) continue;
       const slots = slotsOf(file);
       scope.get(file.url, (request, reply) => {
-        const html = slots && withResult(slots, request.url.split("?")[1], clientKey);
+        const html = slots && withResult(slots, request.url.split("?")[1], clientKey, build.manifest.electricity);
         if (html) sendHtml(reply.raw, 200, file, html);
         else sendFile(reply.raw, file, build.headers);
       });
@@ -123,6 +129,8 @@ function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: stri
 
 /** Right behind a slot's tag; of the problems also what the slot holds, which they replace. */
 const REFERENCE_PLACE = new RegExp(`(?<=<span id="${REFERENCE_SLOT_ID}">)`);
+/** First the attributes of the estimate's place, which are others where it is shown, then the reference's. */
+const SENT_PLACES = new RegExp(`${SENT_ESTIMATE_HIDDEN}|${REFERENCE_PLACE.source}`);
 const PROBLEMS_PLACE = new RegExp(`(?<=<span ${PROBLEMS_SLOT}="">)[^<]*`);
 
 /** A page in parts, between which something is filled in. */
@@ -135,7 +143,7 @@ function slotsOf(file: ServedFile): { sent: CutPage; problems: CutPage } | null 
   if (!REFERENCE_PLACE.test(html)) return null;
   const cutAt = (page: string, place: RegExp) => page.split(place).map((part) => Buffer.from(part));
   return {
-    sent: cutAt(html.replace(SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN), REFERENCE_PLACE),
+    sent: cutAt(html.replace(SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN), SENT_PLACES),
     problems: cutAt(html, PROBLEMS_PLACE),
   };
 }
@@ -145,19 +153,24 @@ function withResult(
   slots: NonNullable<ReturnType<typeof slotsOf>>,
   query: string | undefined,
   clientKey: Uint8Array,
+  electricity: ElectricityTable,
 ): Buffer[] | null {
   if (!query) return null;
   const parameters = new URLSearchParams(query);
-  const fill = (page: CutPage, text: string) =>
-    page.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from(text), part]));
+  const fill = (page: CutPage, ...texts: string[]) =>
+    page.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from(texts[index - 1] ?? texts[0] ?? ""), part]));
   const sent = readSent(parameters, clientKey);
   const problems = readProblems(parameters, clientKey);
   if (!sent) return problems ? fill(slots.problems, problems) : null;
   const { reference, estimate } = sent;
   const words = estimate
-    ? ` Your estimate: ${formatTotal(estimate.totalKg)}. We understood: ${estimate.understood}.`
+    ? ` We received your estimate too: ${formatTotal(estimate.totalKg)}. <a href="#${SENT_ESTIMATE_ID}">See and print it</a>.`
     : "";
-  return fill(slots.sent, `Your reference is <b>${reference}</b>.${words}`);
+  const report = estimate
+    ? SENT_ESTIMATE_SHOWN +
+      reportHtml({ ...estimate, countryName: countryName(estimate.country), reference }, electricity)
+    : SENT_ESTIMATE_HIDDEN;
+  return fill(slots.sent, report, `Your reference is <b>${reference}</b>.${words}`);
 }
 
 function sendText(response: ServerResponse, status: number, text: string, headers: Build["headers"]): void {

@@ -4,7 +4,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import {
-  describeInputs,
   type ElectricityTable,
   estimateFootprint,
   isFootprintField,
@@ -158,8 +157,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
   );
   recordAcceptance(request, meter, acceptance);
   const succeed = (reference: string) => {
-    const understood = footprint ? describeInputs(footprint).map(({ label, value }) => `${label}: ${value}`) : [];
-    const estimate = footprint && { totalKg: footprint.totalKg, understood: understood.join("; ") };
+    const estimate = footprint && { ...footprint, country: message.country, date: new Date() };
     const body: SendEmailAnswer = { success: true, reference };
     if (footprint) body.footprint = { totalKg: footprint.totalKg };
     return answer(request, reply, store.clientKey, 200, body, { reference, estimate });

@@ -2,15 +2,23 @@ import { expect, test } from "vitest";
 import { problemsQuery, readProblems, readSent, sentQuery } from "./sent-result.ts";
 
 const KEY = new Uint8Array(32).fill(7);
-const SENT = { reference: "BC-7K3Q-9M", estimate: { totalKg: 1234.5, understood: "Car: 8,000 miles, petrol" } };
+const INPUTS = {
+  carKm: 8000,
+  carUnit: "mi",
+  carFuel: "petrol",
+  shortFlightKm: 1500,
+  shortFlightClass: "economy",
+  longFlightKm: 6500,
+  longFlightClass: "economy",
+} as const;
+const ESTIMATE = { totalKg: 1234.5, inputs: INPUTS, country: "GB", date: new Date("2026-11-16") };
+const SENT = { reference: "BC-7K3Q-9M", estimate: ESTIMATE };
 
 test("what was sent is read back", () => {
   expect(readSent(new URLSearchParams(sentQuery(SENT, KEY)), KEY)).toEqual(SENT);
   const plain = { ...SENT, estimate: null };
   expect(readSent(new URLSearchParams(sentQuery(plain, KEY)), KEY)).toEqual(plain);
-  expect(sentQuery({ ...SENT, estimate: { totalKg: 1e-9, understood: "" } }, KEY)).toContain(
-    "footprint=0.00000000100000",
-  );
+  expect(sentQuery({ ...SENT, estimate: { ...ESTIMATE, totalKg: 1e-9 } }, KEY)).toContain("footprint=0.00000000100000");
 });
 
 test("nothing is read of a query that was made up, changed, or made with another key", () => {
@@ -22,7 +30,9 @@ test("nothing is read of a query that was made up, changed, or made with another
   expect(changed((query) => query.set("reference", "BC-0000-00"))).toBeNull();
   expect(changed((query) => query.set("footprint", "1"))).toBeNull();
   expect(changed((query) => query.delete("footprint"))).toBeNull();
-  expect(changed((query) => query.set("understood", "Nothing"))).toBeNull();
+  expect(changed((query) => query.set("inputs", "{}"))).toBeNull();
+  expect(changed((query) => query.set("country", "FR"))).toBeNull();
+  expect(changed((query) => query.set("date", "2020-01-01"))).toBeNull();
   expect(changed((query) => query.delete("code"))).toBeNull();
   expect(readSent(new URLSearchParams(sentQuery(SENT, KEY)), new Uint8Array(32))).toBeNull();
 });

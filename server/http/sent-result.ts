@@ -1,13 +1,17 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import type { FootprintInputs } from "../../contract/footprint-fields.ts";
 import { FOOTPRINT_PARAMETER, REFERENCE_PARAMETER } from "../../contract/send-email-answer.ts";
 
 /** What a visitor without script is told after a post. It travels in the address of the page that says so. */
 export interface SentResult {
   reference: string;
-  estimate: { totalKg: number; understood: string } | null;
+  estimate: { totalKg: number; inputs: FootprintInputs; country: string; date: Date } | null;
 }
 
-const UNDERSTOOD_PARAMETER = "understood";
+/** Beside the total: what it was computed from, so that the page can show how. */
+const INPUTS_PARAMETER = "inputs";
+const COUNTRY_PARAMETER = "country";
+const DATE_PARAMETER = "date";
 const PROBLEMS_PARAMETER = "problems";
 const CODE_PARAMETER = "code";
 
@@ -16,7 +20,9 @@ export function sentQuery({ reference, estimate }: SentResult, key: Uint8Array):
   const query = new URLSearchParams({ [REFERENCE_PARAMETER]: reference });
   if (estimate) {
     query.set(FOOTPRINT_PARAMETER, plainDecimal(estimate.totalKg));
-    query.set(UNDERSTOOD_PARAMETER, estimate.understood);
+    query.set(INPUTS_PARAMETER, JSON.stringify(estimate.inputs));
+    query.set(COUNTRY_PARAMETER, estimate.country);
+    query.set(DATE_PARAMETER, estimate.date.toISOString().slice(0, 10));
   }
   query.set(CODE_PARAMETER, codeOf(query, key));
   return query.toString();
@@ -34,8 +40,11 @@ export function readSent(query: URLSearchParams, key: Uint8Array): SentResult | 
   const reference = query.get(REFERENCE_PARAMETER);
   if (reference === null || !isOurs(query, key)) return null;
   const totalKg = query.get(FOOTPRINT_PARAMETER);
-  const understood = query.get(UNDERSTOOD_PARAMETER) ?? "";
-  return { reference, estimate: totalKg === null ? null : { totalKg: Number(totalKg), understood } };
+  if (totalKg === null) return { reference, estimate: null };
+  const inputs = JSON.parse(query.get(INPUTS_PARAMETER) ?? "") as FootprintInputs;
+  const country = query.get(COUNTRY_PARAMETER) ?? "";
+  const date = new Date(query.get(DATE_PARAMETER) ?? "");
+  return { reference, estimate: { totalKg: Number(totalKg), inputs, country, date } };
 }
 
 /** Null unless `problemsQuery` made the query. */
@@ -50,8 +59,8 @@ function isOurs(query: URLSearchParams, key: Uint8Array): boolean {
 }
 
 function codeOf(query: URLSearchParams, key: Uint8Array): string {
-  const names = [REFERENCE_PARAMETER, FOOTPRINT_PARAMETER, UNDERSTOOD_PARAMETER, PROBLEMS_PARAMETER];
-  const parts = names.map((name) => query.get(name));
+  const names = [REFERENCE_PARAMETER, FOOTPRINT_PARAMETER, INPUTS_PARAMETER, COUNTRY_PARAMETER, DATE_PARAMETER];
+  const parts = [...names, PROBLEMS_PARAMETER].map((name) => query.get(name));
   return createHmac("sha256", key)
     .update(JSON.stringify(["sent", ...parts]))
     .digest("base64url")

@@ -56,7 +56,7 @@ it("writes an estimate before the visitor's words: inputs, total, factors, and t
     [
       "Country: Germany (DE)",
       "",
-      "Footprint estimate: about 5.4 t CO2e a year",
+      "Footprint estimate: about 5.4 t CO₂e a year",
       "Electricity: 3,000 kWh (1.4 t)",
       "Car: 10,000 km, petrol (2.1 t)",
       "Long return flights: 1 flight of 6,500 km each way, economy (1.8 t)",
@@ -71,7 +71,7 @@ it("writes an estimate before the visitor's words: inputs, total, factors, and t
     ].join("\n"),
   );
   expect(html).toContain(
-    "</table>\n<p><b>Footprint estimate: about 5.4 t CO2e a year</b><br>An average of countries was used for: " +
+    "</table>\n<p><b>Footprint estimate: about 5.4 t CO₂e a year</b><br>An average of countries was used for: " +
       `Electricity, Hotel.<br>Computed with: ${footprint.factorSet}.<br>An estimate, not a certificate.</p>\n` +
       '<table cellpadding="4"><tr><th align="left">Electricity</th><td>3,000 kWh</td><td>1.4 t</td></tr>',
   );

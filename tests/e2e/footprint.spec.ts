@@ -1,6 +1,6 @@
 import { expect, type Page } from "@playwright/test";
 import { expectNoViolations } from "../support/axe.ts";
-import { fillForm, openForm, VISITOR } from "../support/contact.ts";
+import { fillForm, holdScript, openForm, VISITOR } from "../support/contact.ts";
 import { test } from "../support/site.ts";
 
 const part = (page: Page) => page.locator("details.footprint");
@@ -8,12 +8,22 @@ const amount = (page: Page, name: string) => page.locator(`[id="footprint.${name
 const total = (page: Page) => part(page).locator(".footprint-total strong");
 const categories = (page: Page) => part(page).locator(".footprint-bars li > span:first-child");
 const announcement = (page: Page) => part(page).getByRole("status");
+const addMore = (page: Page) => part(page).locator("summary", { hasText: "Add more" });
+const flightDetails = (page: Page) => part(page).locator("summary", { hasText: "Distance and class" });
+const enclosed = (page: Page) => page.locator(".enclosed");
 
 /** Opens the contact page with the part open and ready to compute. */
 async function openPart(page: Page): Promise<void> {
   await openForm(page);
   await part(page).locator("summary").first().click();
   await expect(part(page).getByText("Your estimate appears here as you type.")).toBeVisible();
+}
+
+/** With everything unfolded. */
+async function openAll(page: Page): Promise<void> {
+  await openPart(page);
+  await flightDetails(page).click();
+  await addMore(page).click();
 }
 
 test("the home page's button leads to the open part; until somebody opens it, nothing of it is fetched", async ({
@@ -32,6 +42,9 @@ test("the home page's button leads to the open part; until somebody opens it, no
   await expect(page).toHaveURL(/\/contact#footprint$/);
   await expect(part(page).getByText("Your estimate appears here as you type.")).toBeVisible();
   await expect(part(page).getByRole("heading", { name: "Estimate your footprint" })).toBeInViewport();
+  await expect(
+    part(page).getByRole("heading", { name: "About how much CO₂e do you emit in a year?" }),
+  ).toBeInViewport();
   expect(fetched.map((path) => path.replace(/-[\w-]{8}\./, ".")).sort()).toEqual([
     "/assets/electricity.json",
     "/assets/footprint-estimate.js",
@@ -41,27 +54,32 @@ test("the home page's button leads to the open part; until somebody opens it, no
 test("while somebody types: total, bars, the largest saving, the country's figures, sources; and it can be removed", async ({
   page,
 }) => {
-  await openPart(page);
+  await openAll(page);
   await test.step("there is no total until something was entered, and 0 is something", async () => {
     await expect(total(page)).toHaveCount(0);
     await amount(page, "shortFlightKm").fill("900");
     await expect(total(page)).toHaveCount(0);
     await amount(page, "railKm").fill("0");
-    await expect(total(page)).toHaveText("about 0 kg CO2e a year");
+    await expect(total(page)).toHaveText("about 0 kg CO₂e a year");
     await amount(page, "railKm").fill("");
     await expect(total(page)).toHaveCount(0);
   });
 
   await test.step("the world's average stands in for no country, and the page says so", async () => {
     await amount(page, "electricityKwh").fill("1 500 kWh");
-    await expect(total(page)).toHaveText("about 710 kg CO2e a year");
+    await expect(total(page)).toHaveText("about 710 kg CO₂e a year");
     await expect(part(page)).toContainText("Read as 1,500 kWh");
     await expect(part(page)).toContainText("Computed with the world’s average for electricity");
-    await page.getByLabel("Country", { exact: true }).selectOption("FR");
-    await expect(total(page)).toHaveText("about 66 kg CO2e a year");
+    await expect(part(page)).toContainText(
+      /From \d+ kg to [\d.]+ t, since the sources have different figures for the grids of different countries\./,
+    );
+    await page.getByLabel("Your country").selectOption("FR");
+    await expect(page.getByLabel("Country", { exact: true })).toHaveValue("FR");
+    await expect(total(page)).toHaveText("about 66 kg CO₂e a year");
     await expect(part(page)).not.toContainText("average for electricity");
     await page.getByLabel("Country", { exact: true }).selectOption("AQ");
-    await expect(total(page)).toHaveText("about 710 kg CO2e a year");
+    await expect(total(page)).toHaveText("about 710 kg CO₂e a year");
+    await expect(page.getByLabel("Your country")).toHaveValue("AQ");
     await expect(part(page)).toContainText("there are no figures for Antarctica");
     await page.getByLabel("Country", { exact: true }).selectOption("FR");
   });
@@ -70,8 +88,9 @@ test("while somebody types: total, bars, the largest saving, the country's figur
     await amount(page, "carKm").fill("10,000");
     await amount(page, "longFlights").fill("2");
     await amount(page, "longFlightClass").selectOption("business");
-    await expect(total(page)).toHaveText("about 13 t CO2e a year");
+    await expect(total(page)).toHaveText("about 13 t CO₂e a year");
     await expect(categories(page)).toHaveText(["Flights", "Car", "Electricity"]);
+    await expect(part(page)).toContainText("The largest part: Flights, 83 % of it.");
     await expect(part(page)).toContainText(
       "Of the changes we compared, this one saves most: economy class on the long flights, about 7.0 t a year.",
     );
@@ -83,14 +102,14 @@ test("while somebody types: total, bars, the largest saving, the country's figur
   });
 
   await test.step("miles are converted, and the page shows how", async () => {
-    await page.getByLabel("Distance in miles").check();
+    await amount(page, "carUnit").selectOption("miles");
     await expect(part(page)).toContainText("Read as 10,000 miles (16,093 km)");
     await expect(part(page).locator(".footprint-bars li", { hasText: "Car" })).toContainText("3.3 t");
     await amount(page, "carKm").fill("far");
     await amount(page, "carKm").blur();
     await expect(amount(page, "carKm")).toHaveAccessibleDescription("Enter a number of miles, such as 1,500 or 12.5.");
     await amount(page, "carKm").fill("10,000");
-    await page.getByLabel("Distance in miles").uncheck();
+    await amount(page, "carUnit").selectOption("km");
   });
 
   await test.step("a number that can be read in two ways is asked about, and a doubtful flight questioned", async () => {
@@ -113,7 +132,7 @@ test("while somebody types: total, bars, the largest saving, the country's figur
   await test.step("each factor with its year and source is a click away", async () => {
     await part(page).getByText("Factors and sources").click();
     const electricity = part(page).getByRole("listitem").filter({ hasText: "per kWh" });
-    await expect(electricity).toContainText("0.04418 kg CO2e per kWh, France.");
+    await expect(electricity).toContainText("0.04418 kg CO₂e per kWh, France.");
     await expect(electricity).toContainText("2024");
     const car = part(page).getByRole("listitem").filter({ hasText: "Car:" });
     await expect(car).toContainText("UK Government (DESNZ) conversion factors 2026, v1.2.");
@@ -141,7 +160,9 @@ test("while somebody types: total, bars, the largest saving, the country's figur
   });
 });
 
-test("a total is announced once somebody has stopped typing, not with every key", async ({ page }) => {
+test("a total is announced once somebody has stopped typing, not with every key; so is what cannot be read", async ({
+  page,
+}) => {
   await openPart(page);
   const said: string[] = [];
   await page.exposeFunction("say", (text: string) => said.push(text));
@@ -153,8 +174,13 @@ test("a total is announced once somebody has stopped typing, not with every key"
     });
   });
   await amount(page, "gasKwh").pressSequentially("12000", { delay: 30 });
-  await expect(announcement(page)).toHaveText("about 2.6 t CO2e a year");
-  expect(said).toEqual(["about 2.6 t CO2e a year"]);
+  await expect(announcement(page)).toHaveText("Your estimate: about 2.6 t CO₂e a year");
+  expect(said).toEqual(["Your estimate: about 2.6 t CO₂e a year"]);
+  await amount(page, "gasKwh").fill("a lot");
+  await amount(page, "gasKwh").blur();
+  await expect(announcement(page)).toHaveText("Natural gas: Enter a number of kWh, such as 1,500 or 12.5.");
+  await expect(announcement(page)).toHaveAttribute("aria-live", "polite");
+  await expect(announcement(page)).toHaveAttribute("aria-atomic", "true");
 });
 
 test.describe("what cannot be used", () => {
@@ -205,7 +231,7 @@ test.describe("when its figures do not load", () => {
     const answer = page.waitForResponse("**/send-email");
     await page.getByRole("button", { name: "Submit" }).click();
     expect(await (await answer).json()).toMatchObject({ success: true, footprint: { totalKg: 212.52 } });
-    await expect(page.getByRole("status").filter({ visible: true })).toContainText("about 210 kg CO2e a year");
+    await expect(page.getByRole("status").filter({ visible: true })).toContainText("about 210 kg CO₂e a year");
   });
 });
 
@@ -214,30 +240,156 @@ test("by keyboard alone: open, enter, choose, read, send; what was typed survive
   await part(page).locator("summary").first().focus();
   await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
+  await expect(page.getByLabel("Your country")).toBeFocused();
+  await page.keyboard.press("Tab");
   await expect(amount(page, "electricityKwh")).toBeFocused();
   await page.keyboard.type("2000");
   await page.keyboard.press("Tab");
   await expect(amount(page, "gasKwh")).toBeFocused();
-  await expect(total(page)).toHaveText("about 950 kg CO2e a year");
-  for (const name of ["heatingOilLitres", "lpgLitres", "carKm", "carFuel"]) {
+  await expect(total(page)).toHaveText("about 950 kg CO₂e a year");
+  for (const [name, key, value] of [
+    ["carKm", "1", "1"],
+    ["carUnit", "m", "mi"],
+    ["carFuel", "e", "electric"],
+  ] as const) {
     await page.keyboard.press("Tab");
     await expect(amount(page, name)).toBeFocused();
+    await page.keyboard.press(key);
+    await expect(amount(page, name)).toHaveValue(value);
   }
-  await page.keyboard.press("e");
-  await expect(amount(page, "carFuel")).toHaveValue("electric");
   await amount(page, "carKm").fill("10000");
-  await page.getByLabel("Distance in miles").check();
-  await expect(total(page)).toHaveText("about 2.5 t CO2e a year");
+  await amount(page, "longFlights").focus();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await expect(addMore(page)).toBeFocused();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  await expect(amount(page, "railKm")).toBeFocused();
+  await page.keyboard.type("1000");
+  await expect(total(page)).toHaveText("about 2.5 t CO₂e a year");
   await page.goto("/privacy");
   await page.goBack();
   await expect(part(page)).toHaveAttribute("open");
-  await expect(total(page)).toHaveText("about 2.5 t CO2e a year");
+  await expect(total(page)).toHaveText("about 2.5 t CO₂e a year");
+  await expect(amount(page, "railKm")).toBeVisible();
+  await expect(amount(page, "shortFlightKm")).toBeHidden();
+});
+
+test("the unit goes with the distance, also when the script comes late or the factors fail", async ({ page }) => {
+  const arrive = await holdScript(page);
+  await page.goto("/contact#footprint");
+  await amount(page, "carKm").fill("8000");
+  await amount(page, "carUnit").selectOption("miles");
+  await fillForm(page, { ...VISITOR, country: "" });
+  const request = page.waitForRequest("**/send-email");
+  await page.getByRole("button", { name: "Submit" }).click();
+  const sent = new URLSearchParams((await request).postData() ?? "");
+  expect([sent.get("footprint.carKm"), sent.get("footprint.carUnit")]).toEqual(["8000", "mi"]);
+  await expect(page.getByText("We received your estimate too: about 2.7 t CO₂e a year.")).toBeVisible();
+  arrive();
+});
+
+test("continue to the message: the estimate comes with it, can be edited and removed; after sending it can be printed", async ({
+  page,
+}) => {
+  await openPart(page);
+  await page.getByLabel("Your country").selectOption("FR");
+  await amount(page, "electricityKwh").fill("2500");
+  await amount(page, "carKm").fill("8000");
+  await amount(page, "carUnit").selectOption("miles");
+  await part(page).getByRole("link", { name: "Continue to your message" }).click();
+  await expect(part(page)).not.toHaveAttribute("open");
+  await expect(page.getByRole("heading", { name: "Send us a Message" })).toBeFocused();
+  await expect(enclosed(page)).toContainText("Your estimate (about 2.8 t CO₂e a year) comes with it.");
+  await enclosed(page).getByRole("button", { name: "Remove the estimate" }).click();
+  await expect(enclosed(page)).toHaveCount(0);
+  await expect(amount(page, "carUnit")).toHaveValue("km");
+
+  await part(page).locator("summary").first().click();
+  await amount(page, "electricityKwh").fill("2500");
+  await part(page).getByRole("link", { name: "Continue to your message" }).click();
+  await enclosed(page).getByRole("button", { name: "Edit the estimate" }).click();
+  await expect(part(page)).toHaveAttribute("open");
+  await amount(page, "carKm").fill("10 000");
+  await part(page).getByRole("link", { name: "Continue to your message" }).click();
+  await expect(enclosed(page)).toContainText("Your estimate (about 2.2 t CO₂e a year) comes with it.");
+
+  await fillForm(page, { ...VISITOR, country: "FR", message: "With an estimate to print" });
+  await page.getByRole("button", { name: "Submit" }).click();
+  await page.getByRole("link", { name: "See and print it" }).click();
+  const report = page.locator("#sent-estimate");
+  await expect(report).toBeInViewport();
+  await expect(report.getByRole("row", { name: /^Electricity/ })).toHaveText(
+    "Electricity2,500 kWh0.04418 kg per kWh, France110 kg",
+  );
+  await expect(report).toContainText(
+    /Sent on \d+ \w+ 20\d\d with message BC-\w{4}-\w\w\. Before rounding: 2,185\.55 kg CO₂e\./,
+  );
+  await expect(report.getByRole("link", { name: /^Ember/ })).toBeVisible();
+  await expect(enclosed(page)).toHaveCount(0);
+  await page.emulateMedia({ media: "print" });
+  await expect(report.getByRole("table")).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Send us a Message" })).toBeHidden();
+  await expect(report.getByRole("button", { name: "Print or save" })).toBeHidden();
+});
+
+for (const [width, height] of [
+  [320, 568],
+  [390, 844],
+  [768, 1024],
+  [1280, 800],
+] as const) {
+  test(`no field is covered while somebody types in it, and the total stays in view, at ${width}x${height}`, async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width, height });
+    await openAll(page);
+    await amount(page, "electricityKwh").fill("2500");
+    const shown = width < 768 ? page.locator(".footprint-bar") : total(page);
+    const fields = part(page).locator("input, select");
+    for (let index = 0; index < (await fields.count()); index += 1) {
+      const field = fields.nth(index);
+      // Scrolled to where the bar would be before it is clicked.
+      await field.evaluate((element) =>
+        scrollBy({ top: element.getBoundingClientRect().top - 4, behavior: "instant" }),
+      );
+      await field.focus();
+      await page.keyboard.press("ArrowUp");
+      const name = await field.getAttribute("id");
+      const covering = await field.evaluate((element) => {
+        const { left, right, top, bottom } = element.getBoundingClientRect();
+        const corners = [top + 2, bottom - 2].map((y) => document.elementFromPoint((left + right) / 2, y));
+        return corners.filter((found) => found !== element).map((found) => found?.className ?? "out of view");
+      });
+      expect(covering, String(name)).toEqual([]);
+      await expect(shown, String(name)).toBeInViewport();
+    }
+  });
+}
+
+test("on a wide screen the open estimate has the whole width, and its result is beside the fields", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 800 });
+  await openPart(page);
+  await amount(page, "gasKwh").fill("9000");
+  const box = async (selector: string) =>
+    (await page.locator(selector).boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  const [whole, inputs, result, form] = [
+    await box(".footprint"),
+    await box(".footprint-inputs"),
+    await box(".footprint-panel"),
+    await box(".contact-panel"),
+  ];
+  expect(whole.width).toBeGreaterThan(1000);
+  expect(result.x).toBeGreaterThan(inputs.x + inputs.width);
+  expect(form.y).toBeGreaterThan(whole.y + whole.height);
 });
 
 test("axe finds nothing, and nothing scrolls sideways: open, filled in and with an error; narrow and light, wide and dark", async ({
   page,
 }) => {
-  await openPart(page);
+  await openAll(page);
   await amount(page, "longFlights").fill("123 456,5");
   await amount(page, "hotelNights").fill("12");
   await part(page).getByText("Factors and sources").click();
@@ -262,7 +414,7 @@ test("prints the estimate, not the controls to remove it", async ({ page }) => {
   await amount(page, "gasKwh").fill("9000");
   await page.emulateMedia({ media: "print" });
   await expect(total(page)).toBeVisible();
-  await expect(total(page)).toHaveCSS("position", "static");
+  await expect(part(page).locator(".footprint-panel")).toHaveCSS("position", "static");
   await expect(part(page).getByRole("button", { name: "Remove the estimate" })).toBeHidden();
 });
 

@@ -159,7 +159,7 @@ test("a message shows its estimate, which can be removed", async ({ page, inbox 
   const reference = await send(inbox.store, submissionOf(messageWith(), { footprint }), minutesAgo(1));
   await page.goto(`${inbox.origin}/messages/${reference}${new URL(inbox.address).hash}`);
   const card = page.getByRole("region", { name: "Footprint estimate" });
-  await expect(card).toContainText("About 11 t CO2e a year.");
+  await expect(card).toContainText("About 11 t CO₂e a year.");
   await expect(card.getByRole("listitem")).toHaveText([/^Flights 11 t$/, /^Electricity 650 kg$/]);
   const widths = await card.locator("rect").evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
   expect((widths[1] ?? 0) / (widths[0] ?? 1)).toBeCloseTo((3000 * 0.21579) / (2 * 13_000 * 0.41077), 2);

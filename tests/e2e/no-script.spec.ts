@@ -49,3 +49,32 @@ test("an amount that cannot be read is named, and going back finds it", async ({
   await page.goBack();
   await expect(page.locator('[id="footprint.carKm"]')).toHaveValue("far");
 });
+
+test("the estimate is open at its address, the rest unfolds, and the result comes with the answer", async ({
+  page,
+}) => {
+  await page.goto("/contact#footprint");
+  await expect(page.getByRole("heading", { name: "About how much CO₂e do you emit in a year?" })).toBeInViewport();
+  await expect(page.getByText("Your estimate appears here.")).toBeHidden();
+  await expect(page.getByLabel("Your country")).toBeHidden();
+  const amount = (name: string) => page.locator(`[id="footprint.${name}"]`);
+  await expect(amount("busKm")).toBeHidden();
+  await page.getByText("Add more").click();
+  await amount("busKm").fill("1000");
+  await amount("carKm").fill("8000");
+  await amount("carUnit").selectOption("miles");
+  await page.getByRole("link", { name: "Continue to your message" }).click();
+  await expect(page.getByRole("heading", { name: "Send us a Message" })).toBeInViewport();
+  await fillForm(page, { ...VISITOR, country: "" });
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page.getByText("We received your estimate too: about 2.8 t CO₂e a year.")).toBeInViewport();
+  await page.getByRole("link", { name: "See and print it" }).click();
+  const report = page.locator("#sent-estimate");
+  await expect(report).toBeInViewport();
+  await expect(report.getByRole("row", { name: /^Car/ })).toHaveText(
+    "Car8,000 miles, petrol0.20751 kg per km, UK average2.7 t",
+  );
+  await page.emulateMedia({ media: "print" });
+  await expect(report.getByRole("table")).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Get in Touch" })).toBeHidden();
+});

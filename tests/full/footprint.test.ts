@@ -59,7 +59,13 @@ test.each(["SQLite", "PostgreSQL"])(
     expect(new URL(location, server.url).searchParams.get("footprint")).toBe(String(ESTIMATE.totalKg));
     const page = await (await fetch(new URL(location, server.url))).text();
     expect(page).toContain(
-      `<b>${formReference}</b>. Your estimate: ${formatTotal(ESTIMATE.totalKg)}. We understood: Electricity: 1,234.56 kWh; `,
+      `<b>${formReference}</b>. We received your estimate too: ${formatTotal(ESTIMATE.totalKg)}. `,
+    );
+    for (const { label, value } of describeInputs(ESTIMATE)) {
+      expect(page).toContain(`<th scope="row">${label}</th><td><span data-fact="amount">${value}</span>`);
+    }
+    expect(page).toContain(
+      `Before rounding: <span data-fact="kg">${ESTIMATE.totalKg.toLocaleString("en-GB", { maximumFractionDigits: 10 })}</span> kg`,
     );
 
     const { reference: without } = await post({ message: "without", email: "eve@example.com" });
