@@ -21,8 +21,8 @@ export interface Metrics {
 
 /** An unavailable store must not keep the other numbers from being read. */
 const STORE_TIMEOUT_MS = 2000;
-/** However many scrape, the queue is read at most once in this time. */
-const READ_INTERVAL_MS = 1000;
+/** However many scrape, the queue is read and the text is made at most once in this time. */
+const SHARED_MS = 1000;
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Starts counting, and serves `GET /metrics` in Prometheus' text format on this address only. */
@@ -38,15 +38,24 @@ export async function openMetrics(
   const meter = createMeter(prom, registry);
   const updateQueue = createQueueGauges(prom, registry, store);
 
+  let madeAtMs = Number.NEGATIVE_INFINITY;
+  let text: Promise<Buffer>;
+  function sharedText(): Promise<Buffer> {
+    if (performance.now() - madeAtMs >= SHARED_MS) {
+      madeAtMs = performance.now();
+      text = updateQueue().then(async () => Buffer.from(await registry.metrics()));
+    }
+    return text;
+  }
+
   const server = createServer(async (request, response) => {
     if (request.url?.split("?")[0] !== "/metrics") {
       response.writeHead(404).end("Only /metrics is here\n");
     } else if (request.method !== "GET") {
       response.writeHead(405, { allow: "GET" }).end("Only GET\n");
     } else {
-      await updateQueue();
-      const text = await registry.metrics();
-      response.writeHead(200, { "content-type": registry.contentType, "cache-control": "no-store" }).end(text);
+      const body = await sharedText();
+      response.writeHead(200, { "content-type": registry.contentType, "cache-control": "no-store" }).end(body);
     }
   });
   server.listen(port, host);
@@ -178,17 +187,7 @@ function createQueueGauges(
   const hookFailed = gauge("site_hook_failed_messages", `Messages whose post to HOOK_URL failed for good; ${shared}`);
   const ageOf = (date: Date | null) => (date ? Math.max(0, Date.now() - date.getTime()) / 1000 : 0);
 
-  let readAtMs = Number.NEGATIVE_INFINITY;
-  let lastRead = Promise.resolve();
-  return () => {
-    if (performance.now() - readAtMs >= READ_INTERVAL_MS) {
-      readAtMs = performance.now();
-      lastRead = read();
-    }
-    return lastRead;
-  };
-
-  async function read(): Promise<void> {
+  return async () => {
     try {
       // The check writes: a full disk can still be read.
       const [depth] = await withinMs(STORE_TIMEOUT_MS, Promise.all([store.queueDepth(), store.ping()]));
@@ -205,5 +204,5 @@ function createQueueGauges(
       const unknown = [messages, oldestAge, failed, quarantined, hookMessages, hookAge, hookFailed];
       for (const gauge of unknown) gauge.remove();
     }
-  }
+  };
 }
