@@ -40,7 +40,7 @@ for (const javaScriptEnabled of [true, false]) {
       if (javaScriptEnabled) await page.locator("option[value=GB]").waitFor({ state: "attached" });
       await fillForm(page, { ...VISITOR, message, country });
       await page.getByText("Estimate your footprint").click();
-      await page.getByLabel("Distance (km)").fill("10 000");
+      await page.getByLabel("Distance", { exact: true }).fill("10 000");
       await page.getByLabel("Electricity (kWh)").fill("1,234.5");
       await page.getByRole("button", { name: "Submit" }).click();
       const status = page.getByRole("status").filter({ visible: true });

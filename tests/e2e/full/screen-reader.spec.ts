@@ -101,12 +101,17 @@ async function hearOutcomes({ page, hear, press, transcript }: ScreenReader, gat
   expect(announced, "each once").toHaveLength(4);
 }
 
-async function hearEstimate({ page, hear, type }: ScreenReader): Promise<void> {
+async function hearEstimate({ page, hear, press, type }: ScreenReader): Promise<void> {
   await page.open("/contact#footprint");
   await page.evaluate(() => document.querySelector<HTMLElement>('[id="footprint.electricityKwh"]')?.focus());
   await hear(/^Electricity/);
   await type("3000");
-  await hear(/about .+ a year$/);
+  await hear(/^Your estimate: about .+ a year$/);
+  await press("Tab");
+  await hear(/^Natural gas/);
+  await type("a lot");
+  await press("Tab");
+  await hear("Natural gas: Enter a number of kWh, such as 1,500 or 12.5.");
 }
 
 function valuesOf({ page }: ScreenReader): Promise<string[]> {
