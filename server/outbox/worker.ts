@@ -93,6 +93,7 @@ const LONGEST_STORE_WAIT_MS = 60_000;
 /** As long as the first wait: what waits longer has failed at least twice. */
 const FAILING_MS = 60_000;
 const PROBE_INTERVAL_MS = 60_000;
+const ALL_INTERVAL_MS = 60_000;
 const FIRST_SAVE_RETRY_MS = 1000;
 const LONGEST_SAVE_RETRY_MS = 30_000;
 
@@ -111,6 +112,7 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
   let storeWaitMs = SHORTEST_WAIT_MS;
   /** Whatever waits is to be made due: this server has just started, or the receiver answers again. */
   let isAllWanted = true;
+  let allAskedAtMs = 0;
   /** When the first attempt failed since the last that did not. */
   let failingSinceMs: number | null = null;
   let isUnreachable = false;
@@ -140,7 +142,7 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
         const room = roomForMore();
         if (room <= 0) return pause.remainingMs || pollIntervalMs;
         probeIfUnreachable();
-        if (isAllWanted) isAllWanted = (await store.makeWaitingDue(kind.name, clock.now(), "outbox")) === null;
+        if (isAllWanted) await makeAllDue();
         const mayBeMore = await kind.admit?.(room, leaseMs, clock.now());
         const claims = await store.claim(room, leaseMs, clock.now(), kind.name);
         storeWaitMs = SHORTEST_WAIT_MS;
@@ -223,6 +225,14 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
       isUnreachable = failure.isUnreachable ?? false;
       isAllWanted = false;
     }
+  }
+
+  /** Asked once a minute while another node has just done it, and not in every round of a long queue. */
+  async function makeAllDue(): Promise<void> {
+    const now = clock.now();
+    if (Math.abs(now.getTime() - allAskedAtMs) < ALL_INTERVAL_MS) return;
+    allAskedAtMs = now.getTime();
+    isAllWanted = (await store.makeWaitingDue(kind.name, now, "outbox")) === null;
   }
 
   /** So that a receiver which answers again is noticed though nothing is due for hours. */
