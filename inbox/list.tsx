@@ -338,6 +338,8 @@ function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   /** All that matched when the operator asked for all of them: what arrives later is not among them. */
   const [everything, setEverything] = useState<readonly MessageItem[] | null>(null);
+  const [isCollecting, setIsCollecting] = useState(false);
+  const clearButton = useRef<HTMLButtonElement>(null);
   const selectAll = useRef<HTMLInputElement>(null);
   const isButtonGone = useRef(false);
   const { items } = page;
@@ -356,6 +358,14 @@ function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
   const toggle = (reference: string) => {
     actions.dismissNotice();
     select(picked.has(reference) ? [...picked].filter((one) => one !== reference) : [...picked, reference]);
+  };
+  const collectAll = async () => {
+    setIsCollecting(true);
+    const found = await actions.collect(query, total);
+    setIsCollecting(false);
+    setEverything(found);
+    // The button that was pressed goes once all are selected.
+    if (found) clearButton.current?.focus({ preventScroll: true });
   };
   const perform = async (action: Action) => {
     const fitting = selected.filter((item) => isAllowed(action, item));
@@ -423,15 +433,16 @@ function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
             {formatNumber(selected.length)} <span className="bulk-word">selected</span>
           </p>
           {isPageSelected && total > items.length && everything === null && (
-            <button
-              type="button"
-              className="button button-small"
-              onClick={async () => setEverything(await actions.collect(query, total))}
-            >
+            <button type="button" className="button button-small" onClick={collectAll}>
               Select all {formatNumber(total)}
             </button>
           )}
-          <button type="button" className="button button-small button-plain" onClick={() => select([])}>
+          <button
+            ref={clearButton}
+            type="button"
+            className="button button-small button-plain"
+            onClick={() => select([])}
+          >
             Clear
           </button>
           <div className="bulk-actions">
@@ -443,6 +454,7 @@ function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
                     key={action}
                     type="button"
                     className={action === "delete" ? "button button-small button-small-danger" : "button button-small"}
+                    disabled={isCollecting}
                     onClick={() => perform(action)}
                   >
                     {ACTION_LABELS[action].label}
