@@ -429,6 +429,8 @@ export interface Overview {
   queue: QueueHealth;
   /** The site's server leaves a sign of life once a minute; `lastSeenAt` is the last one, or when it was stopped. */
   website: { isRunning: boolean; lastSeenAt: string | null };
+  /** When `messages backup` last succeeded; `null` if never. */
+  lastBackupAt: string | null;
   database: {
     kind: "SQLite" | "PostgreSQL" /** One sentence; `null` when it takes messages. */;
     problem: string | null;

@@ -12,9 +12,12 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const stampFile = join(root, "node_modules", ".setup-stamp");
 /** The package of Node, apart from the others: 200 MB that a machine with Node 24 does not need. */
 const nodeDir = join(root, "scripts", "node-runtime");
+const binDir = join(root, "node_modules", ".bin");
+const nodeLink = join(binDir, "node");
 
 installPackages();
 if (machineNodeMajor() < 24) installNode();
+else linkMachineNode();
 if (process.argv.includes("--browser")) installBrowser();
 if (process.argv.includes("--test-programs")) installTestPrograms();
 
@@ -35,6 +38,18 @@ function machineNodeMajor() {
   return Number(/^v(\d+)/.exec(stdout ?? "")?.[1] ?? 0);
 }
 
+/** So that Node 24 is at the same place on every machine, for whatever starts the server without npm. */
+function linkMachineNode() {
+  if (existsSync(nodeLink)) return;
+  linkNode(spawnSync("node", ["-p", "process.execPath"], { cwd: root, encoding: "utf8" }).stdout.trim());
+}
+
+function linkNode(/** @type {string} */ target) {
+  mkdirSync(binDir, { recursive: true });
+  rmSync(nodeLink, { force: true });
+  symlinkSync(target, nodeLink);
+}
+
 /** Links it to where every npm script looks first. */
 function installNode() {
   const problem = "Could not install Node 24. Install Node 24 or newer yourself and run the command again.";
@@ -45,13 +60,9 @@ function installNode() {
     fail(`Install Node 24 or newer; this command installs it on Linux only, not on ${system}.`);
   say(`Installing Node ${version}, because this machine has an older one ...`);
   run("npm", ["ci", "--prefix", nodeDir, "--ignore-scripts", "--loglevel=error"], problem);
-  const binDir = join(root, "node_modules", ".bin");
-  const link = join(binDir, "node");
-  mkdirSync(binDir, { recursive: true });
-  rmSync(link, { force: true });
-  symlinkSync(relative(binDir, join(nodeDir, "node_modules", name, "bin", "node")), link);
-  if (spawnSync(link, ["--version"]).status === 0) return;
-  rmSync(link);
+  linkNode(relative(binDir, join(nodeDir, "node_modules", name, "bin", "node")));
+  if (spawnSync(nodeLink, ["--version"]).status === 0) return;
+  rmSync(nodeLink);
   fail(problem);
 }
 

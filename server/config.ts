@@ -58,7 +58,20 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const LOG_LEVELS: readonly string[] = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
+/** In deploy/nginx.conf and deploy/Caddyfile. */
+const NODE_PORTS = [3001, 3002, 3003];
+const NPM_COMMAND = "npm run messages --";
 const PROXY_NAMES = ["loopback", "linklocal", "uniquelocal"];
+
+/** What an operator types before the name of a command. The wrapper, the unit and the image that start it set another. */
+export function programName(env: Environment): string {
+  return env.MESSAGES_COMMAND?.trim() || NPM_COMMAND;
+}
+
+/** What opens the inbox, by the same name. */
+export function inboxCommand(program: string): string {
+  return program === NPM_COMMAND ? "npm run inbox" : `${program.replace(/ messages$/, "")} inbox`;
+}
 
 /** Gives a frozen, complete Config, or throws a ConfigError that names every bad variable. */
 export function parseConfig(env: Environment): Config {
@@ -148,6 +161,32 @@ export function parseConfig(env: Environment): Config {
   return Object.freeze(config);
 }
 
+/**
+ * Every port that the settings name on this machine, and those that deploy/ gives to nodes, by what has it. They belong to
+ * the site even while nothing listens there.
+ */
+export function sitePortsOf(config: Config): ReadonlyMap<number, string> {
+  const ports = new Map<number, string>(NODE_PORTS.map((port) => [port, "a node in deploy/"]));
+  const urls = {
+    SITE_URL: config.build.siteUrl,
+    API_BASE: config.build.apiBase,
+    DATABASE_URL: config.databaseUrl,
+    SMTP_URL: config.smtpUrl,
+    ALERT_URL: config.alertUrl,
+    HOOK_URL: config.hook?.url,
+  };
+  for (const [name, url] of Object.entries(urls)) {
+    if (url && isLoopback(new URL(url).hostname) && new URL(url).port !== "")
+      ports.set(Number(new URL(url).port), name);
+  }
+  if (config.metricsPort !== null) ports.set(config.metricsPort, "METRICS_PORT");
+  return ports.set(config.port, "PORT");
+}
+
+function isLoopback(hostname: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
 /** NaN unless it is one; 0 lets the system choose. */
 function parsePort(text: string): number {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : Number.NaN;
@@ -192,8 +231,7 @@ function parseRateLimits(text: string, problems: string[]): Limit[] {
 function parseHook(url: string | null, secretText: string | null, problems: string[]): Config["hook"] {
   if (url === null) return null;
   const { protocol, hostname, username, password } = URL.canParse(url) ? new URL(url) : new URL("http://none");
-  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-  if (protocol !== "https:" && !(protocol === "http:" && isLoopback)) {
+  if (protocol !== "https:" && !(protocol === "http:" && isLoopback(hostname))) {
     problems.push("HOOK_URL is not an https address; e.g. https://crm.example.com/hooks/website");
   } else if (username !== "" || password !== "") {
     problems.push("HOOK_URL holds a user name or password; leave them out: HOOK_SECRET signs each post");

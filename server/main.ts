@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { outdatedSettings } from "../contract/build-settings.ts";
 import { createApp } from "./app.ts";
-import { type Config, ConfigError, parseConfig } from "./config.ts";
+import { type Config, ConfigError, inboxCommand, parseConfig, programName } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
 import { type LogStream, openLogStream } from "./log-stream.ts";
@@ -25,11 +25,12 @@ const SHUTDOWN_MS = 10_000;
 /** For the last lines of the log, when nobody reads it or the disk is slow. */
 const LOG_MS = 500;
 const [STDOUT, STDERR] = [1, 2];
+const PROGRAM = programName(process.env);
 
 try {
   await run(parseConfig(process.env));
 } catch (error) {
-  console.error(explain(error));
+  console.error(await explain(error));
   process.exit(1);
 }
 
@@ -93,7 +94,7 @@ async function run(config: Config): Promise<void> {
   });
   const purge = startPurge({ store, retention, dataDir, log, clock, onTrouble: () => alerts?.checkNow() });
   const postsHook = config.hook !== null;
-  alerts = startAlerts({ store, outbox, purge, sharedClock, brand, alertUrl, postsHook, log, clock });
+  alerts = startAlerts({ store, outbox, purge, sharedClock, brand, program: PROGRAM, alertUrl, postsHook, log, clock });
   const heartbeat = startHeartbeat(store, clock);
 
   onStopSignal(process, () => void shutDown());
@@ -139,17 +140,21 @@ function readyLine(build: Build, port: number, config: Config, mailDestination: 
   const host = ["127.0.0.1", "::1", "0.0.0.0", "::"].includes(config.host) ? "localhost" : config.host;
   const { site: identity, unset } = build.manifest;
   const todo = unset.length > 0 ? `unset for launch: ${unset.join(", ")}` : "nothing unset for launch";
-  return `${identity.brand} is on http://${host}:${port} - messages go to ${mailDestination} - to read messages: npm run inbox - ${todo}`;
+  return `${identity.brand} is on http://${host}:${port} - messages go to ${mailDestination} - to read messages: ${inboxCommand(PROGRAM)} - ${todo}`;
 }
 
 /** One clear line for each error that the operator can fix; anything else is a defect and keeps its stack. */
-function explain(error: unknown): string {
+async function explain(error: unknown): Promise<string> {
   if (error instanceof ConfigError) return error.problems.join("\n");
   const fixable = [BuildMissing, StoreRefused, StoreUnavailable, MetricsRefused];
   if (fixable.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code, port, address, hostname } = error as Partial<Record<"code" | "port" | "address" | "hostname", string>>;
-  if (code === "EADDRINUSE")
-    return `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm start`;
+  if (code === "EADDRINUSE") {
+    const { isInboxOn } = await import("./inbox/serve.ts");
+    return (await isInboxOn(Number(port)))
+      ? `Port ${port} is in use by an inbox; end that with Ctrl-C where it was started, and start it again without --port`
+      : `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm start`;
+  }
   if (code === "EACCES") return `Port ${port} needs more rights; choose one above 1023, e.g. PORT=3000 npm start`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
     return `HOST ${address ?? hostname ?? ""} is not an address of this machine; e.g. HOST=127.0.0.1`;

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MailError } from "../server/mail/mailer.ts";
 import { type ClockDoubt, type Ending, StoreLost, StoreUnavailable } from "../server/store/store.ts";
@@ -5,9 +6,11 @@ import { type AlertOptions, startAlerts } from "../server/watch/alerts.ts";
 import { startAlertReceiver } from "./support/alert-receiver.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
 import { createManualMailer, openPostOffice, withStore } from "./support/post-office.ts";
+import { makeScratchFolder } from "./support/scratch-folder.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 async function openWatched({ messages = 1 } = {}) {
   const office = await openPostOffice();
@@ -127,6 +130,35 @@ describe("messages in quarantine", () => {
     expect(quarantine()[1]?.body.text).toContain("2 messages were held back");
     await clock.advance(5 * HOUR_MS);
     expect(quarantine()).toHaveLength(2);
+  });
+});
+
+describe("a backup", () => {
+  const backUp = async ({ store }: Awaited<ReturnType<typeof openWatched>>, now: Date) =>
+    store.backup(join(await makeScratchFolder(), "copy.db"), now);
+
+  it("that has not succeeded for two days leads to one alert a day, once one was ever made", async () => {
+    const office = await openWatched({ messages: 0 });
+    const { clock } = office.watch({ program: "sudo brighter-carbon messages" });
+    await clock.advance(5 * DAY_MS);
+    expect(office.counts()).toEqual([0, 0]);
+    await backUp(office, clock.now());
+    await clock.advance(2 * DAY_MS - MINUTE_MS);
+    expect(office.counts()).toEqual([0, 0]);
+    await clock.advance(2 * MINUTE_MS);
+    expect(office.receiver.alerts.map(({ body }) => body)).toMatchObject([
+      {
+        text: "Brighter: No backup has succeeded for 2 days. Make one and see what it says: sudo brighter-carbon messages backup FILE",
+        troubles: ["backup-overdue"],
+      },
+    ]);
+    await clock.advance(DAY_MS - HOUR_MS);
+    expect(office.counts()).toEqual([1, 1]);
+    await clock.advance(2 * HOUR_MS);
+    expect(office.counts()).toEqual([2, 2]);
+    await backUp(office, clock.now());
+    await clock.advance(DAY_MS);
+    expect(office.counts()).toEqual([2, 2]);
   });
 });
 

@@ -33,7 +33,7 @@ test("explains itself without opening anything", async () => {
   const managing = ["list", "show", "retry", "release", "resend", "delete"];
   for (const name of [...managing, "export", "stats", "backup", "privacy erase", "preflight"]) {
     expect(general.out).toMatch(new RegExp(`^ {2}${name} `, "m"));
-    expect(readCommandLine([...name.split(" "), "--help"], new Date())).toMatchObject({
+    expect(readCommandLine([...name.split(" "), "--help"], new Date(), "npm run messages --")).toMatchObject({
       text: expect.stringContaining(`Usage: npm run messages -- ${name}`),
     });
   }
@@ -92,7 +92,7 @@ describe("on SQLite", () => {
       expect.stringMatching(
         `^quarantined  [34]m   ${held}  E\\\\u\\{1b\\}\\[31m… <eve@example\\.org>  \\\\u\\{202e\\}Hi          0$`,
       ),
-      `failed       2h   ${failed}  Ada Lovelace <ada@example.com>  Good morning, eve…  1      550 \\u{1b}[31mno ${"x".repeat(13)}…`,
+      `failed       2h   ${failed}  Ada Lovelace <ada@example.com>  Good morning, eve…  1      550 \\u{1b}[31mno ${"x".repeat(90)}`,
       "",
     ]);
     const filtered = await cli("list", "--state", "failed", "--email", "ADA@example.com", "--since", "3h", "--json");
@@ -216,6 +216,8 @@ describe("on SQLite", () => {
     const held = await send(store, submissionOf(messageWith(), { isTrapped: true }));
     expect(await cli("retry", failed)).toEqual(done("1 message queued again.\n"));
     expect(await cli("retry", "--failed")).toEqual(done("0 messages queued again.\n"));
+    const wrapped = await runCli({ DATA_DIR: dataDir, MESSAGES_COMMAND: "sudo brighter-carbon messages" }, "stats");
+    expect(wrapped.out).toContain(" To list them, run: sudo brighter-carbon messages list --state quarantined\n");
     expect(await cli("retry", "--queued")).toEqual(done("0 messages due within a minute.\n"));
     const [claim] = await store.claim(1, 60_000, new Date());
     if (claim) await store.reschedule(claim, new Date(Date.now() + 3_600_000), "451", new Date());
@@ -346,7 +348,9 @@ describe("on SQLite", () => {
     const file = join(folder, "messages.db");
     // What a killed process leaves: the file that is being written, half full.
     writeFileSync(`${file}.partial`, "x".repeat(10_000), { mode: 0o600 });
+    expect((await cli("stats")).out).not.toContain("Last backup");
     expect(await cli("backup", file)).toEqual(done(`All messages copied to ${file}.\n`));
+    expect((await cli("stats")).out).toMatch(/\nLast backup: 20\S+Z \(\ds ago\)\.\n/);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(await cli("backup", file)).toEqual(refused(/already exists; choose another name\n$/));
     expect(readdirSync(folder)).toEqual(["messages.db"]);

@@ -4,9 +4,10 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../scripts/run-server.ts";
+import { findFreePort, startServer } from "../scripts/run-server.ts";
 import { openStore } from "../server/store/open-store.ts";
 import { finish, HOUR_MS, store as send, submissionOf } from "./store-contract/samples.ts";
+import { openInboxCommand } from "./support/inbox-command.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { runCli } from "./support/run-cli.ts";
@@ -55,6 +56,22 @@ test("says in one line where it is, where messages go and what is unset; a secon
   expect(await store.claim(5, HOUR_MS, new Date())).toHaveLength(1);
   expect((await store.websiteStatus(new Date())).isRunning).toBe(false);
   expect(await server.stop()).toBe(0);
+});
+
+test("says so when its port is taken by an inbox", async () => {
+  const dataDir = await makeScratchFolder();
+  await (await openStore({ dataDir, databaseUrl: null })).close();
+  const inbox = await openInboxCommand({ DATA_DIR: dataDir }, "--port", String(await findFreePort()));
+  onTestFinished(async () => void (await inbox.stop()));
+  expect(await failToStart({ PORT: String(inbox.port), DATA_DIR: dataDir })).toEqual({
+    code: 1,
+    error: `Port ${inbox.port} is in use by an inbox; end that with Ctrl-C where it was started, and start it again without --port\n`,
+  });
+});
+
+test("names the command by which it was started", async () => {
+  const { output } = await start({ MESSAGES_COMMAND: "sudo brighter-carbon messages" });
+  await expect.poll(output).toContain(" - to read messages: sudo brighter-carbon inbox - ");
 });
 
 test("leaves a sign of life in the database, and says when it stops", async () => {

@@ -28,13 +28,13 @@ test.each([
   [["export", "--csv", "--json"], /^Choose one/],
   [["privacy", "rectify", "a@example.com"], /^Give at least one option/],
 ])("refuses %j", (args, message) => {
-  expect(() => readCommandLine(args, new Date())).toThrow(
+  expect(() => readCommandLine(args, new Date(), "npm run messages --")).toThrow(
     expect.objectContaining({ name: "UsageError", message: expect.stringMatching(message) }),
   );
 });
 
 test("explains a command by its own definition", () => {
-  expect(readCommandLine(["help", "privacy", "restrict"], new Date())).toEqual({
+  expect(readCommandLine(["help", "privacy", "restrict"], new Date(), "npm run messages --")).toEqual({
     kind: "help",
     text: `Keep all messages from an e-mail address, but neither send nor delete them.
 

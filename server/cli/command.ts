@@ -7,11 +7,10 @@ import { parseTime } from "../operator/messages.ts";
 import type { Store } from "../store/store.ts";
 import { table } from "./output.ts";
 
-/** How an operator calls the program. */
-export const PROGRAM = "npm run messages --";
-
 /** All that a command may touch. */
 export interface CommandContext {
+  /** How an operator calls the program, e.g. `npm run messages --`. */
+  program: string;
   /** The server's settings. Throws a ConfigError. */
   readConfig(): Config;
   /** Opens the server's messages, which are closed after the command. */
@@ -51,9 +50,9 @@ export interface Command {
   /** As it is typed, e.g. `privacy erase`. */
   name: string;
   summary: string;
-  help: string;
+  help(program: string): string;
   /** Checks the arguments without touching anything; the returned function does the work. Throws a UsageError. */
-  parse(args: readonly string[], now: Date): (context: CommandContext) => Promise<void>;
+  parse(args: readonly string[], now: Date, program: string): (context: CommandContext) => Promise<void>;
 }
 
 export interface Option<Value> {
@@ -103,22 +102,23 @@ export function defineCommand<Given extends Options = Record<never, never>>(defi
     help,
   }));
   const shownForms = forms.length > MAX_OPTIONS_IN_USAGE ? ["[options]"] : forms.map(({ form }) => `[${form}]`);
-  const usage = [PROGRAM, name, ...(argument ? [argument] : []), ...shownForms].join(" ");
+  const usage = (program: string) => [program, name, ...(argument ? [argument] : []), ...shownForms].join(" ");
   const details = [table(forms.map(({ form, help }) => [`  ${form}`, help])), notes ? `${notes}\n` : ""];
 
   return {
     name,
     summary,
-    help: [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.\n`, `Usage: ${usage}\n`, ...details]
-      .filter((part) => part !== "")
-      .join("\n"),
-    parse(args, now) {
+    help: (program) =>
+      [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.\n`, `Usage: ${usage(program)}\n`, ...details]
+        .filter((part) => part !== "")
+        .join("\n"),
+    parse(args, now, program) {
       try {
         const { values, positionals } = parseStrictly(args, options ?? {});
         const [given = "", ...more] = positionals;
         const surplus = more[(argument ?? "").split(" ").length - 1];
         if (given === "" && argument && !argument.startsWith("[")) {
-          throw new UsageError(`Missing argument. Usage: ${usage}`);
+          throw new UsageError(`Missing argument. Usage: ${usage(program)}`);
         }
         const unexpected = argument ? surplus : positionals[0];
         if (unexpected !== undefined) throw new UsageError(`Unexpected argument "${unexpected}"`);
@@ -127,7 +127,7 @@ export function defineCommand<Given extends Options = Record<never, never>>(defi
         return (context) => run(input, context);
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
-        throw new UsageError(`${visibleLines(error.message)}\nFor help, run: ${PROGRAM} ${name} --help`);
+        throw new UsageError(`${visibleLines(error.message)}\nFor help, run: ${program} ${name} --help`);
       }
     },
   };

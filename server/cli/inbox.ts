@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { sitePortsOf } from "../config.ts";
 import { DEFAULT_PORT, InboxRefused, startInbox } from "../inbox/serve.ts";
 import { type Command, CommandFailed, defineCommand, flag, text, wholeNumber } from "./command.ts";
 
@@ -23,7 +24,8 @@ export const inbox: Command = defineCommand({
     const { readConfig, openStore, readElectricity, out, untilStopped, reportDefect, account } = context;
     // Before the address is printed: whoever sees it may press Ctrl-C at once.
     const stopped = untilStopped().then(() => "stopped");
-    const { dataDir, databaseUrl, retention } = readConfig();
+    const config = readConfig();
+    const { dataDir, databaseUrl, retention } = config;
     const store = await openStore();
     const databaseKind = databaseUrl === null ? "SQLite" : "PostgreSQL";
     const running = await startInbox({
@@ -35,6 +37,7 @@ export const inbox: Command = defineCommand({
       account: name ?? account,
       filesDir: FILES_DIR,
       port: port ?? null,
+      sitePorts: sitePortsOf(config),
       onDefect: reportDefect,
     }).catch((error: unknown) => {
       throw error instanceof InboxRefused ? new CommandFailed(error.message) : error;

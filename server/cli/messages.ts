@@ -32,7 +32,6 @@ import {
   flag,
   isConfirmed,
   oneOf,
-  PROGRAM,
   text,
   UsageError,
   when,
@@ -85,7 +84,8 @@ function messageTable(messages: readonly StoredMessage[], now: Date): string {
       ? [...row, cut(text, 18), String(message.attempts), excerpt(message.lastError ?? "")]
       : [...row, text];
   });
-  return table([hasErrors ? [...heading, "TRIES", "LAST ERROR"] : heading, ...rows], LIST_WIDTH);
+  // An error is never cut: its end is often what says why.
+  return hasErrors ? table([[...heading, "TRIES", "LAST ERROR"], ...rows]) : table([heading, ...rows], LIST_WIDTH);
 }
 
 /** `name <address>`. A long name is cut first, so that it cannot hide the address. */
@@ -193,12 +193,12 @@ const deleteMessage = defineCommand({
     const { openStore, out } = context;
     const message = await requireMessage(await openStore(), reference);
     const refusal = refusalOf("delete", message);
-    if (refusal !== null) throw refused(refusal, message);
+    if (refusal !== null) throw refused(refusal, message, context);
     const question = `Permanently delete ${message.reference} (${message.state}) from ${sender(message, LIST_WIDTH)}?`;
     if (!(await isConfirmed(question, options.yes, context))) return out("Nothing was deleted.\n");
     const files = await actOnOne("delete", reference, context);
     out(`1 message and ${plural(files, ".eml file")} deleted.\n`);
-    out(`If a person asked for this, also run: ${PROGRAM} privacy erase EMAIL\n`);
+    out(`If a person asked for this, also run: ${context.program} privacy erase EMAIL\n`);
   },
 });
 
@@ -253,7 +253,7 @@ const stats = defineCommand({
     days: wholeNumber("count the messages of the last N days (default 30)", 3660),
     json: flag("print the counts per day and country, as JSON"),
   },
-  async run({ options: { days = 30, json } }, { openStore, now, out }) {
+  async run({ options: { days = 30, json } }, { openStore, now, out, program }) {
     const store = await openStore();
     const { counts, total, perDay, perCountry } = await countPeriod(days, now, store);
     if (json) return out(visibleJson(counts));
@@ -261,7 +261,7 @@ const stats = defineCommand({
     const { queued, oldestQueuedAt, failed, quarantined, newlyQuarantined } = await store.queueDepth();
     const oldest = oldestQueuedAt ? ` (oldest: ${ageOf(oldestQueuedAt, now)})` : "";
     out(`Waiting to be delivered: ${queued}${oldest}. Failed: ${failed}.\n`);
-    const hint = ` (${newlyQuarantined} not yet reported in an alert). To list them, run: ${PROGRAM} list --state quarantined`;
+    const hint = ` (${newlyQuarantined} not yet reported in an alert). To list them, run: ${program} list --state quarantined`;
     out(`In quarantine: ${quarantined}${quarantined > 0 ? hint : "."}\n`);
     const { sent, skipped, failed: notSent, ...pending } = await store.countDeliveries("acknowledgement", new Date(0));
     const waiting = pending.queued + pending.sending;
@@ -272,6 +272,8 @@ const stats = defineCommand({
     if (hook.sent + hook.failed + hook.queued > 0) {
       out(`Web hook: ${hook.sent} posted, ${hook.failed} failed, ${hook.queued} waiting.\n`);
     }
+    const lastBackupAt = await store.lastBackupAt();
+    if (lastBackupAt) out(`Last backup: ${lastBackupAt.toISOString()} (${ageOf(lastBackupAt, now)} ago).\n`);
     out("\n");
     if (total === 0) return out(`No messages in the last ${plural(days, "day")}.\n`);
     out(`Messages per day (UTC), ${total} in total\n${bars(perDay.map(({ day, count }) => [day, count]))}\n`);
@@ -296,9 +298,9 @@ const backup = defineCommand({
   notes: `  FILE must not exist yet. It becomes a SQLite database, also when the messages are in PostgreSQL. To look into it
   or to restore it, name it messages.db and set DATA_DIR to its folder, without DATABASE_URL. It contains personal
   data: protect it as you protect the database itself.`,
-  async run({ argument: file }, { openStore, out }) {
+  async run({ argument: file }, { openStore, now, out }) {
     const store = await openStore();
-    await store.backup(resolve(file)).catch((error: unknown) => {
+    await store.backup(resolve(file), now).catch((error: unknown) => {
       if (error instanceof StoreUnavailable || !(error instanceof Error)) throw error;
       const exists = "code" in error && error.code === "EEXIST";
       const reason = exists ? "already exists; choose another name" : `cannot be written: ${error.message}`;
@@ -348,25 +350,21 @@ async function act(
 }
 
 /** Does it to one message, or fails with the reason why that is not possible. Returns how many files went with it. */
-async function actOnOne(
-  action: Action,
-  reference: string,
-  { openStore, readConfig, now }: CommandContext,
-): Promise<number> {
+async function actOnOne(action: Action, reference: string, context: CommandContext): Promise<number> {
+  const { openStore, readConfig, now } = context;
   const store = await openStore();
   const { results, files } = await actOn(action, [{ reference }], { store, dataDir: readConfig().dataDir, now });
   const [result] = results;
   if (result?.outcome === "gone") throw noMessage(reference);
-  if (result?.outcome === "refused") throw refused(result.reason, result.message);
+  if (result?.outcome === "refused") throw refused(result.reason, result.message, context);
   return files;
 }
 
-function refused(reason: string, { reference }: StoredMessage): CommandFailed {
-  return new CommandFailed(reason + (reason.startsWith(`${reference} is restricted`) ? LIFT_HINT : ""));
+function refused(reason: string, { reference }: StoredMessage, { program }: CommandContext): CommandFailed {
+  // EMAIL, not the address itself: a command that is copied into a shell must not contain what a visitor wrote.
+  const hint = `; to end that: ${program} privacy restrict EMAIL --lift`;
+  return new CommandFailed(reason + (reason.startsWith(`${reference} is restricted`) ? hint : ""));
 }
-
-// EMAIL, not the address itself: a command that is copied into a shell must not contain what a visitor wrote.
-const LIFT_HINT = `; to end that: ${PROGRAM} privacy restrict EMAIL --lift`;
 
 /** `acceptedAt` as `Accepted at`. */
 function labelOf(name: string): string {

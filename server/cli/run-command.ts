@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
-import { ConfigError, parseConfig } from "../config.ts";
+import { ConfigError, parseConfig, programName } from "../config.ts";
 import { readManifest } from "../manifest.ts";
 import { FilesLeft } from "../operator/actions.ts";
 import { EstimateFailed } from "../operator/person.ts";
@@ -31,16 +31,18 @@ export async function runCommand(
   { env, err, account, ...terminal }: Terminal,
 ): Promise<number> {
   const now = new Date();
+  const program = programName(env);
   let exitCode = 0;
   let store: Store | undefined;
   try {
-    const invocation = readCommandLine(args, now);
+    const invocation = readCommandLine(args, now, program);
     if (invocation.kind === "help") {
       terminal.out(invocation.text);
       return 0;
     }
     await invocation.run({
       ...terminal,
+      program,
       now,
       account: account ?? null,
       readConfig: () => parseConfig(env),

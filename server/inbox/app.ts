@@ -38,6 +38,8 @@ const POLICY = [
 
 /** Of every answer. */
 export const HEADERS: Readonly<Record<string, string>> = {
+  // By which a server of the site recognises what has taken its port.
+  server: "inbox",
   ...securityHeaders("http:"),
   "content-security-policy": POLICY,
   "referrer-policy": "no-referrer",

@@ -82,6 +82,11 @@ function hasOwnHost({ headers, socket }: IncomingMessage): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].some((name) => headers.host === `${name}:${socket.localPort}`);
 }
 
+/** A request for any other name was meant for the site, or is another site's trick. */
+export function isForThisMachine({ headers }: IncomingMessage): boolean {
+  return /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(headers.host ?? "");
+}
+
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

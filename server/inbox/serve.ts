@@ -3,17 +3,19 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { answerClientErrors, createLimitedServer, LIMITS } from "../http/limits.ts";
+import { createLimitedServer, LIMITS } from "../http/limits.ts";
 import { type Clock, systemClock } from "../time.ts";
 import type { ApiParts } from "./api.ts";
 import { createInboxApp, HEADERS, type PageFile } from "./app.ts";
-import { createGuard } from "./guard.ts";
+import { createGuard, isForThisMachine } from "./guard.ts";
 
 export interface InboxOptions extends Omit<ApiParts, "clock"> {
   /** The built page. */
   filesDir: string;
   /** `null`: the default port, or the next one that is free. */
   port: number | null;
+  /** Ports of the site, by the name of the setting that has them: never taken, even when nothing listens there just now. */
+  sitePorts?: ReadonlyMap<number, string>;
   clock?: Clock;
   /** Called once for an error that is a defect of ours, so that somebody can see it. */
   onDefect?(error: unknown): void;
@@ -33,7 +35,8 @@ export class InboxRefused extends Error {
   override readonly name = "InboxRefused";
 }
 
-export const DEFAULT_PORT = 3001;
+/** Far from the ports that deploy/ and docs/ give to the site, its metrics, and what is around them. */
+export const DEFAULT_PORT = 4620;
 const PORTS_TRIED = 100;
 const IDLE_MS = 8 * 60 * 60_000;
 
@@ -50,7 +53,7 @@ export async function startInbox(options: InboxOptions): Promise<Inbox> {
   };
   const app = createInboxApp({ ...options, clock, files, guard, onUsed, onDefect });
   await app.ready();
-  const { port, servers } = await listenOnFreePort(options.port, app);
+  const { port, servers } = await listenOnFreePort(options, app);
   onUsed();
   return {
     port,
@@ -65,12 +68,16 @@ export async function startInbox(options: InboxOptions): Promise<Inbox> {
 }
 
 async function listenOnFreePort(
-  wanted: number | null,
+  { port: wanted, sitePorts = new Map() }: Pick<InboxOptions, "port" | "sitePorts">,
   app: FastifyInstance,
 ): Promise<{ port: number; servers: Server[] }> {
+  const owner = wanted === null ? undefined : sitePorts.get(wanted);
+  if (owner)
+    throw new InboxRefused(`Port ${wanted} is the site's (${owner}); choose another with --port, or leave --port out`);
   const first = wanted ?? DEFAULT_PORT;
   const last = wanted ?? DEFAULT_PORT + PORTS_TRIED - 1;
   for (let port = first; port <= last; port += 1) {
+    if (sitePorts.has(port)) continue;
     const servers = await listenOnLoopback(port, app);
     if (servers) return { port, servers };
   }
@@ -88,8 +95,12 @@ async function listenOnFreePort(
 async function listenOnLoopback(port: number, app: FastifyInstance): Promise<Server[] | null> {
   const servers: Server[] = [];
   for (const host of ["127.0.0.1", "::1"]) {
-    const server = createLimitedServer(LIMITS, HEADERS, (request, response) => app.routing(request, response));
-    server.on("clientError", answerClientErrors(HEADERS));
+    const server = createLimitedServer(LIMITS, HEADERS, (request, response) => {
+      // A proxy that takes this port for a node of the site must not get anything that looks like the site's answer.
+      if (isForThisMachine(request)) app.routing(request, response);
+      else request.socket.destroy();
+    });
+    server.on("clientError", (_error, socket) => socket.destroy());
     try {
       server.listen({ port, host, exclusive: true });
       await once(server, "listening");
@@ -106,6 +117,13 @@ async function listenOnLoopback(port: number, app: FastifyInstance): Promise<Ser
     }
   }
   return servers;
+}
+
+/** Whether an inbox listens on this machine's port, for a server that finds it taken. */
+export async function isInboxOn(port: number): Promise<boolean> {
+  const answer = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(2000) }).catch(() => null);
+  await answer?.body?.cancel();
+  return answer?.headers.get("server") === HEADERS.server;
 }
 
 async function closeAll(servers: readonly Server[]): Promise<void> {

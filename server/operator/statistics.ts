@@ -66,13 +66,14 @@ export interface OverviewParts {
 export async function readOverview(days: number, parts: OverviewParts): Promise<Overview> {
   const { store, retention, dataDir, databaseKind, now } = parts;
   const { since, perDay, perCountry } = await countPeriod(days, now, store);
-  const [depth, unseen, trouble, times, website, endingSoon, problem, disk] = await Promise.all([
+  const [depth, unseen, trouble, times, website, endingSoon, lastBackupAt, problem, disk] = await Promise.all([
     store.queueDepth(),
     store.countUnseen(),
     store.queueTrouble(now),
     store.deliveryTimes(since, DELIVERY_BOUNDS_MS),
     readWebsite(store, now),
     readEndingSoon(retention, store, now),
+    store.lastBackupAt(),
     store.ping().then(() => null, problemOf),
     diskOf(dataDir),
   ]);
@@ -85,6 +86,7 @@ export async function readOverview(days: number, parts: OverviewParts): Promise<
     queue: queueHealth(trouble, now),
     website,
     endingSoon,
+    lastBackupAt: lastBackupAt?.toISOString() ?? null,
     database: { kind: databaseKind, problem },
     disk,
     perDay,

@@ -50,6 +50,7 @@ export function createStore(database: Database, checkIntervalMs = CHECK_INTERVAL
       throw error;
     }),
   );
+  const { markBackedUp, ...status } = statusMethods(database);
   return {
     clientKey: database.clientKey,
     accept: (submission, rules, now) =>
@@ -58,9 +59,13 @@ export function createStore(database: Database, checkIntervalMs = CHECK_INTERVAL
     ...acknowledgementMethods(database),
     ...listingMethods(database),
     ...recordMethods(database),
-    ...statusMethods(database),
+    ...status,
     ...retentionMethods(database),
-    backup: (file) => writeNewFile(file, (target) => database.copyTo(target)),
+    async backup(file, now) {
+      await writeNewFile(file, (target) => database.copyTo(target));
+      // The copy is whole, whether or not its time can be noted.
+      await markBackedUp(now).catch(ignoreUnavailable);
+    },
     async ping() {
       await database.verify();
       await writeCheck.run();
@@ -70,6 +75,10 @@ export function createStore(database: Database, checkIntervalMs = CHECK_INTERVAL
       await database.close();
     },
   };
+}
+
+function ignoreUnavailable(error: unknown): void {
+  if (!(error instanceof StoreUnavailable)) throw error;
 }
 
 function notStored(limitMs: number): StoreUnavailable {

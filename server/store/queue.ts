@@ -148,6 +148,7 @@ const LAST_ALERT: Readonly<Record<AlertTopic, string>> = {
   quarantine: "last_quarantine_alert_at",
   ending: "last_ending_alert_at",
   clock: "last_clock_alert_at",
+  backup: "last_backup_alert_at",
 };
 
 /**

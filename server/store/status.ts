@@ -2,18 +2,21 @@ import { randomUUID } from "node:crypto";
 import type { Database } from "./database.ts";
 import type { Store } from "./store.ts";
 
-type StatusMethods = "markRunning" | "markStopped" | "websiteStatus";
+type StatusMethods = "markRunning" | "markStopped" | "websiteStatus" | "lastBackupAt";
 
 /** A row for each server that runs, so that one which stops does not speak for the others. */
 const RUNNING = "server_running.";
 const STOPPED = "server_stopped";
+const BACKED_UP = "last_backup_at";
 /** Two signs may fail before a server is taken for dead. */
 const SILENT_MS = 150_000;
 /** Rows of servers that died are of no use once another one has been running for this long. */
 const FORGOTTEN_MS = 60 * 60_000;
 
-/** The signs of life that servers leave in the database, by the database's clock if nodes share it. */
-export function statusMethods({ query, dialect, isShared }: Database): Pick<Store, StatusMethods> {
+/** What the program remembers of itself, for operators to see, by the database's clock if nodes share it. */
+export function statusMethods({ query, dialect, isShared }: Database): Pick<Store, StatusMethods> & {
+  markBackedUp(now: Date): Promise<void>;
+} {
   const name = RUNNING + (isShared ? randomUUID() : "1");
   const nowMs = (parameter: string) => dialect.leaseNow(`CAST(${parameter} AS BIGINT)`);
   // A database with a clock of its own has no place for the node's, and refuses a value without a place.
@@ -31,6 +34,15 @@ export function statusMethods({ query, dialect, isShared }: Database): Pick<Stor
     async markStopped(now) {
       await query(writeNow, [STOPPED, ...at(now)]);
       await query("DELETE FROM store_meta WHERE name = $1", [name]);
+    },
+
+    async markBackedUp(now) {
+      await query(writeNow, [BACKED_UP, ...at(now)]);
+    },
+
+    async lastBackupAt() {
+      const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = $1", [BACKED_UP]);
+      return row ? new Date(Number(row.value)) : null;
     },
 
     async websiteStatus(now) {

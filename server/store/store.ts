@@ -224,7 +224,7 @@ export interface QueueDepth extends KindDepth {
 }
 
 /** What alerts are about, each with a last time of its own. */
-export type AlertTopic = "delivery" | "quarantine" | "ending" | "clock";
+export type AlertTopic = "delivery" | "quarantine" | "ending" | "clock" | "backup";
 
 /** Messages that end soon, or would have ended, and that no alert has told of. */
 export interface Ending {
@@ -400,8 +400,10 @@ export interface Store {
    */
   judgeClock(now: Date): Promise<ClockDoubt | null>;
 
-  /** Writes a consistent copy while others go on writing. */
-  backup(file: string): Promise<void>;
+  /** Writes a consistent copy while others go on writing, and remembers when. */
+  backup(file: string, now: Date): Promise<void>;
+  /** When the last backup was finished; `null` if there was none. */
+  lastBackupAt(): Promise<Date | null>;
   /**
    * Rejects when a message could not be written, with StoreLost at once when the database's files are gone. Writing is tried
    * at most once in ten seconds, however many ask; after a failure once a second.

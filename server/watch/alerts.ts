@@ -1,4 +1,5 @@
 import { durationInWords } from "../../contract/duration.ts";
+import { programName } from "../config.ts";
 import { errorName, type Log } from "../log.ts";
 import {
   type AlertTopic,
@@ -15,7 +16,7 @@ import { describeDoubt, describeMachineClock } from "./clock.ts";
 
 export interface AlertOptions {
   store: Pick<Store, "queueDepth" | "lastAlertAt" | "moveLastAlert" | "markQuarantineReported" | "ping"> &
-    Pick<Store, "unreportedFailures" | "markFailuresReported">;
+    Pick<Store, "unreportedFailures" | "markFailuresReported" | "lastBackupAt">;
   outbox: {
     /** Why no e-mail can be sent; `null` when it can. */
     readonly pauseReason: string | null;
@@ -32,6 +33,8 @@ export interface AlertOptions {
   postsHook?: boolean;
   /** The first word of each alert. */
   brand: string;
+  /** How an operator calls the program, e.g. `npm run messages --`. */
+  program?: string;
   /** Where to post each alert; `null`: it is only logged. */
   alertUrl: string | null;
   log: Log;
@@ -53,7 +56,7 @@ export interface Alerts {
 type Trouble = "overdue" | "paused" | "failed" | "store-away" | "store-lost" | "hook-overdue" | "hook-failed";
 
 /** `ending`: messages that nobody has answered are erased soon. `clock`: it does not fit the database. */
-type OtherTrouble = "quarantined" | "ending" | "clock";
+type OtherTrouble = "quarantined" | "ending" | "clock" | "backup-overdue";
 
 interface Situation {
   now: Date;
@@ -82,18 +85,20 @@ const ALERT_INTERVAL_MS = 60 * 60_000;
 /** For what can wait, and comes again every day. */
 const LONG_ALERT_INTERVAL_MS = 24 * 60 * 60_000;
 const OVERDUE_MS = 60 * 60_000;
+/** Of a backup that is made every day. */
+const BACKUP_OVERDUE_MS = 48 * 60 * 60_000;
 /** Restarting a database should not alert anybody. */
 const STORE_DOWN_MS = 60_000;
 
 /**
  * Alerts the operator when messages are not delivered, when some are held back, before some are erased that nobody has
- * answered, and when a clock is wrong: one line in the log and one post, at most one an hour on each topic, for all nodes of
+ * answered, when backups fail, and when a clock is wrong: one line in the log and one post, at most one an hour on each topic, for all nodes of
  * one database together, also across restarts. A post that fails is retried at the next check. Delivery never waits for
  * any of this, and alerts are sent even when the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions): Alerts {
   const { store, outbox, brand, alertUrl, log, clock = systemClock, postTimeoutMs = 10_000 } = options;
-  const { purge = null, sharedClock = null, postsHook = false } = options;
+  const { program = programName({}), purge = null, sharedClock = null, postsHook = false } = options;
   const stopping = new AbortController();
   /** When the last post failed, if it did. */
   const failedPosts = new Map<AlertTopic, Date>();
@@ -124,6 +129,7 @@ export function startAlerts(options: AlertOptions): Alerts {
     await checkQuarantine(situation);
     await checkEnding(situation);
     await checkClock(situation);
+    await checkBackup(situation);
   }
 
   async function checkDelivery(situation: Situation): Promise<void> {
@@ -140,7 +146,7 @@ export function startAlerts(options: AlertOptions): Alerts {
     // The outbox has logged a pause and a failed message as errors already.
     const isNew = troubles.some((trouble) => !["paused", "failed", "hook-failed"].includes(trouble));
     const level = isNew ? "error" : "info";
-    const text = `${brand}: ${describeTroubles(troubles, situation)}`;
+    const text = `${brand}: ${describeTroubles(troubles, situation, program)}`;
     const failures = await unreportedFailures(troubles);
     const isTried = await claimAlert({ topic: "delivery", text, troubles, level }, situation, lastAlertAt);
     if (!isTried) return;
@@ -167,7 +173,7 @@ export function startAlerts(options: AlertOptions): Alerts {
       failedPosts.delete("quarantine");
       return;
     }
-    const text = `${brand}: ${describeQuarantine(count)}`;
+    const text = `${brand}: ${describeQuarantine(count, program)}`;
     const lastAlertAt = await lastAlert("quarantine", situation);
     const alert: Alert = { topic: "quarantine", text, troubles: ["quarantined"], level: "warn" };
     const isTried = await claimAlert(alert, situation, lastAlertAt);
@@ -180,7 +186,7 @@ export function startAlerts(options: AlertOptions): Alerts {
   async function checkEnding(situation: Situation): Promise<void> {
     const ending = purge?.ending ?? null;
     if (ending === null) return void failedPosts.delete("ending");
-    const text = `${brand}: ${describeEnding(ending)}`;
+    const text = `${brand}: ${describeEnding(ending, program)}`;
     const alert: Alert = { topic: "ending", text, troubles: ["ending"], level: "warn" };
     // What reached nobody is kept until it was reported, so it is reported soon.
     const intervalMs = ending.undelivered + ending.held > 0 ? ALERT_INTERVAL_MS : LONG_ALERT_INTERVAL_MS;
@@ -199,6 +205,16 @@ export function startAlerts(options: AlertOptions): Alerts {
     const text = `${brand}: ${sentences.join(". ")}`;
     const alert: Alert = { topic: "clock", text, troubles: ["clock"], level: "info" };
     await claimAlert(alert, situation, await lastAlert("clock", situation), LONG_ALERT_INTERVAL_MS);
+  }
+
+  /** Whoever has never made a backup with this program may have another way. */
+  async function checkBackup(situation: Situation): Promise<void> {
+    const lastBackupAt = await nullIfUnavailable(() => store.lastBackupAt());
+    const ageMs = lastBackupAt ? situation.now.getTime() - lastBackupAt.getTime() : 0;
+    if (ageMs < BACKUP_OVERDUE_MS) return void failedPosts.delete("backup");
+    const text = `${brand}: No backup has succeeded for ${durationInWords(ageMs)}. Make one and see what it says: ${program} backup FILE`;
+    const alert: Alert = { topic: "backup", text, troubles: ["backup-overdue"], level: "error" };
+    await claimAlert(alert, situation, await lastAlert("backup", situation), LONG_ALERT_INTERVAL_MS);
   }
 
   async function lastAlert(topic: AlertTopic, { depth }: Situation): Promise<Date> {
@@ -302,35 +318,35 @@ function findTroubles(situation: Situation): Trouble[] {
 }
 
 /** What is wrong and what to do, for a reader who knows nothing of the software. */
-function describeTroubles(troubles: readonly Trouble[], situation: Situation): string {
+function describeTroubles(troubles: readonly Trouble[], situation: Situation, program: string): string {
   const { now, pauseReason, depth, hook, storeDownMs, storeLost } = situation;
   const waits = (kind: KindDepth | null) =>
     `${count(kind?.queued)} in the queue, the oldest for ${durationInWords(oldestAgeMs(kind, now))}`;
   const count = (messages = 0) => (messages === 1 ? "1 message" : `${messages} messages`);
   const sentences: Record<Trouble, string> = {
-    overdue: `${waits(depth)}; see: npm run messages -- list`,
+    overdue: `${waits(depth)}; see: ${program} list`,
     paused: `No e-mail can be sent until this is fixed: ${pauseReason}`,
-    failed: `${count(depth?.failed)} failed for good; after fixing the cause run: npm run messages -- retry --failed`,
+    failed: `${count(depth?.failed)} failed for good; after fixing the cause run: ${program} retry --failed`,
     "store-away": `No message could be stored for ${durationInWords(storeDownMs)}, and visitors are asked to try again: check the database of DATABASE_URL, or whether the disk of DATA_DIR is full`,
     "store-lost": `${storeLost}`,
-    "hook-overdue": `The receiver of HOOK_URL does not take messages: ${waits(hook)}; see: npm run messages -- list`,
-    "hook-failed": `${count(hook?.failed)} could not be posted to HOOK_URL; after fixing the cause run: npm run messages -- retry --failed`,
+    "hook-overdue": `The receiver of HOOK_URL does not take messages: ${waits(hook)}; see: ${program} list`,
+    "hook-failed": `${count(hook?.failed)} could not be posted to HOOK_URL; after fixing the cause run: ${program} retry --failed`,
   };
   const details = troubles.map((trouble) => sentences[trouble]).join(". ");
   const isMailed = troubles.every((trouble) => trouble.startsWith("hook-"));
   return `Messages from the website are not being ${isMailed ? "posted to the web hook" : "delivered"}. ${details}`;
 }
 
-function describeQuarantine(count: number): string {
+function describeQuarantine(count: number, program: string): string {
   const messages = count === 1 ? "1 message was" : `${count} messages were`;
   return (
     `${messages} held back as suspected abuse, and real ones may be among them. ` +
-    "See: npm run messages -- list --state quarantined. To deliver them: npm run messages -- release --all"
+    `See: ${program} list --state quarantined. To deliver them: ${program} release --all`
   );
 }
 
 /** What ends soon, and where to see it. */
-function describeEnding({ count, undelivered, held }: Ending): string {
+function describeEnding({ count, undelivered, held }: Ending, program: string): string {
   const messages = (number: number) => (number === 1 ? "1 message" : `${number} messages`);
   const sentences: string[] = [];
   const unanswered = count - held;
@@ -339,7 +355,7 @@ function describeEnding({ count, undelivered, held }: Ending): string {
       undelivered > 0 ? `, ${undelivered === unanswered ? "all" : undelivered} of which were never delivered` : "";
     sentences.push(
       `${messages(unanswered)} that nobody has answered will be erased within 8 days${never}. ` +
-        "See: npm run messages -- list --unanswered, and list --state quarantined",
+        `See: ${program} list --unanswered, and list --state quarantined`,
     );
   }
   if (held > 0) {

@@ -34,6 +34,16 @@ test("nginx takes its configuration", async ({ skip }) => {
   expect(text).not.toMatch(/\[(warn|emerg)\]/);
 });
 
+test.each([
+  ["deploy/nginx.conf", /sed -i '(.+)' \/etc\/nginx/, ["127.0.0.1:3001", "127.0.0.1:3001"]],
+  ["deploy/Caddyfile", /sed -i '(.+)' \/etc\/caddy/, ["127.0.0.1:3001"]],
+])("the documented step leaves one node in %s", async (file, step, ports) => {
+  const [, expression = ""] = step.exec(await readFile("docs/operations.md", "utf8")) ?? [];
+  const { status, out } = run(["sed", expression, file]);
+  expect(status).toBe(0);
+  expect(out.match(/127\.0\.0\.1:\d+/g)).toEqual(ports);
+});
+
 test("Caddy takes its configuration, and would not format it otherwise", async ({ skip }) => {
   requirePrograms(skip, "caddy");
   const env = { HOME: await makeScratchFolder() };
@@ -45,16 +55,18 @@ test("Caddy takes its configuration, and would not format it otherwise", async (
 test("systemd takes the unit, and finds it little exposed", async ({ skip }) => {
   requirePrograms(skip, "systemd-analyze");
   const file = "deploy/systemd/brighter-carbon.service";
-  // Whether Node is installed under /usr/bin is this machine's matter.
+  // The program is not in /opt on this machine.
   const verified = run(["systemd-analyze", "verify", file]).text.split("\n");
-  expect(verified.filter((line) => line !== "" && !/\/usr\/bin\/node is not executable/.test(line))).toEqual([]);
+  expect(verified.filter((line) => line !== "" && !/\/opt\/brighter-carbon\/\S+ is not executable/.test(line))).toEqual(
+    [],
+  );
   const { text } = run(["systemd-analyze", "security", "--offline=true", file]);
   expect(Number(/exposure level for .+: ([\d.]+)/.exec(text)?.[1])).toBeLessThanOrEqual(1.5);
 });
 
 test("the operator's script says how it is used", () => {
   const { status, text } = run(["sh", "deploy/systemd/brighter-carbon", "nonsense"]);
-  expect(text).toBe("Usage: brighter-carbon preflight | inbox | messages COMMAND\n");
+  expect(text).toBe("Usage: brighter-carbon build | preflight | inbox | messages COMMAND\n");
   expect(status).toBe(2);
 });
 
@@ -84,7 +96,7 @@ test("the image has the Node that is tested, and a node may take its time to sto
 test("the server is started as `npm run serve` starts it", async () => {
   const { scripts } = JSON.parse(await readFile("package.json", "utf8"));
   const [, arenas, cache, command = ""] = /^(MALLOC\S+) (NODE_COMPILE_CACHE=\S+) exec (.+)$/.exec(scripts.serve) ?? [];
-  expect(unit).toMatch(`ExecStart=/usr/bin/${command}\n`);
+  expect(unit).toMatch(`ExecStart=/opt/brighter-carbon/node_modules/.bin/${command}\n`);
   expect(dockerfile).toMatch(`\nCMD ${JSON.stringify(command.split(" ")).replaceAll(",", ", ")}\n`);
   expect(dockerfile).toContain(` ${arenas} ${cache} `);
   expect(unit).toContain(` ${arenas} NODE_COMPILE_CACHE=`);

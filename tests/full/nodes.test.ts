@@ -1,12 +1,14 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type PostgresConnection, type PostgresServer, startPostgres } from "../../scripts/run-postgres.ts";
-import { type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { findFreePort, type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { BALANCERS, type Balancer, startBalancer } from "../support/balancer.ts";
 import { endLeases } from "../support/end-leases.ts";
+import { openInboxCommand } from "../support/inbox-command.ts";
 import { acknowledgementIdsOf, messageIdsOf } from "../support/invariant.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { requirePrograms } from "../support/require-program.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { schemaOf, sharePostgres } from "../support/shared-postgres.ts";
 
 const MESSAGES = 400;
@@ -108,6 +110,20 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
     const { "message 502": gone = 0, "message 503": noneLeft = 0, ...rest } = others;
     expect(rest).toEqual({});
     expect(gone + noneLeft).toBeLessThanOrEqual(READERS * nodes.length);
+  }, 60_000);
+
+  test("an inbox that has taken the port of a node answers no visitor and loses no message", async () => {
+    const dataDir = await makeScratchFolder();
+    const [node] = await startNodes({ LOG_LEVEL: "error", DATA_DIR: dataDir }, 1);
+    if (!node) throw new Error("There is no node");
+    const inbox = await openInboxCommand({ DATA_DIR: dataDir }, "--port", String(await findFreePort()));
+    onTestFinished(async () => void (await inbox.stop()));
+    const balancer = await startBalancer(name, [node, inbox]);
+    for (let count = 0; count < 20; count += 1) {
+      expect((await balancer.ask("/contact")).status).toBe(200);
+      const { status, body } = await balancer.ask("/send-email", { json: messageOf(`message ${count}`) });
+      expect([status, JSON.parse(body)]).toMatchObject([200, { success: true }]);
+    }
   }, 60_000);
 
   test("share limits whatever address a visitor claims, and send pages, also while the database is away", async () => {

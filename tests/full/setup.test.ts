@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
@@ -33,6 +42,8 @@ test("packages are installed once, and again when a lock file has changed", asyn
   expect(setUp()).toMatchObject({ status: 0, stdout: "" });
   expect(setUp()).toMatchObject({ status: 0, stderr: "" });
   expect(calls()).toEqual(["ci --loglevel=error"]);
+  // Where whatever starts the server without npm finds Node 24.
+  expect(realpathSync(join(folder, "node_modules/.bin/node"))).toBe(realpathSync(process.execPath));
   appendFileSync(join(folder, "package-lock.json"), "\n");
   expect(setUp().stderr).toBe("Installing packages (first run, or a lock file changed) ...\n");
   expect(calls()).toHaveLength(2);

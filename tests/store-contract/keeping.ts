@@ -400,9 +400,9 @@ export function keepingSuite(newPlace: NewPlace): void {
     const estimated = await store(node, submissionOf(messageWith(), { footprint: estimate }));
     await node.claim(3, HOUR_MS, NOON);
     const during = Promise.all(Array.from({ length: 300 }, () => store(other)));
-    await node.backup(join(folder, "copy.db"));
+    await node.backup(join(folder, "copy.db"), new Date());
     await during;
-    await expect(node.backup(join(folder, "copy.db"))).rejects.toThrow(/EEXIST/);
+    await expect(node.backup(join(folder, "copy.db"), new Date())).rejects.toThrow(/EEXIST/);
 
     await rename(join(folder, "copy.db"), join(folder, "messages.db"));
     const copy = await openStoreInProcess({ dataDir: folder, databaseUrl: null });

@@ -44,7 +44,10 @@ export const BALANCERS: Readonly<Record<"nginx" | "Caddy", Example>> = {
 };
 
 /** Runs a balancer by the example in deploy/, changed in nothing but ports and certificate; it ends with the test. */
-export async function startBalancer(name: keyof typeof BALANCERS, nodes: readonly RunningServer[]): Promise<Balancer> {
+export async function startBalancer(
+  name: keyof typeof BALANCERS,
+  nodes: readonly Pick<RunningServer, "port">[],
+): Promise<Balancer> {
   const folder = await makeScratchFolder();
   const port = await findFreePort();
   const nodePorts = nodes.map((node) => String(node.port));
