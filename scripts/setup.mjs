@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findChromium, isInstalled, TEST_ENGINES, TEST_PROGRAMS } from "./programs.mjs";
 
@@ -12,45 +12,35 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const stampFile = join(root, "node_modules", ".setup-stamp");
 /** The package of Node, apart from the others: 200 MB that a machine with Node 24 does not need. */
 const nodeDir = join(root, "scripts", "node-runtime");
-const binDir = join(root, "node_modules", ".bin");
-const nodeLink = join(binDir, "node");
 
+// Before the packages, because npm leaves out those that do not run on the Node that runs npm itself.
+const ownNode = machineNodeMajor() < 24 ? installNode() : null;
 installPackages();
-if (machineNodeMajor() < 24) installNode();
-else linkMachineNode();
+// Asked again: npm may just have removed the link to the Node 24 that an earlier set-up installed.
+linkNode(ownNode ?? (machineNodeMajor() < 24 ? installNode() : null));
 if (process.argv.includes("--browser")) installBrowser();
 if (process.argv.includes("--test-programs")) installTestPrograms();
 
 function installPackages() {
+  const path = ownNode === null ? [] : [dirname(ownNode)];
+  const env = { ...process.env, PATH: [...path, process.env.PATH].join(delimiter) };
   const hash = createHash("sha256").update(`${process.platform} ${process.arch}\n`);
   for (const folder of [root, nodeDir]) hash.update(readFileSync(join(folder, "package-lock.json")));
   const stamp = hash.digest("hex");
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
 
   say("Installing packages (first run, or a lock file changed) ...");
-  run("npm", ["ci", "--loglevel=error"], "Could not install the packages. Check the connection to the npm registry.");
+  const problem = "Could not install the packages. Check the connection to the npm registry.";
+  run("npm", ["ci", "--loglevel=error"], problem, env);
   writeFileSync(stampFile, stamp);
 }
 
-/** Not `process.version`: `npm ci` may just have removed the link to a Node 24 that an earlier set-up installed. */
+/** Of the Node that npm scripts find, which is not always the one that runs this. */
 function machineNodeMajor() {
-  const { stdout } = spawnSync("node", ["--version"], { cwd: root, encoding: "utf8" });
-  return Number(/^v(\d+)/.exec(stdout ?? "")?.[1] ?? 0);
+  return Number(versionOf("node")?.split(".")[0] ?? 0);
 }
 
-/** So that Node 24 is at the same place on every machine, for whatever starts the server without npm. */
-function linkMachineNode() {
-  if (existsSync(nodeLink)) return;
-  linkNode(spawnSync("node", ["-p", "process.execPath"], { cwd: root, encoding: "utf8" }).stdout.trim());
-}
-
-function linkNode(/** @type {string} */ target) {
-  mkdirSync(binDir, { recursive: true });
-  rmSync(nodeLink, { force: true });
-  symlinkSync(target, nodeLink);
-}
-
-/** Links it to where every npm script looks first. */
+/** Returns where it is. */
 function installNode() {
   const problem = "Could not install Node 24. Install Node 24 or newer yourself and run the command again.";
   const system = `${process.platform}-${process.arch}`;
@@ -58,12 +48,30 @@ function installNode() {
   const version = JSON.parse(readFileSync(join(nodeDir, "package.json"), "utf8")).optionalDependencies[name];
   if (version === undefined)
     fail(`Install Node 24 or newer; this command installs it on Linux only, not on ${system}.`);
-  say(`Installing Node ${version}, because this machine has an older one ...`);
-  run("npm", ["ci", "--prefix", nodeDir, "--ignore-scripts", "--loglevel=error"], problem);
-  linkNode(relative(binDir, join(nodeDir, "node_modules", name, "bin", "node")));
-  if (spawnSync(nodeLink, ["--version"]).status === 0) return;
-  rmSync(nodeLink);
-  fail(problem);
+  const file = join(nodeDir, "node_modules", name, "bin", "node");
+  if (versionOf(file) !== version) {
+    say(`Installing Node ${version}, because this machine has an older one ...`);
+    run("npm", ["ci", "--prefix", nodeDir, "--ignore-scripts", "--loglevel=error"], problem);
+    if (versionOf(file) !== version) fail(problem);
+  }
+  return file;
+}
+
+/** To where every npm script looks first, and where whatever starts the server without npm finds Node 24 on any machine. */
+function linkNode(/** @type {string | null} */ file) {
+  const binDir = join(root, "node_modules", ".bin");
+  const link = join(binDir, "node");
+  if (versionOf(link) !== null && file === null) return;
+  const machineNode = () =>
+    spawnSync("node", ["-p", "process.execPath"], { cwd: root, encoding: "utf8" }).stdout.trim();
+  mkdirSync(binDir, { recursive: true });
+  rmSync(link, { force: true });
+  symlinkSync(file === null ? machineNode() : relative(binDir, file), link);
+}
+
+function versionOf(/** @type {string} */ node) {
+  const { status, stdout } = spawnSync(node, ["--version"], { cwd: root, encoding: "utf8" });
+  return status === 0 ? stdout.trim().replace(/^v/, "") : null;
 }
 
 function installBrowser() {
@@ -131,10 +139,16 @@ function aptGet(/** @type {string[]} */ ...args) {
   if (status !== 0) say(`apt-get ${args.join(" ")} failed: ${stderr?.trim()}`);
 }
 
-function run(/** @type {string} */ command, /** @type {string[]} */ args, /** @type {string} */ problem) {
+function run(
+  /** @type {string} */ command,
+  /** @type {string[]} */ args,
+  /** @type {string} */ problem,
+  env = process.env,
+) {
   // Standard output is left to the command that follows the set-up.
   const { status } = spawnSync(command, args, {
     cwd: root,
+    env,
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
   });
