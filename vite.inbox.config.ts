@@ -1,10 +1,11 @@
 import { defineConfig, type Plugin } from "vite";
 import { MARK, MARK_COLOUR } from "./app/components/mark.tsx";
+import { companySettings } from "./prerender/site-dir.ts";
 
 /** The operator's inbox; scripts/build-inbox.ts puts it into a folder of its own: the public server serves nothing but `dist/`. */
 export default defineConfig({
   root: "inbox",
-  plugins: [icon()],
+  plugins: [companySettings(), icon()],
   publicDir: false,
   css: { transformer: "lightningcss" },
   build: {

@@ -7,15 +7,17 @@ export interface BuildManifest {
   version: typeof MANIFEST_VERSION;
   settings: BuildSettings;
   site: SiteIdentity;
-  /** Policy facts that are still placeholders and must be set before launch. */
+  /** Policy facts and links that are still placeholders and must be set before launch. */
   unset: string[];
+  /** How many pages the site's own navigation leads to that show Coming Soon. */
+  comingSoon: number;
   claims: ClaimsState;
   /** What footprint estimates are computed with. */
   electricity: ElectricityTable;
   files: BuiltFile[];
 }
 
-/** How far the ledger of app/claims.json covers what the pages say about the environment. */
+/** How far the ledger of claims covers what the pages say about the environment. */
 export interface ClaimsState {
   /** How many sentences nobody has reviewed. */
   unreviewed: number;
@@ -56,7 +58,7 @@ export interface BuiltFile {
 }
 
 /** Raised when the manifest changes: a server does not serve the build of another version. */
-export const MANIFEST_VERSION = 5;
+export const MANIFEST_VERSION = 6;
 export const MANIFEST_FILE = ".build.json";
 /** Coming Soon, for every path without a page, and the page for failures of the server. */
 export const NOT_FOUND_PAGE = "404.html";

@@ -10,6 +10,7 @@ test("has defaults for everything", () => {
       apiBase: "",
       countriesUrl: "/countries.json",
       retention: { deliveredMs: 30 * DAY_MS, failedMs: 90 * DAY_MS, quarantinedMs: 14 * DAY_MS },
+      siteDir: "app/",
       postsHook: false,
     },
     problems: [],

@@ -16,6 +16,8 @@ export interface BuildSettings {
   countriesUrl: string;
   /** What the privacy policy promises. */
   retention: Retention;
+  /** The folder of what belongs to the company: its settings, pages and ledger of claims. Ends with a slash. */
+  siteDir: string;
   /** Messages are posted to HOOK_URL, which the privacy policy then says. */
   postsHook: boolean;
 }
@@ -39,8 +41,9 @@ export function parseBuildSettings(env: Readonly<Record<string, string | undefin
     problems.push(`COUNTRIES_URL is neither a path nor a web address; e.g. /countries.json`);
   }
   const retention = parseRetention(env.RETENTION ?? "", problems);
+  const siteDir = `${trimSlash(env.SITE_DIR || "app/")}/`;
   const postsHook = (env.HOOK_URL ?? "").trim() !== "";
-  return { settings: { siteUrl, apiBase, countriesUrl, retention, postsHook }, problems };
+  return { settings: { siteUrl, apiBase, countriesUrl, retention, siteDir, postsHook }, problems };
 }
 
 function trimSlash(url: string): string {
@@ -76,8 +79,13 @@ function parseRetention(text: string, problems: string[]): Retention {
  * deleted earlier than the privacy policy says, but not later.
  */
 export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): { problem: string; remedy: string }[] {
-  const addresses = { SITE_URL: "siteUrl", API_BASE: "apiBase", COUNTRIES_URL: "countriesUrl" } as const;
-  const outdated = Object.entries(addresses).flatMap(([name, key]) =>
+  const words = {
+    SITE_URL: "siteUrl",
+    API_BASE: "apiBase",
+    COUNTRIES_URL: "countriesUrl",
+    SITE_DIR: "siteDir",
+  } as const;
+  const outdated = Object.entries(words).flatMap(([name, key]) =>
     built[key] === wanted[key]
       ? []
       : {

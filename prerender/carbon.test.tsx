@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { CarbonFigure } from "../app/components/carbon-figure.tsx";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
 import type { PageFetch } from "../app/screen.ts";
+import { site } from "../app/site.ts";
 import { carbonJson, carbonOf, carbonText, type FetchedFile, pagesTooHeavy, weighPage, weighSite } from "./carbon.ts";
 
 const page = (bytes: number): FetchedFile => ({ url: "/", kind: "page", bytes });
@@ -79,7 +80,14 @@ function siteOf(fetches: readonly PageFetch[]): RenderedSite {
     const unused = { paths: [], file: null, inlineStyles: [], inlineScripts: [], socialCard: null };
     return { name, html, saveDataHtml, fetches, ...unused };
   };
-  return { pages: [page("/", fetches)], comingSoon: page("coming-soon"), failure: page("error"), scriptTexts: "" };
+  const settings = { site, siteDir: "app/" };
+  return {
+    ...settings,
+    pages: [page("/", fetches)],
+    comingSoon: page("coming-soon"),
+    failure: page("error"),
+    scriptTexts: "",
+  };
 }
 
 test("each page shows its own figure, also to visitors who save data, and is weighed with it", async () => {

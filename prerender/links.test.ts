@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { RenderedPage } from "../app/render.tsx";
+import { site } from "../app/site.ts";
 import { findBrokenLinks } from "./links.ts";
 
 function page(name: string, html: string, file: string | null = null): RenderedPage {
@@ -26,6 +27,8 @@ function problemsOf(html: string, comingSoon = "") {
   ];
   return findBrokenLinks(
     {
+      site,
+      siteDir: "app/",
       pages,
       comingSoon: page("coming-soon", `<main id="main">${comingSoon}</main>`),
       failure: page("error", ""),

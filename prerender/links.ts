@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
-import { type SiteSettings, site } from "../app/site.ts";
+import type { SiteSettings } from "../app/site.ts";
 import { type FilePath, findPathProblems, type Problem } from "./page-files.ts";
 
 export interface LinkTargets {
@@ -24,7 +24,7 @@ export async function findBrokenLinks(rendered: RenderedSite, targets: LinkTarge
     for (const href of new Set(linksOf(page.html))) {
       const message = judge(page, href);
       if (message === null) continue;
-      for (const { file, line } of await findInSources(href, page)) {
+      for (const { file, line } of await findInSources(href, page, rendered.siteDir)) {
         problems.set(`${file}:${line} ${href}`, { file, line, message });
       }
     }
@@ -33,7 +33,7 @@ export async function findBrokenLinks(rendered: RenderedSite, targets: LinkTarge
 }
 
 /** Says what is wrong with a link and how to correct it; `null` if nothing is. */
-function linkJudge({ pages, comingSoon }: RenderedSite, { siteUrl, filePaths, refused }: LinkTargets) {
+function linkJudge({ pages, comingSoon, site, siteDir }: RenderedSite, { siteUrl, filePaths, refused }: LinkTargets) {
   const pathsOf = (some: readonly RenderedPage[]) =>
     new Map(some.flatMap((page) => page.paths.map((path) => [path, page] as const)));
   const ownPages = pathsOf(pages.filter(({ file }) => file === null));
@@ -48,7 +48,7 @@ function linkJudge({ pages, comingSoon }: RenderedSite, { siteUrl, filePaths, re
     const meant = known.find((one) => one.toLowerCase() === path.toLowerCase());
     if (meant !== undefined) return `Capital letters matter: write ${meant}`;
     const isFree = findPathProblems([{ file: "", path }], [...ownPages.keys()]).length === 0 && !/\/index$/.test(path);
-    return isFree ? `Correct it, or write the page as app/pages${path}.mdx` : "Correct it.";
+    return isFree ? `Correct it, or write the page as ${siteDir}pages${path}.mdx` : "Correct it.";
   };
 
   return (page: RenderedPage, href: string): string | null => {
@@ -80,6 +80,15 @@ function linkJudge({ pages, comingSoon }: RenderedSite, { siteUrl, filePaths, re
   };
 }
 
+/** Pages that the site's own navigation announces and nobody has written: they show Coming Soon. */
+export function announcedPaths({ site, pages }: RenderedSite): string[] {
+  const written = new Set(pages.flatMap(({ paths }) => paths));
+  const paths = hrefsOf(site)
+    .filter((href) => href.startsWith("/"))
+    .map(pathOf);
+  return [...new Set(paths)].filter((path) => !written.has(path));
+}
+
 /** Every `href` in the settings, however deep. */
 function hrefsOf(value: SiteSettings | object): string[] {
   return Object.entries(value).flatMap(([key, inner]) =>
@@ -106,17 +115,21 @@ function linksOf(html: string): string[] {
 }
 
 /** Where the link is written: in the page's own file, else in the sources of all pages. */
-async function findInSources(href: string, { name, file }: RenderedPage): Promise<{ file: string; line: number }[]> {
+async function findInSources(
+  href: string,
+  { name, file }: RenderedPage,
+  siteDir: string,
+): Promise<{ file: string; line: number }[]> {
   const own = file === null ? [] : await linesWith(href, [file]);
   if (own.length > 0) return own;
-  const found = await linesWith(href, await sourceFiles());
+  const found = await linesWith(href, await sourceFiles(siteDir));
   return found.length > 0 ? found : [{ file: file ?? `page ${name}`, line: 1 }];
 }
 
-async function sourceFiles(): Promise<string[]> {
+async function sourceFiles(siteDir: string): Promise<string[]> {
   const names = await readdir("app", { recursive: true });
-  const sources = names.filter((name) => /\.(tsx?|mdx)$/.test(name) && !/\.test\.|^pages\b/.test(name));
-  return [...sources.map((name) => join("app", name)), "docs/carbon.md", "docs/footprint.md"];
+  const sources = names.filter((name) => /\.(tsx?|mdx)$/.test(name) && !/\.test\.|^pages\b|^site\.ts$/.test(name));
+  return [...sources.map((name) => join("app", name)), `${siteDir}site.ts`, "docs/carbon.md", "docs/footprint.md"];
 }
 
 async function linesWith(href: string, files: readonly string[]): Promise<{ file: string; line: number }[]> {

@@ -88,9 +88,10 @@ function pathOf(name: string): string {
   return `/${path.replace(/(^|\/)index$/, "")}`;
 }
 
-/** As messages show it: from the folder that the build runs in. */
+/** As messages show it: from the folder that the build runs in, if it is there. */
 function shown(file: string): string {
-  return relative("", file);
+  const path = relative("", file);
+  return path.startsWith("..") ? file : path;
 }
 
 /** The API, and the pages that static hosts show for errors. */
@@ -143,7 +144,12 @@ async function compilePage({ dir, file, path, text, report }: PageText): Promise
   try {
     const remarkPlugins = [tables, () => readText({ title, sections, pictures, report })];
     // Cells are aligned by a class: the site's policy refuses style attributes.
-    code = String(await compile({ value: body, path: file }, { remarkPlugins, tableCellAlignToStyle: false }));
+    code = String(
+      await compile(
+        { value: body, path: file },
+        { remarkPlugins, tableCellAlignToStyle: false, jsxImportSource: resolve("app") },
+      ),
+    );
   } catch (error) {
     report(...explainSyntaxError(error));
     return null;

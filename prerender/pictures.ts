@@ -6,7 +6,7 @@ import fontverter from "fontverter";
 import * as harfbuzz from "harfbuzzjs";
 import sharp from "sharp";
 import { MARK, MARK_COLOUR } from "../app/components/mark.tsx";
-import { site } from "../app/site.ts";
+import type { SiteSettings } from "../app/site.ts";
 
 /** The icon of browser tabs: the mark in the colours of the reader's theme. `style` is the text of its style element. */
 export function faviconSvg(): { svg: string; style: string } {
@@ -116,12 +116,12 @@ export class TitleRefused extends Error {}
  * Prepares the font once, and returns a function that draws the picture that a shared link shows: the film's first
  * frame, the brand, and the page's headline.
  */
-export async function socialCardDrawer(): Promise<(headline: string) => Promise<Buffer>> {
+export async function socialCardDrawer(site: SiteSettings): Promise<(headline: string) => Promise<Buffer>> {
   const outline = await textOutliner("app/media/display.woff2", 600);
-  return (headline) => drawSocialCard(headline, outline);
+  return (headline) => drawSocialCard(headline, outline, site);
 }
 
-async function drawSocialCard(headline: string, outline: TextOutliner): Promise<Buffer> {
+async function drawSocialCard(headline: string, outline: TextOutliner, site: SiteSettings): Promise<Buffer> {
   const { widthPx: width, heightPx: height, marginPx: margin } = CARD;
   const { titlePx, lines } = fitTitle(headline, outline);
   const firstBaseline = height - margin - 64 - (lines.length - 1) * titlePx;

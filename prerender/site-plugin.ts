@@ -12,6 +12,7 @@ import { electricityFile } from "./electricity.ts";
 import { mdxSections } from "./mdx-sections.ts";
 import { draftDirOf, replaceWhenBuilt } from "./output-folder.ts";
 import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles, tables } from "./page-files.ts";
+import { companySettings, siteDirProblems, siteFolder } from "./site-dir.ts";
 import { technicalFiles } from "./technical-files.ts";
 import { writeSite } from "./write-site.ts";
 
@@ -37,7 +38,7 @@ interface SiteFolders {
  * Turns the React components of `app/` into static pages: at build time into `dist/`, and in development on every
  * request. Nothing outside this folder knows how pages are rendered.
  */
-export function prerender({ pagesDir = "app/pages", outDir = "dist" }: SiteFolders = {}): PluginOption[] {
+export function prerender({ pagesDir, outDir = "dist" }: SiteFolders = {}): PluginOption[] {
   return [
     // Only the policies have numbered sections.
     {
@@ -48,13 +49,15 @@ export function prerender({ pagesDir = "app/pages", outDir = "dist" }: SiteFolde
       enforce: "pre",
       ...mdx({ remarkPlugins: [tables, [mdxSections, { areNumbered: false }]], include: "docs/*.md" }),
     },
-    sitePlugin(resolve(pagesDir), outDir),
+    companySettings(),
+    sitePlugin(outDir, pagesDir),
   ];
 }
 
-function sitePlugin(pagesDir: string, outDir: string): Plugin {
+function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
   const draftDir = draftDirOf(outDir);
   let settings: BuildSettings;
+  let pagesDir: string;
   /** Read again after a change. */
   let pageFiles: Promise<PageFiles> | undefined;
   const readPages = () => {
@@ -65,11 +68,13 @@ function sitePlugin(pagesDir: string, outDir: string): Plugin {
     name: "site",
 
     config({ server }, { mode }) {
+      const parsed = parseBuildSettings(process.env);
+      const problems = [...parsed.problems, ...siteDirProblems(parsed.settings.siteDir)];
+      if (problems.length > 0) stop(problems);
+      settings = parsed.settings;
+      pagesDir = otherPagesDir ? resolve(otherPagesDir) : join(siteFolder(settings.siteDir), "pages");
       // For scripts/dev.ts, when a page of the folder is refused.
       if (mode === "without-pages") pageFiles = Promise.resolve({ pages: [], paths: [], problems: [] });
-      const parsed = parseBuildSettings(process.env);
-      if (parsed.problems.length > 0) stop(parsed.problems);
-      settings = parsed.settings;
       const assetFileNames = ({ names }: { names: string[] }) =>
         names.some((name) => /\.(mp4|webm)$/.test(name))
           ? "media/[name]-[hash][extname]"
@@ -171,18 +176,22 @@ async function buildSite(builder: ViteBuilder, { settings, outDir, pageFiles }: 
 function serveDev(server: ViteDevServer, context: RenderContext, readPages: () => Promise<PageFiles>): void {
   const { ssr } = server.environments;
   if (!ssr || !isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
-  // Drawn once: icons are slow to draw.
-  const files = technicalFiles(context.settings, []);
+  const loadRenderer = () => ssr.runner.import<Renderer>("/app/render.tsx");
+  const drawFiles = async () => technicalFiles(context.settings, [], (await loadRenderer()).site);
+  // Drawn once, as icons are slow to draw; and again after an error, which the page that needs them shows.
+  let files = drawFiles();
+  const filesOrAgain = () => files.catch(() => (files = drawFiles()));
+  files.catch(() => {});
 
   server.middlewares.use(async (request, response, next) => {
     try {
       const path = decodeURI(new URL(request.url ?? "/", "http://localhost").pathname).replace(/(?!^)\/+$/, "");
-      const file = (await files).find((one) => path === `/${one.file}`);
+      const file = (await filesOrAgain()).find((one) => path === `/${one.file}`);
       if (file) {
         response.end(file.content);
         return;
       }
-      const { renderPath, SPECIFIED_PATHS } = await ssr.runner.import<Renderer>("/app/render.tsx");
+      const { renderPath, SPECIFIED_PATHS } = await loadRenderer();
       const { paths, problems } = await readPages();
       const refused = [...problems, ...findPathProblems(paths, SPECIFIED_PATHS)];
       response.statusCode = refused.length > 0 ? 500 : 200;

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { Country } from "world-countries";
-import { site } from "../app/site.ts";
+import type { SiteSettings } from "../app/site.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { svgSecurityPolicy } from "./content-security-policy.ts";
 import { electricityFile } from "./electricity.ts";
@@ -28,16 +28,17 @@ const YEAR_MS = 365 * 86_400_000;
 export async function technicalFiles(
   { siteUrl }: BuildSettings,
   indexedPaths: readonly string[],
+  site: SiteSettings,
 ): Promise<OutputFile[]> {
   const favicon = faviconSvg();
   const icons = await drawIcons();
   return [
     { file: "robots.txt", content: `User-agent: *\nAllow: /\n\nSitemap: ${siteUrl}/sitemap.xml\n` },
     { file: "sitemap.xml", content: sitemap(indexedPaths.map((path) => siteUrl + path)) },
-    { file: ".well-known/security.txt", content: securityText(siteUrl) },
+    { file: ".well-known/security.txt", content: securityText(siteUrl, site) },
     { file: "countries.json", content: countryList() },
     electricityFile(),
-    { file: "site.webmanifest", content: webManifest() },
+    { file: "site.webmanifest", content: webManifest(site) },
     { file: "favicon.svg", content: favicon.svg, policy: svgSecurityPolicy(favicon.style) },
     { file: "favicon.ico", content: icons.ico },
     { file: "favicon.png", content: icons.touch },
@@ -51,7 +52,7 @@ function sitemap(urls: readonly string[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${items}</urlset>\n`;
 }
 
-function securityText(siteUrl: string): string {
+function securityText(siteUrl: string, site: SiteSettings): string {
   const expires = new Date(Date.now() + YEAR_MS).toISOString().replace(/\.\d+/, "");
   return [
     `Contact: mailto:${site.contactEmail}`,
@@ -66,7 +67,7 @@ function countryList(): string {
   return JSON.stringify(countries.map(({ cca2, name }) => ({ cca2, name: { common: name.common } })));
 }
 
-function webManifest(): string {
+function webManifest(site: SiteSettings): string {
   return JSON.stringify({
     name: site.brand,
     short_name: site.brand,

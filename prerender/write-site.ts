@@ -1,10 +1,9 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import { CARBON_PATH } from "../app/components/carbon-figure.tsx";
-import { unsetFacts } from "../app/policies/facts.tsx";
 import type { RenderedPage } from "../app/render.tsx";
 import type { RenderContext } from "../app/screen.ts";
-import { site } from "../app/site.ts";
+import type { SiteSettings } from "../app/site.ts";
 import {
   type BuildManifest,
   type BuiltFile,
@@ -15,14 +14,15 @@ import {
 } from "../contract/build-manifest.ts";
 import { CACHE_CONTROL, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
-import { readLedger } from "./claims/ledger.ts";
+import { ledgerFile, readLedger } from "./claims/ledger.ts";
 import { type ClaimsReport, claimsState, forbiddenText, reportClaims } from "./claims/site-claims.ts";
 import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
 import { electricityTable } from "./electricity.ts";
-import { findBrokenLinks } from "./links.ts";
+import { announcedPaths, findBrokenLinks } from "./links.ts";
 import { type FilePath, findPathProblems, type PageFiles, type Problem, problemsError, refusal } from "./page-files.ts";
 import { socialCardDrawer, TitleRefused } from "./pictures.ts";
+import { settingsProblems } from "./site-dir.ts";
 import { type OutputFile, technicalFiles } from "./technical-files.ts";
 
 interface SiteBuild {
@@ -36,7 +36,7 @@ interface SiteBuild {
 
 /** What somebody has to do before launch. */
 interface OpenPoints {
-  /** The policy facts that are unset. */
+  /** The policy facts and links that are unset. */
   unset: readonly string[];
   claims: ClaimsReport;
 }
@@ -45,12 +45,13 @@ interface OpenPoints {
 export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   const { renderer, context, pageFiles, outDir, rendererDir } = build;
   const { settings } = context;
+  const { site } = renderer;
   const indexedPaths = renderer.ROUTES.flatMap(({ screen, paths }) => (screen.isIndexed ? paths[0] : []));
   const fixed = [
     ...(await emittedFiles(outDir, "assets")),
     ...(await emittedFiles(rendererDir, "assets")),
     ...(await emittedFiles(rendererDir, "media")),
-    ...(await technicalFiles(settings, indexedPaths)),
+    ...(await technicalFiles(settings, indexedPaths, site)),
   ];
   const { pages: compiled, paths, problems } = pageFiles;
   const pathProblems = findPathProblems(paths, renderer.SPECIFIED_PATHS);
@@ -62,13 +63,15 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     refused: paths.filter(isRefused),
   };
   const draft = await renderer.renderSite(context);
-  const refused = [...problems, ...pathProblems, ...(await findBrokenLinks(draft, targets))];
+  const settingsFile = `${settings.siteDir}site.ts`;
+  const wrongSettings = settingsProblems(site).map((message) => ({ file: settingsFile, line: 1, message }));
+  const refused = [...wrongSettings, ...problems, ...pathProblems, ...(await findBrokenLinks(draft, targets))];
   if (refused.length > 0) throw problemsError(refused);
 
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
   const rendered = await weighSite(draft, (url) => contents.get(url));
   const { pages, comingSoon, failure, carbon } = rendered;
-  const reviews = await readLedger();
+  const reviews = await readLedger(ledgerFile(settings.siteDir));
   const claims = reportClaims(rendered, reviews, new Date());
   if (claims.forbidden.length > 0) throw refusal(`${forbiddenText(claims)}\ndocs/claims.md says what to do.`);
 
@@ -85,19 +88,20 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     ...pages.flatMap((page) => page.paths.map((path) => pageFile(indexFile(path), page))),
     pageFile(NOT_FOUND_PAGE, comingSoon),
     pageFile(FAILURE_PAGE, failure),
-    ...(await socialCards(pages)),
+    ...(await socialCards(pages, site)),
     { file: "carbon.json", content: carbonJson(carbon) },
     { file: "carbon.txt", content: carbonText(settings.siteUrl, CARBON_PATH, new Date()) },
   ];
   const files = await Promise.all(outputs.map((output) => writeOutput(outDir, output)));
 
-  const unset = unsetFacts(settings);
+  const unset = renderer.unsetFacts(settings);
   const { brand, contactEmail, referencePrefix, acknowledgement } = site;
   const manifest: BuildManifest = {
     version: MANIFEST_VERSION,
     settings,
     site: { brand, contactEmail, referencePrefix, acknowledgement },
     unset,
+    comingSoon: announcedPaths(draft).length,
     claims: claimsState(claims, reviews),
     electricity: electricityTable(),
     files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),
@@ -115,8 +119,8 @@ async function emittedFiles(dir: string, folder: "assets" | "media"): Promise<Ou
   );
 }
 
-async function socialCards(pages: readonly RenderedPage[]): Promise<OutputFile[]> {
-  const draw = await socialCardDrawer();
+async function socialCards(pages: readonly RenderedPage[], site: SiteSettings): Promise<OutputFile[]> {
+  const draw = await socialCardDrawer(site);
   const problems: Problem[] = [];
   const drawn = pages.map(async ({ socialCard, file, name }): Promise<OutputFile[]> => {
     if (!socialCard) return [];

@@ -2,9 +2,11 @@
 import { readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "vite";
+import { parseBuildSettings } from "../contract/build-settings.ts";
 import { draftDirOf, replaceWhenBuilt } from "../prerender/output-folder.ts";
 
-const SOURCES = ["inbox", "contract", "app", "vite.inbox.config.ts", "package-lock.json"];
+const { siteDir } = parseBuildSettings(process.env).settings;
+const SOURCES = ["inbox", "contract", "app", siteDir, "vite.inbox.config.ts", "package-lock.json"];
 const OUT_DIR = "dist-inbox";
 
 const newest = Math.max(...SOURCES.map(newestMs));

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { createServer, isRunnableDevEnvironment } from "vite";
 import type { RenderedSite } from "../app/render.tsx";
 import { parseBuildSettings } from "../contract/build-settings.ts";
-import { readLedger, writeLedger } from "../prerender/claims/ledger.ts";
+import { ledgerFile, readLedger, writeLedger } from "../prerender/claims/ledger.ts";
 import { marked, review, whereText } from "../prerender/claims/review.ts";
 import {
   type ClaimsReport,
@@ -24,7 +24,9 @@ if (positionals.length > 1 || (positionals[0] ?? "review") !== "review") {
   process.exit(2);
 }
 
-const reviews = await readLedger();
+const { settings } = parseBuildSettings(process.env);
+const ledger = ledgerFile(settings.siteDir);
+const reviews = await readLedger(ledger);
 const report = reportClaims(await renderSite(), reviews, new Date());
 if (values.json) {
   const { forbidden, unreviewed, expired, withoutEvidence } = report;
@@ -42,7 +44,7 @@ if (values.json) {
       // Every answer was saved.
       return done ? process.exit() : value.trim();
     },
-    save: writeLedger,
+    save: (reviewed) => writeLedger(reviewed, ledger),
     today: new Date().toISOString().slice(0, 10),
     isTerminal: process.stdout.isTTY,
   });
@@ -57,7 +59,7 @@ async function renderSite(): Promise<RenderedSite> {
     if (!isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
     const renderer = await ssr.runner.import<typeof import("../app/render.tsx")>("/app/render.tsx");
     return await renderer.renderSite({
-      settings: parseBuildSettings(process.env).settings,
+      settings,
       scripts: { film: { code: "" }, contact: { url: "" } },
       electricityUrl: "/electricity.json",
       isSavingData: false,

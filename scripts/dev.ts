@@ -61,9 +61,10 @@ async function buildOnce(): Promise<void> {
   } catch (error) {
     console.error(error);
     // A mode of prerender/site-plugin.ts.
+    const pagesDir = `${config.build.siteDir}pages`;
     const builder = await createBuilder({ mode: "without-pages", logLevel: "warn" });
-    await builder.buildApp().catch(() => exit("The site cannot be built without the pages of app/pages either."));
-    console.log("dist/ is built without the pages of app/pages; npm run build adds them when they are corrected.");
+    await builder.buildApp().catch(() => exit(`The site cannot be built without the pages of ${pagesDir} either.`));
+    console.log(`dist/ is built without the pages of ${pagesDir}; npm run build adds them when they are corrected.`);
   }
 }
 

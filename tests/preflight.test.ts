@@ -13,6 +13,7 @@ import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort } from "../scripts/run-server.ts";
 import {
   checkAcknowledgement,
+  checkAlerts,
   checkBuild,
   checkClock,
   checkDatabase,
@@ -28,6 +29,7 @@ import { parseConfig } from "../server/config.ts";
 import { loadBuild } from "../server/http/build-files.ts";
 import { SCHEMA_VERSION } from "../server/store/migrations.ts";
 import { openStore } from "../server/store/open-store.ts";
+import { startAlertReceiver } from "./support/alert-receiver.ts";
 import { openApp } from "./support/app.ts";
 import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
 import { startMailServer } from "./support/mail-server.ts";
@@ -68,7 +70,10 @@ describe("the build", () => {
     expect(lines[0]).toBe(
       'fail build: SITE_URL is "https://www.brighter-carbon.com", but the pages were built with "http://localhost:3000"',
     );
-    expect(lines).toContain("fail policies: unset: governing law (policyFacts.governingLaw in app/site.ts)");
+    expect(lines).toContain("fail placeholders: unset: governing law (policyFacts.governingLaw in app/site.ts)");
+    expect(lines).toContain("fail placeholders: unset: LinkedIn link (social in app/site.ts)");
+    // By design, so it is no problem.
+    expect(lines).toContain("ok pages: Coming Soon is shown by 7 pages of the navigation");
     expect(lines.at(-1)).toMatch(/^fail contact e-mail: the pages show .+\.example, which is a placeholder$/);
   });
 
@@ -99,7 +104,7 @@ describe("the build", () => {
     const site = { ...built.site, contactEmail: "hello@brighter-carbon.com" };
     const claims = { unreviewed: 0, withoutEvidence: [], evidence: [] };
     await writeFile(join(distDir, MANIFEST_FILE), JSON.stringify({ ...built, site, claims, unset: [], files: [] }));
-    expect(checkBuild(distDir, settings).findings.map(({ state }) => state)).toEqual(["ok", "ok", "ok"]);
+    expect(checkBuild(distDir, settings).findings.map(({ state }) => state)).toEqual(["ok", "ok", "ok", "ok"]);
   });
 });
 
@@ -346,6 +351,25 @@ describe("the site", () => {
   });
 });
 
+describe("ALERT_URL", () => {
+  test("gets a test alert, and what came back is shown without the address's secret", async () => {
+    expect(await checkAlerts(null, "Brighter")).toEqual([]);
+    const receiver = await startAlertReceiver();
+    onTestFinished(() => receiver.close());
+    const url = `http://127.0.0.1:${receiver.port}/services/hunter2`;
+    expect(await checkAlerts(url, "Brighter")).toMatchObject([
+      { state: "ok", detail: expect.stringMatching(/^127\.0\.0\.1:\d+ took a test alert \(status 2\d\d/) },
+    ]);
+    expect(receiver.alerts.map(({ body }) => body)).toEqual([
+      { text: "Brighter: This is a test of ALERT_URL by preflight. Nothing is wrong.", troubles: [] },
+    ]);
+    await receiver.close();
+    const [finding] = await checkAlerts(url, "Brighter");
+    expect(finding).toMatchObject({ state: "fail", detail: expect.stringMatching(/did not take a test alert: ECONN/) });
+    expect(JSON.stringify(finding)).not.toContain("hunter2");
+  });
+});
+
 describe("npm run preflight", () => {
   test("shows every check, no secret, and leaves with 1 while something fails", async () => {
     const dataDir = join(await makeScratchFolder(), "data");
@@ -357,7 +381,7 @@ describe("npm run preflight", () => {
     const { code, out, err } = await runCli(env, "preflight");
     expect(err).toBe("");
     const seen = out.split("\n").map((line) => /^(ok|warn|FAIL) +((?:\S+ )*\S+) {2}/.exec(line)?.slice(1, 3).join(" "));
-    const failed = ["SITE_URL", "TRUST_PROXY", "build", "policies", "contact e-mail", "mail server", "MAIL_TO"];
+    const failed = ["SITE_URL", "TRUST_PROXY", "build", "placeholders", "contact e-mail", "mail server", "MAIL_TO"];
     const good = ["ok database", "ok home page", "ok server"];
     expect(seen).toEqual(expect.arrayContaining([...failed.map((name) => `FAIL ${name}`), ...good]));
     expect(out).toMatch(/ disk +\d+ MB free in /);

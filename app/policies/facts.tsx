@@ -73,11 +73,17 @@ export const POLICY_COMPONENTS = { ContactEmail, Deletion, Fact, IfPosted, Notic
 
 /** What must be set before launch, each with the place to set it. */
 export function unsetFacts(settings: BuildSettings): string[] {
-  return (Object.keys(PLACEHOLDER) as FactName[])
+  const file = `${settings.siteDir}site.ts`;
+  const facts = (Object.keys(PLACEHOLDER) as FactName[])
     .filter((name) => factValue(name, settings) === null)
     .map((name) =>
-      name === "websiteUrl" ? "website URL (SITE_URL)" : `${PLACEHOLDER[name]} (policyFacts.${name} in app/site.ts)`,
+      name === "websiteUrl" ? "website URL (SITE_URL)" : `${PLACEHOLDER[name]} (policyFacts.${name} in ${file})`,
     );
+  // A link to the home page itself is the default, and of no use to anybody.
+  const links = site.social
+    .filter(({ href }) => href === "/")
+    .map(({ network }) => `${network} link (social in ${file})`);
+  return [...facts, ...links];
 }
 
 function factValue(name: FactName, settings: BuildSettings): string | null {

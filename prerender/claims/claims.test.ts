@@ -12,7 +12,7 @@ import config from "../../vite.config.ts";
 import { readPageFiles } from "../page-files.ts";
 import { writeSite } from "../write-site.ts";
 import { FORBIDDEN, forbiddenWording } from "./forbidden.ts";
-import { type Review, readLedger, writeLedger } from "./ledger.ts";
+import { ledgerFile, type Review, readLedger, writeLedger } from "./ledger.ts";
 import { marked, review } from "./review.ts";
 import { sentencesOfHtml, sentencesOfText } from "./sentences.ts";
 import { claimsState, claimsToDo, reportClaims } from "./site-claims.ts";
@@ -125,7 +125,7 @@ function siteSaying(text: string): RenderedSite {
 }
 
 test("every sentence of ours about the environment is in the ledger, and none is forbidden", async () => {
-  const report = reportClaims(rendered, await readLedger(), NOW);
+  const report = reportClaims(rendered, await readLedger(ledgerFile("app/")), NOW);
   for (const part of ["forbidden", "unreviewed", "expired", "lost"] as const) {
     expect(report[part].map(({ text }) => text)).toEqual([]);
   }

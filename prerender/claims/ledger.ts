@@ -22,11 +22,18 @@ export interface Evidence {
   until: string;
 }
 
-export const LEDGER_FILE = "app/claims.json";
+/** Where a folder of the company's has it. */
+export function ledgerFile(siteDir: string): string {
+  return `${siteDir}claims.json`;
+}
 
-/** Rejects with every problem if the file is not a ledger. */
-export async function readLedger(file: string = LEDGER_FILE): Promise<Review[]> {
-  const entries = JSON.parse(await readFile(file, "utf8")) as Review[];
+/** Without a file nothing is reviewed. Rejects with every problem if the file is not a ledger. */
+export async function readLedger(file: string): Promise<Review[]> {
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "[]";
+    throw error;
+  });
+  const entries = JSON.parse(text) as Review[];
   const problems = Array.isArray(entries)
     ? entries.flatMap((entry, index) => problemsOf(entry).map((problem) => `entry ${index + 1}: ${problem}`))
     : ["it is not a list"];
@@ -35,7 +42,7 @@ export async function readLedger(file: string = LEDGER_FILE): Promise<Review[]> 
 }
 
 /** Replaces the file in one step, so that it is never half written. */
-export async function writeLedger(reviews: readonly Review[], file: string = LEDGER_FILE): Promise<void> {
+export async function writeLedger(reviews: readonly Review[], file: string): Promise<void> {
   await writeFile(`${file}.new`, `${JSON.stringify(reviews, null, 2)}\n`);
   await rename(`${file}.new`, file);
 }

@@ -1,11 +1,10 @@
 import { globSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { RenderedSite } from "../../app/render.tsx";
-import { site } from "../../app/site.ts";
 import type { ClaimsState } from "../../contract/build-manifest.ts";
 import { parseContactMessage } from "../../contract/contact-message.ts";
 import { type ForbiddenWording, forbiddenWording } from "./forbidden.ts";
-import type { Review } from "./ledger.ts";
+import { ledgerFile, type Review } from "./ledger.ts";
 import { type Sentence, sentencesOfHtml, sentencesOfText } from "./sentences.ts";
 import { wordsToReview } from "./vocabulary.ts";
 
@@ -24,6 +23,8 @@ export interface Statement {
 }
 
 export interface ClaimsReport {
+  /** Where the ledger is. */
+  ledger: string;
   statements: readonly Statement[];
   forbidden: readonly Statement[];
   unreviewed: readonly Statement[];
@@ -36,7 +37,6 @@ export interface ClaimsReport {
 
 /** Where our own words are written, besides the pages from files. */
 const SOURCES = ["app/**/*.{ts,tsx,mdx}", "contract/footprint{,-f*s}.ts", "docs/{carbon,footprint}.md"];
-const OUR_NAMES = [site.legalName, site.brand];
 
 export function reportClaims(rendered: RenderedSite, reviews: readonly Review[], now: Date): ClaimsReport {
   const statements = statementsOf(rendered);
@@ -48,6 +48,7 @@ export function reportClaims(rendered: RenderedSite, reviews: readonly Review[],
       return review !== undefined && forbidden === null && isKind(review);
     });
   return {
+    ledger: ledgerFile(rendered.siteDir),
     statements,
     forbidden: statements.filter(({ forbidden }) => forbidden),
     unreviewed: statements.filter(({ text, forbidden }) => !forbidden && !byText.has(text)),
@@ -70,14 +71,14 @@ export function claimsState(report: ClaimsReport, reviews: readonly Review[]): C
 }
 
 /** What a build prints about them: one line for the reviews, then what the company has to prove. */
-export function claimsToDo({ unreviewed, expired, withoutEvidence }: ClaimsReport): string[] {
+export function claimsToDo({ ledger, unreviewed, expired, withoutEvidence }: ClaimsReport): string[] {
   const open = [
     ...(unreviewed.length > 0 ? [`${unreviewed.length} sentences about the environment are not reviewed`] : []),
     ...(expired.length > 0 ? [`the evidence for ${expired.length} has ended`] : []),
   ];
   return [
     ...(open.length > 0 ? [`${open.join(", ")}; npm run claims`] : []),
-    ...(withoutEvidence.length > 0 ? ["To do before launch, show the evidence in app/claims.json for:"] : []),
+    ...(withoutEvidence.length > 0 ? [`To do before launch, show the evidence in ${ledger} for:`] : []),
     ...withoutEvidence.map(({ text }) => `  ${text}`),
   ];
 }
@@ -98,7 +99,9 @@ export function placeText({ page, file, line }: Pick<Statement, "page" | "file" 
 function statementsOf(rendered: RenderedSite): Statement[] {
   const found = new Map<string, Statement>();
   const read = (file: string): [string, string] => [file, readFileSync(file, "utf8")];
-  const sources = globSync(SOURCES).sort().map(read);
+  const { site, siteDir } = rendered;
+  const files = globSync(SOURCES).filter((file) => file !== "app/site.ts");
+  const sources = [...files, `${siteDir}site.ts`].sort().map(read);
   const add = (page: string, file: string | null, sentences: readonly Sentence[]) => {
     for (const sentence of sentences) {
       const { text } = sentence;
@@ -107,7 +110,7 @@ function statementsOf(rendered: RenderedSite): Statement[] {
         if (!known.pages.includes(page)) known.pages.push(page);
         continue;
       }
-      const words = wordsToReview(text, OUR_NAMES);
+      const words = wordsToReview(text, [site.legalName, site.brand]);
       const forbidden = forbiddenWording(sentence);
       if (words.length === 0 && !forbidden) continue;
       const place = findSource(text, file === null ? sources : [read(relative("", file))]);

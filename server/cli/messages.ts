@@ -15,8 +15,9 @@ import {
   messagesJson,
   visibleJson,
 } from "../operator/export.ts";
-import { keptUntil, readHistory } from "../operator/messages.ts";
+import { readHistory } from "../operator/messages.ts";
 import { countPeriod } from "../operator/statistics.ts";
+import { keptUntil } from "../store/retention.ts";
 import {
   type MessageState,
   type Store,

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import type { ClaimsState } from "../../contract/build-manifest.ts";
 import { type BuildSettings, outdatedSettings } from "../../contract/build-settings.ts";
 import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from "../../contract/footprint-factors.ts";
+import { plural } from "../../contract/plural.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { type Build, loadBuild } from "../http/build-files.ts";
 import { MailError } from "../mail/mailer.ts";
@@ -15,6 +16,7 @@ import { failureOf, postEvent } from "../outbox/hook.ts";
 import { SCHEMA_VERSION } from "../store/migrations.ts";
 import { readSchema } from "../store/open-store.ts";
 import { StoreRefused, StoreUnavailable } from "../store/store.ts";
+import { postAlert } from "../watch/alerts.ts";
 import { CLOCK_TOLERANCE_MS, describeMachineClock } from "../watch/clock.ts";
 
 /** The result of one check. `fail`: do not launch like this. `warn`: it works, but somebody should know. */
@@ -38,7 +40,7 @@ export function fail(name: string, detail: string, remedy: string): Finding {
   return { name, state: "fail", detail, remedy };
 }
 
-/** Runs every check, in bounded time. Sends no mail, posts a ping to HOOK_URL, stores nothing, and shows no secret. */
+/** Runs every check, in bounded time. Sends no mail, posts a ping to HOOK_URL and a test to ALERT_URL, stores nothing, and shows no secret. */
 export async function runChecks({
   readConfig,
   distDir,
@@ -73,6 +75,7 @@ export async function runChecks({
     checkClock(config),
     checkSmtp(config.smtpUrl),
     checkHook(config.hook, now),
+    checkAlerts(config.alertUrl, build?.manifest.site.brand ?? "Website"),
     build ? checkMailboxes({ mailTo, mailFrom }) : [],
     build ? checkSender(config, domainOf(mailFrom), resolver) : [],
     checkSite(config.build, homePage),
@@ -122,18 +125,20 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
     const [problem = "", remedy = ""] = build.message.split("; ");
     return { findings: [fail("build", problem, remedy)], build: null };
   }
-  const { settings, unset, site: identity } = build.manifest;
+  const { settings, unset, comingSoon, site: identity } = build.manifest;
 
   const findings = outdatedSettings(settings, wanted).map(({ problem, remedy }) => fail("build", problem, remedy));
   if (findings.length === 0) findings.push(ok("build", `${build.files.size} files, built with the present settings`));
-  for (const fact of unset) findings.push(fail("policies", `unset: ${fact}`, "set it, then run: npm run build"));
-  if (unset.length === 0) findings.push(ok("policies", "no placeholder is left"));
+  for (const fact of unset) findings.push(fail("placeholders", `unset: ${fact}`, "set it, then run: npm run build"));
+  if (unset.length === 0) findings.push(ok("placeholders", "none is left"));
+  if (comingSoon > 0)
+    findings.push(ok("pages", `Coming Soon is shown by ${plural(comingSoon, "page")} of the navigation`));
   findings.push(
     isReservedDomain(domainOf(identity.contactEmail))
       ? fail(
           "contact e-mail",
           `the pages show ${identity.contactEmail}, which is a placeholder`,
-          "set contactEmail in app/site.ts, then run: npm run build",
+          `set contactEmail in ${settings.siteDir}site.ts, then run: npm run build`,
         )
       : ok("contact e-mail", identity.contactEmail),
   );
@@ -291,6 +296,26 @@ export async function checkHook(hook: Config["hook"], now: Date): Promise<Findin
   }
   const remedy = "correct HOOK_URL and HOOK_SECRET, and let the receiver take events of type ping";
   return [fail("HOOK_URL", `${host} did not take a signed ping: ${failure.message}${text}`, remedy)];
+}
+
+const ALERT_TIMEOUT_MS = 10_000;
+
+/** Whether somebody would be told: posts an alert that says it is a test. */
+export async function checkAlerts(alertUrl: string | null, brand: string): Promise<Finding[]> {
+  if (alertUrl === null) return [];
+  const { host } = new URL(alertUrl);
+  const remedy = "correct ALERT_URL, or ask the service that it belongs to";
+  try {
+    const text = `${brand}: This is a test of ALERT_URL by preflight. Nothing is wrong.`;
+    const response = await postAlert(alertUrl, { text, troubles: [] }, AbortSignal.timeout(ALERT_TIMEOUT_MS));
+    const answer = (await response.text()).trim().slice(0, 200);
+    const came = `status ${response.status}${answer === "" ? "" : `: ${answer}`}`;
+    if (!response.ok) return [fail("ALERT_URL", `${host} did not take a test alert: ${came}`, remedy)];
+    return [ok("ALERT_URL", `${host} took a test alert (${came}); look whether somebody got it`)];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "no answer";
+    return [fail("ALERT_URL", `${host} did not take a test alert: ${reason}`, remedy)];
+  }
 }
 
 /** Whether mails go to and come from addresses that can exist. */

@@ -13,7 +13,7 @@ export const preflight = defineCommand({
   name: "preflight",
   summary: "check everything that can be checked before launch",
   notes: `  Checks the settings, the build, the disk, the database, the mail server, the sender's DNS records and the public
-  site. Posts a signed ping to HOOK_URL, if it is set. Sends no e-mail and changes nothing. Exits with 1 if a check fails; warnings do not count.`,
+  site. Posts a signed ping to HOOK_URL and a test alert to ALERT_URL, if they are set. Sends no e-mail and changes nothing. Exits with 1 if a check fails; warnings do not count.`,
   async run(_, { readConfig, now, out, setExitCode }) {
     // Loaded here, since no other command needs the mail and page code.
     const { runChecks } = await import("./preflight-checks.ts");

@@ -44,7 +44,6 @@ import type { Retention } from "../config.ts";
 import { actOn, refusalsOf, type TargetResult } from "../operator/actions.ts";
 import { EXPORT_TYPE, exportPart } from "../operator/export.ts";
 import {
-  keptUntil,
   parseTime,
   readHistory,
   readPage,
@@ -55,6 +54,7 @@ import {
 } from "../operator/messages.ts";
 import { changePerson, exportPerson, type PersonChange, parseCorrection, readPerson } from "../operator/person.ts";
 import { dayOf, readOverview } from "../operator/statistics.ts";
+import { keptUntil } from "../store/retention.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
 import type { Clock } from "../time.ts";
 

@@ -1,5 +1,4 @@
 import type { ListSort, Tab, TabCounts } from "../../contract/inbox.ts";
-import type { Retention } from "../config.ts";
 import type {
   MessageFilter,
   MessagePlace,
@@ -91,13 +90,6 @@ export function parseTime(text: string): Date | null {
   if (time === null || Number.isNaN(time.getTime())) return null;
   // `new Date` takes the 31st of February for a day in March.
   return text.length === 10 && !time.toISOString().startsWith(text) ? null : time;
-}
-
-/** When it is erased by its retention if nothing changes; `null`: not by itself. */
-export function keptUntil(message: StoredMessage, retention: Retention): Date | null {
-  const { state, stateChangedAt, isRestricted } = message;
-  const keptMs = state === "queued" || isRestricted ? null : retention[`${state}Ms`];
-  return keptMs === null ? null : new Date(stateChangedAt.getTime() + keptMs);
 }
 
 /** Begins with how it came in, and has its present state even where a node of the version before reached it. */

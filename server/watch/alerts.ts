@@ -254,7 +254,10 @@ export function startAlerts(options: AlertOptions): Alerts {
     const oldestAgeSeconds = situation.depth && Math.floor(oldestAgeMs(situation.depth, situation.now) / 1000);
     try {
       const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(postTimeoutMs)]);
-      await postAlert(alertUrl, { text, troubles, queued, failed, quarantined, oldestAgeSeconds }, signal);
+      const body = { text, troubles, queued, failed, quarantined, oldestAgeSeconds };
+      const response = await postAlert(alertUrl, body, signal);
+      await response.body?.cancel();
+      if (!response.ok) throw new Error(`status ${response.status}`);
       failedPosts.delete(topic);
       log.info({ event: "alert-sent" }, "The alert was posted to ALERT_URL");
       return true;
@@ -407,10 +410,14 @@ interface AlertBody {
   quarantined: number | null;
 }
 
-/** Resolves once the service took the alert. Its errors do not contain the URL, which may be a secret. */
-async function postAlert(alertUrl: string, body: AlertBody, signal: AbortSignal): Promise<void> {
+/** Resolves to what the service answers. Its errors do not contain the URL, which may be a secret. */
+export async function postAlert(
+  alertUrl: string,
+  body: Partial<AlertBody> & { text: string },
+  signal: AbortSignal,
+): Promise<Response> {
   const { url, authorization } = splitCredentials(alertUrl);
-  const response = await fetch(url, {
+  return fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json", ...(authorization && { authorization }) },
     body: JSON.stringify(body),
@@ -420,8 +427,6 @@ async function postAlert(alertUrl: string, body: AlertBody, signal: AbortSignal)
   }).catch((error: Error) => {
     throw new Error(failureCode(error));
   });
-  await response.body?.cancel();
-  if (!response.ok) throw new Error(`status ${response.status}`);
 }
 
 /** fetch refuses URLs that contain credentials. */

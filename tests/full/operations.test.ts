@@ -5,7 +5,9 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -14,6 +16,7 @@ import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readCommandLine } from "../../server/cli/command-line.ts";
 import { openStore } from "../../server/store/open-store.ts";
+import { copyProject } from "../support/project-copy.ts";
 import { runCli } from "../support/run-cli.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 
@@ -46,34 +49,36 @@ test.each([
   }
 });
 
-/** The documented machine in a folder: its wrapper, its settings, its user, its folders. */
+/** The documented machine in a folder, with everything that its commands name moved there. */
 async function makeMachine() {
   const folder = await makeScratchFolder();
-  const [dataDir, backups, bin] = ["data", "backups", "bin"].map((name) => join(folder, name));
-  if (!dataDir || !backups || !bin) throw new Error("There is no folder");
-  for (const path of [backups, bin]) mkdirSync(path);
+  const [sbin, opt] = [join(folder, "sbin"), join(folder, "opt")];
+  const [dataDir, backups, settings] = [join(folder, "data"), join(folder, "backups"), join(folder, "site.env")];
+  for (const path of [sbin, opt, backups, join(folder, "units")]) mkdirSync(path);
   await (await openStore({ dataDir, databaseUrl: null })).close();
-  const settings = join(folder, "site.env");
-  writeFileSync(settings, `DATA_DIR=${dataDir}\n`);
-  // In place of Debian's, which needs a user of that name: found only where Debian has it.
-  const sbin = join(folder, "sbin");
-  mkdirSync(sbin);
-  writeFileSync(join(sbin, "runuser"), '#!/bin/sh\nshift 3\nexec "$@"\n', { mode: 0o755 });
+  writeFileSync(settings, `DATA_DIR=${dataDir}\nSITE_DIR=${opt}/brighter-carbon-site\nSITE_URL=http://127.0.0.1:1\n`);
   const places: [string, string][] = [
-    ["/usr/local/sbin/brighter-carbon", join(sbin, "brighter-carbon")],
+    ["/usr/local/sbin", sbin],
     ["/usr/sbin", sbin],
+    ["/etc/systemd/system", join(folder, "units")],
     ["/etc/brighter-carbon.env", settings],
-    ["/opt/brighter-carbon\n", `${process.cwd()}\n`],
+    ["/opt/", `${opt}/`],
     ["/var/backups/brighter-carbon", backups],
   ];
   const moved = (text: string) => places.reduce((result, [from, to]) => result.replaceAll(from, to), text);
+  const program = (name: string, script: string) =>
+    writeFileSync(join(sbin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  // Debian's needs the user, and is found only where Debian has it: not on cron's PATH.
+  program("runuser", 'shift 3; exec "$@"');
+  program("systemctl", "exit 0");
   const wrapper = moved(readFileSync("deploy/systemd/brighter-carbon", "utf8"));
-  writeFileSync(join(sbin, "brighter-carbon"), wrapper, { mode: 0o755 });
-  return { dataDir, backups, moved };
+  return { folder, opt, dataDir, backups, settings, moved, program, wrapper };
 }
 
 test("the documented line of cron makes a backup with cron's own environment", async () => {
-  const { dataDir, backups, moved } = await makeMachine();
+  const { opt, dataDir, backups, moved, program, wrapper } = await makeMachine();
+  program("brighter-carbon", wrapper);
+  symlinkSync(process.cwd(), join(opt, "brighter-carbon"));
   const [, line = ""] = /^15 3 \* \* \* (.+)$/m.exec(readFileSync("docs/operations.md", "utf8")) ?? [];
   // Cron turns `\%` into `%`, and a `%` alone into the end of the line.
   const command = moved(line).replaceAll("\\%", "\0").replaceAll(/%.*/g, "").replaceAll("\0", "%");
@@ -85,6 +90,58 @@ test("the documented line of cron makes a backup with cron's own environment", a
   expect(readdirSync(backups)).toEqual([basename(file)]);
   expect((await runCli({ DATA_DIR: dataDir }, "stats")).out).toContain("\nLast backup: ");
 });
+
+test("the documented launch and upgrade keep the company's own brand, and check before they switch", async () => {
+  const { folder, opt, moved, program, wrapper } = await makeMachine();
+  const release = await copyProject("deploy", "inbox", "package-lock.json", "vite.inbox.config.ts");
+  writeFileSync(join(release, "deploy/systemd/brighter-carbon"), wrapper);
+  program("git", `cp -R ${release} "$3"`);
+  // What the operator types into the editor.
+  program("nano", "sed -i 's/Brighter Carbon/Solar Hill/; s/hello@.*example/post@solarhill.example/' \"$1\"");
+  // Packages are there already.
+  program("npm", 'if [ "$1" = run ]; then exec node_modules/.bin/node --run "$2"; fi');
+  const text = readFileSync("docs/operations.md", "utf8");
+  const blocks = (from: string, to: string) =>
+    [...text.slice(text.indexOf(from), text.indexOf(to)).matchAll(/^ +```sh\n([^`]+)```/gm)].map(
+      ([, block = ""]) => block,
+    );
+  const env = { PATH: `${join(folder, "sbin")}:/usr/local/bin:/usr/bin:/bin`, HOME: folder };
+  let cwd = folder;
+  const type = (block = "") => {
+    const lines = moved(block).replaceAll(/^ +|sudo /gm, "");
+    const { status, stdout, stderr } = spawnSync("sh", ["-ec", `${lines}\npwd > ${folder}/cwd`], {
+      cwd,
+      env,
+      encoding: "utf8",
+    });
+    if (status === 0) cwd = readFileSync(join(folder, "cwd"), "utf8").trim();
+    return { status, output: stdout + stderr };
+  };
+  const OWN_NAME = ["Solar Hill Private Limited", "Solar Hill Private Limited"];
+  const page = () => readFileSync(join(opt, "brighter-carbon/dist/index.html"), "utf8");
+
+  // Without what needs root or a network: packages, the user, its settings.
+  const [getProgram, makeFolder, build] = blocks("3. **Get the program**", "7. **Start the server**").filter(
+    (block) => !block.includes("useradd"),
+  );
+  for (const block of [getProgram, makeFolder, build]) expect(type(block)).toMatchObject({ status: 0 });
+  expect(page().match(/Solar Hill Private Limited|Brighter Carbon/g)).toEqual(OWN_NAME);
+  const present = () => realpathSync(join(opt, "brighter-carbon"));
+  expect(present()).toBe(realpathSync(join(opt, "brighter-carbon-2026-01-31")));
+
+  const [check = "", change = ""] = blocks("## Upgrade\n", "### Upgrading: `app");
+  const beforeSwitch = type(check);
+  // This machine is no public site; what matters is that the new folder was checked, and before the switch.
+  expect(beforeSwitch.output).toMatch(/^ok +build +\d+ files, built with the present settings$/m);
+  expect(beforeSwitch.output).toContain("the pages show post@solarhill.example");
+  expect(beforeSwitch.output).toMatch(/\nNot ready: /);
+  expect(beforeSwitch.status).toBe(1);
+  expect(present()).toBe(realpathSync(join(opt, "brighter-carbon-2026-01-31")));
+  cwd = join(opt, "brighter-carbon-2026-02-28");
+  expect(type(change.replace(/sudo brighter-carbon preflight/, ""))).toMatchObject({ status: 0 });
+  expect(present()).toBe(realpathSync(cwd));
+  expect(page().match(/Solar Hill Private Limited|Brighter Carbon/g)).toEqual(OWN_NAME);
+}, 300_000);
 
 test("the documented clean-up removes old backups and what killed backups left, and keeps recent ones", () => {
   const folder = mkdtempSync(join(tmpdir(), "backups-"));

@@ -39,7 +39,7 @@ function isStale(): boolean {
   const { settings } = JSON.parse(readFileSync(manifestFile, "utf8")) as BuildManifest;
   if (!isDeepStrictEqual(settings, parseBuildSettings(process.env).settings)) return true;
   const builtMs = statSync(manifestFile).mtimeMs;
-  return SOURCES.some((source) => changedMs(source) > builtMs);
+  return [...SOURCES, settings.siteDir].some((source) => changedMs(source) > builtMs);
 }
 
 /** When the file, or the latest of a folder, was changed last. A folder itself changes with what is removed from it. */

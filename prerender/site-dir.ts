@@ -1,0 +1,70 @@
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Plugin } from "vite";
+import { site as defaults } from "../app/site.ts";
+import { parseBuildSettings } from "../contract/build-settings.ts";
+
+/** What belongs to the company and not to the program, in SITE_DIR or else in `app/`. */
+const DEFAULT_SETTINGS = resolve("app/site.ts");
+/** The settings of SITE_DIR; those that it lacks, because it is older than they are, have the program's defaults. */
+const MERGED_SETTINGS = "\0site-settings";
+
+/** The folder itself, without links: Vite names files so. */
+export function siteFolder(siteDir: string): string {
+  const folder = resolve(siteDir);
+  return existsSync(folder) ? realpathSync(folder) : folder;
+}
+
+/** Why a build cannot begin; empty when it can. */
+export function siteDirProblems(siteDir: string): string[] {
+  return existsSync(join(siteDir, "site.ts"))
+    ? []
+    : [
+        `SITE_DIR has no site.ts (${resolve(siteDir)}); copy app/site.ts, app/claims.json and app/pages there, and edit them`,
+      ];
+}
+
+/** Lets every import of `app/site.ts` find the settings of SITE_DIR. */
+export function companySettings(): Plugin {
+  let folder: string;
+  let isOwn = false;
+  return {
+    name: "company-settings",
+
+    config() {
+      folder = siteFolder(parseBuildSettings(process.env).settings.siteDir);
+      isOwn = folder !== siteFolder(dirname(DEFAULT_SETTINGS));
+      return isOwn ? { server: { fs: { allow: [resolve("."), folder] } } } : {};
+    },
+
+    resolveId: {
+      order: "pre",
+      async handler(source, importer) {
+        if (!isOwn || importer === MERGED_SETTINGS || !/(^|\/)site\.ts$/.test(source)) return undefined;
+        const found = await this.resolve(source, importer, { skipSelf: true });
+        return found?.id === DEFAULT_SETTINGS ? MERGED_SETTINGS : undefined;
+      },
+    },
+
+    load(id) {
+      if (id !== MERGED_SETTINGS) return undefined;
+      return `import { site as defaults } from ${JSON.stringify(DEFAULT_SETTINGS)};
+import { site as own } from ${JSON.stringify(join(folder, "site.ts"))};
+export const site = { ...defaults, ...own, policyFacts: { ...defaults.policyFacts, ...own.policyFacts } };
+`;
+    },
+  };
+}
+
+/** What is wrong with the settings of SITE_DIR, which nobody has checked the types of. */
+export function settingsProblems(site: object): string[] {
+  const kindOf = (value: unknown) => (Array.isArray(value) ? "a list" : `a ${typeof value}`);
+  return Object.entries(site).flatMap(([name, value]) => {
+    const expected: unknown = (defaults as unknown as Record<string, unknown>)[name];
+    if (expected === undefined)
+      return [`There is no setting "${name}". The settings are: ${Object.keys(defaults).join(", ")}.`];
+    // The one that may be either a word or a list.
+    if (name === "heroFilm" || kindOf(value) === kindOf(expected)) return [];
+    return [`"${name}" is ${kindOf(value)}, but has to be ${kindOf(expected)}.`];
+  });
+}
