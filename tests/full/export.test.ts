@@ -6,9 +6,12 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import type { ExportPart } from "../../contract/inbox.ts";
+import { findFreePort } from "../../scripts/run-server.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
+import { createCaller, startInboxCommand } from "../support/inbox-command.ts";
 import { spawnCli } from "../support/run-cli.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 
@@ -65,3 +68,20 @@ test("whatever a command writes is for its own user, in whichever shell it runs"
   await once(child, "exit");
   expect((await stat(written)).mode & 0o777).toBe(0o600);
 });
+
+test("the inbox exports many long messages with a small heap, each once", async () => {
+  const { dataDir } = await openLargeStore();
+  const env = { DATA_DIR: dataDir, NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` };
+  const inbox = await startInboxCommand(env, "--port", String(await findFreePort()));
+  onTestFinished(async () => void (await inbox.stop()));
+  const { get } = createCaller(inbox);
+  let [count, length, cursor]: [number, number, string | null] = [0, 0, null];
+  do {
+    const part: ExportPart = await get<ExportPart>("export", { format: "csv", ...(cursor !== null && { cursor }) });
+    count += part.count;
+    length += part.text.length;
+    cursor = part.nextCursor;
+  } while (cursor !== null);
+  expect(count).toBe(MESSAGES);
+  expect(length).toBeGreaterThan(MESSAGES * LONGEST);
+}, 120_000);

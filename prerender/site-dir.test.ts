@@ -1,0 +1,50 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createServer, isRunnableDevEnvironment } from "vite";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { site } from "../app/site.ts";
+import { parseBuildSettings } from "../contract/build-settings.ts";
+import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
+import config from "../vite.config.ts";
+import { settingsProblems, siteDirProblems } from "./site-dir.ts";
+
+type Renderer = typeof import("../app/render.tsx");
+
+test("a folder outside the project replaces settings and pages; what its settings lack has the default", async () => {
+  const folder = await makeScratchFolder();
+  const own = { brand: "Solar Hill", policyFacts: { companyNumber: "123" } };
+  await writeFile(join(folder, "site.ts"), `export const site = ${JSON.stringify(own)};\n`);
+  await mkdir(join(folder, "pages"));
+  await writeFile(join(folder, "pages/about.mdx"), "---\ntitle: About\ndescription: Us.\n---\n\nWho *we* are.\n");
+  vi.stubEnv("SITE_DIR", folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const server = await createServer({
+    ...config,
+    configFile: false,
+    logLevel: "warn",
+    server: { middlewareMode: true, ws: false, watch: null },
+  });
+  onTestFinished(() => server.close());
+  const { ssr } = server.environments;
+  if (!isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
+  const renderer = await ssr.runner.import<Renderer>("/app/render.tsx");
+  expect(renderer.site).toEqual({ ...site, ...own, policyFacts: { ...site.policyFacts, companyNumber: "123" } });
+  const { settings } = parseBuildSettings(process.env);
+  const scripts = { film: { url: "/film.js" }, contact: { url: "/contact.js" } };
+  const context = { settings, scripts, electricityUrl: "/e.json", isSavingData: false };
+  expect(await renderer.renderPath("/about", context)).toMatch(/<title>About \| Solar Hill<.+Who <em>we<\/em> are\./s);
+  expect(renderer.unsetFacts(settings)).toContain(`governing law (policyFacts.governingLaw in ${folder}/site.ts)`);
+});
+
+test("a folder without settings, an unknown setting and one of another kind are refused by name", async () => {
+  const folder = await makeScratchFolder();
+  expect(siteDirProblems(folder)).toEqual([
+    expect.stringMatching(/^SITE_DIR has no site\.ts \(.+\); copy app\/site\.ts/),
+  ]);
+  expect(siteDirProblems("app/")).toEqual([]);
+  expect(settingsProblems(site)).toEqual([]);
+  expect(settingsProblems({ ...site, heroFilm: [], brnad: "x", menu: "none" })).toEqual([
+    '"menu" is a string, but has to be a list.',
+    expect.stringMatching(/^There is no setting "brnad"\. The settings are: brand, legalName, /),
+  ]);
+});
