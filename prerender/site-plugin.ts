@@ -73,8 +73,8 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
       if (problems.length > 0) stop(problems);
       settings = parsed.settings;
       pagesDir = otherPagesDir ? resolve(otherPagesDir) : join(siteFolder(settings.siteDir), "pages");
-      // For scripts/dev.ts, when a page of the folder is refused.
-      if (mode === "without-pages") pageFiles = Promise.resolve({ pages: [], paths: [], problems: [] });
+      // Without them for scripts/dev.ts, when a page of the folder is refused.
+      pageFiles = mode === "without-pages" ? Promise.resolve({ pages: [], paths: [], problems: [] }) : undefined;
       const assetFileNames = ({ names }: { names: string[] }) =>
         names.some((name) => /\.(mp4|webm)$/.test(name))
           ? "media/[name]-[hash][extname]"
