@@ -98,7 +98,8 @@ test("the documented launch and upgrade keep the company's own brand, and check 
   program("git", `cp -R ${release} "$3"`);
   // What the operator types into the editor.
   program("nano", "sed -i 's/Brighter Carbon/Solar Hill/; s/hello@.*example/post@solarhill.example/' \"$1\"");
-  // Packages are there already.
+  // Packages and Node 24 are there already.
+  program("node", `exec ${process.execPath} "$@"`);
   program("npm", 'if [ "$1" = run ]; then exec node_modules/.bin/node --run "$2"; fi');
   const text = readFileSync("docs/operations.md", "utf8");
   const blocks = (from: string, to: string) =>
@@ -124,7 +125,10 @@ test("the documented launch and upgrade keep the company's own brand, and check 
   const [getProgram, makeFolder, build] = blocks("3. **Get the program**", "7. **Start the server**").filter(
     (block) => !block.includes("useradd"),
   );
-  for (const block of [getProgram, makeFolder, build]) expect(type(block)).toMatchObject({ status: 0 });
+  for (const block of [getProgram, makeFolder, build]) {
+    const { status, output } = type(block);
+    expect(status, output).toBe(0);
+  }
   expect(page().match(/Solar Hill Private Limited|Brighter Carbon/g)).toEqual(OWN_NAME);
   const present = () => realpathSync(join(opt, "brighter-carbon"));
   expect(present()).toBe(realpathSync(join(opt, "brighter-carbon-2026-01-31")));
