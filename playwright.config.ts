@@ -36,9 +36,10 @@ export default defineConfig({
   use: { launchOptions: chromiumOptions(`--disable-features=${SWITCHED_OFF}`) },
   projects: [
     // What visitors and operators do. `npm test` runs these alone.
-    { name: "chromium", testIgnore: ["engines.spec.ts", "full/**"] },
-    // What takes long, and is nobody's journey: contrast on many frames, other hosts, a build or database of its own.
-    { name: "chromium-full", testMatch: "full/**/*.spec.ts" },
+    { name: "chromium", testIgnore: ["engines.spec.ts", "full/**"], grepInvert: /@full/ },
+    // What takes long, and is nobody's journey: contrast on many frames, other hosts, a build or database of its own; and
+    // the tests of the journeys' files that are tagged.
+    { name: "chromium-full", testIgnore: "engines.spec.ts", grep: /full\/[\w-]+\.spec|@full/ },
     // The visitors' journeys once more, in Firefox and WebKit.
     { name: "engines", testMatch: "engines.spec.ts" },
   ],

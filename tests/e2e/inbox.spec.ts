@@ -714,7 +714,7 @@ test.describe("a morning's work", () => {
   });
 });
 
-test("shows hostile names and words as text", async ({ page, inbox }) => {
+test("shows hostile names and words as text", { tag: "@full" }, async ({ page, inbox }) => {
   const accepted = HOSTILE_CASES.flatMap(([, hostile, outcome]) => {
     const parsed = parseContactMessage({ ...HARMLESS, ...hostile });
     return outcome === "literal" && parsed.ok ? [parsed.message] : [];
@@ -776,7 +776,9 @@ test("prints a message without the controls", async ({ page, inbox }) => {
   for (const hidden of [".header", ".message-actions", ".back"]) await expect(page.locator(hidden)).toBeHidden();
 });
 
-test.describe("axe finds nothing, and nothing scrolls sideways: light and narrow, dark and wide", () => {
+test.describe("axe finds nothing, and nothing scrolls sideways: light and narrow, dark and wide", {
+  tag: "@full",
+}, () => {
   test.use({ expectedTrouble: /404|503/ });
 
   const look = async (page: Page, shown: string) => {
