@@ -268,13 +268,19 @@ async function lightnessOf(page: EnginePage, property: "color" | "backgroundColo
   return Number(/oklch\(([\d.]+)/.exec(colour)?.[1]);
 }
 
+/** Until its list is there: WebKit reports a request that ends because the page is left. */
+async function openContact(page: EnginePage): Promise<void> {
+  await page.open("/contact");
+  await countriesLoaded(page);
+}
+
 async function useMenu(page: EnginePage): Promise<void> {
   for (const [width, height] of [
     [375, 667],
     [768, 1024],
   ] as const) {
     await page.driver.resize(width, height);
-    await page.open("/contact");
+    await openContact(page);
     await page.click(".menu-toggle");
     await page.until(isMenuOpen);
     const heights = await page.evaluate(() =>
@@ -285,7 +291,7 @@ async function useMenu(page: EnginePage): Promise<void> {
     await page.click(".menu-toggle");
     await page.until(isMenuClosed);
   }
-  await page.open("/contact");
+  await openContact(page);
   await page.evaluate(() => document.querySelector<HTMLElement>(".menu-toggle")?.focus());
   await page.keys("Enter");
   await page.until(isMenuOpen);
