@@ -12,6 +12,8 @@ import { type Shape, StateMark } from "./rows.tsx";
 const SHOWN_COUNTRIES = 8;
 /** A message that has waited for less is on its way. */
 const LONG_WAIT_MS = 60 * 60_000;
+/** As the alerts have it: of a backup that is made every day. */
+const BACKUP_OVERDUE_MS = 2 * 86_400_000;
 
 export function OverviewScreen() {
   const { data, error, refetch } = useQuery(overviewQuery);
@@ -43,7 +45,7 @@ interface Need {
 
 /** What somebody has to do something about, the most urgent first. */
 export function needsOf(overview: Overview): Need[] {
-  const { now, failed, quarantined, waiting, queue, website, endingSoon, database, disk } = overview;
+  const { now, failed, quarantined, waiting, queue, website, endingSoon, lastBackupAt, database, disk } = overview;
   const needs: Need[] = [];
   const msSince = (moment: string) => new Date(now).getTime() - new Date(moment).getTime();
   if (!website.isRunning) {
@@ -68,6 +70,11 @@ export function needsOf(overview: Overview): Need[] {
   if (disk?.isLow) {
     const text = `${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)} are free. When it is full, no message can be accepted.`;
     needs.push({ key: "disk", urgency: "trouble", shape: "failed", title: "The disk is nearly full", text });
+  }
+  if (lastBackupAt !== null && msSince(lastBackupAt) > BACKUP_OVERDUE_MS) {
+    const title = `No backup has succeeded for ${formatDuration(msSince(lastBackupAt))}`;
+    const text = "Make one by hand on the server, and see what it says.";
+    needs.push({ key: "backup", urgency: "trouble", shape: "failed", title, text });
   }
   if (queue.state === "paused") {
     const text = (
@@ -133,7 +140,7 @@ export function needsOf(overview: Overview): Need[] {
 
 function NeedsYou({ overview }: { overview: Overview }) {
   const needs = needsOf(overview);
-  const { waiting, quarantined, failed, website, database, disk } = overview;
+  const { waiting, quarantined, failed, website, lastBackupAt, database, disk } = overview;
   return (
     <section className="needs" aria-labelledby="needs-title">
       <h2 id="needs-title">{needs.length > 0 ? "Needs somebody now" : "Nothing needs you now"}</h2>
@@ -169,6 +176,7 @@ function NeedsYou({ overview }: { overview: Overview }) {
           <dd className="figure-note">
             {database.kind} {database.problem === null ? "takes messages" : "has a problem"}
             {disk && `, ${formatBytes(disk.freeBytes)} of disk free`}
+            {lastBackupAt && `, last backup ${formatTime(lastBackupAt)}`}
           </dd>
         </div>
       </dl>

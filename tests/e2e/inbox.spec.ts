@@ -105,8 +105,10 @@ test("lists by tab, search, country and time, all of it in the address", async (
 
 test("the overview says what needs somebody, with each chart's numbers in a table", async ({ page, inbox }) => {
   await putSamples(inbox.store);
+  await inbox.store.backup(test.info().outputPath("backup.db"), new Date());
   await page.goto(inbox.address);
   await page.getByRole("link", { name: "Overview" }).click();
+  await expect(page.getByText(/, last backup /)).toBeVisible();
   await expect(page.getByRole("heading", { name: "1 message failed" })).toBeVisible();
   await expect(page.getByText("SQLite takes messages")).toBeVisible();
   await expect(page.getByText("4 messages in the last 30 days")).toBeVisible();
