@@ -131,7 +131,7 @@ function PersonOf({ email }: { email: string }) {
     );
   }
 
-  // Loaded anew, so that the form shows what is stored, and nothing else is saved back.
+  // Loaded again, so that the form shows what is stored, and nothing else is saved back.
   const correct = () =>
     actions.attempt(async () => {
       const person = await queryClient.fetchQuery(personQuery(email));

@@ -153,7 +153,10 @@ export function FootprintPart({
   const estimate = (
     <Suspense fallback={null}>
       <Estimate
-        {...{ form, formId, electricityUrl, errors }}
+        form={form}
+        formId={formId}
+        electricityUrl={electricityUrl}
+        errors={errors}
         onReady={(component) => setReportComponent(() => component)}
         onRead={(latest) => {
           reading.current = latest;
@@ -170,7 +173,7 @@ export function FootprintPart({
       />
     </Suspense>
   );
-  // React would render markup anew that gets other props before it is hydrated, and what was typed there would be lost.
+  // With other props before it is hydrated, React would render it again, and what was typed there would be lost.
   const [untouched] = useState(estimate);
   return (
     <>

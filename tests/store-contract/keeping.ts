@@ -136,7 +136,11 @@ export function keepingSuite(newPlace: NewPlace): void {
     const [first = "", second = "", third = ""] = references;
     const versions = (await node.list({ email: "ada@example.com" })).map(({ version }) => version);
     const corrected = estimateOf({ carKm: 1 }, "FR");
-    const footprints = new Map([...[first, second].map((reference) => [reference, null] as const), [third, corrected]]);
+    const footprints = new Map<string, FootprintEstimate | null>([
+      [first, null],
+      [second, null],
+      [third, corrected],
+    ]);
     const rectify = () => node.rectify("ADA@example.com", { country: "FR" }, later(1), versions, footprints);
     await node.act("answer", { references: [second] }, NOON);
     expect(await rectify()).toBe(0);
