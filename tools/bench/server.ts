@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { cpus } from "node:os";
 import { buffer } from "node:stream/consumers";
-import { startServer } from "../../scripts/run-server.ts";
+import { type RunningProgram, startServer } from "../../scripts/run-server.ts";
 import { measureLoad, nextMessage } from "./http-load.ts";
 import { type BenchTable, median } from "./report.ts";
 import { oneCore, RIVALS, type Rival, withServer } from "./rivals.ts";
@@ -16,6 +16,8 @@ const ROUNDS = 15;
 const SECONDS = 0.5;
 const MESSAGES_PER_SECOND = 200;
 const STARTS = 5;
+/** The unit of the times in /proc. */
+const CLOCK_TICK_MS = 10;
 
 /** How many pages a second one core sends, compared with other servers; and the server's start time and memory. */
 export async function benchServer(): Promise<BenchTable[]> {
@@ -34,61 +36,73 @@ function pin(cores: string): void {
 async function throughput(): Promise<BenchTable> {
   const missing = RIVALS.filter(({ start }) => start === null).map(({ name }) => `${name} is not installed.`);
   const rates = await withRivals(RIVALS, measureInTurn);
+  const bareCpuMs = rates.get("bare node:http")?.cpuMs ?? Number.NaN;
   const to = (rival: string, rounds: readonly number[]) => {
     const others = rates.get(rival)?.GET;
     return others ? median(rounds.map((rate, round) => rate / (others[round] ?? Number.NaN))).toFixed(2) : "";
   };
-  const rows = [...rates].map(([server, { GET, unchanged, HEAD }]) => ({
+  const rows = [...rates].map(([server, { GET, unchanged, HEAD, cpuMs }]) => ({
     server,
     "GET/s": Math.round(median(GET)),
     "304/s": Math.round(median(unchanged)),
     "HEAD/s": Math.round(median(HEAD)),
     "to bare node:http": to("bare node:http", GET),
     "to Caddy": to("Caddy", GET),
+    "CPU µs a GET": Math.round(cpuMs * 1000),
+    "by CPU to bare": (bareCpuMs / cpuMs).toFixed(2),
   }));
   const notes = [
     `The contact page, brotli, ${CONNECTIONS} connections, one core each for server and client.`,
     `Medians of ${ROUNDS} rounds of ${SECONDS} s, in each of which every server has its turn.`,
+    "By CPU: pages for the same processor time, which depends less on what else the machine does.",
     "nginx may be faster still: the client is busy before it is.",
     ...missing,
   ];
   return { title: "Pages per second on one core", rows, chart: { label: "server", value: "GET/s" }, notes };
 }
 
-/** Runs `measure` while all servers run that are installed; `ports` has those of the ones before. */
+/** Runs `measure` while all servers run that are installed; `servers` has those started before. */
 async function withRivals<T>(
   [rival, ...others]: readonly Rival[],
-  measure: (ports: ReadonlyMap<string, number>) => Promise<T>,
-  ports: ReadonlyMap<string, number> = new Map(),
+  measure: (servers: ReadonlyMap<string, RunningProgram>) => Promise<T>,
+  servers: ReadonlyMap<string, RunningProgram> = new Map(),
 ): Promise<T> {
-  if (!rival) return measure(ports);
+  if (!rival) return measure(servers);
   const { name, start } = rival;
-  if (!start) return withRivals(others, measure, ports);
-  return withServer(start, ({ port }) => withRivals(others, measure, new Map([...ports, [name, port]])));
+  if (!start) return withRivals(others, measure, servers);
+  return withServer(start, (server) => withRivals(others, measure, new Map([...servers, [name, server]])));
+}
+
+interface Rates {
+  GET: number[];
+  unchanged: number[];
+  HEAD: number[];
+  /** Processor time for one GET. */
+  cpuMs: number;
 }
 
 /** One server after the other in short rounds, so that whatever else the machine does slows all of them alike. */
-async function measureInTurn(ports: ReadonlyMap<string, number>) {
-  const rates = new Map<string, Record<"GET" | "unchanged" | "HEAD", number[]>>();
+async function measureInTurn(servers: ReadonlyMap<string, RunningProgram>): Promise<Map<string, Rates>> {
+  const rates = new Map<string, Rates>();
+  for (const name of servers.keys()) rates.set(name, { GET: [], unchanged: [], HEAD: [], cpuMs: 0 });
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
-    for (const [name, port] of ports) {
+    for (const [name, { port, process }] of servers) {
       const etag = await checkPage(name, port);
       const measure = async (method: string, extra = "") => {
         const request = () => pageRequest(method, extra);
         return (await measureLoad({ port, connections: CONNECTIONS, seconds: SECONDS, request })).perSecond;
       };
-      const rate = {
-        GET: await measure("GET"),
-        unchanged: await measure("GET", `if-none-match: ${etag}\r\n`),
-        HEAD: await measure("HEAD"),
-      };
-      if (round < 0) continue;
-      const { GET, unchanged, HEAD } = rates.get(name) ?? { GET: [], unchanged: [], HEAD: [] };
-      rates.set(name, {
-        GET: [...GET, rate.GET],
-        unchanged: [...unchanged, rate.unchanged],
-        HEAD: [...HEAD, rate.HEAD],
-      });
+      const cpuBeforeMs = cpuMsOf(process.pid);
+      const get = await measure("GET");
+      const cpuMs = (cpuMsOf(process.pid) - cpuBeforeMs) / (get * SECONDS);
+      const unchanged = await measure("GET", `if-none-match: ${etag}\r\n`);
+      const head = await measure("HEAD");
+      const rate = rates.get(name);
+      if (round < 0 || !rate) continue;
+      rate.GET.push(get);
+      rate.unchanged.push(unchanged);
+      rate.HEAD.push(head);
+      rate.cpuMs += cpuMs / ROUNDS;
     }
   }
   return rates;
@@ -161,6 +175,17 @@ async function needs(): Promise<BenchTable> {
     },
   );
   return { title: "What the server needs", rows };
+}
+
+/** Of the process and, where it has any, of those it started. */
+function cpuMsOf(pid: number | undefined): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
+  return [pid, ...children].reduce<number>((sum, each) => {
+    const fields = readFileSync(`/proc/${each}/stat`, "utf8")
+      .replace(/^.*\) /, "")
+      .split(" ");
+    return sum + (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
+  }, 0);
 }
 
 function residentMb(pid: number | undefined): number {
