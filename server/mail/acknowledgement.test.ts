@@ -8,7 +8,7 @@ import { composeAcknowledgement } from "./acknowledgement.ts";
 import { createEmlMailer, tidyEmls } from "./eml.ts";
 
 const NOW = new Date("2026-01-05T10:00:00Z");
-const CLAIM = { id: "17", reference: "BC-7K3Q-9M", email: "Ada+1@example.org" };
+const CLAIM = { id: 17, reference: "BC-7K3Q-9M", email: "Ada+1@example.org" };
 const IDENTITY = { brand: "Brand & Söhne", mailFrom: "site@example.test" };
 
 async function written(change: { claim?: object; identity?: object; text?: { subject: string; body: string } } = {}) {

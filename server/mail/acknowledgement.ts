@@ -30,7 +30,7 @@ export function composeAcknowledgement(
     to: { name: "", address: email },
     replyTo: { name: "", address: replyTo },
     subject: fill(text.subject),
-    messageId: messageId({ reference, id: `${id}.ack` }, mailFrom),
+    messageId: messageId({ reference, id }, mailFrom, ".ack"),
     date: now,
     text: fill(text.body),
     encoding: "quoted-printable",

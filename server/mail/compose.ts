@@ -86,8 +86,12 @@ export function withoutEncodedWord({ name, address }: Mailbox): Mailbox {
 }
 
 /** The same for every attempt, so that an e-mail sent twice can be recognised as one. */
-export function messageId(message: Pick<StoredMessage, "reference" | "id">, mailFrom: string): string {
-  const local = `${message.reference}.${message.id}`.replaceAll(/[^A-Za-z0-9.-]/g, "-");
+export function messageId(
+  { reference, id }: Pick<StoredMessage, "reference" | "id">,
+  mailFrom: string,
+  suffix = "",
+): string {
+  const local = `${reference}.${id}${suffix}`.replaceAll(/[^A-Za-z0-9.-]/g, "-");
   const domain = domainToASCII(mailFrom.slice(mailFrom.lastIndexOf("@") + 1));
   return `<${local}@${domain || "localhost"}>`;
 }

@@ -57,7 +57,7 @@ test.each([
   }
 });
 
-const MANY = Array.from({ length: 600 }, (_, id) => storedWith({ id: String(id), message: "]\n[" }));
+const MANY = Array.from({ length: 600 }, (_, id) => storedWith({ id, message: "]\n[" }));
 
 async function partsOf(format: "csv" | "json", messages: readonly StoredMessage[]): Promise<string[]> {
   const store: Pick<Store, "list" | "notes"> = {

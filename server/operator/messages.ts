@@ -69,8 +69,8 @@ function cutPage(messages: readonly StoredMessage[], limit: number): Page {
 }
 
 function parseCursor(cursor: string): Pick<StoredMessage, "acceptedAt" | "id"> {
-  const [acceptedAtMs, id = ""] = cursor.split(".");
-  return { acceptedAt: new Date(Number(acceptedAtMs)), id };
+  const [acceptedAtMs = 0, id = 0] = cursor.split(".").map(Number);
+  return { acceptedAt: new Date(acceptedAtMs), id };
 }
 
 export function tabCounts({ queued, delivered, failed, quarantined }: StateCounts): TabCounts {

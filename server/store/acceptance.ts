@@ -88,7 +88,7 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
       if (rules.postsHook)
         hooked.push({ ...message, hook_state: "queued", hook_changed_at: nowMs, hook_due_at: nowMs });
       else messages.push(message);
-      history.addMessage({ reference, fingerprint, acceptedAtMs: nowMs });
+      history.addMessage({ reference, fingerprint, acceptedMs: nowMs });
       if (state === "queued") history.queuedLastHour += 1;
     }
     const isNewKey = key !== null && !history.knowsKey(key.hash, fingerprint);
@@ -150,16 +150,18 @@ function decide(
   }
 }
 
-interface KnownKey {
+interface KnownMessage {
   reference: string;
   fingerprint: string;
-  clientProof: string;
+  acceptedMs: number;
 }
+
+type KnownKey = Omit<KnownMessage, "acceptedMs"> & { clientProof: string };
 
 /** What was accepted before, as far as it matters to a batch. */
 class History {
   readonly #keys = new Map<string, KnownKey[]>();
-  readonly #byText = new Map<string, { reference: string; acceptedAtMs: number }[]>();
+  readonly #byText = new Map<string, KnownMessage[]>();
   readonly #hits = new Map<string, number[]>();
   queuedLastHour = 0;
 
@@ -175,14 +177,14 @@ class History {
     return this.messagesWithKey(keyHash).some((known) => known.fingerprint === fingerprint);
   }
 
-  addMessage(message: { reference: string; fingerprint: string; acceptedAtMs: number }): void {
+  addMessage(message: KnownMessage): void {
     append(this.#byText, message.fingerprint, message);
   }
 
   /** The reference of a message with the same text that was accepted a short time ago. */
   repeatOf(fingerprint: string, nowMs: number): string | undefined {
     const known = this.#byText.get(fingerprint);
-    return known?.find(({ acceptedAtMs }) => isWithin(REPEAT_WINDOW_MS, acceptedAtMs, nowMs))?.reference;
+    return known?.find(({ acceptedMs }) => isWithin(REPEAT_WINDOW_MS, acceptedMs, nowMs))?.reference;
   }
 
   addHit(networkHash: string, atMs: number): void {
@@ -215,32 +217,30 @@ async function readHistory(candidates: readonly Candidate[], { query, dialect }:
 
   const keyHashes = candidates.flatMap(({ key }) => key?.hash ?? []);
   if (keyHashes.length > 0) {
-    const known = await query<{ key_hash: string; client_proof: string; reference: string; fingerprint: string }>(
+    const known = await query<KnownKey & { keyHash: string }>(
       `SELECT key_hash, client_proof, messages.reference, fingerprint
        FROM message_keys JOIN messages ON messages.reference = message_keys.reference
        WHERE ${dialect.isIn("key_hash", "$1")}`,
-      [JSON.stringify(keyHashes)],
+      [keyHashes],
     );
-    for (const { key_hash, client_proof, ...message } of known) {
-      history.addKey(key_hash, { ...message, clientProof: client_proof });
-    }
+    for (const { keyHash, ...key } of known) history.addKey(keyHash, key);
   }
 
-  const repeats = await query<{ reference: string; fingerprint: string; at: number }>(
-    `SELECT reference, fingerprint, accepted_at AS at FROM messages
+  const repeats = await query<KnownMessage>(
+    `SELECT reference, fingerprint, accepted_at AS accepted_ms FROM messages
      WHERE ${dialect.isIn("fingerprint", "$1")} AND accepted_at > $2 AND accepted_at < $3`,
-    [JSON.stringify(candidates.map(({ fingerprint }) => fingerprint)), ...window(REPEAT_WINDOW_MS)],
+    [candidates.map(({ fingerprint }) => fingerprint), ...window(REPEAT_WINDOW_MS)],
   );
-  for (const { at, ...message } of repeats) history.addMessage({ ...message, acceptedAtMs: at });
+  for (const message of repeats) history.addMessage(message);
 
   const networks = new Set(candidates.flatMap(({ submission }) => submission.networks.map((network) => network.hash)));
   const windows = candidates.flatMap(({ rules }) => rules.rateLimits.map(({ windowMs }) => windowMs));
   if (networks.size > 0 && windows.length > 0) {
-    const hits = await query<{ client_hash: string; at: number }>(
-      `SELECT client_hash, at FROM client_hits WHERE ${dialect.isIn("client_hash", "$1")} AND at > $2 AND at < $3`,
-      [JSON.stringify([...networks]), ...window(Math.max(...windows))],
+    const hits = await query<{ clientHash: string; ms: number }>(
+      `SELECT client_hash, at AS ms FROM client_hits WHERE ${dialect.isIn("client_hash", "$1")} AND at > $2 AND at < $3`,
+      [[...networks], ...window(Math.max(...windows))],
     );
-    for (const { client_hash, at } of hits) history.addHit(client_hash, at);
+    for (const { clientHash, ms } of hits) history.addHit(clientHash, ms);
   }
 
   const highestLimit = Math.max(0, ...candidates.map(({ rules }) => rules.hourlyLimit ?? 0));
@@ -264,7 +264,7 @@ async function drawReferences(batch: readonly PendingMessage[], parts: Acceptanc
     const missing = batch.slice(drawn.size);
     const candidates = new Set(missing.map(({ rules }) => drawReference(rules.referencePrefix)));
     const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
-    const taken = await query<{ reference: string }>(sql, [JSON.stringify([...candidates])]);
+    const taken = await query<{ reference: string }>(sql, [[...candidates]]);
     for (const { reference } of taken) candidates.delete(reference);
     for (const reference of candidates) drawn.add(reference);
   }
@@ -282,7 +282,7 @@ export async function insertRows<Columns extends Readonly<Record<string, "TEXT" 
   const names = Object.keys(columns);
   const values = Object.values(columns).map((type, index) => `CAST(value ->> ${index} AS ${type})`);
   const sql = `INSERT INTO ${table} (${names.join(", ")}) SELECT ${values.join(", ")} FROM ${dialect.itemsOf("$1")}`;
-  await query(sql, [JSON.stringify(rows.map((row) => names.map((name) => row[name])))]);
+  await query(sql, [rows.map((row) => names.map((name) => row[name]))]);
 }
 
 function identify(pending: PendingMessage, clientKey: Uint8Array): Candidate {

@@ -44,10 +44,10 @@ export interface AdmissionParts {
 interface Candidate {
   reference: string;
   email: string;
-  accepted_at: number;
-  is_restricted: number;
-  ack_state: DeliveryState;
-  ack_lease_token: string | null;
+  acceptedMs: number;
+  isRestricted: boolean;
+  ackState: DeliveryState;
+  ackLeaseToken: string | null;
 }
 
 const EVENT_COLUMNS = { reference: "TEXT", at: "BIGINT", kind: "TEXT", detail: "TEXT" } as const;
@@ -64,7 +64,7 @@ export async function admitAcknowledgements(
 ): Promise<Refusals> {
   const { query, dialect } = parts;
   const candidates = await query<Candidate>(
-    `SELECT reference, email, accepted_at, is_restricted, ack_state, ack_lease_token FROM messages
+    `SELECT reference, email, accepted_at AS accepted_ms, is_restricted, ack_state, ack_lease_token FROM messages
      WHERE ${isUndecided(dialect)} ORDER BY ack_due_at, id LIMIT ${CANDIDATES} ${dialect.lockRows}`,
     [nowMs, leaseMs],
   );
@@ -88,7 +88,7 @@ export async function admitAcknowledgements(
       refusals.failed.push(reference);
       note(reference, "acknowledgement-failed", GIVEN_UP);
     } else {
-      if (candidate.ack_state === "queued") counter.add(email);
+      if (candidate.ackState === "queued") counter.add(email);
       if (unknown > 0) note(reference, "acknowledgement-deferred", UNKNOWN_END);
       admitted.push(candidate);
     }
@@ -96,14 +96,13 @@ export async function admitAcknowledgements(
 
   const set = async (changes: string, decided: readonly { reference: string }[], ...values: Value[]) => {
     if (decided.length === 0) return;
-    const references = JSON.stringify(decided.map(({ reference }) => reference));
     await query(
       `UPDATE messages SET ${changes}, ack_lease_token = NULL, ack_leased_until = NULL
        WHERE ${dialect.isIn("reference", "$1")}`,
-      [references, ...values],
+      [decided.map(({ reference }) => reference), ...values],
     );
   };
-  const { queued = [], sending = [] } = Object.groupBy(admitted, ({ ack_state }) => ack_state);
+  const { queued = [], sending = [] } = Object.groupBy(admitted, ({ ackState }) => ackState);
   await set("ack_state = 'sending', ack_changed_at = $2", queued, nowMs);
   // Loses its token, so that an attempt with an unknown result is noted once.
   await set("ack_state = 'sending'", sending);
@@ -127,10 +126,10 @@ async function readUnknownEnds(
   candidates: readonly Candidate[],
   { query, dialect }: AdmissionParts,
 ): Promise<Map<string, number>> {
-  const references = candidates.flatMap((one) => (one.ack_lease_token === null ? [] : one.reference));
+  const references = candidates.flatMap((one) => (one.ackLeaseToken === null ? [] : one.reference));
   const noted = await query<{ reference: string }>(
     `SELECT reference FROM message_events WHERE ${dialect.isIn("reference", "$1")} AND detail = $2`,
-    [JSON.stringify(references), UNKNOWN_END],
+    [references, UNKNOWN_END],
   );
   const counts = new Map(references.map((reference) => [reference, 1]));
   for (const { reference } of noted) counts.set(reference, (counts.get(reference) ?? 0) + 1);
@@ -138,18 +137,18 @@ async function readUnknownEnds(
 }
 
 function reasonToSkip(
-  { email, accepted_at, is_restricted, ack_state }: Candidate,
+  { email, acceptedMs, isRestricted, ackState }: Candidate,
   rules: AcknowledgementRules,
   counter: Counter,
   nowMs: number,
 ): SkipReason | null {
-  if (is_restricted === 1) return "restricted";
-  if (nowMs - accepted_at > ACKNOWLEDGED_WITHIN_MS) return "too-late";
+  if (isRestricted) return "restricted";
+  if (nowMs - acceptedMs > ACKNOWLEDGED_WITHIN_MS) return "too-late";
   const mailbox = mailboxOf(email);
   if (rules.ownAddresses.some((own) => mailboxOf(own) === mailbox)) return "own-address";
   if (!isReadByPerson(email)) return "not-a-person";
   // Whatever was let through once has been counted.
-  if (ack_state !== "queued") return null;
+  if (ackState !== "queued") return null;
   if (counter.has(email)) return "address-limit";
   return counter.isFull ? "hourly-limit" : null;
 }
@@ -174,15 +173,15 @@ async function readCounter(
   const secret = Buffer.from(clientKey).toString("hex");
   const hashOf = (email: string) => keyedHash(secret, ["acknowledged", mailboxOf(email)]);
   const window = (ms: number) => [nowMs - ms, nowMs + ms];
-  const hits = await query<{ client_hash: string }>(
+  const hits = await query<{ clientHash: string }>(
     `SELECT DISTINCT client_hash FROM client_hits WHERE ${dialect.isIn("client_hash", "$1")} AND at > $2 AND at < $3`,
-    [JSON.stringify(candidates.map(({ email }) => hashOf(email))), ...window(DAY_MS)],
+    [candidates.map(({ email }) => hashOf(email)), ...window(DAY_MS)],
   );
   const [lastHour] = await query<{ count: number }>(
     "SELECT count(*) AS count FROM client_hits WHERE client_hash = $1 AND at > $2 AND at < $3",
     [ALL_HITS, ...window(HOUR_MS)],
   );
-  const known = new Set(hits.map(({ client_hash }) => client_hash));
+  const known = new Set(hits.map(({ clientHash }) => clientHash));
   const newHits: RowOf<typeof HIT_COLUMNS>[] = [];
   let count = lastHour?.count ?? 0;
   return {

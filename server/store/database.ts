@@ -1,21 +1,59 @@
+import type { EventKind } from "../../contract/inbox.ts";
 import type {
   Acceptance,
   AcceptanceRules,
   AcknowledgementRules,
   Delivery,
   DeliveryState,
-  EventKind,
-  MessageState,
-  QuarantineReason,
   Refusals,
   StoredMessage,
   Submission,
 } from "./store.ts";
 
-export type Value = string | number | null;
+/** What a statement is given: lists as JSON, times as milliseconds since 1970, flags as 0 or 1. */
+export type Value = string | number | boolean | Date | readonly unknown[] | null;
 
-/** Runs one statement and resolves to its rows. Placeholders are `$1`, `$2`, … in both databases. */
+/** Runs one statement and resolves to its rows, as records. Placeholders are `$1`, `$2`, … in both databases. */
 export type Query = <Row>(sql: string, values?: readonly Value[]) => Promise<Row[]>;
+
+/** A value as both databases take it. */
+export function toParameter(value: Value): string | number | null {
+  if (value instanceof Date) return value.getTime();
+  if (typeof value === "boolean") return value ? 1 : 0;
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+}
+
+/** Columns that hold times, by their names. */
+export function isTime(column: string): boolean {
+  return column === "at" || column.endsWith("_at");
+}
+
+/** A row as the program reads it, by the names of its columns: `due_at` is the time `dueAt`, `is_restricted` a flag. */
+export function toRecord<Fields>(row: object): Fields {
+  const fields = Object.entries(row).map(([column, value]) => [
+    column.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+    value === null ? null : isTime(column) ? new Date(value) : column.startsWith("is_") ? Boolean(value) : value,
+  ]);
+  return Object.fromEntries(fields);
+}
+
+/** The row of a statement that always has one. */
+export async function onlyRow<Row>(query: Query, sql: string, values?: readonly Value[]): Promise<Row> {
+  const [row] = await query<Row>(sql, values);
+  if (!row) throw new Error("The database returned no row");
+  return row;
+}
+
+/** A value that the program remembers by its name; `null` if there is none. */
+export async function readMeta(query: Query, name: string): Promise<string | null> {
+  const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = $1", [name]);
+  return row?.value ?? null;
+}
+
+export async function writeMeta(query: Query, name: string, value: string): Promise<void> {
+  const sql = "INSERT INTO store_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+  await query(sql, [name, value]);
+}
 
 /** A submission, what it is judged by, and when it arrived. */
 export interface PendingMessage {
@@ -117,35 +155,14 @@ export function isAscii(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }
 
-/** A row of `messages` as both databases return it: times in milliseconds since 1970, flags as 0 or 1. */
-export interface MessageRow {
-  id: number;
-  reference: string;
-  name: string;
-  email: string;
-  phone: string;
-  country: string;
-  message: string;
-  state: MessageState;
-  accepted_at: number;
-  state_changed_at: number;
-  due_at: number | null;
-  attempts: number;
-  last_error: string | null;
-  is_restricted: number;
-  answered_at: number | null;
-  notified_at: number | null;
-  quarantine_reason: QuarantineReason | null;
-  /** JSON. */
-  footprint: string | null;
-  ack_state: DeliveryState | null;
-  ack_changed_at: number | null;
-  ack_reason: string | null;
-  hook_state: DeliveryState | null;
-  hook_changed_at: number | null;
-  hook_reason: string | null;
-  version: string;
-}
+type DeliveryRow<Prefix extends string> = Record<`${Prefix}State`, DeliveryState | null> &
+  Record<`${Prefix}ChangedAt`, Date | null> &
+  Record<`${Prefix}Reason`, string | null>;
+
+/** A record of SELECTED_COLUMNS. */
+export type MessageRow = Omit<StoredMessage, "footprint" | "acknowledgement" | "hook"> &
+  DeliveryRow<"ack"> &
+  DeliveryRow<"hook"> & { footprint: string | null };
 
 /**
  * Changes with everything that an operator may see or change, and belongs to one message. Made of columns that a node of
@@ -155,41 +172,20 @@ export interface MessageRow {
 export const VERSION = `(id || '.' || state || '.' || state_changed_at || '.' || attempts || '.' || COALESCE(due_at, 0)
   || '.' || is_restricted || '.' || COALESCE(answered_at, 0) || '.' || COALESCE(corrected_at, 0))`;
 
-/** What a MessageRow is read from. */
 export const SELECTED_COLUMNS = `id, reference, name, email, phone, country, message, state, accepted_at,
   state_changed_at, due_at, attempts, last_error, is_restricted, answered_at, notified_at, quarantine_reason, footprint,
   ack_state, ack_changed_at, ack_reason, hook_state, hook_changed_at, hook_reason, ${VERSION} AS version`;
 
 export function toStoredMessage(row: MessageRow): StoredMessage {
+  const { footprint, ackState, ackChangedAt, ackReason, hookState, hookChangedAt, hookReason, ...message } = row;
   return {
-    id: String(row.id),
-    reference: row.reference,
-    name: row.name,
-    email: row.email,
-    phone: row.phone,
-    country: row.country,
-    message: row.message,
-    state: row.state,
-    acceptedAt: new Date(row.accepted_at),
-    stateChangedAt: new Date(row.state_changed_at),
-    dueAt: toDate(row.due_at),
-    attempts: row.attempts,
-    lastError: row.last_error,
-    isRestricted: row.is_restricted === 1,
-    answeredAt: toDate(row.answered_at),
-    notifiedAt: toDate(row.notified_at),
-    quarantineReason: row.quarantine_reason,
-    footprint: row.footprint === null ? null : JSON.parse(row.footprint),
-    acknowledgement: toDelivery(row.ack_state, row.ack_changed_at, row.ack_reason),
-    hook: toDelivery(row.hook_state, row.hook_changed_at, row.hook_reason),
-    version: row.version,
+    ...message,
+    footprint: footprint === null ? null : JSON.parse(footprint),
+    acknowledgement: toDelivery(ackState, ackChangedAt, ackReason),
+    hook: toDelivery(hookState, hookChangedAt, hookReason),
   };
 }
 
-function toDelivery(state: DeliveryState | null, changedAt: number | null, reason: string | null): Delivery | null {
-  return state && { state, changedAt: new Date(changedAt ?? 0), reason };
-}
-
-export function toDate(ms: number | null | undefined): Date | null {
-  return ms === null || ms === undefined ? null : new Date(ms);
+function toDelivery(state: DeliveryState | null, changedAt: Date | null, reason: string | null): Delivery | null {
+  return state && { state, changedAt: changedAt ?? new Date(0), reason };
 }

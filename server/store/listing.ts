@@ -3,13 +3,14 @@ import {
   type Database,
   type Dialect,
   type MessageRow,
+  onlyRow,
   SELECTED_COLUMNS,
-  toDate,
   toStoredMessage,
   type Value,
 } from "./database.ts";
 import { normaliseReference } from "./reference.ts";
 import type {
+  Correspondent,
   MessageFilter,
   MessagePlace,
   MessageState,
@@ -63,7 +64,7 @@ const NOT_RESENT = `NOT EXISTS (SELECT 1 FROM message_events
 export function listingMethods({ query, dialect }: Database): Pick<Store, ListingMethods> {
   async function referencesIn(table: string, references: readonly string[]): Promise<string[]> {
     const sql = `SELECT reference FROM ${table} WHERE ${dialect.isIn("reference", "$1")}`;
-    const rows = await query<{ reference: string }>(sql, [JSON.stringify(references)]);
+    const rows = await query<{ reference: string }>(sql, [references]);
     return rows.map(({ reference }) => reference);
   }
 
@@ -141,14 +142,13 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
       const address = dialect.lowerCaseEmail;
       const { values, condition } = dialect.contains("name || ' ' || email", words.trim());
       const isFound = condition(values.map((_, index) => `$${index + 1}`));
-      const rows = await query<{ name: string; email: string; accepted_at: number; messages: number }>(
-        `SELECT name, email, accepted_at, messages FROM messages JOIN
+      return query<Correspondent>(
+        `SELECT name, email, accepted_at AS last_at, messages FROM messages JOIN
            (SELECT max(id) AS newest, count(*) AS messages FROM messages
             WHERE ${address} IN (SELECT ${address} FROM messages WHERE ${isFound}) GROUP BY ${address}) AS people
            ON id = newest ORDER BY id DESC LIMIT $${values.length + 1}`,
         [...values, limit],
       );
-      return rows.map(({ accepted_at, ...person }) => ({ ...person, lastAt: new Date(accepted_at) }));
     },
 
     countStates: countByIndex,
@@ -164,16 +164,12 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
     erasedReferences: (references) => referencesIn("erased_references", references),
 
     async countByDayAndCountry(since) {
-      const rows = await query<{ day: number; country: string; count: number }>(
-        `SELECT accepted_at / ${DAY_MS} AS day, country, count(*) AS count FROM messages
+      const rows = await query<{ dayAt: Date; country: string; count: number }>(
+        `SELECT accepted_at / ${DAY_MS} * ${DAY_MS} AS day_at, country, count(*) AS count FROM messages
          WHERE accepted_at >= $1 GROUP BY 1, 2 ORDER BY 1, 2`,
-        [since.getTime()],
+        [since],
       );
-      return rows.map(({ day, country, count }) => ({
-        day: new Date(day * DAY_MS).toISOString().slice(0, 10),
-        country,
-        count,
-      }));
+      return rows.map(({ dayAt, ...counted }) => ({ day: dayAt.toISOString().slice(0, 10), ...counted }));
     },
 
     async countByCountry() {
@@ -183,29 +179,27 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
 
     async history(reference) {
       const sql = "SELECT at, kind, detail, author FROM message_events WHERE reference = $1 ORDER BY id";
-      const rows = await query<Omit<StoredEvent, "at"> & { at: number }>(sql, [normaliseReference(reference)]);
-      return rows.map(({ at, ...event }) => ({ at: new Date(at), ...event }));
+      return query<StoredEvent>(sql, [normaliseReference(reference)]);
     },
 
     async notes(references) {
       const isNamed = dialect.isIn("reference", "$1");
-      const rows = await query<{ reference: string; at: number; author: string | null; text: string }>(
+      const rows = await query<Note & { reference: string }>(
         `SELECT reference, at, author, detail AS text FROM message_events WHERE ${isNamed} AND kind = 'noted' ORDER BY id`,
-        [JSON.stringify(references)],
+        [references],
       );
       const notes = new Map<string, Note[]>();
-      for (const { reference, at, ...note } of rows) {
-        notes.set(reference, [...(notes.get(reference) ?? []), { at: new Date(at), ...note }]);
-      }
+      for (const { reference, ...note } of rows) notes.set(reference, [...(notes.get(reference) ?? []), note]);
       return notes;
     },
 
     async changeToken() {
       // Deleting a message that is not the newest changes neither, but the counts that the caller has beside them.
-      const [row] = await query<{ message: number | null; event: number | null }>(
+      const { message, event } = await onlyRow<{ message: number | null; event: number | null }>(
+        query,
         "SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM message_events) AS event",
       );
-      return `${row?.message ?? 0}.${row?.event ?? 0}`;
+      return `${message ?? 0}.${event ?? 0}`;
     },
 
     async deliveryTimes(since, boundsMs) {
@@ -215,7 +209,7 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
       const rows = await query<{ bucket: number; count: number; slowest: number }>(
         `SELECT CASE ${bucket} ELSE ${boundsMs.length} END AS bucket, count(*) AS count, max(ms) AS slowest
          FROM (${times}) AS times GROUP BY 1`,
-        [since.getTime()],
+        [since],
       );
       const count = rows.reduce((sum, row) => sum + row.count, 0);
       const buckets = Array.from({ length: boundsMs.length + 1 }, (_, index) => {
@@ -223,7 +217,7 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
       });
       if (count === 0) return { count, medianMs: null, slowestMs: null, buckets };
       const [middle] = await query<{ ms: number }>(`${times} ORDER BY 1 LIMIT 1 OFFSET $2`, [
-        since.getTime(),
+        since,
         Math.floor((count - 1) / 2),
       ]);
       return {
@@ -235,42 +229,41 @@ export function listingMethods({ query, dialect }: Database): Pick<Store, Listin
     },
 
     async queueTrouble(now) {
-      const [due] = await query<{ at: number | null }>(
-        `SELECT min(due_at) AS at FROM messages WHERE state = 'queued' AND is_restricted = 0 AND due_at <= $1
+      const { dueAt: dueSince } = await onlyRow<{ dueAt: Date | null }>(
+        query,
+        `SELECT min(due_at) AS due_at FROM messages WHERE state = 'queued' AND is_restricted = 0 AND due_at <= $1
          AND NOT EXISTS (SELECT 1 FROM messages WHERE state = 'queued' AND leased_until > $1)`,
-        [now.getTime()],
+        [now],
       );
       // The pause lasts since the first attempt that met it after the last that did not.
-      const [pause] = await query<{ since: number | null; last_at: number; reason: string }>(
-        `SELECT min(at) AS since, max(at) AS last_at, max(detail) AS reason FROM message_events WHERE kind = 'paused'
+      const [pause] = await query<{ reason: string; startedAt: Date; lastAt: Date }>(
+        `SELECT max(detail) AS reason, min(at) AS started_at, max(at) AS last_at FROM message_events WHERE kind = 'paused'
          AND id > COALESCE((SELECT max(id) FROM message_events WHERE kind IN ('delivered', 'deferred', 'failed')), 0)
-         AND EXISTS (SELECT 1 FROM messages WHERE state = 'queued' AND is_restricted = 0)`,
+         AND EXISTS (SELECT 1 FROM messages WHERE state = 'queued' AND is_restricted = 0) HAVING count(*) > 0`,
       );
       return {
-        pause:
-          pause && pause.since !== null
-            ? { reason: pause.reason, since: new Date(pause.since), lastAt: new Date(pause.last_at) }
-            : null,
-        dueSince: toDate(due?.at),
+        pause: pause ? { reason: pause.reason, since: pause.startedAt, lastAt: pause.lastAt } : null,
+        dueSince,
       };
     },
 
     async findUnanswered(state, changedBy) {
       // `accepted_at` is there for the index: no message changes its state before it is accepted.
-      const [row] = await query<{ count: number; first: number | null }>(
-        `SELECT count(*) AS count, min(state_changed_at) AS first FROM messages WHERE state = $1
+      return onlyRow<{ count: number; firstChangedAt: Date | null }>(
+        query,
+        `SELECT count(*) AS count, min(state_changed_at) AS first_changed_at FROM messages WHERE state = $1
          AND accepted_at <= $2 AND state_changed_at <= $2 AND answered_at IS NULL AND is_restricted = 0`,
-        [state, changedBy.getTime()],
+        [state, changedBy],
       );
-      return { count: row?.count ?? 0, firstChangedAt: toDate(row?.first) };
     },
 
     async countUnseen() {
-      const [row] = await query<{ count: number }>(
+      const { count } = await onlyRow<{ count: number }>(
+        query,
         `SELECT count(*) AS count FROM messages WHERE state = 'quarantined' AND is_restricted = 0 AND NOT EXISTS
          (SELECT 1 FROM message_events WHERE message_events.reference = messages.reference AND kind = 'viewed')`,
       );
-      return row?.count ?? 0;
+      return count;
     },
   };
 }
@@ -296,17 +289,17 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
   const place = (value: Value) => `$${values.push(value)}`;
   const conditions: string[] = [];
   if (filter.references) {
-    conditions.push(dialect.isIn("reference", place(JSON.stringify(filter.references.map(normaliseReference)))));
+    conditions.push(dialect.isIn("reference", place(filter.references.map(normaliseReference))));
   }
   if (filter.state) conditions.push(`state = ${place(filter.state)}`);
   if (filter.unanswered) conditions.push("answered_at IS NULL AND state <> 'quarantined'");
-  if (filter.since) conditions.push(`accepted_at >= ${place(filter.since.getTime())}`);
-  if (filter.until) conditions.push(`accepted_at < ${place(filter.until.getTime())}`);
+  if (filter.since) conditions.push(`accepted_at >= ${place(filter.since)}`);
+  if (filter.until) conditions.push(`accepted_at < ${place(filter.until)}`);
   if (filter.country !== undefined) conditions.push(`country = ${place(filter.country)}`);
   if (filter.email !== undefined) conditions.push(`${dialect.lowerCaseEmail} = ${place(normaliseEmail(filter.email))}`);
   if (filter.after) {
     const { acceptedAt, id } = filter.after;
-    conditions.push(`(accepted_at, id) < (${place(acceptedAt.getTime())}, ${place(Number(id))})`);
+    conditions.push(`(accepted_at, id) < (${place(acceptedAt)}, ${place(id)})`);
   }
   const text = filter.search?.trim() ?? "";
   if (text !== "") {

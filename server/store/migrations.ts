@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Query } from "./database.ts";
+import { type Query, readMeta, writeMeta } from "./database.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 /** The words in which the two databases' definitions differ. */
@@ -62,27 +62,21 @@ export async function migrate(query: Query, types: ColumnTypes): Promise<Uint8Ar
       });
     }
   }
-  if (version < SCHEMA_VERSION) {
-    await query(
-      "INSERT INTO store_meta VALUES ('schema_version', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-      [String(SCHEMA_VERSION)],
-    );
-  }
+  if (version < SCHEMA_VERSION) await writeMeta(query, "schema_version", String(SCHEMA_VERSION));
   await query("INSERT INTO store_meta VALUES ('client_key', $1) ON CONFLICT DO NOTHING", [
     randomBytes(32).toString("hex"),
   ]);
-  const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = 'client_key'");
-  return Buffer.from(row?.value ?? "", "hex");
+  return Buffer.from((await readMeta(query, "client_key")) ?? "", "hex");
 }
 
 /** `null` for a database without a version. Rejects with StoreRefused when it is none that this program ever wrote. */
 export async function readSchemaVersion(query: Query): Promise<number | null> {
-  const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = 'schema_version'");
-  if (row && !/^[1-9]\d*$/.test(row.value)) {
-    const version = JSON.stringify(row.value.slice(0, 20));
-    throw new StoreRefused(`The message database has the schema version ${version}, which is none; restore a backup`);
+  const version = await readMeta(query, "schema_version");
+  if (version !== null && !/^[1-9]\d*$/.test(version)) {
+    const shown = JSON.stringify(version.slice(0, 20));
+    throw new StoreRefused(`The message database has the schema version ${shown}, which is none; restore a backup`);
   }
-  return row ? Number(row.value) : null;
+  return version === null ? null : Number(version);
 }
 
 function createMessages({ identity, integer, tableEnd }: ColumnTypes): readonly string[] {

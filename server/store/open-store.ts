@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
 import { acknowledgementMethods } from "./acknowledgements.ts";
-import type { Database, PendingMessage } from "./database.ts";
+import { type Database, type PendingMessage, writeMeta } from "./database.ts";
 import { listingMethods } from "./listing.ts";
 import { queueMethods } from "./queue.ts";
 import { recordMethods } from "./records.ts";
@@ -32,8 +32,6 @@ export async function openStore(
 const ACCEPT_LIMIT_MS = 8000;
 /** As long as the longest message with its estimate, so that a disk which takes it takes a message too. */
 const LONGEST_MESSAGE = 9000;
-const WRITE_CHECK =
-  "INSERT INTO store_meta VALUES ('write_check', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
 /** A check writes to the disk, and whoever asks for `/readyz` or the metrics asks for one. */
 const CHECK_INTERVAL_MS = 10_000;
@@ -41,9 +39,9 @@ const CHECK_INTERVAL_MS = 10_000;
 const RECHECK_INTERVAL_MS = 1000;
 
 export function createStore(database: Database, checkIntervalMs = CHECK_INTERVAL_MS): Store {
-  const writeCheck = new SharedCheck(checkIntervalMs, async () => {
-    await database.query(WRITE_CHECK, [`${Date.now()} ${"x".repeat(LONGEST_MESSAGE)}`]);
-  });
+  const writeCheck = new SharedCheck(checkIntervalMs, () =>
+    writeMeta(database.query, "write_check", `${Date.now()} ${"x".repeat(LONGEST_MESSAGE)}`),
+  );
   const accepting = new GroupCommit<PendingMessage, Acceptance>((batch) =>
     database.accept(batch).catch((error) => {
       writeCheck.expire();

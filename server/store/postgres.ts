@@ -9,6 +9,8 @@ import {
   likePattern,
   type NewEvent,
   type Query,
+  toParameter,
+  toRecord,
   type Value,
 } from "./database.ts";
 import { type ColumnTypes, migrate, readSchemaVersion } from "./migrations.ts";
@@ -125,12 +127,12 @@ export async function readPostgresSchema(
   const pool = createPool(databaseUrl);
   const query = queryOf(pool);
   try {
-    const [setting] = await query<{ synchronous_commit: string }>("SHOW synchronous_commit");
+    const [setting] = await query<{ synchronousCommit: string }>("SHOW synchronous_commit");
     const [table] = await query<{ exists: boolean }>("SELECT to_regclass('store_meta') IS NOT NULL AS exists");
     const version = table?.exists ? await readSchemaVersion(query) : null;
     const [time] = await query<{ ms: number }>(`SELECT ${DIALECT.leaseNow("")} AS ms`);
     const clockAheadMs = Date.now() - (time?.ms ?? 0);
-    return { version, losesCommits: setting?.synchronous_commit === "off", clockAheadMs };
+    return { version, losesCommits: setting?.synchronousCommit === "off", clockAheadMs };
   } finally {
     await pool.end();
   }
@@ -165,7 +167,8 @@ function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
 function queryOf(connection: pg.Pool | pg.PoolClient): Query {
   return async <Row>(sql: string, values: readonly Value[] = []) => {
     try {
-      return (await connection.query(sql, [...values])).rows as Row[];
+      const { rows } = await connection.query(sql, values.map(toParameter));
+      return rows.map((row) => toRecord<Row>(row));
     } catch (error) {
       throw toStoreError(error);
     }
@@ -178,7 +181,7 @@ async function change(query: Query, sql: string, values: readonly Value[], event
     `WITH changed AS (${sql})
      INSERT INTO message_events (reference, at, kind, detail)
      SELECT reference, CAST(${at} AS BIGINT), ${kind}, ${detail} FROM changed RETURNING reference`,
-    [...values, event.at.getTime(), event.kind, event.detail ?? null],
+    [...values, event.at, event.kind, event.detail ?? null],
   );
   return rows.map(({ reference }) => reference);
 }
@@ -188,8 +191,8 @@ async function queryLong<Row>(pool: pg.Pool, sql: string, values: readonly Value
   try {
     // It waits for a lock only briefly: all who come after it have to wait too.
     await client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 5000`);
-    const config = { text: sql, values: [...values], query_timeout: LONG_STATEMENT_TIMEOUT_MS };
-    return (await client.query(config)).rows as Row[];
+    const text = { text: sql, values: values.map(toParameter), query_timeout: LONG_STATEMENT_TIMEOUT_MS };
+    return (await client.query(text)).rows.map((row) => toRecord<Row>(row));
   } catch (error) {
     throw toStoreError(error);
   } finally {
@@ -250,10 +253,10 @@ function hasRolledBack(client: pg.PoolClient): Promise<boolean> {
 }
 
 async function requireOwnTables(query: Query): Promise<void> {
-  const [row] = await query<{ is_foreign: boolean }>(
+  const [row] = await query<{ isForeign: boolean }>(
     "SELECT to_regclass('messages') IS NOT NULL AND to_regclass('store_meta') IS NULL AS is_foreign",
   );
-  if (row?.is_foreign === true) {
+  if (row?.isForeign) {
     throw new StoreRefused(
       'The database already has a table "messages" of another program; give this one a database of its own (DATABASE_URL)',
     );
@@ -293,7 +296,7 @@ async function copyToSqlite(pool: pg.Pool, file: string): Promise<void> {
         const { rows } = await client.query({ text: `FETCH ${ROWS_AT_A_TIME} FROM copied`, rowMode: "array" });
         if (rows.length === 0) break;
         const sql = `INSERT OR REPLACE INTO ${table} (${names}) SELECT ${items.join()} FROM ${copy.dialect.itemsOf("$1")}`;
-        await copy.query(sql, [JSON.stringify(rows)]);
+        await copy.query(sql, [rows]);
       }
       await client.query("CLOSE copied");
     }

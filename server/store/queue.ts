@@ -5,13 +5,14 @@ import {
   type Dialect,
   type MessageRow,
   type NewEvent,
-  type Query,
+  onlyRow,
+  readMeta,
   SELECTED_COLUMNS,
-  toDate,
   toStoredMessage,
   type Value,
+  writeMeta,
 } from "./database.ts";
-import type { AlertTopic, Claim, DeliveryKind, DeliveryState, Store } from "./store.ts";
+import type { Claim, DeliveryKind, DeliveryState, KindDepth, QueueDepth, Store } from "./store.ts";
 
 type QueueMethods =
   | "claim"
@@ -25,8 +26,6 @@ type QueueMethods =
   | "clearLeases"
   | "queueDepth"
   | "countDeliveries"
-  | "lastAlertAt"
-  | "moveLastAlert"
   | "markQuarantineReported"
   | "unreportedFailures"
   | "markFailuresReported";
@@ -124,33 +123,25 @@ const SPREAD_MS = 60_000;
 /** For as long as this, an attempt that comes early does not count. As long as deliveries are tried. */
 const UNCOUNTED_MS = 5 * 86_400_000;
 
-const IS_FAILED = "state = 'failed' AND is_restricted = 0";
-const IS_HOOK_FAILED = "hook_state = 'failed' AND is_restricted = 0";
 /** A failure is known by its time, which is compared with itself alone: no clock can make it look reported. */
-const NEW_FAILURE = {
-  mail: `${IS_FAILED} AND COALESCE(reported_failure <> state_changed_at, TRUE)`,
-  hook: `${IS_HOOK_FAILED} AND COALESCE(hook_reported_failure <> hook_changed_at, TRUE)`,
+const REPORTED_FAILURE = { mail: "reported_failure", hook: "hook_reported_failure" } as const;
+const isFailed = (kind: DeliveryKind) => `${KINDS[kind].state} = 'failed' AND is_restricted = 0`;
+const isNewFailure = (kind: "mail" | "hook") =>
+  `${isFailed(kind)} AND COALESCE(${REPORTED_FAILURE[kind]} <> ${KINDS[kind].changedAt}, TRUE)`;
+/** Since when the longest waiting one waits. */
+const OLDEST = {
+  // Two questions, because each is answered by an index.
+  mail: `SELECT min(at) FROM (
+    SELECT min(accepted_at) AS at FROM messages WHERE ${KINDS.mail.isOpen} AND state_changed_at <= accepted_at
+    UNION ALL
+    SELECT min(state_changed_at) FROM messages WHERE ${KINDS.mail.isOpen} AND state_changed_at > accepted_at) AS waiting`,
+  // A message that was released waits from then on, and its state changed at that moment, whoever released it.
+  hook: `SELECT min(CASE WHEN hook_changed_at > state_changed_at THEN hook_changed_at ELSE state_changed_at END)
+    FROM messages WHERE ${KINDS.hook.isOpen}`,
 };
-const MARK_FAILURE = {
-  mail: "reported_failure = state_changed_at",
-  hook: "hook_reported_failure = hook_changed_at",
-};
-/** A message that was released waits from then on, and its state changed at that moment, whoever released it. */
-const HOOK_WAITS_SINCE = "CASE WHEN hook_changed_at > state_changed_at THEN hook_changed_at ELSE state_changed_at END";
-const IS_QUARANTINED = "state = 'quarantined' AND is_restricted = 0";
 /** In the same statement as the delivery, so that no crash falls between. Once for each message. */
 const QUEUE_ACKNOWLEDGEMENT = `ack_due_at = CASE WHEN ack_state IS NULL THEN $3 ELSE ack_due_at END,
   ack_changed_at = CASE WHEN ack_state IS NULL THEN $3 ELSE ack_changed_at END, ack_state = COALESCE(ack_state, 'queued')`;
-/** The first has the name it had when there was only one topic. */
-const REPORTED_ID = "quarantine_reported_id";
-const LAST_ALERT: Readonly<Record<AlertTopic, string>> = {
-  delivery: "last_alert_at",
-  quarantine: "last_quarantine_alert_at",
-  ending: "last_ending_alert_at",
-  clock: "last_clock_alert_at",
-  backup: "last_backup_alert_at",
-};
-
 /**
  * Conditions for what may be claimed: due, and leased to nobody. `$1` is the node's time and `$2` the length of a lease. A
  * due time or a lease farther off than any that is ever set dates from before a clock was set back.
@@ -164,6 +155,11 @@ export function dueConditions(kind: DeliveryKind, { leaseNow }: Dialect) {
     isFree: `(${leasedUntil} IS NULL OR ${leasedUntil} <= ${now} OR ${leasedUntil} > ${now} + 2 * CAST($2 AS BIGINT))`,
   };
 }
+
+/** The row number of the newest message in quarantine that an alert has counted. */
+const REPORTED_ID = "quarantine_reported_id";
+
+type ClaimRow = MessageRow & { claimAttempts: number; claimQueuedAt: Date; claimDueMs: number };
 
 /** What the outbox does with deliveries of every kind, and what the alerts need to know. */
 export function queueMethods({ query, change, dialect, isShared }: Database): Pick<Store, QueueMethods> {
@@ -179,7 +175,7 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
         ${attempts} = ${attempts} + 1
       WHERE id IN (SELECT id FROM due UNION ALL SELECT id FROM strayed LIMIT $3)
       RETURNING ${SELECTED_COLUMNS}, ${attempts} AS claim_attempts, ${changedAt} AS claim_queued_at,
-        ${dueAt} AS claim_due_at`;
+        ${dueAt} AS claim_due_ms`;
   }
 
   /** Without an event the attempt leaves no trace. */
@@ -187,9 +183,19 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
     const { token, leasedUntil } = KINDS[claim.kind];
     const sql = `UPDATE messages SET ${changes}, ${token} = NULL, ${leasedUntil} = NULL
       WHERE id = $1 AND ${isMine} RETURNING reference`;
-    const values = [Number(claim.message.id), claim.token, ...others];
+    const values = [claim.message.id, claim.token, ...others];
     const changed = event === null ? await query(sql, values) : await change(sql, values, event);
     return changed.length === 1;
+  }
+
+  function depthOf(kind: "mail" | "hook"): Promise<KindDepth> {
+    return onlyRow(
+      query,
+      `SELECT (SELECT count(*) FROM messages WHERE ${KINDS[kind].isOpen}) AS queued, (${OLDEST[kind]}) AS oldest_queued_at,
+        (SELECT count(*) FROM messages WHERE ${isFailed(kind)}) AS failed,
+        (SELECT max(${KINDS[kind].changedAt}) FROM messages WHERE ${isFailed(kind)}) AS last_failed_at,
+        (SELECT count(*) FROM messages WHERE ${isNewFailure(kind)}) AS newly_failed`,
+    );
   }
 
   const holdsLease = ({ state, token, waiting }: Kind) => `${token} = $2 AND ${state} = '${waiting}'`;
@@ -205,22 +211,11 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
   return {
     async claim(limit, leaseMs, now, kind = "mail") {
       const token = randomUUID();
-      const rows = await inTurn(() =>
-        query<MessageRow & Record<`claim_${"attempts" | "queued_at" | "due_at"}`, number>>(claimSql(kind), [
-          now.getTime(),
-          leaseMs,
-          limit,
-          token,
-        ]),
-      );
-      rows.sort((a, b) => a.claim_due_at - b.claim_due_at || a.id - b.id);
-      return rows.map((row) => ({
-        kind,
-        message: toStoredMessage(row),
-        attempts: row.claim_attempts,
-        queuedAt: new Date(row.claim_queued_at),
-        token,
-      }));
+      const rows = await inTurn(() => query<ClaimRow>(claimSql(kind), [now, leaseMs, limit, token]));
+      rows.sort((a, b) => a.claimDueMs - b.claimDueMs || a.id - b.id);
+      return rows.map(({ claimAttempts: attempts, claimQueuedAt: queuedAt, claimDueMs: _, ...row }) => {
+        return { kind, message: toStoredMessage(row), attempts, queuedAt, token };
+      });
     },
 
     markDelivered(claim, now, queuesAcknowledgement = false) {
@@ -229,21 +224,21 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
       const changes = queuesAcknowledgement ? `${delivered}, ${QUEUE_ACKNOWLEDGEMENT}` : delivered;
       const isSame = `(${state} = 'failed' OR ${state} = '${waiting}' AND (${token} = $2 OR ${changedAt} = $4))`;
       const event = { kind: events.sent, at: now };
-      return mark(claim, event, changes, isSame, [now.getTime(), claim.queuedAt.getTime()]);
+      return mark(claim, event, changes, isSame, [now, claim.queuedAt]);
     },
 
     reschedule(claim, dueAt, error, now) {
       const kind = KINDS[claim.kind];
       const changes = `${kind.dueAt} = $3, ${kind.error} = $4`;
       const event = { kind: kind.events.deferred, at: now, detail: error };
-      return mark(claim, event, changes, holdsLease(kind), [dueAt.getTime(), error]);
+      return mark(claim, event, changes, holdsLease(kind), [dueAt, error]);
     },
 
     markFailed(claim, error, now) {
       const kind = KINDS[claim.kind];
       const changes = `${kind.state} = 'failed', ${kind.changedAt} = $3, ${kind.dueAt} = NULL, ${kind.error} = $4`;
       const event = { kind: kind.events.failed, at: now, detail: error };
-      return mark(claim, event, changes, holdsLease(kind), [now.getTime(), error]);
+      return mark(claim, event, changes, holdsLease(kind), [now, error]);
     },
 
     unclaim(claim, dueAt, error, now) {
@@ -251,7 +246,7 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
       const uncounted = `${kind.attempts} = ${kind.attempts} - 1, ${kind.dueAt} = $3`;
       const changes = `${uncounted}, ${kind.error} = COALESCE($4, ${kind.error})`;
       const event = error === null ? null : { kind: kind.events.paused, at: now, detail: error };
-      return mark(claim, event, changes, holdsLease(kind), [dueAt.getTime(), error]);
+      return mark(claim, event, changes, holdsLease(kind), [dueAt, error]);
     },
 
     async dueInMs(now, kind = "mail") {
@@ -262,18 +257,18 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
           UNION ALL
           SELECT min(${leasedUntil}) - ${dialect.leaseNow("$1")} FROM messages
           WHERE ${isOpen} AND ${leasedUntil} > 0) AS next`,
-        [now.getTime()],
+        [now],
       );
       return row?.ms ?? null;
     },
 
     async makeWaitingDue(kind, now, by) {
       const { dueAt, attempts, changedAt, leasedUntil, isOpen, events } = KINDS[kind];
-      const nowMs = now.getTime();
       if (by === "outbox") {
-        const claim = `INSERT INTO store_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
-          WHERE abs(CAST(store_meta.value AS BIGINT) - CAST($3 AS BIGINT)) >= ${SPREAD_MS} RETURNING name`;
-        const [isClaimed] = await query(claim, [`due_again_${kind}`, String(nowMs), nowMs]);
+        const claim = `INSERT INTO store_meta VALUES ($1, CAST(CAST($2 AS BIGINT) AS TEXT))
+          ON CONFLICT (name) DO UPDATE SET value = excluded.value
+          WHERE abs(CAST(store_meta.value AS BIGINT) - CAST($2 AS BIGINT)) >= ${SPREAD_MS} RETURNING name`;
+        const [isClaimed] = await query(claim, [`due_again_${kind}`, now]);
         if (!isClaimed) return null;
       }
       // A prime, so that messages that arrived one after the other are spread evenly.
@@ -281,14 +276,14 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
           ${attempts} = CASE WHEN ${attempts} > 0 AND ${changedAt} > CAST($1 AS BIGINT) - ${UNCOUNTED_MS}
             THEN ${attempts} - 1 ELSE ${attempts} END
         WHERE ${isOpen} AND ${leasedUntil} IS NULL AND ${dueAt} > CAST($1 AS BIGINT) + ${SPREAD_MS} RETURNING reference`;
-      if (by === "operator") return change(sql, [nowMs], { kind: events.retried, at: now });
-      return (await query<{ reference: string }>(sql, [nowMs])).map(({ reference }) => reference);
+      if (by === "operator") return change(sql, [now], { kind: events.retried, at: now });
+      return (await query<{ reference: string }>(sql, [now])).map(({ reference }) => reference);
     },
 
     async databaseTime(now) {
-      const sql = `SELECT ${dialect.leaseNow("CAST($1 AS BIGINT)")} AS ms WHERE CAST($1 AS BIGINT) IS NOT NULL`;
-      const [row] = await query<{ ms: number }>(sql, [now.getTime()]);
-      return new Date(row?.ms ?? now);
+      const sql = `SELECT ${dialect.leaseNow("CAST($1 AS BIGINT)")} AS at WHERE CAST($1 AS BIGINT) IS NOT NULL`;
+      const [row] = await query<{ at: Date }>(sql, [now]);
+      return row?.at ?? now;
     },
 
     async clearLeases() {
@@ -300,48 +295,14 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
     },
 
     async queueDepth() {
-      const reportedId = await readReportedId(query);
-      // A question each, because each has an index of its own.
-      const [row] = await query<
-        Record<"queued" | "failed" | "quarantined" | "newly_quarantined" | "hook_queued" | "hook_failed", number> &
-          Record<"newly_failed" | "hook_newly_failed", number> &
-          Record<"oldest" | "oldest_again" | "last_failed" | "last_quarantined", number | null> &
-          Record<"hook_oldest" | "hook_last_failed", number | null>
-      >(
-        `SELECT (SELECT count(*) FROM messages WHERE ${KINDS.mail.isOpen}) AS queued,
-          (SELECT min(accepted_at) FROM messages WHERE ${KINDS.mail.isOpen} AND state_changed_at <= accepted_at) AS oldest,
-          (SELECT min(state_changed_at) FROM messages WHERE ${KINDS.mail.isOpen} AND state_changed_at > accepted_at) AS oldest_again,
-          (SELECT count(*) FROM messages WHERE ${IS_FAILED}) AS failed,
-          (SELECT max(state_changed_at) FROM messages WHERE ${IS_FAILED}) AS last_failed,
-          (SELECT count(*) FROM messages WHERE ${NEW_FAILURE.mail}) AS newly_failed,
-          (SELECT count(*) FROM messages WHERE ${IS_QUARANTINED}) AS quarantined,
-          (SELECT count(*) FROM messages WHERE ${IS_QUARANTINED} AND id > $1) AS newly_quarantined,
-          (SELECT max(id) FROM messages WHERE ${IS_QUARANTINED}) AS last_quarantined,
-          (SELECT count(*) FROM messages WHERE ${KINDS.hook.isOpen}) AS hook_queued,
-          (SELECT min(${HOOK_WAITS_SINCE}) FROM messages WHERE ${KINDS.hook.isOpen}) AS hook_oldest,
-          (SELECT count(*) FROM messages WHERE ${IS_HOOK_FAILED}) AS hook_failed,
-          (SELECT max(hook_changed_at) FROM messages WHERE ${IS_HOOK_FAILED}) AS hook_last_failed,
-          (SELECT count(*) FROM messages WHERE ${NEW_FAILURE.hook}) AS hook_newly_failed`,
-        [reportedId],
+      // By row numbers, not by times: a message that arrives before an alert may be committed after it.
+      const quarantine = await onlyRow<Pick<QueueDepth, "quarantined" | "newlyQuarantined" | "lastQuarantinedId">>(
+        query,
+        `SELECT count(*) AS quarantined, count(CASE WHEN id > $1 THEN 1 END) AS newly_quarantined,
+          max(id) AS last_quarantined_id FROM messages WHERE state = 'quarantined' AND is_restricted = 0`,
+        [Number((await readMeta(query, REPORTED_ID)) ?? 0)],
       );
-      const oldest = [row?.oldest, row?.oldest_again].flatMap((ms) => ms ?? []);
-      return {
-        queued: row?.queued ?? 0,
-        oldestQueuedAt: oldest.length > 0 ? new Date(Math.min(...oldest)) : null,
-        failed: row?.failed ?? 0,
-        lastFailedAt: toDate(row?.last_failed),
-        newlyFailed: row?.newly_failed ?? 0,
-        quarantined: row?.quarantined ?? 0,
-        newlyQuarantined: row?.newly_quarantined ?? 0,
-        lastQuarantinedId: row?.last_quarantined ?? null,
-        hook: {
-          queued: row?.hook_queued ?? 0,
-          oldestQueuedAt: toDate(row?.hook_oldest),
-          failed: row?.hook_failed ?? 0,
-          lastFailedAt: toDate(row?.hook_last_failed),
-          newlyFailed: row?.hook_newly_failed ?? 0,
-        },
-      };
+      return { ...(await depthOf("mail")), hook: await depthOf("hook"), ...quarantine };
     },
 
     async countDeliveries(kind, since) {
@@ -349,7 +310,7 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
       const rows = await query<{ state: DeliveryState; count: number }>(
         `SELECT ${state} AS state, count(*) AS count FROM messages WHERE ${state} IS NOT NULL AND accepted_at >= $1
          GROUP BY ${state}`,
-        [since.getTime()],
+        [since],
       );
       const counts = { queued: 0, sending: 0, sent: 0, skipped: 0, failed: 0 };
       for (const { state, count } of rows) counts[state] = count;
@@ -357,43 +318,16 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Pi
     },
 
     async unreportedFailures(kind) {
-      const rows = await query<{ id: number }>(`SELECT id FROM messages WHERE ${NEW_FAILURE[kind]}`);
+      const rows = await query<{ id: number }>(`SELECT id FROM messages WHERE ${isNewFailure(kind)}`);
       return rows.map(({ id }) => id);
     },
 
     async markFailuresReported(kind, ids) {
       const isNamed = `id IN (SELECT CAST(value ->> 0 AS BIGINT) FROM ${dialect.itemsOf("$1")})`;
-      const sql = `UPDATE messages SET ${MARK_FAILURE[kind]} WHERE ${NEW_FAILURE[kind]} AND ${isNamed}`;
-      await query(sql, [JSON.stringify(ids.map((id) => [id]))]);
+      const mark = `${REPORTED_FAILURE[kind]} = ${KINDS[kind].changedAt}`;
+      await query(`UPDATE messages SET ${mark} WHERE ${isNewFailure(kind)} AND ${isNamed}`, [ids.map((id) => [id])]);
     },
 
-    async markQuarantineReported(lastId) {
-      const sql = "INSERT INTO store_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-      await query(sql, [REPORTED_ID, String(lastId)]);
-    },
-
-    lastAlertAt: (topic) => readLastAlert(query, topic),
-
-    async moveLastAlert(topic, from, to) {
-      const sql = `INSERT INTO store_meta VALUES ($1, $2)
-        ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE store_meta.value = $3 RETURNING name`;
-      const values = [LAST_ALERT[topic], String(to.getTime()), String(from.getTime())];
-      return (await query(sql, values)).length === 1;
-    },
+    markQuarantineReported: (lastId) => writeMeta(query, REPORTED_ID, String(lastId)),
   };
-}
-
-/**
- * The row number of the newest message in quarantine that an alert has counted. Not a time: a message that arrives before
- * the alert may be committed after it, and numbers follow the order of commits.
- */
-async function readReportedId(query: Query): Promise<number> {
-  const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = $1", [REPORTED_ID]);
-  return Number(row?.value ?? 0);
-}
-
-async function readLastAlert(query: Query, topic: AlertTopic): Promise<Date> {
-  const sql = "SELECT value FROM store_meta WHERE name = $1";
-  const [row] = await query<{ value: string }>(sql, [LAST_ALERT[topic]]);
-  return new Date(Number(row?.value ?? 0));
 }

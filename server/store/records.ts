@@ -2,7 +2,7 @@ import type { FootprintEstimate } from "../../contract/footprint.ts";
 import type { Action } from "../../contract/inbox.ts";
 import { ACKNOWLEDGED_WITHIN_MS } from "./acknowledgements.ts";
 import { ACTION_RULES } from "./actions.ts";
-import { type Database, type Value, VERSION } from "./database.ts";
+import { type Database, readMeta, type Value, VERSION } from "./database.ts";
 import { normaliseEmail } from "./listing.ts";
 import { normaliseReference } from "./reference.ts";
 import type { EventKind, Selection, Store } from "./store.ts";
@@ -80,25 +80,24 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
 
   /** A condition on messages, whose placeholders follow those of `values`, to which it adds its own. */
   function isSelected(which: Selection, values: Value[]): string {
-    if ("since" in which) return `accepted_at >= $${values.push(which.since.getTime())}`;
-    const references = JSON.stringify(which.references.map(normaliseReference));
-    const isNamed = dialect.isIn("reference", `$${values.push(references)}`);
+    if ("since" in which) return `accepted_at >= $${values.push(which.since)}`;
+    const isNamed = dialect.isIn("reference", `$${values.push(which.references.map(normaliseReference))}`);
     if (which.versions === undefined) return isNamed;
-    return `${isNamed} AND ${dialect.isIn(VERSION, `$${values.push(JSON.stringify(which.versions))}`)}`;
+    return `${isNamed} AND ${dialect.isIn(VERSION, `$${values.push(which.versions)}`)}`;
   }
 
   /** True when no versions are given, or the messages from the address are exactly these. The address is `$1`. */
   function isUnchanged(versions: readonly string[] | undefined, values: Value[]): string {
     if (versions === undefined) return "1 = 1";
     const count = `$${values.push(versions.length)}`;
-    const known = dialect.isIn(VERSION, `$${values.push(JSON.stringify(versions))}`);
+    const known = dialect.isIn(VERSION, `$${values.push(versions)}`);
     const from = `SELECT count(*) FROM messages WHERE ${isFrom("$1")}`;
     return `(${from}) = ${count} AND (${from} AND ${known}) = ${count}`;
   }
 
   function footprintRows(footprints: ReadonlyMap<string, FootprintEstimate | null>, values: Value[]): string {
     const rows = [...footprints].map(([reference, footprint]) => [reference, footprint && JSON.stringify(footprint)]);
-    const items = dialect.itemsOf(`$${values.push(JSON.stringify(rows))}`);
+    const items = dialect.itemsOf(`$${values.push(rows)}`);
     return `SELECT value ->> 0 AS footprint_of, value ->> 1 AS new_footprint FROM ${items}`;
   }
 
@@ -123,7 +122,7 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
       }
       const changed = new Set<string>();
       const run = async ({ set, kind }: Change, where: string) => {
-        const values: Value[] = set.includes("$1") ? [now.getTime()] : [];
+        const values: Value[] = set.includes("$1") ? [now] : [];
         const sql = `UPDATE messages SET ${set} WHERE ${where} AND ${isSelected(which, values)} RETURNING reference`;
         for (const reference of await change(sql, values, { kind, at: now })) changed.add(reference);
       };
@@ -140,7 +139,7 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
       const isUnseen = `reference = $1 AND state = 'quarantined'
         AND NOT EXISTS (SELECT 1 FROM message_events WHERE reference = $1 AND kind = 'viewed')`;
       const sql = `UPDATE messages SET notified_at = COALESCE(notified_at, $2) WHERE ${isUnseen} RETURNING reference`;
-      await change(sql, [normaliseReference(reference), now.getTime()], { kind: "viewed", at: now });
+      await change(sql, [normaliseReference(reference), now], { kind: "viewed", at: now });
     },
 
     async addNote(reference, text, author, now) {
@@ -148,14 +147,14 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
         `INSERT INTO message_events (reference, at, kind, detail, author)
          SELECT reference, CAST($2 AS BIGINT), 'noted', CAST($3 AS TEXT), CAST($4 AS TEXT) FROM messages
          WHERE reference = $1 RETURNING reference`,
-        [normaliseReference(reference), now.getTime(), text, author],
+        [normaliseReference(reference), now, text, author],
       );
       return added.length > 0;
     },
 
     async rectify(email, changes, now, versions, footprints = null) {
       const { name = null, email: newEmail = null, phone = null, country = null, message = null } = changes;
-      const values: Value[] = [normaliseEmail(email), name, newEmail, phone, country, message, now.getTime()];
+      const values: Value[] = [normaliseEmail(email), name, newEmail, phone, country, message, now];
       const isMeant = `${isFrom("$1")} AND ${isUnchanged(versions, values)}`;
       const set = `UPDATE messages SET name = COALESCE($2, name), email = COALESCE($3, email),
           phone = COALESCE($4, phone), country = COALESCE($5, country), message = COALESCE($6, message),
@@ -169,7 +168,7 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
     },
 
     async restrict(email, isRestricted, now, versions) {
-      const values: Value[] = [normaliseEmail(email), isRestricted ? 1 : 0, now.getTime()];
+      const values: Value[] = [normaliseEmail(email), isRestricted, now];
       // A message waits from the moment in which it may be sent again.
       const sql = `UPDATE messages SET is_restricted = CAST($2 AS BIGINT),
           state_changed_at = CASE WHEN state = 'queued' AND CAST($2 AS BIGINT) = 0 THEN CAST($3 AS BIGINT) ELSE state_changed_at END
@@ -192,9 +191,9 @@ export function recordMethods(database: Database): Pick<Store, RecordMethods> {
     },
 
     async finishErasure() {
-      const [mark] = await query("SELECT value FROM store_meta WHERE name = $1", [ERASURE_MARK]);
-      if (mark) await eraseTraces();
-      return mark !== undefined;
+      const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
+      if (isUnfinished) await eraseTraces();
+      return isUnfinished;
     },
   };
 }

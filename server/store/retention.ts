@@ -1,7 +1,7 @@
 import type { Retention } from "../config.ts";
-import type { Database } from "./database.ts";
+import { type Database, onlyRow, readMeta, writeMeta } from "./database.ts";
 import { removeStrayKeys } from "./records.ts";
-import type { Store, StoredMessage } from "./store.ts";
+import type { Ending, Store, StoredMessage } from "./store.ts";
 
 type RetentionMethods = "purge" | "findEnding" | "markEndingReported" | "judgeClock";
 
@@ -90,11 +90,10 @@ export function retentionMethods(database: Database): Pick<Store, RetentionMetho
       for (const { values } of periods) {
         const sql = `SELECT count(*) AS count FROM messages
           WHERE ${hasEnded} AND NOT ${IS_UNDELIVERED} AND NOT COALESCE(${wasAnnounced}, FALSE)`;
-        const [row] = await queryLong<{ count: number }>(sql, values);
-        unannounced += row?.count ?? 0;
+        unannounced += (await onlyRow<{ count: number }>(queryLong, sql, values)).count;
       }
-      const [all] = await queryLong<{ count: number }>("SELECT count(*) AS count FROM messages");
-      const isHeld = unannounced > Math.max(ALWAYS_ERASABLE, (all?.count ?? 0) / 10);
+      const all = await onlyRow<{ count: number }>(queryLong, "SELECT count(*) AS count FROM messages");
+      const isHeld = unannounced > Math.max(ALWAYS_ERASABLE, all.count / 10);
 
       const erasable = isHeld ? `(${wasAnnounced})` : `((${wasAnnounced}) OR NOT ${IS_UNDELIVERED})`;
       const references: string[] = [];
@@ -118,16 +117,17 @@ export function retentionMethods(database: Database): Pick<Store, RetentionMetho
       for (const period of periodsOf(retention)) {
         const { where, values } = ending(period, now.getTime());
         const sum = (condition: string) => `COALESCE(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
-        const [row] = await queryLong<Record<"count" | "undelivered" | "held" | "last_id", number>>(
+        const { count, undelivered, held, lastId } = await onlyRow<Omit<Ending, "foundAt">>(
+          queryLong,
           `SELECT count(*) AS count, ${sum(IS_UNDELIVERED)} AS undelivered,
             ${sum(`NOT ${IS_UNDELIVERED} AND ${hasChangedBy("$3")}`)} AS held, COALESCE(max(id), 0) AS last_id
            FROM messages WHERE ${where}`,
           values,
         );
-        found.count += row?.count ?? 0;
-        found.undelivered += row?.undelivered ?? 0;
-        found.held += row?.held ?? 0;
-        found.lastId = Math.max(found.lastId, row?.last_id ?? 0);
+        found.count += count;
+        found.undelivered += undelivered;
+        found.held += held;
+        found.lastId = Math.max(found.lastId, lastId);
       }
       return found;
     },
@@ -137,7 +137,7 @@ export function retentionMethods(database: Database): Pick<Store, RetentionMetho
         const { where, values } = ending(period, foundAt.getTime());
         await queryLong(`UPDATE messages SET notified_at = $4 WHERE ${where} AND id <= $5`, [
           ...values,
-          foundAt.getTime(),
+          foundAt,
           lastId,
         ]);
       }
@@ -145,20 +145,16 @@ export function retentionMethods(database: Database): Pick<Store, RetentionMetho
 
     async judgeClock(now) {
       const nowMs = now.getTime();
-      const [row] = await query<{ noted: string | null; newest: number | null; event: number | null }>(
-        `SELECT (SELECT value FROM store_meta WHERE name = $1) AS noted, (SELECT max(accepted_at) FROM messages) AS newest,
+      const noted: NotedClock = JSON.parse((await readMeta(query, NOTED_CLOCK)) ?? "{}");
+      const { message, event } = await onlyRow<{ message: number | null; event: number | null }>(
+        query,
+        `SELECT (SELECT max(accepted_at) FROM messages) AS message,
           (SELECT at FROM message_events ORDER BY id DESC LIMIT 1) AS event`,
-        [NOTED_CLOCK],
       );
-      const noted: NotedClock = row?.noted ? JSON.parse(row.noted) : {};
-      const newestRowMs = Math.max(row?.newest ?? 0, row?.event ?? 0);
+      const newestRowMs = Math.max(message ?? 0, event ?? 0);
       const newestMs = Math.max(noted.seenAtMs ?? 0, newestRowMs > (noted.disregardedMs ?? 0) ? newestRowMs : 0);
       const fits = (sinceMs: number) => nowMs >= sinceMs - FARTHEST_BEHIND_MS && nowMs <= sinceMs + FARTHEST_AHEAD_MS;
-      const note = (clock: NotedClock) =>
-        query("INSERT INTO store_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value", [
-          NOTED_CLOCK,
-          JSON.stringify(clock),
-        ]);
+      const note = (clock: NotedClock) => writeMeta(query, NOTED_CLOCK, JSON.stringify(clock));
       if (newestMs === 0 || fits(newestMs)) {
         const { doubt: _, ...rest } = noted;
         await note({ ...rest, seenAtMs: nowMs });

@@ -94,7 +94,7 @@ test("leaves no byte of an erased message in any of its files", async () => {
   await Promise.all(Array.from({ length: 600 }, (_, index) => send(index)));
   // Rows that grow move to other pages, and leave copies behind that deleting alone does not reach.
   for (const claim of await store.claim(200, 1000, new Date(1))) {
-    await store.reschedule(claim, new Date(2), "x".repeat(lengthOf(Number(claim.message.id))), new Date(2));
+    await store.reschedule(claim, new Date(2), "x".repeat(lengthOf(claim.message.id)), new Date(2));
   }
   const bytes = () => readdirSync(folder).map((name) => readFileSync(join(folder, name)));
   const holds = (text: string) => bytes().some((content) => content.includes(text));
@@ -185,7 +185,7 @@ test("tries to write once for all who ask, and again after a failure", async () 
   const store = createStore({
     ...database,
     query(sql, values) {
-      if (sql.includes("write_check")) writes += 1;
+      if (values?.[0] === "write_check") writes += 1;
       return isFull ? full() : database.query(sql, values);
     },
     accept: (batch) => (isFull ? full() : database.accept(batch)),
@@ -284,7 +284,7 @@ test("answers by index, however many messages there are", async () => {
 
   const db = new DatabaseSync(join(folder, "messages.db"));
   onTestFinished(() => db.close());
-  expect(statements).toHaveLength(20);
+  expect(statements).toHaveLength(21);
   for (const sql of statements.filter((text) => !/^INSERT|FROM store_meta/.test(text))) {
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
     const details = plan.map(({ detail }) => String(detail)).join("; ");
@@ -293,7 +293,7 @@ test("answers by index, however many messages there are", async () => {
   }
   // A flood may leave hundreds of thousands there; to read each of them made others wait for seconds.
   const depthPlan = JSON.stringify(db.prepare(`EXPLAIN QUERY PLAN ${depthSql}`).all());
-  expect(depthPlan.match(/USING COVERING INDEX messages_quarantined/g)).toHaveLength(3);
+  expect(depthPlan).toMatch(/USING COVERING INDEX messages_quarantined/);
 });
 
 function errorOf(work: () => unknown): unknown {
@@ -348,7 +348,7 @@ test("reads lists, tabs, pages and counts by an index, however many messages the
       return database.query(sql, values);
     },
   });
-  const after = { acceptedAt: new Date(1), id: "1" };
+  const after = { acceptedAt: new Date(1), id: 1 };
   const since = new Date(0);
   await page({}, {}, { sort: "newest", offset: 50, limit: 51 });
   await page({}, { unanswered: true }, { sort: "footprint", offset: 50, limit: 51 });

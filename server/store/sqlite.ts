@@ -16,6 +16,8 @@ import {
   likePattern,
   type NewEvent,
   type Query,
+  toParameter,
+  toRecord,
   type Value,
 } from "./database.ts";
 import { type ColumnTypes, migrate, readSchemaVersion } from "./migrations.ts";
@@ -437,7 +439,7 @@ function queryOf(db: DatabaseSync): Query {
       statement = db.prepare(sql.replaceAll(/\$(?=\d)/g, "?"));
       prepared.set(sql, statement);
     }
-    return statement.all(...values) as Row[];
+    return statement.all(...values.map(toParameter)).map((row) => toRecord<Row>(row));
   };
 }
 
@@ -446,7 +448,7 @@ async function change(query: Query, sql: string, values: readonly Value[], event
   if (references.length > 0) {
     await query(
       "INSERT INTO message_events (reference, at, kind, detail) SELECT value, $2, $3, $4 FROM json_each($1)",
-      [JSON.stringify(references), event.at.getTime(), event.kind, event.detail ?? null],
+      [references, event.at, event.kind, event.detail ?? null],
     );
   }
   return references;

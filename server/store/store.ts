@@ -44,7 +44,8 @@ export type Acceptance =
   | { kind: "limited"; retryAfterMs: number };
 
 export interface StoredMessage extends ContactMessage {
-  id: string;
+  /** The number of its row. */
+  id: number;
   footprint: FootprintEstimate | null;
   reference: string;
   state: MessageState;

@@ -31,7 +31,7 @@ export function acceptingSuite(newPlace: NewPlace): void {
     });
     expect(await node.find(referenceOf(acceptance))).toEqual({
       ...message,
-      id: expect.any(String),
+      id: expect.any(Number),
       reference: referenceOf(acceptance),
       state: "queued",
       acceptedAt: NOON,

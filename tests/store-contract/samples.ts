@@ -63,7 +63,7 @@ export function messageWith(fields: Partial<ContactMessage> = {}): ContactMessag
 export function storedWith(fields: Partial<StoredMessage> = {}): StoredMessage {
   return {
     ...messageWith(),
-    id: "17",
+    id: 17,
     reference: "BC-7K3Q-9M",
     state: "queued",
     acceptedAt: NOON,
