@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
-import type { Dialect, PendingMessage, Query, Value } from "./database.ts";
+import { isTime, type PendingMessage, type Transaction } from "./database.ts";
 import type { Acceptance, AcceptanceRules, Network, QuarantineReason } from "./store.ts";
 
 const REPEAT_WINDOW_MS = 10 * 60_000;
@@ -8,11 +8,8 @@ const HOUR_MS = 3_600_000;
 // 132 bits: no two values share them by chance, and an index over them stays half as large.
 const HASH_LENGTH = 22;
 
-export interface AcceptanceParts {
-  /** Runs within the transaction. No other transaction may accept messages until it ends. */
-  query: Query;
-  dialect: Dialect;
-  clientKey: Uint8Array;
+/** No other transaction may accept messages until it ends. */
+export interface AcceptanceParts extends Transaction {
   drawReference(prefix: string): string;
 }
 
@@ -24,34 +21,6 @@ interface Candidate extends PendingMessage {
   key: { hash: string; clientProof: string } | null;
 }
 
-const MESSAGE_COLUMNS = {
-  reference: "TEXT",
-  fingerprint: "TEXT",
-  name: "TEXT",
-  email: "TEXT",
-  phone: "TEXT",
-  country: "TEXT",
-  message: "TEXT",
-  state: "TEXT",
-  quarantine_reason: "TEXT",
-  accepted_at: "BIGINT",
-  state_changed_at: "BIGINT",
-  due_at: "BIGINT",
-  footprint: "TEXT",
-} as const;
-/** Only for messages that are posted to HOOK_URL: what is switched off costs nothing. */
-const HOOK_COLUMNS = {
-  ...MESSAGE_COLUMNS,
-  hook_state: "TEXT",
-  hook_changed_at: "BIGINT",
-  hook_due_at: "BIGINT",
-} as const;
-const KEY_COLUMNS = { key_hash: "TEXT", reference: "TEXT", client_proof: "TEXT" } as const;
-export const HIT_COLUMNS = { client_hash: "TEXT", at: "BIGINT" } as const;
-
-/** Values by column. */
-export type RowOf<Columns> = Readonly<Record<keyof Columns, Value>>;
-
 /**
  * Decides on messages one after the other and stores the new ones, within the present transaction. All questions are
  * asked for the whole batch, so the number of statements does not grow with it.
@@ -60,10 +29,10 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
   const candidates = batch.map((pending) => identify(pending, parts.clientKey));
   const history = await readHistory(candidates, parts);
   const references = await drawReferences(batch, parts);
-  const messages: RowOf<typeof MESSAGE_COLUMNS>[] = [];
-  const hooked: RowOf<typeof HOOK_COLUMNS>[] = [];
-  const keys: RowOf<typeof KEY_COLUMNS>[] = [];
-  const hits: RowOf<typeof HIT_COLUMNS>[] = [];
+  const messages: Row[] = [];
+  const hooked: Row[] = [];
+  const keys: Row[] = [];
+  const hits: Row[] = [];
 
   const acceptances = candidates.map((candidate, index): Acceptance => {
     const { submission, rules, nowMs, fingerprint, key } = candidate;
@@ -73,10 +42,15 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
     const { reference } = acceptance;
     if (acceptance.kind === "stored") {
       const { state } = acceptance;
+      const { name, email, phone, country, message: text } = submission.message;
       const message = {
-        ...submission.message,
         reference,
         fingerprint,
+        name,
+        email,
+        phone,
+        country,
+        message: text,
         state,
         quarantine_reason: quarantineReason ?? null,
         accepted_at: nowMs,
@@ -84,9 +58,9 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
         due_at: state === "queued" ? nowMs : null,
         footprint: submission.footprint ? JSON.stringify(submission.footprint) : null,
       };
-      // Also for one in quarantine, where the queue does not see it until it is released.
-      if (rules.postsHook)
-        hooked.push({ ...message, hook_state: "queued", hook_changed_at: nowMs, hook_due_at: nowMs });
+      // Also for one in quarantine, where the queue does not see it until it is released. What is switched off costs nothing.
+      const hook = { hook_state: "queued", hook_changed_at: nowMs, hook_due_at: nowMs };
+      if (rules.postsHook) hooked.push({ ...message, ...hook });
       else messages.push(message);
       history.addMessage({ reference, fingerprint, acceptedMs: nowMs });
       if (state === "queued") history.queuedLastHour += 1;
@@ -109,10 +83,10 @@ export async function acceptBatch(batch: readonly PendingMessage[], parts: Accep
     return acceptance;
   });
 
-  await insertRows("messages", MESSAGE_COLUMNS, messages, parts);
-  await insertRows("messages", HOOK_COLUMNS, hooked, parts);
-  await insertRows("message_keys", KEY_COLUMNS, keys, parts);
-  await insertRows("client_hits", HIT_COLUMNS, hits, parts);
+  await insertRows("messages", messages, parts);
+  await insertRows("messages", hooked, parts);
+  await insertRows("message_keys", keys, parts);
+  await insertRows("client_hits", hits, parts);
   return acceptances;
 }
 
@@ -210,7 +184,7 @@ function isWithin(windowMs: number, atMs: number, nowMs: number): boolean {
   return Math.abs(atMs - nowMs) < windowMs;
 }
 
-async function readHistory(candidates: readonly Candidate[], { query, dialect }: AcceptanceParts): Promise<History> {
+async function readHistory(candidates: readonly Candidate[], { query, dialect }: Transaction): Promise<History> {
   const history = new History();
   const times = candidates.map(({ nowMs }) => nowMs);
   const window = (windowMs: number) => [Math.min(...times) - windowMs, Math.max(...times) + windowMs];
@@ -271,18 +245,16 @@ async function drawReferences(batch: readonly PendingMessage[], parts: Acceptanc
   return [...drawn];
 }
 
-/** All rows in one statement. */
-export async function insertRows<Columns extends Readonly<Record<string, "TEXT" | "BIGINT">>>(
-  table: string,
-  columns: Columns,
-  rows: readonly RowOf<Columns>[],
-  { query, dialect }: Pick<AcceptanceParts, "query" | "dialect">,
-): Promise<void> {
+/** Values by column. */
+export type Row = Readonly<Record<string, string | number | null>>;
+
+/** All rows in one statement. They have the same columns. */
+export async function insertRows(table: string, rows: readonly Row[], { query, dialect }: Transaction): Promise<void> {
   if (rows.length === 0) return;
-  const names = Object.keys(columns);
-  const values = Object.values(columns).map((type, index) => `CAST(value ->> ${index} AS ${type})`);
-  const sql = `INSERT INTO ${table} (${names.join(", ")}) SELECT ${values.join(", ")} FROM ${dialect.itemsOf("$1")}`;
-  await query(sql, [rows.map((row) => names.map((name) => row[name]))]);
+  const columns = Object.keys(rows[0] ?? {});
+  const values = columns.map((name, index) => `CAST(value ->> ${index} AS ${isTime(name) ? "BIGINT" : "TEXT"})`);
+  const sql = `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${values.join(", ")} FROM ${dialect.itemsOf("$1")}`;
+  await query(sql, [rows.map((row) => Object.values(row))]);
 }
 
 function identify(pending: PendingMessage, clientKey: Uint8Array): Candidate {

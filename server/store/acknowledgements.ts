@@ -1,6 +1,6 @@
 import type { EventKind } from "../../contract/inbox.ts";
-import { HIT_COLUMNS, insertRows, keyedHash, type RowOf } from "./acceptance.ts";
-import type { AdmissionRequest, Database, Dialect, Query, Value } from "./database.ts";
+import { insertRows, keyedHash, type Row } from "./acceptance.ts";
+import type { AdmissionRequest, Database, Dialect, Transaction, Value } from "./database.ts";
 import { dueConditions } from "./queue.ts";
 import type { AcknowledgementRules, DeliveryState, Refusals, SkipReason, Store } from "./store.ts";
 
@@ -34,13 +34,6 @@ function isUndecided(dialect: Dialect): string {
   return `(${isDue} OR ${isStray}) AND ${isFree}`;
 }
 
-export interface AdmissionParts {
-  /** Runs within the transaction. No other transaction may admit acknowledgements until it ends. */
-  query: Query;
-  dialect: Dialect;
-  clientKey: Uint8Array;
-}
-
 interface Candidate {
   reference: string;
   email: string;
@@ -50,17 +43,16 @@ interface Candidate {
   ackLeaseToken: string | null;
 }
 
-const EVENT_COLUMNS = { reference: "TEXT", at: "BIGINT", kind: "TEXT", detail: "TEXT" } as const;
 const UNKNOWN_END = "the server stopped before it saved how the attempt ended, so this mail may come twice";
 const GIVEN_UP = "given up: the server stopped again and again before it saved how an attempt ended";
 
 /**
- * Decides on due acknowledgements one after the other, within the present transaction: each may be sent, is refused, or
- * is left for later once enough may be sent.
+ * Decides on due acknowledgements one after the other: each may be sent, is refused, or is left for later once enough may
+ * be sent. No other transaction may do so until the present one ends.
  */
 export async function admitAcknowledgements(
   { limit, leaseMs, rules, nowMs }: AdmissionRequest,
-  parts: AdmissionParts,
+  parts: Transaction,
 ): Promise<Refusals> {
   const { query, dialect } = parts;
   const candidates = await query<Candidate>(
@@ -72,7 +64,7 @@ export async function admitAcknowledgements(
   const unknownEnds = await readUnknownEnds(candidates, parts);
   const refusals: Refusals = { skipped: [], failed: [] };
   const admitted: Candidate[] = [];
-  const events: RowOf<typeof EVENT_COLUMNS>[] = [];
+  const events: Row[] = [];
   const note = (reference: string, kind: EventKind, detail: string) =>
     events.push({ reference, at: nowMs, kind, detail });
 
@@ -94,37 +86,32 @@ export async function admitAcknowledgements(
     }
   }
 
-  const set = async (changes: string, decided: readonly { reference: string }[], ...values: Value[]) => {
-    if (decided.length === 0) return;
-    await query(
-      `UPDATE messages SET ${changes}, ack_lease_token = NULL, ack_leased_until = NULL
-       WHERE ${dialect.isIn("reference", "$1")}`,
-      [decided.map(({ reference }) => reference), ...values],
-    );
+  /** Each loses its token, so that an attempt with an unknown result is noted once. */
+  const set = async (changes: string, references: readonly string[], ...values: Value[]) => {
+    if (references.length === 0) return;
+    const freed = "ack_lease_token = NULL, ack_leased_until = NULL";
+    const sql = `UPDATE messages SET ${changes}, ${freed} WHERE ${dialect.isIn("reference", "$1")}`;
+    await query(sql, [references, ...values]);
   };
   const { queued = [], sending = [] } = Object.groupBy(admitted, ({ ackState }) => ackState);
-  await set("ack_state = 'sending', ack_changed_at = $2", queued, nowMs);
-  // Loses its token, so that an attempt with an unknown result is noted once.
-  await set("ack_state = 'sending'", sending);
+  await set("ack_state = 'sending', ack_changed_at = $2", queued.map(referenceOf), nowMs);
+  await set("ack_state = 'sending'", sending.map(referenceOf));
   const end = "ack_changed_at = $2, ack_reason = $3, ack_due_at = NULL";
-  await set(
-    `ack_state = 'failed', ${end}`,
-    refusals.failed.map((reference) => ({ reference })),
-    nowMs,
-    GIVEN_UP,
-  );
+  await set(`ack_state = 'failed', ${end}`, refusals.failed, nowMs, GIVEN_UP);
   for (const [reason, skipped] of Map.groupBy(refusals.skipped, (one) => one.reason)) {
-    await set(`ack_state = 'skipped', ${end}`, skipped, nowMs, reason);
+    await set(`ack_state = 'skipped', ${end}`, skipped.map(referenceOf), nowMs, reason);
   }
-  await insertRows("message_events", EVENT_COLUMNS, events, parts);
-  await insertRows("client_hits", HIT_COLUMNS, counter.newHits, parts);
+  await insertRows("message_events", events, parts);
+  await insertRows("client_hits", counter.newHits, parts);
   return refusals;
 }
+
+const referenceOf = ({ reference }: { reference: string }) => reference;
 
 /** For each candidate whose last attempt has an unknown result: how many attempts at it have, the last one included. */
 async function readUnknownEnds(
   candidates: readonly Candidate[],
-  { query, dialect }: AdmissionParts,
+  { query, dialect }: Transaction,
 ): Promise<Map<string, number>> {
   const references = candidates.flatMap((one) => (one.ackLeaseToken === null ? [] : one.reference));
   const noted = await query<{ reference: string }>(
@@ -157,7 +144,7 @@ interface Counter {
   has(email: string): boolean;
   readonly isFull: boolean;
   add(email: string): void;
-  readonly newHits: RowOf<typeof HIT_COLUMNS>[];
+  readonly newHits: Row[];
 }
 
 /**
@@ -168,7 +155,7 @@ async function readCounter(
   candidates: readonly Candidate[],
   { perHour }: AcknowledgementRules,
   nowMs: number,
-  { query, dialect, clientKey }: AdmissionParts,
+  { query, dialect, clientKey }: Transaction,
 ): Promise<Counter> {
   const secret = Buffer.from(clientKey).toString("hex");
   const hashOf = (email: string) => keyedHash(secret, ["acknowledged", mailboxOf(email)]);
@@ -182,7 +169,7 @@ async function readCounter(
     [ALL_HITS, ...window(HOUR_MS)],
   );
   const known = new Set(hits.map(({ clientHash }) => clientHash));
-  const newHits: RowOf<typeof HIT_COLUMNS>[] = [];
+  const newHits: Row[] = [];
   let count = lastHour?.count ?? 0;
   return {
     has: (email) => known.has(hashOf(email)),

@@ -70,6 +70,13 @@ export interface AdmissionRequest {
   nowMs: number;
 }
 
+/** What statements of one transaction need. */
+export interface Transaction {
+  query: Query;
+  dialect: Dialect;
+  clientKey: Uint8Array;
+}
+
 /** SQLite or PostgreSQL, as far as the two differ. Every method rejects with StoreUnavailable when it cannot be used. */
 export interface Database {
   readonly dialect: Dialect;
