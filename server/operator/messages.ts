@@ -1,13 +1,5 @@
-import type { ListSort, Tab, TabCounts } from "../../contract/inbox.ts";
-import type {
-  MessageFilter,
-  MessagePlace,
-  StateCounts,
-  Store,
-  StoredEvent,
-  StoredMessage,
-  TabCondition,
-} from "../store/store.ts";
+import type { ListSort, MessagePlace, Tab, TabCounts } from "../../contract/inbox.ts";
+import type { MessageFilter, StateCounts, Store, StoredEvent, StoredMessage, TabCondition } from "../store/store.ts";
 
 /** What an operator looks for, in a tab of the inbox. */
 export interface TabFilter extends MessageFilter {

@@ -1,6 +1,6 @@
 import { errorName, type Log } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
-import { type DeliveryEvents, eventsOf } from "../store/queue.ts";
+import { KINDS } from "../store/queue.ts";
 import { type Claim, type DeliveryKind, type Store, type StoredMessage, StoreUnavailable } from "../store/store.ts";
 import type { Clock } from "../time.ts";
 import type { DeliveryOutcome, Meter } from "../watch/meter.ts";
@@ -100,7 +100,7 @@ const LONGEST_SAVE_RETRY_MS = 30_000;
 /** Sends what is due of one kind until it is finished: each at least once. Nothing it does delays another kind. */
 export function startWorker(kind: Kind, parts: WorkerParts): Worker {
   const { store, log, meter, clock, random, leaseMs, pollIntervalMs } = parts;
-  const events: DeliveryEvents = eventsOf(kind.name);
+  const { events } = KINDS[kind.name];
   const pause = createQueuePause(clock);
   const inFlight = new Set<Promise<void>>();
   const abandoned = Promise.withResolvers<void>();

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
+import type { QuarantineReason } from "../../contract/inbox.ts";
 import { isTime, type PendingMessage, type Transaction } from "./database.ts";
-import type { Acceptance, AcceptanceRules, Network, QuarantineReason } from "./store.ts";
+import type { Acceptance, AcceptanceRules, Network } from "./store.ts";
 
 const REPEAT_WINDOW_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,8 @@
-import type { EventKind } from "../../contract/inbox.ts";
+import type { EventKind, SkipReason } from "../../contract/inbox.ts";
 import { insertRows, keyedHash, type Row } from "./acceptance.ts";
 import type { AdmissionRequest, Database, Dialect, Transaction, Value } from "./database.ts";
 import { dueConditions } from "./queue.ts";
-import type { AcknowledgementRules, DeliveryState, Refusals, SkipReason, Store } from "./store.ts";
+import type { AcknowledgementRules, DeliveryState, Refusals, Store } from "./store.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,4 +1,4 @@
-import type { ListSort } from "../../contract/inbox.ts";
+import type { ListSort, MessagePlace } from "../../contract/inbox.ts";
 import {
   type Database,
   type Dialect,
@@ -11,34 +11,14 @@ import {
 import { normaliseReference } from "./reference.ts";
 import type {
   Correspondent,
+  Listing,
   MessageFilter,
-  MessagePlace,
   MessageState,
   Note,
   StateCounts,
-  Store,
   StoredEvent,
   StoredMessage,
 } from "./store.ts";
-
-type ListingMethods =
-  | "list"
-  | "find"
-  | "existingReferences"
-  | "erasedReferences"
-  | "page"
-  | "placeOf"
-  | "findPeople"
-  | "countStates"
-  | "countByDayAndCountry"
-  | "countByCountry"
-  | "history"
-  | "notes"
-  | "changeToken"
-  | "deliveryTimes"
-  | "queueTrouble"
-  | "countUnseen"
-  | "findUnanswered";
 
 const DAY_MS = 86_400_000;
 const SEARCHED = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
@@ -60,8 +40,7 @@ const FIRST_TO_LAST = "ORDER BY kg DESC, accepted_at DESC, id DESC";
 const NOT_RESENT = `NOT EXISTS (SELECT 1 FROM message_events
   WHERE message_events.reference = messages.reference AND kind = 'resent')`;
 
-/** What the operator reads. */
-export function listingMethods({ query, dialect }: Database): Pick<Store, ListingMethods> {
+export function listingMethods({ query, dialect }: Database): Listing {
   async function referencesIn(table: string, references: readonly string[]): Promise<string[]> {
     const sql = `SELECT reference FROM ${table} WHERE ${dialect.isIn("reference", "$1")}`;
     const rows = await query<{ reference: string }>(sql, [references]);

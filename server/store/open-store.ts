@@ -2,10 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
 import { acknowledgementMethods } from "./acknowledgements.ts";
+import { changeMethods } from "./actions.ts";
 import { type Database, type PendingMessage, writeMeta } from "./database.ts";
 import { listingMethods } from "./listing.ts";
 import { queueMethods } from "./queue.ts";
-import { recordMethods } from "./records.ts";
 import { retentionMethods } from "./retention.ts";
 import { openSqlite, readSqliteSchema, type SqliteThreadOptions, sqliteFile } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
@@ -56,7 +56,7 @@ export function createStore(database: Database, checkIntervalMs = CHECK_INTERVAL
     ...queueMethods(database),
     ...acknowledgementMethods(database),
     ...listingMethods(database),
-    ...recordMethods(database),
+    ...changeMethods(database),
     ...status,
     ...retentionMethods(database),
     async backup(file, now) {

@@ -12,49 +12,29 @@ import {
   type Value,
   writeMeta,
 } from "./database.ts";
-import type { Claim, DeliveryKind, DeliveryState, KindDepth, QueueDepth, Store } from "./store.ts";
+import type { Claim, DeliveryKind, DeliveryState, KindDepth, Queue, QueueDepth } from "./store.ts";
 
-type QueueMethods =
-  | "claim"
-  | "markDelivered"
-  | "reschedule"
-  | "markFailed"
-  | "unclaim"
-  | "dueInMs"
-  | "makeWaitingDue"
-  | "databaseTime"
-  | "clearLeases"
-  | "queueDepth"
-  | "countDeliveries"
-  | "markQuarantineReported"
-  | "unreportedFailures"
-  | "markFailuresReported";
-
-/** What the history of a message, and the log, call the ends of an attempt. */
-export interface DeliveryEvents {
-  sent: EventKind;
-  deferred: EventKind;
-  failed: EventKind;
-  /** Nothing of this kind can be sent at the moment, so the attempt does not count. */
-  paused: EventKind;
-  /** An operator made it due. */
-  retried: EventKind;
-}
+/**
+ * What the history of a message, and the log, call the end of an attempt. `paused`: nothing of this kind can be sent at the
+ * moment, so the attempt does not count. `retried`: an operator made it due.
+ */
+type DeliveryEvents = Record<"sent" | "deferred" | "failed" | "paused" | "retried", EventKind>;
 
 /** Where a kind of delivery is kept: columns of `messages`, so that it ends with its message. */
-interface Kind
+export interface Kind
   extends Record<"state" | "changedAt" | "dueAt" | "attempts" | "error" | "token" | "leasedUntil", string> {
   /** The state in which it can be claimed. */
   waiting: string;
   sent: string;
   /** True for all that is still to be sent; the condition of an index. */
   isOpen: string;
-  isClaimable: string;
+  /** Where that is not all that is open. */
+  isClaimable?: string;
   events: DeliveryEvents;
 }
 
 /** The names of a mail's columns are those it had when there was only one kind, which nodes of earlier versions use. */
-const KINDS: Readonly<Record<DeliveryKind, Kind>> = {
+export const KINDS: Readonly<Record<DeliveryKind, Kind>> = {
   mail: {
     state: "state",
     changedAt: "state_changed_at",
@@ -66,7 +46,6 @@ const KINDS: Readonly<Record<DeliveryKind, Kind>> = {
     waiting: "queued",
     sent: "delivered",
     isOpen: "state = 'queued' AND is_restricted = 0",
-    isClaimable: "state = 'queued' AND is_restricted = 0",
     events: { sent: "delivered", deferred: "deferred", failed: "failed", paused: "paused", retried: "retried" },
   },
   acknowledgement: {
@@ -88,7 +67,6 @@ const KINDS: Readonly<Record<DeliveryKind, Kind>> = {
     waiting: "queued",
     sent: "sent",
     isOpen: "hook_due_at IS NOT NULL AND state <> 'quarantined' AND is_restricted = 0",
-    isClaimable: "hook_due_at IS NOT NULL AND state <> 'quarantined' AND is_restricted = 0",
     events: {
       sent: "hook-sent",
       deferred: "hook-deferred",
@@ -109,10 +87,6 @@ function columnsOf(prefix: string) {
     token: `${prefix}_lease_token`,
     leasedUntil: `${prefix}_leased_until`,
   };
-}
-
-export function eventsOf(kind: DeliveryKind): DeliveryEvents {
-  return KINDS[kind].events;
 }
 
 /** No attempt is ever put off for longer: a due time beyond it was set before the clock was set back. */
@@ -161,10 +135,9 @@ const REPORTED_ID = "quarantine_reported_id";
 
 type ClaimRow = MessageRow & { claimAttempts: number; claimQueuedAt: Date; claimDueMs: number };
 
-/** What the outbox does with deliveries of every kind, and what the alerts need to know. */
-export function queueMethods({ query, change, dialect, isShared }: Database): Pick<Store, QueueMethods> {
+export function queueMethods({ query, change, dialect, isShared }: Database): Queue {
   function claimSql(kind: DeliveryKind): string {
-    const { dueAt, attempts, changedAt, token, leasedUntil, isClaimable } = KINDS[kind];
+    const { dueAt, attempts, changedAt, token, leasedUntil, isOpen, isClaimable = isOpen } = KINDS[kind];
     const { isDue, isStray, isFree } = dueConditions(kind, dialect);
     const select = (isItsTime: string) => `
       SELECT id FROM messages WHERE ${isClaimable} AND ${isItsTime} AND ${isFree}

@@ -1,9 +1,7 @@
 import type { Retention } from "../config.ts";
+import { removeStrayKeys } from "./actions.ts";
 import { type Database, onlyRow, readMeta, writeMeta } from "./database.ts";
-import { removeStrayKeys } from "./records.ts";
-import type { Ending, Store, StoredMessage } from "./store.ts";
-
-type RetentionMethods = "purge" | "findEnding" | "markEndingReported" | "judgeClock";
+import type { Ending, Expiry, StoredMessage } from "./store.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -57,8 +55,7 @@ interface NotedClock {
 }
 const NOTED_CLOCK = "clock";
 
-/** How long messages are kept. */
-export function retentionMethods(database: Database): Pick<Store, RetentionMethods> {
+export function retentionMethods(database: Database): Expiry {
   const { query, queryLong } = database;
 
   const periodsOf = (retention: Retention) =>

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Database, onlyRow } from "./database.ts";
-import type { AlertTopic, Store } from "./store.ts";
-
-type StatusMethods = "markRunning" | "markStopped" | "websiteStatus" | "lastBackupAt" | "lastAlertAt" | "moveLastAlert";
+import type { AlertTopic, Status } from "./store.ts";
 
 /** A row for each server that runs, so that one which stops does not speak for the others. */
 const RUNNING = "server_running.";
@@ -22,7 +20,7 @@ const SILENT_MS = 150_000;
 const FORGOTTEN_MS = 60 * 60_000;
 
 /** What the program remembers of itself: of servers and backups by the database's clock if nodes share it. */
-export function statusMethods({ query, dialect, isShared }: Database): Pick<Store, StatusMethods> & {
+export function statusMethods({ query, dialect, isShared }: Database): Status & {
   markBackedUp(now: Date): Promise<void>;
 } {
   const name = RUNNING + (isShared ? randomUUID() : "1");

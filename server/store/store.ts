@@ -1,6 +1,14 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
-import type { Action, EventKind, InboxState, ListSort, QuarantineReason, SkipReason } from "../../contract/inbox.ts";
+import type {
+  Action,
+  InboxState,
+  ListSort,
+  MessageEvent,
+  MessagePlace,
+  QuarantineReason,
+  SkipReason,
+} from "../../contract/inbox.ts";
 import type { Limit, Retention } from "../config.ts";
 
 /**
@@ -8,8 +16,6 @@ import type { Limit, Retention } from "../config.ts";
  * or out of attempts, kept for the operator. `quarantined`: suspected abuse, never mailed unless released.
  */
 export type MessageState = InboxState;
-
-export type { EventKind, QuarantineReason };
 
 /** What a request hands over. */
 export interface Submission {
@@ -92,8 +98,6 @@ export interface Delivery {
   reason: string | null;
 }
 
-export type { SkipReason };
-
 export interface AcknowledgementRules {
   /** The site's own addresses, which are never written to. */
   ownAddresses: readonly string[];
@@ -109,13 +113,8 @@ export interface Refusals {
 }
 
 /** What happened to a message after it was accepted. */
-export interface StoredEvent {
+export interface StoredEvent extends Omit<MessageEvent, "at"> {
   at: Date;
-  kind: EventKind;
-  /** The error of an attempt, or the text of a note. */
-  detail: string | null;
-  /** Who wrote a note; `null` of all others. */
-  author: string | null;
 }
 
 /** What an operator has noted on a message. */
@@ -123,16 +122,6 @@ export interface Note {
   at: Date;
   author: string | null;
   text: string;
-}
-
-/** Where a message is in a list of messages. */
-export interface MessagePlace {
-  /** Counted from 1; `null` when the list does not have it. */
-  position: number | null;
-  total: number;
-  /** References of its neighbours in the list, or of what would be next to it. */
-  previous: string | null;
-  next: string | null;
 }
 
 /** Everybody who wrote with an address, in any case of its letters. */
@@ -259,15 +248,8 @@ export interface AcceptanceRules {
   postsHook?: boolean;
 }
 
-/**
- * Where messages live. Every promise that resolves means that its change is committed to disk; a store that cannot be
- * written rejects with StoreUnavailable and has changed nothing, or nothing that was acknowledged.
- */
-export interface Store {
-  /** A secret of this database for hashing client addresses; the same on every node. */
-  readonly clientKey: Uint8Array;
-  accept(submission: Submission, rules: AcceptanceRules, now: Date): Promise<Acceptance>;
-
+/** What the outbox does with deliveries of every kind, and what alerts need to know of them. */
+export interface Queue {
   /**
    * Leases up to `limit` due deliveries of a kind to this worker, oldest due first, each with the present attempt counted.
    * Leases go by the database's clock, so that no node takes another's because their clocks differ.
@@ -295,11 +277,6 @@ export interface Store {
   /** The time of the database if servers share it, else the time given. */
   databaseTime(now: Date): Promise<Date>;
   queueDepth(): Promise<QueueDepth>;
-  /**
-   * Decides who of the due may get an acknowledgement, until `limit` may: only these can be claimed. However many nodes
-   * ask, an address gets at most one a day.
-   */
-  admitAcknowledgements(limit: number, leaseMs: number, rules: AcknowledgementRules, now: Date): Promise<Refusals>;
   /** Of the messages accepted since then. */
   countDeliveries(kind: Exclude<DeliveryKind, "mail">, since: Date): Promise<Readonly<Record<DeliveryState, number>>>;
   /**
@@ -307,22 +284,30 @@ export interface Store {
    * may be another's, and nothing happens.
    */
   clearLeases(): Promise<void>;
-  /** When the operator was last alerted by any node; 1970 if never. */
-  lastAlertAt(topic: AlertTopic): Promise<Date>;
-  /** Changes `lastAlertAt` if it still is `from`; of all nodes that try, one returns true. */
-  moveLastAlert(topic: AlertTopic, from: Date, to: Date): Promise<boolean>;
   /** Row numbers of those whose failure no alert has reported yet. */
   unreportedFailures(kind: "mail" | "hook"): Promise<number[]>;
   markFailuresReported(kind: "mail" | "hook", ids: readonly number[]): Promise<void>;
   /** An alert has reported all messages in quarantine up to this row number. */
   markQuarantineReported(lastId: number): Promise<void>;
+}
 
+/** What the program remembers of itself. */
+export interface Status {
+  /** When the operator was last alerted by any node; 1970 if never. */
+  lastAlertAt(topic: AlertTopic): Promise<Date>;
+  /** Changes `lastAlertAt` if it still is `from`; of all nodes that try, one returns true. */
+  moveLastAlert(topic: AlertTopic, from: Date, to: Date): Promise<boolean>;
   /** A server that takes messages runs, or stops. Leave a sign of it at least once a minute. */
   markRunning(now: Date): Promise<void>;
   markStopped(now: Date): Promise<void>;
   /** Whether any server has left a sign lately, and when the last one did or stopped; `null` if never. */
   websiteStatus(now: Date): Promise<{ isRunning: boolean; lastSeenAt: Date | null }>;
+  /** When the last backup was finished; `null` if there was none. */
+  lastBackupAt(): Promise<Date | null>;
+}
 
+/** What operators read. */
+export interface Listing {
   /** Newest first. */
   list(filter: MessageFilter): Promise<StoredMessage[]>;
   /** Messages of the filter that are in the tab as well, and counts of all messages of the filter. */
@@ -357,6 +342,10 @@ export interface Store {
   countUnseen(): Promise<number>;
   /** Unanswered messages that have been in the state since then or longer, without what a visitor asked not to be used. */
   findUnanswered(state: MessageState, changedBy: Date): Promise<{ count: number; firstChangedAt: Date | null }>;
+}
+
+/** What operators change, and what the privacy policy promises. */
+export interface Changes {
   /** Remembers that an operator has opened a message in quarantine. */
   markSeen(reference: string, now: Date): Promise<void>;
   /**
@@ -385,6 +374,10 @@ export interface Store {
   erase(email: string, versions?: readonly string[] | undefined): Promise<string[]>;
   /** Does what is left of an erasure that was interrupted after it began; false when there was none. */
   finishErasure(): Promise<boolean>;
+}
+
+/** How long messages are kept. */
+export interface Expiry {
   /**
    * Erases what is past its retention, and client hashes older than a day; returns references. Never a queued or
    * restricted message, nor one that reached nobody before an alert has told of its end a week ago. Of what no alert has
@@ -400,11 +393,23 @@ export interface Store {
    * fits, and is noted. To be called every hour.
    */
   judgeClock(now: Date): Promise<ClockDoubt | null>;
+}
 
+/**
+ * Where messages live. Every promise that resolves means that its change is committed to disk; a store that cannot be
+ * written rejects with StoreUnavailable and has changed nothing, or nothing that was acknowledged.
+ */
+export interface Store extends Queue, Status, Listing, Changes, Expiry {
+  /** A secret of this database for hashing client addresses; the same on every node. */
+  readonly clientKey: Uint8Array;
+  accept(submission: Submission, rules: AcceptanceRules, now: Date): Promise<Acceptance>;
+  /**
+   * Decides who of the due may get an acknowledgement, until `limit` may: only these can be claimed. However many nodes
+   * ask, an address gets at most one a day.
+   */
+  admitAcknowledgements(limit: number, leaseMs: number, rules: AcknowledgementRules, now: Date): Promise<Refusals>;
   /** Writes a consistent copy while others go on writing, and remembers when. */
   backup(file: string, now: Date): Promise<void>;
-  /** When the last backup was finished; `null` if there was none. */
-  lastBackupAt(): Promise<Date | null>;
   /**
    * Rejects when a message could not be written, with StoreLost at once when the database's files are gone. Writing is tried
    * at most once in ten seconds, however many ask; after a failure once a second.
