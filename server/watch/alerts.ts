@@ -1,4 +1,5 @@
 import { durationInWords } from "../../contract/duration.ts";
+import { plural } from "../../contract/plural.ts";
 import { programName } from "../config.ts";
 import { errorName, type Log } from "../log.ts";
 import {
@@ -53,10 +54,10 @@ export interface Alerts {
  * good since the last alert. `store-away`: no message can be stored. `store-lost`: nor will be, until a restart. The
  * `hook-` kinds: the same of the post to HOOK_URL.
  */
-type Trouble = "overdue" | "paused" | "failed" | "store-away" | "store-lost" | "hook-overdue" | "hook-failed";
+type DeliveryTrouble = "overdue" | "paused" | "failed" | "store-away" | "store-lost" | "hook-overdue" | "hook-failed";
 
 /** `ending`: messages that nobody has answered are erased soon. `clock`: it does not fit the database. */
-type OtherTrouble = "quarantined" | "ending" | "clock" | "backup-overdue";
+type Trouble = DeliveryTrouble | "quarantined" | "ending" | "clock" | "backup-overdue";
 
 interface Situation {
   now: Date;
@@ -73,10 +74,13 @@ interface Situation {
 }
 
 interface Alert {
-  topic: AlertTopic;
   text: string;
-  troubles: readonly (Trouble | OtherTrouble)[];
+  troubles: readonly Trouble[];
   level: "info" | "warn" | "error";
+  /** At least this long after the last one on its topic; an hour by default. */
+  intervalMs?: number;
+  /** Called once it is sent. */
+  onSent?(): Promise<unknown>;
 }
 
 const CHECK_INTERVAL_MS = 30_000;
@@ -92,8 +96,8 @@ const STORE_DOWN_MS = 60_000;
 
 /**
  * Alerts the operator when messages are not delivered, when some are held back, before some are erased that nobody has
- * answered, when backups fail, and when a clock is wrong: one line in the log and one post, at most one an hour on each topic, for all nodes of
- * one database together, also across restarts. A post that fails is retried at the next check. Delivery never waits for
+ * answered, when backups fail, and when a clock is wrong: one line in the log and one post, at most one an hour on each
+ * topic, for all nodes of one database together, also across restarts. A post that fails is retried at the next check. Delivery never waits for
  * any of this, and alerts are sent even when the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions): Alerts {
@@ -121,100 +125,101 @@ export function startAlerts(options: AlertOptions): Alerts {
       store.ping().then(() => null, unavailableOnly),
     ]);
     const storeLost = storeError instanceof StoreLost ? storeError.message : null;
-    storeDownSince = depth && !storeError ? null : notAfter(now, storeDownSince ?? now);
+    // A time that was noted before the clock was set back counts from now on.
+    storeDownSince = depth && !storeError ? null : storeDownSince && storeDownSince < now ? storeDownSince : now;
     const storeDownMs = storeDownSince ? now.getTime() - storeDownSince.getTime() : 0;
     const hook = postsHook ? (depth?.hook ?? null) : null;
     const situation = { now, pauseReason: outbox.pauseReason, depth, hook, storeDownMs, storeLost };
     await checkDelivery(situation);
-    await checkQuarantine(situation);
-    await checkEnding(situation);
-    await checkClock(situation);
-    await checkBackup(situation);
+    await raise("quarantine", findQuarantined(situation), situation);
+    await raise("ending", findEnding(), situation);
+    await raise("clock", findClockTrouble(situation), situation);
+    await raise("backup", await findBackupTrouble(situation), situation);
   }
 
   async function checkDelivery(situation: Situation): Promise<void> {
-    const lastAlertAt = await lastAlert("delivery", situation);
-    const troubles = findTroubles(situation);
-    if (isDeliveryStuck && situation.depth && !delaysMessages(troubles)) {
+    const found = findDeliveryTroubles(situation, program);
+    const troubles = [...found.keys()];
+    // Unlike a message that failed for good, which delays no other.
+    const delaysMessages = troubles.some((trouble) => trouble !== "failed" && trouble !== "hook-failed");
+    if (isDeliveryStuck && situation.depth && !delaysMessages) {
       isDeliveryStuck = false;
       log.info({ event: "alert-over" }, "Messages are delivered again");
     }
-    if (troubles.length === 0) {
-      failedPosts.delete("delivery");
-      return;
-    }
     // The outbox has logged a pause and a failed message as errors already.
     const isNew = troubles.some((trouble) => !["paused", "failed", "hook-failed"].includes(trouble));
-    const level = isNew ? "error" : "info";
-    const text = `${brand}: ${describeTroubles(troubles, situation, program)}`;
+    const isHookOnly = troubles.every((trouble) => trouble.startsWith("hook-"));
     const failures = await unreportedFailures(troubles);
-    const isTried = await claimAlert({ topic: "delivery", text, troubles, level }, situation, lastAlertAt);
-    if (!isTried) return;
-    isDeliveryStuck = delaysMessages(troubles);
-    if (failedPosts.has("delivery")) return;
-    reportedLoss = situation.storeLost;
-    for (const [kind, ids] of failures) await nullIfUnavailable(() => store.markFailuresReported(kind, ids));
+    const alert: Alert = {
+      text: `Messages from the website are not being ${isHookOnly ? "posted to the web hook" : "delivered"}. ${[...found.values()].join(". ")}`,
+      troubles,
+      level: isNew ? "error" : "info",
+      async onSent() {
+        reportedLoss = situation.storeLost;
+        for (const [kind, ids] of failures) await store.markFailuresReported(kind, ids);
+      },
+    };
+    const isTried = await raise("delivery", troubles.length > 0 ? alert : null, situation);
+    if (isTried) isDeliveryStuck = delaysMessages;
   }
 
   /** Of the kinds that the alert tells of. Taken before it is sent, so that a later failure is not taken for reported. */
-  async function unreportedFailures(troubles: readonly Trouble[]): Promise<["mail" | "hook", number[]][]> {
-    const kinds = [
-      ...(troubles.includes("failed") ? (["mail"] as const) : []),
-      ...(troubles.includes("hook-failed") ? (["hook"] as const) : []),
-    ];
-    return Promise.all(
-      kinds.map(async (kind) => [kind, (await nullIfUnavailable(() => store.unreportedFailures(kind))) ?? []]),
-    );
-  }
-
-  async function checkQuarantine(situation: Situation): Promise<void> {
-    const count = situation.depth?.newlyQuarantined ?? 0;
-    if (count === 0) {
-      failedPosts.delete("quarantine");
-      return;
+  async function unreportedFailures(troubles: readonly DeliveryTrouble[]): Promise<["mail" | "hook", number[]][]> {
+    const failures: ["mail" | "hook", number[]][] = [];
+    for (const [kind, trouble] of [["mail", "failed"] as const, ["hook", "hook-failed"] as const]) {
+      if (!troubles.includes(trouble)) continue;
+      failures.push([kind, (await nullIfUnavailable(() => store.unreportedFailures(kind))) ?? []]);
     }
-    const text = `${brand}: ${describeQuarantine(count, program)}`;
-    const lastAlertAt = await lastAlert("quarantine", situation);
-    const alert: Alert = { topic: "quarantine", text, troubles: ["quarantined"], level: "warn" };
-    const isTried = await claimAlert(alert, situation, lastAlertAt);
-    const lastId = situation.depth?.lastQuarantinedId;
-    if (isTried && !failedPosts.has("quarantine") && lastId) {
-      await nullIfUnavailable(() => store.markQuarantineReported(lastId));
-    }
+    return failures;
   }
 
-  async function checkEnding(situation: Situation): Promise<void> {
-    const ending = purge?.ending ?? null;
-    if (ending === null) return void failedPosts.delete("ending");
-    const text = `${brand}: ${describeEnding(ending, program)}`;
-    const alert: Alert = { topic: "ending", text, troubles: ["ending"], level: "warn" };
-    // What reached nobody is kept until it was reported, so it is reported soon.
-    const intervalMs = ending.undelivered + ending.held > 0 ? ALERT_INTERVAL_MS : LONG_ALERT_INTERVAL_MS;
-    const isTried = await claimAlert(alert, situation, await lastAlert("ending", situation), intervalMs);
-    if (isTried && !failedPosts.has("ending")) await nullIfUnavailable(async () => purge?.noteEndingReported());
+  function findQuarantined({ depth }: Situation): Alert | null {
+    const { newlyQuarantined: count = 0, lastQuarantinedId: lastId = null } = depth ?? {};
+    if (count === 0) return null;
+    return {
+      text:
+        `${plural(count, "message")} ${count === 1 ? "was" : "were"} held back as suspected abuse, and real ones may be among them. ` +
+        `See: ${program} list --state quarantined. To deliver them: ${program} release --all`,
+      troubles: ["quarantined"],
+      level: "warn",
+      onSent: async () => lastId && store.markQuarantineReported(lastId),
+    };
   }
 
-  async function checkClock(situation: Situation): Promise<void> {
-    const doubt = purge?.clockDoubt ?? null;
+  function findEnding(): Alert | null {
+    if (!purge?.ending) return null;
+    const { undelivered, held } = purge.ending;
+    return {
+      text: describeEnding(purge.ending, program),
+      troubles: ["ending"],
+      level: "warn",
+      // What reached nobody is kept until it was reported, so it is reported soon.
+      intervalMs: undelivered + held > 0 ? ALERT_INTERVAL_MS : LONG_ALERT_INTERVAL_MS,
+      onSent: () => purge.noteEndingReported(),
+    };
+  }
+
+  function findClockTrouble({ now }: Situation): Alert | null {
     const aheadMs = sharedClock?.machineAheadMs ?? 0;
     const sentences = [
-      ...(doubt ? [describeDoubt(doubt, situation.now)] : []),
+      ...(purge?.clockDoubt ? [describeDoubt(purge.clockDoubt, now)] : []),
       ...(aheadMs !== 0 ? [`${describeMachineClock(aheadMs)}; set it, best by a time service such as chrony`] : []),
     ];
-    if (sentences.length === 0) return void failedPosts.delete("clock");
-    const text = `${brand}: ${sentences.join(". ")}`;
-    const alert: Alert = { topic: "clock", text, troubles: ["clock"], level: "info" };
-    await claimAlert(alert, situation, await lastAlert("clock", situation), LONG_ALERT_INTERVAL_MS);
+    if (sentences.length === 0) return null;
+    return { text: sentences.join(". "), troubles: ["clock"], level: "info", intervalMs: LONG_ALERT_INTERVAL_MS };
   }
 
   /** Whoever has never made a backup with this program may have another way. */
-  async function checkBackup(situation: Situation): Promise<void> {
+  async function findBackupTrouble({ now }: Situation): Promise<Alert | null> {
     const lastBackupAt = await nullIfUnavailable(() => store.lastBackupAt());
-    const ageMs = lastBackupAt ? situation.now.getTime() - lastBackupAt.getTime() : 0;
-    if (ageMs < BACKUP_OVERDUE_MS) return void failedPosts.delete("backup");
-    const text = `${brand}: No backup has succeeded for ${durationInWords(ageMs)}. Make one and see what it says: ${program} backup FILE`;
-    const alert: Alert = { topic: "backup", text, troubles: ["backup-overdue"], level: "error" };
-    await claimAlert(alert, situation, await lastAlert("backup", situation), LONG_ALERT_INTERVAL_MS);
+    const ageMs = lastBackupAt ? now.getTime() - lastBackupAt.getTime() : 0;
+    if (ageMs < BACKUP_OVERDUE_MS) return null;
+    return {
+      text: `No backup has succeeded for ${durationInWords(ageMs)}. Make one and see what it says: ${program} backup FILE`,
+      troubles: ["backup-overdue"],
+      level: "error",
+      intervalMs: LONG_ALERT_INTERVAL_MS,
+    };
   }
 
   async function lastAlert(topic: AlertTopic, { depth }: Situation): Promise<Date> {
@@ -223,31 +228,36 @@ export function startAlerts(options: AlertOptions): Alerts {
   }
 
   /**
-   * Sends the alert, unless one was sent within the hour or another node sends it. Without the store nodes cannot agree:
-   * each one sends its own. Returns whether this node tried.
+   * Sends the alert, if there is one, unless one was sent not long ago or another node sends it. Without the store nodes
+   * cannot agree: each one sends its own. Returns whether this node tried.
    */
-  async function claimAlert(
-    alert: Alert,
-    situation: Situation,
-    lastAlertAt: Date,
-    intervalMs = ALERT_INTERVAL_MS,
-  ): Promise<boolean> {
-    const { topic } = alert;
+  async function raise(topic: AlertTopic, alert: Alert | null, situation: Situation): Promise<boolean> {
+    if (alert === null) {
+      failedPosts.delete(topic);
+      return false;
+    }
+    const { intervalMs = ALERT_INTERVAL_MS, onSent } = alert;
     const { now } = situation;
+    const lastAlertAt = await lastAlert(topic, situation);
     const isNewLoss = topic === "delivery" && situation.storeLost !== reportedLoss;
     const isAlerted = isWithin(intervalMs, lastAlertAt, now) || isWithin(intervalMs, alertedAt.get(topic), now);
     if (isAlerted && !isNewLoss) return false;
     if (isWithin(CHECK_INTERVAL_MS, failedPosts.get(topic), now)) return false;
     const isClaimed = await nullIfUnavailable(() => store.moveLastAlert(topic, lastAlertAt, now));
     if (isClaimed === false) return false;
-    if (await sendAlert(alert, situation)) alertedAt.set(topic, now);
+    if (await sendAlert(topic, alert, situation)) {
+      alertedAt.set(topic, now);
+      await nullIfUnavailable(async () => onSent?.());
+    }
     // Undone, so that any node may retry at its next check.
     else await nullIfUnavailable(() => store.moveLastAlert(topic, now, lastAlertAt));
     return true;
   }
 
   /** Returns false when the post failed; the alert is not logged again when it is retried. */
-  async function sendAlert({ topic, text, troubles, level }: Alert, situation: Situation): Promise<boolean> {
+  async function sendAlert(topic: AlertTopic, alert: Alert, situation: Situation): Promise<boolean> {
+    const { troubles, level } = alert;
+    const text = `${brand}: ${alert.text}`;
     if (!failedPosts.has(topic)) log[level]({ event: "alert", troubles }, text);
     if (alertUrl === null) return true;
     const { queued = null, failed = null, quarantined = null } = situation.depth ?? {};
@@ -306,64 +316,49 @@ export function startAlerts(options: AlertOptions): Alerts {
   };
 }
 
-function findTroubles(situation: Situation): Trouble[] {
+/** What is wrong, and what to do, for a reader who knows nothing of the software. */
+function findDeliveryTroubles(situation: Situation, program: string): Map<DeliveryTrouble, string> {
   const { now, pauseReason, depth, hook, storeDownMs, storeLost } = situation;
-  const troubles: Trouble[] = [];
-  if (oldestAgeMs(depth, now) >= OVERDUE_MS) troubles.push("overdue");
-  if (pauseReason !== null) troubles.push("paused");
+  const found = new Map<DeliveryTrouble, string>();
+  const messages = (count: number) => plural(count, "message");
+  const waits = (kind: KindDepth) =>
+    `${messages(kind.queued)} in the queue, the oldest for ${durationInWords(oldestAgeMs(kind, now))}; see: ${program} list`;
+  const isOverdue = (kind: KindDepth) => oldestAgeMs(kind, now) >= OVERDUE_MS;
+  const remedy = `after fixing the cause run: ${program} retry --failed`;
+
+  if (depth && isOverdue(depth)) found.set("overdue", waits(depth));
+  if (pauseReason !== null) found.set("paused", `No e-mail can be sent until this is fixed: ${pauseReason}`);
   // Reported once, not every hour until somebody retries them.
-  if (depth && depth.newlyFailed > 0) troubles.push("failed");
-  if (storeLost !== null) troubles.push("store-lost");
-  else if (storeDownMs >= STORE_DOWN_MS) troubles.push("store-away");
-  if (oldestAgeMs(hook, now) >= OVERDUE_MS) troubles.push("hook-overdue");
-  if (hook && hook.newlyFailed > 0) troubles.push("hook-failed");
-  return troubles;
-}
-
-/** What is wrong and what to do, for a reader who knows nothing of the software. */
-function describeTroubles(troubles: readonly Trouble[], situation: Situation, program: string): string {
-  const { now, pauseReason, depth, hook, storeDownMs, storeLost } = situation;
-  const waits = (kind: KindDepth | null) =>
-    `${count(kind?.queued)} in the queue, the oldest for ${durationInWords(oldestAgeMs(kind, now))}`;
-  const count = (messages = 0) => (messages === 1 ? "1 message" : `${messages} messages`);
-  const sentences: Record<Trouble, string> = {
-    overdue: `${waits(depth)}; see: ${program} list`,
-    paused: `No e-mail can be sent until this is fixed: ${pauseReason}`,
-    failed: `${count(depth?.failed)} failed for good; after fixing the cause run: ${program} retry --failed`,
-    "store-away": `No message could be stored for ${durationInWords(storeDownMs)}, and visitors are asked to try again: check the database of DATABASE_URL, or whether the disk of DATA_DIR is full`,
-    "store-lost": `${storeLost}`,
-    "hook-overdue": `The receiver of HOOK_URL does not take messages: ${waits(hook)}; see: ${program} list`,
-    "hook-failed": `${count(hook?.failed)} could not be posted to HOOK_URL; after fixing the cause run: ${program} retry --failed`,
-  };
-  const details = troubles.map((trouble) => sentences[trouble]).join(". ");
-  const isMailed = troubles.every((trouble) => trouble.startsWith("hook-"));
-  return `Messages from the website are not being ${isMailed ? "posted to the web hook" : "delivered"}. ${details}`;
-}
-
-function describeQuarantine(count: number, program: string): string {
-  const messages = count === 1 ? "1 message was" : `${count} messages were`;
-  return (
-    `${messages} held back as suspected abuse, and real ones may be among them. ` +
-    `See: ${program} list --state quarantined. To deliver them: ${program} release --all`
-  );
+  if (depth && depth.newlyFailed > 0) found.set("failed", `${messages(depth.failed)} failed for good; ${remedy}`);
+  if (storeLost !== null) found.set("store-lost", storeLost);
+  else if (storeDownMs >= STORE_DOWN_MS) {
+    found.set(
+      "store-away",
+      `No message could be stored for ${durationInWords(storeDownMs)}, and visitors are asked to try again: check the database of DATABASE_URL, or whether the disk of DATA_DIR is full`,
+    );
+  }
+  if (hook && isOverdue(hook))
+    found.set("hook-overdue", `The receiver of HOOK_URL does not take messages: ${waits(hook)}`);
+  if (hook && hook.newlyFailed > 0)
+    found.set("hook-failed", `${messages(hook.failed)} could not be posted to HOOK_URL; ${remedy}`);
+  return found;
 }
 
 /** What ends soon, and where to see it. */
 function describeEnding({ count, undelivered, held }: Ending, program: string): string {
-  const messages = (number: number) => (number === 1 ? "1 message" : `${number} messages`);
   const sentences: string[] = [];
   const unanswered = count - held;
   if (unanswered > 0) {
     const never =
       undelivered > 0 ? `, ${undelivered === unanswered ? "all" : undelivered} of which were never delivered` : "";
     sentences.push(
-      `${messages(unanswered)} that nobody has answered will be erased within 8 days${never}. ` +
+      `${plural(unanswered, "message")} that nobody has answered will be erased within 8 days${never}. ` +
         `See: ${program} list --unanswered, and list --state quarantined`,
     );
   }
   if (held > 0) {
     sentences.push(
-      `${messages(held)} past their RETENTION will be erased tomorrow, many more at once than usual. ` +
+      `${plural(held, "message")} past their RETENTION will be erased tomorrow, many more at once than usual. ` +
         "If that is not intended, set RETENTION to keep them and restart the server",
     );
   }
@@ -371,23 +366,13 @@ function describeEnding({ count, undelivered, held }: Ending, program: string): 
 }
 
 /** How long the oldest has waited; 0 without one. */
-function oldestAgeMs(kind: KindDepth | null, now: Date): number {
-  return kind?.oldestQueuedAt ? Math.max(0, now.getTime() - kind.oldestQueuedAt.getTime()) : 0;
-}
-
-/** Unlike a message that failed for good, which delays no other. */
-function delaysMessages(troubles: readonly Trouble[]): boolean {
-  return troubles.some((trouble) => trouble !== "failed" && trouble !== "hook-failed");
+function oldestAgeMs(kind: KindDepth, now: Date): number {
+  return kind.oldestQueuedAt ? Math.max(0, now.getTime() - kind.oldestQueuedAt.getTime()) : 0;
 }
 
 /** Something of the far future was noted before the clock was set back: it is ignored. */
 function isWithin(intervalMs: number, at: Date | undefined, now: Date): boolean {
   return at !== undefined && Math.abs(now.getTime() - at.getTime()) < intervalMs;
-}
-
-/** A time that was noted before the clock was set back counts from now on. */
-function notAfter(now: Date, since: Date): Date {
-  return since > now ? now : since;
 }
 
 async function nullIfUnavailable<T>(query: () => Promise<T>): Promise<T | null> {
@@ -399,48 +384,28 @@ function unavailableOnly(error: unknown): StoreUnavailable {
   throw error;
 }
 
-/** The body of a post. Chat services show `text`; programs may read the rest. It contains nothing of a visitor's. */
-interface AlertBody {
-  text: string;
-  troubles: Alert["troubles"];
-  /** These are `null` when the store does not answer. */
-  queued: number | null;
-  oldestAgeSeconds: number | null;
-  failed: number | null;
-  quarantined: number | null;
-}
-
-/** Resolves to what the service answers. Its errors do not contain the URL, which may be a secret. */
+/**
+ * Chat services show `text`; programs may read the rest. It contains nothing of a visitor's. Resolves to what the service
+ * answers. Its errors do not contain the URL, which may be a secret, but a word such as ECONNREFUSED or TimeoutError.
+ */
 export async function postAlert(
   alertUrl: string,
-  body: Partial<AlertBody> & { text: string },
+  body: { text: string; troubles: readonly string[] },
   signal: AbortSignal,
 ): Promise<Response> {
-  const { url, authorization } = splitCredentials(alertUrl);
-  return fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(authorization && { authorization }) },
-    body: JSON.stringify(body),
-    // A redirected post would arrive as a GET, without its body.
-    redirect: "manual",
-    signal,
-  }).catch((error: Error) => {
-    throw new Error(failureCode(error));
+  const url = new URL(alertUrl);
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (url.username !== "" || url.password !== "") {
+    // fetch refuses URLs that contain credentials.
+    const credentials = [url.username, url.password].map(decodeURIComponent).join(":");
+    headers.authorization = `Basic ${Buffer.from(credentials).toString("base64")}`;
+    url.username = "";
+    url.password = "";
+  }
+  // A redirected post would arrive as a GET, without its body.
+  const options = { method: "POST", headers, body: JSON.stringify(body), redirect: "manual", signal } as const;
+  return fetch(url, options).catch(({ name, cause }: Error) => {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    throw new Error(typeof code === "string" ? code : name);
   });
-}
-
-/** fetch refuses URLs that contain credentials. */
-function splitCredentials(address: string): { url: URL; authorization: string | null } {
-  const url = new URL(address);
-  if (url.username === "" && url.password === "") return { url, authorization: null };
-  const credentials = [url.username, url.password].map(decodeURIComponent).join(":");
-  url.username = "";
-  url.password = "";
-  return { url, authorization: `Basic ${Buffer.from(credentials).toString("base64")}` };
-}
-
-/** A word such as ECONNREFUSED or TimeoutError. */
-function failureCode({ name, cause }: Error): string {
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return typeof code === "string" ? code : name;
 }
