@@ -2,11 +2,12 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import type { Counter as PromCounter, Registry } from "prom-client";
-import type { DeliveryKind, Store } from "../store/store.ts";
+import type { DeliveryKind, QueueDepth, Store } from "../store/store.ts";
 import { withinMs } from "../time.ts";
 import { ACCEPTANCES, DELIVERY_OUTCOMES, type DeliveryOutcome, type Meter, REFUSALS, ROUTES } from "./meter.ts";
 
 type PromClient = typeof import("prom-client");
+type MetricsStore = Pick<Store, "queueDepth" | "ping">;
 
 /** The metrics cannot be served; the message says what to do. */
 export class MetricsRefused extends Error {
@@ -26,11 +27,7 @@ const SHARED_MS = 1000;
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Starts counting, and serves `GET /metrics` in Prometheus' text format on this address only. */
-export async function openMetrics(
-  host: string,
-  port: number,
-  store: Pick<Store, "queueDepth" | "ping">,
-): Promise<Metrics> {
+export async function openMetrics(host: string, port: number, store: MetricsStore): Promise<Metrics> {
   // Loaded only here: without METRICS_PORT nobody should pay for the library in memory and start-up time.
   const prom = await import("prom-client");
   const registry = new prom.Registry();
@@ -83,12 +80,14 @@ export async function openMetrics(
 
 function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Registry): Meter {
   const registers = [registry];
-  const requests = new Counter({
-    name: "site_http_requests_total",
-    help: "Requests answered by this node, by kind of route and class of status",
-    labelNames: ["route", "status"],
-    registers,
-  });
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const requests = counter(
+    "site_http_requests_total",
+    "Requests answered by this node, by kind of route and class of status",
+    "route",
+    "status",
+  );
   const durations = new Histogram({
     name: "site_http_request_duration_seconds",
     help: "Time from a request's arrival at this node to the end of its answer",
@@ -96,37 +95,24 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
     buckets: BUCKETS_S,
     registers,
   });
-  const accepted = new Counter({
-    name: "site_messages_accepted_total",
-    help: "Messages answered with success by this node; repeated ones were stored before",
-    labelNames: ["outcome"],
-    registers,
-  });
-  const refused = new Counter({
-    name: "site_messages_refused_total",
-    help: "Messages this node did not store, by reason",
-    labelNames: ["reason"],
-    registers,
-  });
+  const accepted = counter(
+    "site_messages_accepted_total",
+    "Messages answered with success by this node; repeated ones were stored before",
+    "outcome",
+  );
+  const refused = counter("site_messages_refused_total", "Messages this node did not store, by reason", "reason");
   const deliveries: Record<DeliveryKind, PromCounter> = {
-    mail: new Counter({
-      name: "site_deliveries_total",
-      help: "Attempts of this node to deliver a message, by outcome",
-      labelNames: ["outcome"],
-      registers,
-    }),
-    acknowledgement: new Counter({
-      name: "site_acknowledgements_total",
-      help: "Acknowledgements that this node sent to senders, tried to send, or skipped by a rule",
-      labelNames: ["outcome"],
-      registers,
-    }),
-    hook: new Counter({
-      name: "site_hook_posts_total",
-      help: "Attempts of this node to post a message to HOOK_URL, by outcome",
-      labelNames: ["outcome"],
-      registers,
-    }),
+    mail: counter("site_deliveries_total", "Attempts of this node to deliver a message, by outcome", "outcome"),
+    acknowledgement: counter(
+      "site_acknowledgements_total",
+      "Acknowledgements that this node sent to senders, tried to send, or skipped by a rule",
+      "outcome",
+    ),
+    hook: counter(
+      "site_hook_posts_total",
+      "Attempts of this node to post a message to HOOK_URL, by outcome",
+      "outcome",
+    ),
   };
   const paused = new Gauge({
     name: "site_queue_paused",
@@ -163,46 +149,43 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
   };
 }
 
+const ageS = (date: Date | null) => (date ? Math.max(0, Date.now() - date.getTime()) / 1000 : 0);
+
+/** Gauges by name: what each is, and its value. */
+const QUEUE_GAUGES: Readonly<Record<string, [help: string, read: (depth: QueueDepth) => number]>> = {
+  site_queue_messages: ["Messages waiting to be delivered", ({ queued }) => queued],
+  site_queue_oldest_age_seconds: [
+    "Age of the oldest message waiting to be delivered, 0 without one",
+    ({ oldestQueuedAt }) => ageS(oldestQueuedAt),
+  ],
+  site_quarantined_messages: ["Messages held back as suspected abuse", ({ quarantined }) => quarantined],
+  site_failed_messages: ["Messages that failed for good, for the operator to retry", ({ failed }) => failed],
+  site_hook_queue_messages: ["Messages waiting to be posted to HOOK_URL", ({ hook }) => hook.queued],
+  site_hook_queue_oldest_age_seconds: [
+    "Age of the oldest message waiting to be posted to HOOK_URL, 0 without one",
+    ({ hook }) => ageS(hook.oldestQueuedAt),
+  ],
+  site_hook_failed_messages: ["Messages whose post to HOOK_URL failed for good", ({ hook }) => hook.failed],
+};
+
 /** Returns what updates the gauges of the queue from the store, before a scrape; it never rejects. */
-function createQueueGauges(
-  { Gauge }: PromClient,
-  registry: Registry,
-  store: Pick<Store, "queueDepth" | "ping">,
-): () => Promise<void> {
-  const shared = "the same on every node of one database: take the maximum, not the sum";
+function createQueueGauges({ Gauge }: PromClient, registry: Registry, store: MetricsStore): () => Promise<void> {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
   const isUp = gauge("site_store_up", "1 if a message could be stored at this scrape; if not, the queue is left out");
-  const messages = gauge("site_queue_messages", `Messages waiting to be delivered; ${shared}`);
-  const oldestAge = gauge(
-    "site_queue_oldest_age_seconds",
-    `Age of the oldest message waiting to be delivered, 0 without one; ${shared}`,
-  );
-  const quarantined = gauge("site_quarantined_messages", `Messages held back as suspected abuse; ${shared}`);
-  const failed = gauge("site_failed_messages", `Messages that failed for good, for the operator to retry; ${shared}`);
-  const hookMessages = gauge("site_hook_queue_messages", `Messages waiting to be posted to HOOK_URL; ${shared}`);
-  const hookAge = gauge(
-    "site_hook_queue_oldest_age_seconds",
-    `Age of the oldest message waiting to be posted to HOOK_URL, 0 without one; ${shared}`,
-  );
-  const hookFailed = gauge("site_hook_failed_messages", `Messages whose post to HOOK_URL failed for good; ${shared}`);
-  const ageOf = (date: Date | null) => (date ? Math.max(0, Date.now() - date.getTime()) / 1000 : 0);
+  const gauges = Object.entries(QUEUE_GAUGES).map(([name, [help, read]]) => ({
+    gauge: gauge(name, `${help}; the same on every node of one database: take the maximum, not the sum`),
+    read,
+  }));
 
   return async () => {
     try {
       // The check writes: a full disk can still be read.
       const [depth] = await withinMs(STORE_TIMEOUT_MS, Promise.all([store.queueDepth(), store.ping()]));
       isUp.set(1);
-      messages.set(depth.queued);
-      oldestAge.set(ageOf(depth.oldestQueuedAt));
-      failed.set(depth.failed);
-      quarantined.set(depth.quarantined);
-      hookMessages.set(depth.hook.queued);
-      hookAge.set(ageOf(depth.hook.oldestQueuedAt));
-      hookFailed.set(depth.hook.failed);
+      for (const { gauge, read } of gauges) gauge.set(read(depth));
     } catch {
       isUp.set(0);
-      const unknown = [messages, oldestAge, failed, quarantined, hookMessages, hookAge, hookFailed];
-      for (const gauge of unknown) gauge.remove();
+      for (const { gauge } of gauges) gauge.remove();
     }
   };
 }
