@@ -13,6 +13,33 @@ export const systemClock: Clock = {
   },
 };
 
+/** Does the work, each time so long after its last end. `stop` resolves once no work is under way. It must not reject. */
+export function repeat(
+  work: () => Promise<void>,
+  intervalMs: number,
+  { setTimer }: Clock,
+  isDueNow = false,
+): { stop(): Promise<void> } {
+  let isStopped = false;
+  let cancelTimer = () => {};
+  let running = Promise.resolve();
+  const plan = () => {
+    if (!isStopped) cancelTimer = setTimer(run, intervalMs);
+  };
+  const run = () => {
+    running = work().then(plan);
+  };
+  if (isDueNow) run();
+  else plan();
+  return {
+    async stop() {
+      isStopped = true;
+      cancelTimer();
+      await running;
+    },
+  };
+}
+
 /** Resolves to the result of the work, or rejects with the given error once the time is up; the work itself goes on. */
 export async function withinMs<T>(limitMs: number, work: Promise<T>, onTimeout = timeoutError): Promise<T> {
   const limit = Promise.withResolvers<never>();

@@ -2,19 +2,17 @@ import { hostname } from "node:os";
 import { durationInWords } from "../../contract/duration.ts";
 import { errorName, type Log } from "../log.ts";
 import type { ClockDoubt, Store } from "../store/store.ts";
-import { type Clock, systemClock } from "../time.ts";
+import { type Clock, repeat, systemClock } from "../time.ts";
 
-/** A clock of this machine that goes on evenly, in milliseconds, whatever the date is set to. */
-type Stopwatch = () => number;
-
-export interface SharedClockOptions {
+interface SharedClockOptions {
   store: Pick<Store, "databaseTime">;
   log: Log;
   machineClock?: Clock;
-  stopwatch?: Stopwatch;
+  /** A clock of this machine that goes on evenly, in milliseconds, whatever the date is set to. */
+  stopwatch?(): number;
 }
 
-export interface SharedClock extends Clock {
+interface SharedClock extends Clock {
   /** How far this machine's own clock is ahead of it, negative when it is behind; 0 while that is less than a minute. */
   readonly machineAheadMs: number;
   stop(): Promise<void>;
@@ -33,9 +31,6 @@ export async function openSharedClock(options: SharedClockOptions): Promise<Shar
   const { store, log, machineClock = systemClock, stopwatch = () => performance.now() } = options;
   let [sharedMs, readAtMs] = [0, 0];
   let machineAheadMs = 0;
-  let cancelTimer = () => {};
-  let sync = Promise.resolve();
-  let isStopped = false;
 
   async function read(): Promise<void> {
     const askedAtMs = stopwatch();
@@ -56,31 +51,20 @@ export async function openSharedClock(options: SharedClockOptions): Promise<Shar
     }
   }
 
-  function plan(): void {
-    if (isStopped) return;
-    cancelTimer = machineClock.setTimer(() => {
-      sync = read()
-        // An outbox that cannot reach the database says so itself.
-        .catch((error) =>
-          log.info({ event: "clock-not-read", error: errorName(error) }, "The database did not tell its time"),
-        )
-        .then(plan);
-    }, SYNC_INTERVAL_MS);
+  /** An outbox that cannot reach the database says so itself. */
+  function tellNotRead(error: unknown): void {
+    log.info({ event: "clock-not-read", error: errorName(error) }, "The database did not tell its time");
   }
 
   await read();
-  plan();
+  const { stop } = repeat(() => read().catch(tellNotRead), SYNC_INTERVAL_MS, machineClock);
   return {
     now: () => new Date(sharedMs + stopwatch() - readAtMs),
     setTimer: machineClock.setTimer,
     get machineAheadMs() {
       return machineAheadMs;
     },
-    async stop() {
-      isStopped = true;
-      cancelTimer();
-      await sync;
-    },
+    stop,
   };
 }
 

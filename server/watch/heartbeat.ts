@@ -1,5 +1,5 @@
 import { type Store, StoreUnavailable } from "../store/store.ts";
-import { type Clock, systemClock } from "../time.ts";
+import { type Clock, repeat, systemClock } from "../time.ts";
 
 const INTERVAL_MS = 60_000;
 
@@ -11,25 +11,11 @@ export function startHeartbeat(
   store: Pick<Store, "markRunning" | "markStopped">,
   clock: Clock = systemClock,
 ): { stop(): Promise<void> } {
-  let cancelTimer = () => {};
-  let isStopped = false;
-  let beating = Promise.resolve();
-
-  async function beat(): Promise<void> {
-    await store.markRunning(clock.now()).catch(ignoreUnavailable);
-    if (!isStopped) cancelTimer = clock.setTimer(start, INTERVAL_MS);
-  }
-
-  function start(): void {
-    beating = beat();
-  }
-
-  start();
+  const beat = () => store.markRunning(clock.now()).catch(ignoreUnavailable);
+  const beating = repeat(beat, INTERVAL_MS, clock, true);
   return {
     async stop() {
-      isStopped = true;
-      cancelTimer();
-      await beating;
+      await beating.stop();
       await store.markStopped(clock.now()).catch(ignoreUnavailable);
     },
   };
