@@ -1,11 +1,10 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
+import ipaddr from "ipaddr.js";
 import { type BuildSettings, parseBuildSettings, type Retention } from "../contract/build-settings.ts";
 import { parseDurationMs } from "../contract/duration.ts";
 
 export type { Retention };
-
-export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
 
 /** At most `count` messages in any `windowMs`. */
 export interface Limit {
@@ -33,7 +32,7 @@ export interface Config {
   /** A sender is told by e-mail that the message was delivered. */
   acknowledge: boolean;
   retention: Retention;
-  logLevel: LogLevel;
+  logLevel: (typeof LOG_LEVELS)[number];
   /** The address that serves the metrics: the loopback interface unless METRICS_PORT names another. */
   metricsHost: string;
   /** `null`: no metrics. */
@@ -57,9 +56,10 @@ export class ConfigError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const LOG_LEVELS: readonly string[] = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 /** In deploy/nginx.conf and deploy/Caddyfile. */
 const NODE_PORTS = [3001, 3002, 3003];
+const DEFAULT_PORT = "3000";
 const NPM_COMMAND = "npm run messages --";
 const PROXY_NAMES = ["loopback", "linklocal", "uniquelocal"];
 
@@ -73,88 +73,69 @@ export function inboxCommand(program: string): string {
   return program === NPM_COMMAND ? "npm run inbox" : `${program.replace(/ messages$/, "")} inbox`;
 }
 
+/** What each value of a variable has to be, and the problem to report, after the variable's name, when it is not. */
+const RULES = {
+  PORT: [(text) => !Number.isNaN(parsePort(text)), "is not a port number; e.g. PORT=3000"],
+  DATABASE_URL: [
+    hasProtocol("postgres:", "postgresql:"),
+    "is not a PostgreSQL address; e.g. postgres://user:password@host:5432/database",
+  ],
+  SMTP_URL: [hasProtocol("smtp:", "smtps:"), "is not a mail server's address; e.g. smtp://user:password@host:587"],
+  MAIL_TO: [isAddress, "is not an e-mail address; e.g. team@example.com"],
+  MAIL_FROM: [isAddress, "is not an e-mail address; e.g. website@example.com"],
+  ALLOWED_ORIGINS: [
+    (text) => URL.canParse(text) && new URL(text).origin === text,
+    "holds something that is not an origin; e.g. https://www.example.com,https://example.com",
+  ],
+  TRUST_PROXY: [isProxy, "holds something that is not an address; e.g. 10.0.0.1,192.168.0.0/16 or loopback"],
+  HOURLY_LIMIT: [
+    (text) => /^(off|[1-9]\d{0,8})$/.test(text),
+    "is neither a number of messages nor off; e.g. HOURLY_LIMIT=1000",
+  ],
+  ACKNOWLEDGE: [(text) => /^(on|off)$/.test(text), "is neither on nor off; e.g. ACKNOWLEDGE=on"],
+  LOG_LEVEL: [(text) => LOG_LEVELS.some((level) => level === text), `is not one of ${LOG_LEVELS.join(", ")}`],
+  ALERT_URL: [hasProtocol("http:", "https:"), "is not a web address; e.g. https://hooks.example.com/services/…"],
+} satisfies Record<string, readonly [isGood: (text: string) => boolean, problem: string]>;
+
 /** Gives a frozen, complete Config, or throws a ConfigError that names every bad variable. */
 export function parseConfig(env: Environment): Config {
   const { settings: build, problems } = parseBuildSettings(env);
   const text = (name: string) => env[name]?.trim() || null;
-  const list = (name: string) => (text(name) ?? "").split(",").flatMap((item) => item.trim() || []);
-  const check = <T>(isGood: boolean, value: T, problem: string): T => {
-    if (!isGood) problems.push(problem);
+  const check = (name: keyof typeof RULES, values: readonly string[]) => {
+    const [isGood, problem] = RULES[name];
+    if (!values.every(isGood)) problems.push(`${name} ${problem}`);
+    return values;
+  };
+  const list = (name: keyof typeof RULES) => {
+    const items = text(name)?.split(",") ?? [];
+    return check(name, items.map((item) => item.trim()).filter(Boolean));
+  };
+  const one = (name: keyof typeof RULES) => {
+    const value = text(name);
+    if (value !== null) check(name, [value]);
     return value;
   };
 
-  const port = parsePort(text("PORT") ?? "3000");
-  const metrics = parseMetricsAddress(text("METRICS_PORT"), port, problems);
-  const databaseUrl = text("DATABASE_URL");
-  const smtpUrl = text("SMTP_URL");
-  const mailTo = text("MAIL_TO");
-  const mailFrom = text("MAIL_FROM");
-  const hourlyLimit = text("HOURLY_LIMIT") ?? "1000";
-  const acknowledge = text("ACKNOWLEDGE") ?? "off";
-  const logLevel = text("LOG_LEVEL") ?? "info";
-  const alertUrl = text("ALERT_URL");
-  const allowedOrigins = list("ALLOWED_ORIGINS");
-  const trustProxy = list("TRUST_PROXY");
-
+  const metrics = parseMetricsAddress(text("METRICS_PORT"), parsePort(text("PORT") ?? DEFAULT_PORT), problems);
   const config: Config = {
-    port: check(!Number.isNaN(port), port, "PORT is not a port number; e.g. PORT=3000"),
+    port: parsePort(one("PORT") ?? DEFAULT_PORT),
     host: text("HOST") ?? "127.0.0.1",
     dataDir: resolve(text("DATA_DIR") ?? "./data"),
-    databaseUrl: check(
-      databaseUrl === null || hasProtocol(databaseUrl, ["postgres:", "postgresql:"]),
-      databaseUrl,
-      "DATABASE_URL is not a PostgreSQL address; e.g. postgres://user:password@host:5432/database",
-    ),
-    smtpUrl: check(
-      smtpUrl === null || hasProtocol(smtpUrl, ["smtp:", "smtps:"]),
-      smtpUrl,
-      "SMTP_URL is not a mail server's address; e.g. smtp://user:password@host:587",
-    ),
-    mailTo: check(
-      mailTo === null || isAddress(mailTo),
-      mailTo,
-      "MAIL_TO is not an e-mail address; e.g. team@example.com",
-    ),
-    mailFrom: check(
-      mailFrom === null || isAddress(mailFrom),
-      mailFrom,
-      "MAIL_FROM is not an e-mail address; e.g. website@example.com",
-    ),
+    databaseUrl: one("DATABASE_URL"),
+    smtpUrl: one("SMTP_URL"),
+    mailTo: one("MAIL_TO"),
+    mailFrom: one("MAIL_FROM"),
     build,
-    allowedOrigins: check(
-      allowedOrigins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
-      allowedOrigins,
-      "ALLOWED_ORIGINS holds something that is not an origin; e.g. https://www.example.com,https://example.com",
-    ),
-    trustProxy: check(
-      trustProxy.every(isProxy),
-      trustProxy,
-      "TRUST_PROXY holds something that is not an address; e.g. 10.0.0.1,192.168.0.0/16 or loopback",
-    ),
+    allowedOrigins: list("ALLOWED_ORIGINS"),
+    trustProxy: list("TRUST_PROXY"),
     rateLimits: parseRateLimits(text("RATE_LIMIT") ?? "5/10m,20/1d", problems),
-    hourlyLimit: check(
-      hourlyLimit === "off" || /^[1-9]\d{0,8}$/.test(hourlyLimit),
-      hourlyLimit === "off" ? null : Number(hourlyLimit),
-      "HOURLY_LIMIT is neither a number of messages nor off; e.g. HOURLY_LIMIT=1000",
-    ),
-    acknowledge: check(
-      acknowledge === "on" || acknowledge === "off",
-      acknowledge === "on",
-      "ACKNOWLEDGE is neither on nor off; e.g. ACKNOWLEDGE=on",
-    ),
+    hourlyLimit: text("HOURLY_LIMIT") === "off" ? null : Number(one("HOURLY_LIMIT") ?? 1000),
+    acknowledge: one("ACKNOWLEDGE") === "on",
     retention: build.retention,
-    logLevel: check(
-      LOG_LEVELS.includes(logLevel),
-      logLevel as LogLevel,
-      `LOG_LEVEL is not one of ${LOG_LEVELS.join(", ")}`,
-    ),
+    logLevel: (one("LOG_LEVEL") ?? "info") as Config["logLevel"],
     metricsHost: metrics.host,
     metricsPort: metrics.port,
-    alertUrl: check(
-      alertUrl === null || hasProtocol(alertUrl, ["http:", "https:"]),
-      alertUrl,
-      "ALERT_URL is not a web address; e.g. https://hooks.example.com/services/…",
-    ),
+    alertUrl: one("ALERT_URL"),
     hook: parseHook(text("HOOK_URL"), text("HOOK_SECRET"), problems),
   };
   if (problems.length > 0) throw new ConfigError(problems);
@@ -193,11 +174,7 @@ function parsePort(text: string): number {
 }
 
 /** A port alone is on the loopback interface, which nothing outside a container can reach: hence `0.0.0.0:9464`. */
-function parseMetricsAddress(
-  text: string | null,
-  sitePort: number,
-  problems: string[],
-): { host: string; port: number | null } {
+function parseMetricsAddress(text: string | null, sitePort: number, problems: string[]) {
   if (text === null) return { host: "127.0.0.1", port: null };
   const [, address = "127.0.0.1", portText = ""] = /^(?:(\[[\da-f:.]+\]|[\d.]+):)?(\d+)$/i.exec(text) ?? [];
   const host = address.replaceAll(/[[\]]/g, "");
@@ -252,8 +229,8 @@ function isHookSecret(text: string): boolean {
   return length >= 24 && length <= 64;
 }
 
-function hasProtocol(url: string, protocols: readonly string[]): boolean {
-  return URL.canParse(url) && protocols.includes(new URL(url).protocol) && new URL(url).hostname !== "";
+function hasProtocol(...protocols: readonly string[]): (url: string) => boolean {
+  return (url) => URL.canParse(url) && protocols.includes(new URL(url).protocol) && new URL(url).hostname !== "";
 }
 
 function isAddress(text: string): boolean {
@@ -261,12 +238,6 @@ function isAddress(text: string): boolean {
 }
 
 function isProxy(text: string): boolean {
-  if (PROXY_NAMES.includes(text)) return true;
-  const [address = "", bits, ...rest] = text.split("/");
-  const family = isIP(address);
-  return (
-    family !== 0 &&
-    rest.length === 0 &&
-    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
-  );
+  const [address = ""] = text.split("/");
+  return PROXY_NAMES.includes(text) || (isIP(address) !== 0 && (address === text || ipaddr.isValidCIDR(text)));
 }

@@ -27,7 +27,7 @@ const rows = readme
 test("the configuration table names exactly the variables that are read", () => {
   const config = readFileSync("server/config.ts", "utf8");
   const build = namesIn(readFileSync("contract/build-settings.ts", "utf8"), /env\.([A-Z_]+)/g);
-  const read = [...namesIn(config, /(?:text|list)\("([A-Z_]+)"\)/g), ...build];
+  const read = [...namesIn(config, /(?:text|list|one)\("([A-Z_]+)"\)/g), ...build];
   expect(sorted(rows.flatMap(({ variables }) => variables))).toEqual(sorted(read));
   const baked = rows.filter(({ isBuild }) => isBuild).flatMap(({ variables }) => variables);
   expect(sorted(baked)).toEqual(sorted(build));
