@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
+import { type FieldErrors, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import {
   type ElectricityTable,
@@ -12,7 +12,7 @@ import {
 import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
 import { ALERT_ID, problemsOf, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
-import { type Acceptance, type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
+import { type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/meter.ts";
 import { networksOf } from "./client-address.ts";
 import { problemsQuery, type SentResult, sentQuery } from "./sent-result.ts";
@@ -56,7 +56,7 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
       const verdict = judgeOrigin(request.headers, parts.config.build.siteUrl, parts.config.allowedOrigins);
       if (verdict.kind === "foreign") {
         recordRefusal(request, parts.meter, "foreign-origin");
-        refuse(reply, 403, "Messages from other sites are not accepted.");
+        sendError(reply, 403, "Messages from other sites are not accepted.");
         return;
       }
       if (verdict.kind === "allowed") {
@@ -73,10 +73,10 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
     });
     scope.post("/send-email", (request, reply) => acceptMessage(request, reply, parts));
     scope.get("/send-email", async (_request, reply) => {
-      return refuse(reply.header("allow", "OPTIONS, POST"), 405, "Send a message with POST.");
+      return sendError(reply.header("allow", "OPTIONS, POST"), 405, "Send a message with POST.");
     });
-    scope.setErrorHandler((error, request, reply) =>
-      answerError(error as Error & { statusCode?: number }, request, reply, parts),
+    scope.setErrorHandler((error: Error & { statusCode?: number }, request, reply) =>
+      answerError(error, request, reply, parts),
     );
   });
 }
@@ -112,30 +112,17 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
   const { store, rules, electricity, meter, now, onStored } = parts;
   const { body } = request;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    recordRefusal(request, meter, "malformed");
-    return answer(request, reply, store.clientKey, 400, {
-      success: false,
-      error: "Send the message as a JSON object.",
-    });
+    return refuse(request, reply, parts, 400, "malformed", "Send the message as a JSON object.");
   }
-  const idempotencyKey = request.headers["idempotency-key"] ?? null;
-  if (idempotencyKey !== null && !/^[\x21-\x7e]{1,255}$/.test(String(idempotencyKey))) {
-    recordRefusal(request, meter, "bad-key");
-    return answer(request, reply, store.clientKey, 400, {
-      success: false,
-      error: "Idempotency-Key must be 1 to 255 visible characters.",
-    });
+  const idempotencyKey = request.headers["idempotency-key"]?.toString() ?? null;
+  if (idempotencyKey !== null && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
+    return refuse(request, reply, parts, 400, "bad-key", "Idempotency-Key must be 1 to 255 visible characters.");
   }
   const parsed = parseContactMessage(body as Record<string, unknown>);
   const parsedFootprint = parseFootprint(body as Record<string, unknown>);
   if (!parsed.ok || !parsedFootprint.ok) {
     const fields = { ...(!parsed.ok && parsed.fields), ...(!parsedFootprint.ok && parsedFootprint.fields) };
-    recordRefusal(request, meter, "invalid", { fields: [...new Set(Object.keys(fields).map(loggedName))] });
-    return answer(request, reply, store.clientKey, 422, {
-      success: false,
-      error: "Please correct the marked fields.",
-      fields,
-    });
+    return refuse(request, reply, parts, 422, "invalid", "Please correct the marked fields.", fields);
   }
   const { message } = parsed;
   const { inputs } = parsedFootprint;
@@ -148,59 +135,60 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
     {
       message,
       footprint,
-      idempotencyKey: idempotencyKey === null ? null : String(idempotencyKey),
+      idempotencyKey,
       networks: isClientNeeded ? networksOf(request.ip, store.clientKey) : [],
       isTrapped: trap !== undefined && trap !== "",
     },
     rules,
     now(),
   );
-  recordAcceptance(request, meter, acceptance);
   const succeed = (reference: string) => {
     const estimate = footprint && { ...footprint, country: message.country, date: new Date() };
     const body: SendEmailAnswer = { success: true, reference };
     if (footprint) body.footprint = { totalKg: footprint.totalKg };
     return answer(request, reply, store.clientKey, 200, body, { reference, estimate });
   };
+  // One log line and one count for each message: its outcome and nothing else of it.
   switch (acceptance.kind) {
-    case "stored":
-      onStored(acceptance.state);
-      return succeed(acceptance.reference);
-    case "repeated":
+    case "stored": {
+      const { reference, state } = acceptance;
+      meter.accepted(state);
+      request.log.info({ event: "accepted", reference, state }, "message accepted");
+      onStored(state);
+      return succeed(reference);
+    }
+    case "repeated": {
+      const { reference } = acceptance;
+      meter.accepted("repeated");
+      request.log.info({ event: "repeated", reference }, "message already stored");
       // The first may have been stored only after its answer was given up on, and so have woken nobody.
       onStored("queued");
-      return succeed(acceptance.reference);
+      return succeed(reference);
+    }
     case "key-reused":
-      return answer(request, reply, store.clientKey, 422, {
-        success: false,
-        error: "This Idempotency-Key came with another message before.",
-      });
-    case "limited":
-      reply.header("retry-after", Math.ceil(acceptance.retryAfterMs / 1000));
-      return answer(request, reply, store.clientKey, 429, {
-        success: false,
-        error: `You have sent several messages already. Please try again in ${durationInWords(acceptance.retryAfterMs)}.`,
-      });
+      return refuse(request, reply, parts, 422, "key-reused", "This Idempotency-Key came with another message before.");
+    case "limited": {
+      const { retryAfterMs } = acceptance;
+      reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
+      const error = `You have sent several messages already. Please try again in ${durationInWords(retryAfterMs)}.`;
+      return refuse(request, reply, parts, 429, "limited", error);
+    }
   }
 }
 
-/** One log line and one count for each message: its outcome and nothing else of it. */
-function recordAcceptance(request: FastifyRequest, meter: Meter, acceptance: Acceptance): void {
-  switch (acceptance.kind) {
-    case "stored":
-      meter.accepted(acceptance.state);
-      request.log.info(
-        { event: "accepted", reference: acceptance.reference, state: acceptance.state },
-        "message accepted",
-      );
-      break;
-    case "repeated":
-      meter.accepted("repeated");
-      request.log.info({ event: "repeated", reference: acceptance.reference }, "message already stored");
-      break;
-    default:
-      recordRefusal(request, meter, acceptance.kind);
-  }
+/** Counts, logs and answers. */
+function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { meter, store }: SendEmailParts,
+  status: number,
+  reason: RefusalReason,
+  error: string,
+  fields?: FieldErrors,
+): FastifyReply {
+  const logged = fields && { fields: [...new Set(Object.keys(fields).map(loggedName))] };
+  recordRefusal(request, meter, reason, logged);
+  return answer(request, reply, store.clientKey, status, { success: false, error, ...(fields && { fields }) });
 }
 
 /** Nothing that a sender wrote gets into the log, and so no name of a field that does not exist. */
@@ -213,8 +201,6 @@ function recordRefusal({ log }: FastifyRequest, meter: Meter, reason: RefusalRea
   meter.refused(reason);
   log.info({ event: "refused", reason, ...details }, "message refused");
 }
-
-type Refusal = SendEmailAnswer & { success: false };
 
 /** A program gets JSON; a form without script is redirected to the contact page and the alert that fits. */
 function answer(
@@ -237,7 +223,7 @@ function answer(
 }
 
 /** Holds nothing that a sender wrote. */
-function reasonOf({ error, fields }: Refusal): string {
+function reasonOf({ error, fields }: SendEmailAnswer & { success: false }): string {
   const sentences = fields ? problemsOf(fields).map(([, sentence]) => sentence) : [error];
   return [...new Set(sentences)].join(" ");
 }
@@ -251,34 +237,27 @@ function answerError(
   error: Error & { statusCode?: number },
   request: FastifyRequest,
   reply: FastifyReply,
-  { meter, store }: SendEmailParts,
+  parts: SendEmailParts,
 ) {
+  const { meter, store } = parts;
+  const { statusCode = 500 } = error;
+  if (statusCode < 500) {
+    const [reason, text] = CLIENT_ERROR[statusCode] ?? ["malformed", "The request could not be read."];
+    return refuse(request, reply, parts, statusCode, reason, error instanceof InvalidUtf8 ? error.message : text);
+  }
   if (error instanceof StoreUnavailable) {
     meter.refused("store-unavailable");
     request.log.error({ event: "store-unavailable", error: error.message }, "message not stored");
     reply.header("retry-after", RETRY_AFTER_STORE_S);
-    return answer(request, reply, store.clientKey, 503, {
-      success: false,
-      error: "We cannot take messages just now. Please try again in a minute.",
-    });
+    const text = "We cannot take messages just now. Please try again in a minute.";
+    return answer(request, reply, store.clientKey, 503, { success: false, error: text });
   }
-  const status = error.statusCode ?? 500;
-  if (status >= 500) {
-    meter.refused("failure");
-    request.log.error({ event: "failure", err: error }, "message not stored");
-    return answer(request, reply, store.clientKey, 500, {
-      success: false,
-      error: "Something went wrong on our side. Please try again.",
-    });
-  }
-  const [reason, text] = CLIENT_ERROR[status] ?? ["malformed", "The request could not be read."];
-  recordRefusal(request, meter, reason);
-  return answer(request, reply, store.clientKey, status, {
-    success: false,
-    error: error instanceof InvalidUtf8 ? error.message : text,
-  });
+  meter.refused("failure");
+  request.log.error({ event: "failure", err: error }, "message not stored");
+  const text = "Something went wrong on our side. Please try again.";
+  return answer(request, reply, store.clientKey, 500, { success: false, error: text });
 }
 
-function refuse(reply: FastifyReply, status: number, error: string): FastifyReply {
+function sendError(reply: FastifyReply, status: number, error: string): FastifyReply {
   return reply.code(status).header("cache-control", "no-store").send({ success: false, error });
 }
