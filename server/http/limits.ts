@@ -11,45 +11,33 @@ import type { FastifyInstance } from "fastify";
 import { networkNames } from "./client-address.ts";
 
 /** How much of this process one client, or all of them, can use. Tests pass smaller ones. */
-export interface Limits {
+export const LIMITS = {
   /** For the request line and headers to arrive, from the moment of connecting. */
-  headersTimeoutMs: number;
-  /** For the whole request, body included. */
-  requestTimeoutMs: number;
-  /** Between requests. A proxy must keep idle connections for less than this, or it may reuse one that is closed. */
-  keepAliveTimeoutMs: number;
-  /** For a client that reads nothing of its answer; it is disconnected after one to two times this. */
-  stalledTimeoutMs: number;
-  /** How often the first two are checked. */
-  checkIntervalMs: number;
-  /** For connections in use when the server is asked to stop. */
-  closeGraceMs: number;
-  maxHeaderBytes: number;
-  /** The longest message, every character escaped, fits twice. */
-  maxBodyBytes: number;
-  /** Further ones are closed at once, unless one client has a large share of them: then it loses one of its own. */
-  maxConnections: number;
-  /** Requests of one connection that may wait for the answers before them. One more, and it is closed. */
-  maxPipelined: number;
-  /** The same of all connections together. Each takes about 9 KB, without what it shares with others. */
-  maxWaitingAnswers: number;
-}
-
-export const LIMITS: Limits = {
   headersTimeoutMs: 10_000,
+  /** For the whole request, body included. */
   requestTimeoutMs: 15_000,
+  /** Between requests. A proxy must keep idle connections for less than this, or it may reuse one that is closed. */
   keepAliveTimeoutMs: 5_000,
+  /** For a client that reads nothing of its answer; it is disconnected after one to two times this. */
   stalledTimeoutMs: 60_000,
+  /** How often the first two are checked. */
   checkIntervalMs: 1_000,
+  /** For connections in use when the server is asked to stop. */
   closeGraceMs: 3_500,
   maxHeaderBytes: 16 * 1024,
+  /** The longest message, every character escaped, fits twice. */
   maxBodyBytes: 64 * 1024,
+  /** Further ones are closed at once, unless one client has a large share of them: then it loses one of its own. */
   maxConnections: 5_000,
-  // Browsers and proxies send one request at a time; the few programs that pipeline send up to ten.
+  /**
+   * Requests of one connection that may wait for the answers before them. One more, and it is closed. Browsers and proxies
+   * send one request at a time; the few programs that pipeline send up to ten.
+   */
   maxPipelined: 10,
-  // 18 MB; beside one answer on each connection.
+  /** The same of all connections together. Each takes about 9 KB, without what it shares with others: 18 MB. */
   maxWaitingAnswers: 2_000,
 };
+export type Limits = typeof LIMITS;
 
 const IDLE_SWEEP_MS = 100;
 const JUST_NOW_MS = 1000;
