@@ -34,7 +34,6 @@ import { SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
 import { tryTwice } from "./countries.ts";
 import { controlProps, Frame } from "./field.tsx";
-import { FOOTPRINT_PATH, FORM_TITLE_ID } from "./footprint-part.tsx";
 
 if (typeof document !== "undefined") {
   const sheet = new CSSStyleSheet();
@@ -125,6 +124,10 @@ const MORE: readonly Group[] = [
 interface EstimateProps {
   form: RefObject<HTMLFormElement | null>;
   formId: string;
+  /** The heading of the form. */
+  formTitleId: string;
+  /** The page that explains the figures. */
+  explanationPath: string;
   electricityUrl: string;
   errors: FootprintErrors;
   onReady(component: typeof Report): void;
@@ -134,7 +137,7 @@ interface EstimateProps {
 }
 
 /** The fields of the estimate, and beside them what they add up to. */
-export function Estimate({ form, formId, electricityUrl, errors, ...on }: EstimateProps) {
+export function Estimate({ form, formId, formTitleId, explanationPath, electricityUrl, errors, ...on }: EstimateProps) {
   const [electricity, setElectricity] = useState<ElectricityTable | "failed" | null>(null);
   // What is rendered first has to equal what the build rendered.
   const [isHydrated, setHydrated] = useState(false);
@@ -242,7 +245,7 @@ export function Estimate({ form, formId, electricityUrl, errors, ...on }: Estima
           <div className="footprint-actions">
             <a
               className="button button-primary"
-              href={`#${FORM_TITLE_ID}`}
+              href={`#${formTitleId}`}
               onClick={(event) => {
                 event.preventDefault();
                 on.onContinue();
@@ -261,7 +264,7 @@ export function Estimate({ form, formId, electricityUrl, errors, ...on }: Estima
       <p className="footprint-limits">
         This is an estimate, not a certificate. It leaves out food, goods and services, the supply chain, waste, water,
         buildings and investments, so most people and companies emit more. Cutting comes before offsetting. Neither this
-        estimate nor buying credits makes anyone carbon neutral. <a href={FOOTPRINT_PATH}>How we estimate</a>
+        estimate nor buying credits makes anyone carbon neutral. <a href={explanationPath}>How we estimate</a>
       </p>
       {/* Orca reads all of it only with both attributes. */}
       <p className="visually-hidden" role="status" aria-live="polite" aria-atomic="true">

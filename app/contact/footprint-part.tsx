@@ -155,6 +155,8 @@ export function FootprintPart({
       <Estimate
         form={form}
         formId={formId}
+        formTitleId={FORM_TITLE_ID}
+        explanationPath={FOOTPRINT_PATH}
         electricityUrl={electricityUrl}
         errors={errors}
         onReady={(component) => setReportComponent(() => component)}
