@@ -36,7 +36,11 @@ test.each([
   "Fly CO2 zero",
   "our lowest-emission product",
   "Invest in a sustainable future",
-  "CO₂ in every spelling, such as CO 2 and CO²",
+  "CO₂",
+  "CO²",
+  "CO 2",
+  "10 kg CO₂eq",
+  "1,000 tCO₂e",
 ])("subject to review: %s", (text) => expect(isSubject(text)).toBe(true));
 
 test("the brand alone is not", () => expect(isSubject("This site is provided by Brighter Carbon.")).toBe(false));
@@ -45,6 +49,13 @@ test.each(["We took the carbon neutral logo off.", "Source: Electricity Maps 202
   "not stopped: %s",
   (text) => expect(stopOf(text)).toBeNull(),
 );
+
+test.each(["CO2", "CO₂", "CO²"])("%s is the same in every spelling, and no specification", (gas) => {
+  expect(stopOf(`Our parcels are ${gas} neutral.`)).toBe("neutral thanks to offsets");
+  expect(stopOf("Our boxes are eco-friendly.", `Our boxes are eco-friendly. They spare ${gas}.`)).toBe(
+    "generic praise",
+  );
+});
 
 test("a specification in the same paragraph, or quotation marks, leave it to a person", () => {
   const praise = "Our boxes are eco-friendly.";

@@ -93,7 +93,8 @@ export const FORBIDDEN: readonly ForbiddenWording[] = [
       `${SELL} ${GENERIC} [a-z]+`,
       `^(?:an? )?(?:[a-z]+ for you, )?${GENERIC}(?:, better for you)?(?: (?:choice|[a-z]+ products?)(?: for [a-z ]+)?)?[.!]?$`,
     ),
-    unless: /\d|%|\b(?:because|since|made (?:of|from|with)|contains?|than|ecolabel|certified|measured)\b|:/i,
+    // The digit of CO2 specifies nothing.
+    unless: /(?<!co ?)\d|%|\b(?:because|since|made (?:of|from|with)|contains?|than|ecolabel|certified|measured)\b|:/i,
     examples: {
       stopped: ["Our boxes are eco-friendly.", "Good for the planet.", "Choose our climate-friendly packaging."],
       passed: [
@@ -155,14 +156,18 @@ const QUOTED = /“[^”]*”|„[^“”]*[“”]|«[^»]*»|"[^"]+"|(?<![^\s(
 /** Null for a sentence that a person has to judge. */
 export function forbiddenWording({ text, block, isQuoted }: Sentence): ForbiddenWording | null {
   if (isQuoted) return null;
-  const unquoted = text.replaceAll(QUOTED, "…");
-  const plain = unquoted
+  const plain = plainText(text.replaceAll(QUOTED, "…"));
+  if (OPEN.test(plain.replaceAll(NO_DENIAL, ""))) return null;
+  const paragraph = plainText(block);
+  const isWrong = ({ patterns, unless }: ForbiddenWording) =>
+    !unless?.test(paragraph) && patterns.some((pattern) => pattern.test(plain));
+  return FORBIDDEN.find(isWrong) ?? null;
+}
+
+/** As the patterns have it: CO₂ is CO2, and there is one hyphen and one apostrophe. */
+function plainText(text: string): string {
+  return text
     .normalize("NFKC")
     .replaceAll(/[‐-‒−]/g, "-")
     .replaceAll(/[’ʼ]/g, "'");
-  if (OPEN.test(plain.replaceAll(NO_DENIAL, ""))) return null;
-  return (
-    FORBIDDEN.find(({ patterns, unless }) => !unless?.test(block) && patterns.some((pattern) => pattern.test(plain))) ??
-    null
-  );
 }

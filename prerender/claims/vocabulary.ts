@@ -14,7 +14,9 @@ function patternOf(word: string): string {
 
 /** Where a sentence speaks of the environment; nowhere if it does not. Our own names do not count. */
 export function wordsToReview(sentence: string, ourNames: readonly string[]): { start: number; end: number }[] {
-  const others = ourNames.reduce((text, name) => text.replaceAll(name, " ".repeat(name.length)), sentence);
+  // CO₂ and CO² are CO2. Digits only, because nothing may move.
+  const plain = sentence.replaceAll(/[²₀-₉]/g, (digit) => digit.normalize("NFKC"));
+  const others = ourNames.reduce((text, name) => text.replaceAll(name, " ".repeat(name.length)), plain);
   return [...others.matchAll(SUBJECT_TO_REVIEW)].map(({ index, 0: word }) => ({
     start: index,
     end: index + word.length,
