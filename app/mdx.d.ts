@@ -4,7 +4,7 @@ declare module "*.mdx" {
 
   const Text: MDXContent;
   export default Text;
-  /** Added by prerender/mdx-sections.ts. */
+  /** Added by prerender/markdown.ts. */
   export const sections: readonly Section[];
 }
 

@@ -2,10 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { inspect } from "node:util";
 import { compile } from "@mdx-js/mdx";
-import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
-import { gfmTable } from "micromark-extension-gfm-table";
 import { TECHNICAL_PATH } from "../contract/build-manifest.ts";
-import { headingId, type Node, textOf } from "./mdx-sections.ts";
+import { headingId, type Node, tables, textOf } from "./markdown.ts";
 import { type ResizedPicture, resizePicture } from "./pictures.ts";
 
 /** Why the build refuses a file, and what to do about it. */
@@ -156,18 +154,11 @@ async function compilePage({ dir, file, path, text, report }: PageText): Promise
   }
   const resized = await Promise.all(pictures.map((picture) => preparePicture(dir, file, picture, report)));
   const page = { file: shown(file), path, title, description, sections };
-  return {
-    file,
-    path,
-    title,
-    description,
-    code:
-      code +
-      exportPage(
-        page,
-        resized.filter((one) => one !== null),
-      ),
-  };
+  code += exportPage(
+    page,
+    resized.filter((one) => one !== null),
+  );
+  return { ...page, file, code };
 }
 
 /** The module's part that MDX does not write. A picture's URL is only known to Vite, so it is imported. */
@@ -237,13 +228,6 @@ function explainSyntaxError(error: unknown): [line: number, message: string] {
   const { line = 1 } = error as { line?: number };
   const reason = String(error.reason).replace(/\.$/, "");
   return [line ?? 1, `${reason}. "<" and "{" start code: write \\< and \\{ to show them, and close every <element>.`];
-}
-
-/** Teaches Markdown its tables. The processor's data is where such extensions are registered. */
-export function tables(this: { data(): object }): void {
-  const data = this.data() as Record<"micromarkExtensions" | "fromMarkdownExtensions", unknown[] | undefined>;
-  data.micromarkExtensions = [...(data.micromarkExtensions ?? []), gfmTable()];
-  data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), gfmTableFromMarkdown()];
 }
 
 /** A node of MDX's syntax tree, with what is read of it here. */

@@ -2,16 +2,15 @@ import { randomUUID } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import mdx from "@mdx-js/rollup";
 import { isRunnableDevEnvironment, type Plugin, type PluginOption, type ViteBuilder, type ViteDevServer } from "vite";
 import type { PageScript, RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint-factors.ts";
 import { claimsToDo } from "./claims/site-claims.ts";
 import { electricityFile } from "./electricity.ts";
-import { mdxSections } from "./mdx-sections.ts";
+import { markdownTexts } from "./markdown.ts";
 import { draftDirOf, replaceWhenBuilt } from "./output-folder.ts";
-import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles, tables } from "./page-files.ts";
+import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles } from "./page-files.ts";
 import { companySettings, siteDirProblems, siteFolder } from "./site-dir.ts";
 import { technicalFiles } from "./technical-files.ts";
 import { writeSite } from "./write-site.ts";
@@ -39,19 +38,7 @@ interface SiteFolders {
  * request. Nothing outside this folder knows how pages are rendered.
  */
 export function prerender({ pagesDir, outDir = "dist" }: SiteFolders = {}): PluginOption[] {
-  return [
-    // Only the policies have numbered sections.
-    {
-      enforce: "pre",
-      ...mdx({ remarkPlugins: [[mdxSections, { areNumbered: true }]], include: "app/policies/*.mdx" }),
-    },
-    {
-      enforce: "pre",
-      ...mdx({ remarkPlugins: [tables, [mdxSections, { areNumbered: false }]], include: "docs/*.md" }),
-    },
-    companySettings(),
-    sitePlugin(outDir, pagesDir),
-  ];
+  return [markdownTexts(), companySettings(), sitePlugin(outDir, pagesDir)];
 }
 
 function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {

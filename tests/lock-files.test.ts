@@ -10,7 +10,6 @@ type LockFile = { packages: Record<string, { version: string; integrity?: string
 const UNPUBLISHED: readonly RegExp[] = [
   /^@biomejs\/cli-(?!linux-(x64|arm64)@).+@2\.6\.6$/,
   /^@rolldown\/binding-(?!linux-(x64|arm64)-gnu@).+@1\.2\.18$/,
-  /^@rollup\/rollup-(?!linux-(x64|arm64)-gnu@).+@4\.68\.2$/,
 ];
 
 test.for(["package-lock.json", "scripts/node-runtime/package-lock.json"])(

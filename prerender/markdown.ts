@@ -1,0 +1,66 @@
+import { resolve, sep } from "node:path";
+import { compile } from "@mdx-js/mdx";
+import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
+import { gfmTable } from "micromark-extension-gfm-table";
+import type { Plugin } from "vite";
+
+/** The part of Markdown's syntax tree that is used here. */
+export interface Node {
+  type: string;
+  depth?: number;
+  value?: string;
+  children?: Node[];
+  data?: unknown;
+}
+
+const POLICIES = resolve("app/policies") + sep;
+
+/** Makes modules of the texts that are not pages from files: the policies, and the documents that are pages. */
+export function markdownTexts(): Plugin {
+  return {
+    name: "markdown-texts",
+    enforce: "pre",
+    transform: {
+      filter: { id: ["app/policies/*.mdx", "docs/*.md"] },
+      // Only the policies have numbered sections.
+      handler: async (text, id) => ({ code: await compileText(text, id, id.startsWith(POLICIES)), map: null }),
+    },
+  };
+}
+
+/** The text as a component, and `sections`, so that a table of contents cannot differ from the text. */
+export async function compileText(value: string, path: string, areNumbered: boolean): Promise<string> {
+  const sections: { id: string; title: string }[] = [];
+  const addIds = () => (root: Node) => {
+    for (const heading of root.children ?? []) {
+      if (heading.type !== "heading" || heading.depth !== 2) continue;
+      const words = textOf(heading);
+      const number = areNumbered ? `${sections.length + 1}. ` : "";
+      const id = headingId(words);
+      if (areNumbered) heading.children = [{ type: "text", value: number }, ...(heading.children ?? [])];
+      heading.data = { hProperties: { id } };
+      sections.push({ id, title: number + words });
+    }
+  };
+  const code = await compile({ value, path }, { remarkPlugins: [tables, addIds] });
+  return `${code}\nexport const sections = ${JSON.stringify(sections)};\n`;
+}
+
+/** Teaches Markdown its tables. The processor's data is where such extensions are registered. */
+export function tables(this: { data(): object }): void {
+  const data = this.data() as Record<"micromarkExtensions" | "fromMarkdownExtensions", unknown[] | undefined>;
+  data.micromarkExtensions = [...(data.micromarkExtensions ?? []), gfmTable()];
+  data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), gfmTableFromMarkdown()];
+}
+
+/** What a link to the heading names: `#your-own-data`. */
+export function headingId(words: string): string {
+  return words
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+    .replaceAll(/^-|-$/g, "");
+}
+
+export function textOf(node: Node): string {
+  return node.value ?? (node.children ?? []).map(textOf).join("");
+}
