@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
@@ -149,32 +149,22 @@ function emlFolder(dataDir: string): string {
   return join(dataDir, "outbox");
 }
 
-/** An acknowledgement's file is named after the reference of its message too, and so goes with it. */
-type EmlName = Pick<ComposedMail, "reference" | "isAcknowledgement">;
-
-function emlPaths(folder: string, { reference, isAcknowledgement }: EmlName): { file: string; unfinished: string } {
+/**
+ * Resolves once the whole e-mail is on disk under its name; a crash leaves a complete file or none. An acknowledgement's
+ * file is named after the reference of its message too, and so goes with it.
+ */
+async function writeEml(
+  folder: string,
+  { reference, isAcknowledgement }: ComposedMail,
+  content: Uint8Array,
+): Promise<void> {
   if (!REFERENCE_PATTERN.test(reference)) throw new Error("not a reference, so not a file of the outbox");
   const file = join(folder, `${reference}${isAcknowledgement ? ".acknowledgement" : ""}.eml`);
   // A fixed name, so that it can be found and removed after a crash.
-  return { file, unfinished: `${file}.unfinished` };
-}
-
-/** Resolves once the whole e-mail is on disk under its name; a crash leaves a complete file or none. */
-async function writeEml(folder: string, name: EmlName, content: Uint8Array): Promise<void> {
-  const { file, unfinished } = emlPaths(folder, name);
-  const handle = await open(unfinished, "w", 0o600);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  const unfinished = `${file}.unfinished`;
+  await writeFile(unfinished, content, { mode: 0o600, flush: true });
   await rename(unfinished, file);
-  await syncFolder(folder);
-}
-
-/** A new name is on disk only once its folder is. */
-async function syncFolder(folder: string): Promise<void> {
+  // A new name is on disk only once its folder is.
   const handle = await open(folder, "r");
   try {
     await handle.sync();

@@ -14,19 +14,19 @@ export interface Mailer {
 }
 
 /**
- * `temporary`: the same e-mail may be accepted later. `permanent`: this e-mail was refused for good. `blocked`: no
- * e-mail can be sent until the settings or the server are fixed, so trying the next one is pointless.
+ * `temporary`: the same may be accepted later. `permanent`: this one was refused for good. `blocked`: nothing can be sent
+ * until the settings or the server are fixed, so trying the next one is pointless.
  */
-export type MailFailure = "temporary" | "permanent" | "blocked";
+export type FailureKind = "temporary" | "permanent" | "blocked";
 
 /** Why an e-mail was not sent. Its message is safe to log and to store: no address, no content, no credentials. */
 export class MailError extends Error {
   override readonly name = "MailError";
-  readonly kind: MailFailure;
+  readonly kind: FailureKind;
   /** The mail server was not reached, or did not look at the mail: it certainly does not have it. */
   readonly isUnreachable: boolean;
 
-  constructor(kind: MailFailure, message: string, isUnreachable = false) {
+  constructor(kind: FailureKind, message: string, isUnreachable = false) {
     super(message);
     this.kind = kind;
     this.isUnreachable = isUnreachable;

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { MailError, type MailFailure } from "./mailer.ts";
+import { type FailureKind, MailError } from "./mailer.ts";
 import { classifySmtpError, createSmtpMailer } from "./smtp.ts";
 
-type Case = [failure: Record<string, unknown>, kind: MailFailure, text: RegExp];
+type Case = [failure: Record<string, unknown>, kind: FailureKind, text: RegExp];
 
 const CASES: Case[] = [
   [{ code: "EENVELOPE", responseCode: 450, command: "RCPT TO" }, "temporary", /^450 .*\(RCPT TO\)$/],

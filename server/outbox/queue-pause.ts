@@ -8,21 +8,7 @@ const LONGEST_PAUSE_MS = 15 * 60_000;
  * Each attempt takes a ticket when it starts: only attempts started since the last pause may extend or end it, so that
  * attempts that fail together count once.
  */
-export interface QueuePause {
-  /** `open`: send freely. `waiting`: send nothing. `probing`: send one at a time. */
-  readonly state: "open" | "waiting" | "probing";
-  /** 0 unless waiting. */
-  readonly remainingMs: number;
-  /** The latest reason of the refusal; `null` when open. */
-  readonly reason: string | null;
-  ticket(): number;
-  /** Starts or extends the pause, for the time given; `known` when another attempt of the same time has done so. */
-  block(ticket: number, reason: string, forMs?: number): "started" | "extended" | "known";
-  /** Returns whether this ended a pause. */
-  unblock(ticket: number): boolean;
-}
-
-export function createQueuePause(clock: Clock): QueuePause {
+export function createQueuePause(clock: Clock) {
   let pauses = 0;
   let pauseMs = 0;
   let endsAtMs = 0;
@@ -34,18 +20,22 @@ export function createQueuePause(clock: Clock): QueuePause {
     return Math.max(0, endsAtMs - nowMs);
   };
   return {
-    get state() {
+    /** `open`: send freely. `waiting`: send nothing. `probing`: send one at a time. */
+    get state(): "open" | "waiting" | "probing" {
       if (pauseMs === 0) return "open";
       return remainingMs() > 0 ? "waiting" : "probing";
     },
+    /** 0 unless waiting. */
     get remainingMs() {
       return remainingMs();
     },
+    /** The latest reason of the refusal; `null` when open. */
     get reason() {
       return lastReason;
     },
     ticket: () => pauses,
-    block(ticket, reason, forMs) {
+    /** Starts or extends the pause, for the time given; `known` when another attempt of the same time has done so. */
+    block(ticket: number, reason: string, forMs?: number): "started" | "extended" | "known" {
       if (ticket !== pauses) return "known";
       lastReason = reason;
       const isFirst = pauseMs === 0;
@@ -54,7 +44,8 @@ export function createQueuePause(clock: Clock): QueuePause {
       endsAtMs = clock.now().getTime() + pauseMs;
       return isFirst ? "started" : "extended";
     },
-    unblock(ticket) {
+    /** Returns whether this ended a pause. */
+    unblock(ticket: number): boolean {
       if (pauseMs === 0 || ticket !== pauses) return false;
       pauseMs = 0;
       endsAtMs = 0;

@@ -1,18 +1,24 @@
 import { errorName, type Log } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
+import type { FailureKind } from "../mail/mailer.ts";
 import { KINDS } from "../store/queue.ts";
-import { type Claim, type DeliveryKind, type Store, type StoredMessage, StoreUnavailable } from "../store/store.ts";
+import {
+  type Claim,
+  type DeliveryKind,
+  type Listing,
+  type Queue,
+  type StoredMessage,
+  StoreUnavailable,
+} from "../store/store.ts";
 import type { Clock } from "../time.ts";
 import type { DeliveryOutcome, Meter } from "../watch/meter.ts";
 import { createQueuePause } from "./queue-pause.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 
-/**
- * Why something was not sent; the message holds no personal data. `temporary`: it may be taken later. `permanent`: it was
- * refused for good. `blocked`: nothing of this kind can be sent at the moment, so trying the next one is pointless.
- */
+/** Why something was not sent. */
 export interface Failure {
-  kind: "temporary" | "permanent" | "blocked";
+  kind: FailureKind;
+  /** Without personal data. */
   message: string;
   /** How long the receiver asks to wait before the next attempt. */
   retryAfterMs?: number;
@@ -37,33 +43,21 @@ export interface Kind {
   onSent?(): void;
   onPaused?(): void;
   queuesAcknowledgement?: boolean;
-  log: KindLog;
-}
-
-/** What the log says of a kind. */
-export interface KindLog {
-  /** Starts the names of the events of a pause. */
-  queue: string;
-  sent: string;
-  failed: string;
-  /** Of whatever needs the operator: `error` if messages are affected. */
-  level: "warn" | "error";
-  paused(reason: string): string;
-  resumed: string;
+  /** What the log says of it. */
+  log: {
+    /** Starts the names of the events of a pause. */
+    queue: string;
+    sent: string;
+    failed: string;
+    /** Of whatever needs the operator: `error` if messages are affected. */
+    level: "warn" | "error";
+    paused(reason: string): string;
+    resumed: string;
+  };
 }
 
 export interface WorkerParts {
-  store: Pick<
-    Store,
-    | "claim"
-    | "markDelivered"
-    | "reschedule"
-    | "markFailed"
-    | "unclaim"
-    | "dueInMs"
-    | "makeWaitingDue"
-    | "erasedReferences"
-  >;
+  store: Queue & Pick<Listing, "erasedReferences">;
   /** Where .eml files are. */
   dataDir: string;
   log: Log;
@@ -74,18 +68,7 @@ export interface WorkerParts {
   pollIntervalMs: number;
 }
 
-/** Moves the deliveries of one kind. */
-export interface Worker {
-  readonly isPaused: boolean;
-  readonly pauseReason: string | null;
-  readonly inFlight: number;
-  /** Looks for due deliveries now. */
-  wake(): void;
-  /** Starts no more attempts, and resolves once those in flight have ended. */
-  finish(): Promise<void>;
-  /** The process is about to exit: stops retrying to save results. */
-  abandon(): void;
-}
+export type Worker = ReturnType<typeof startWorker>;
 
 /** The store is not asked again sooner than this when it returned nothing, even if something is due. */
 const SHORTEST_WAIT_MS = 1000;
@@ -98,7 +81,7 @@ const FIRST_SAVE_RETRY_MS = 1000;
 const LONGEST_SAVE_RETRY_MS = 30_000;
 
 /** Sends what is due of one kind until it is finished: each at least once. Nothing it does delays another kind. */
-export function startWorker(kind: Kind, parts: WorkerParts): Worker {
+export function startWorker(kind: Kind, parts: WorkerParts) {
   const { store, log, meter, clock, random, leaseMs, pollIntervalMs } = parts;
   const { events } = KINDS[kind.name];
   const pause = createQueuePause(clock);
@@ -119,6 +102,7 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
   let probedAtMs = 0;
   let cancelTimer = () => {};
 
+  /** Looks for due deliveries now. */
   function wake(): void {
     if (isFinishing) return;
     if (round) {
@@ -349,12 +333,14 @@ export function startWorker(kind: Kind, parts: WorkerParts): Worker {
       return inFlight.size;
     },
     wake,
-    async finish() {
+    /** Starts no more attempts, and resolves once those in flight have ended. */
+    async finish(): Promise<void> {
       isFinishing = true;
       cancelTimer();
       await Promise.all([round, ...inFlight]);
     },
-    abandon() {
+    /** The process is about to exit: stops retrying to save results. */
+    abandon(): void {
       isAbandoned = true;
       abandoned.resolve();
     },
