@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
 import type { QuarantineReason } from "../../contract/inbox.ts";
-import { isTime, type PendingMessage, type Transaction } from "./database.ts";
+import { isTime, type PendingMessage, queryReferences, type Transaction } from "./database.ts";
+import { drawReference } from "./reference.ts";
 import type { Acceptance, AcceptanceRules, Network } from "./store.ts";
 
 const REPEAT_WINDOW_MS = 10 * 60_000;
@@ -11,7 +12,8 @@ const HASH_LENGTH = 22;
 
 /** No other transaction may accept messages until it ends. */
 export interface AcceptanceParts extends Transaction {
-  drawReference(prefix: string): string;
+  /** For tests: otherwise at random. */
+  drawReference?: ((prefix: string) => string) | undefined;
 }
 
 /** A pending message with the hashes by which it is recognised. */
@@ -233,14 +235,13 @@ async function readHistory(candidates: readonly Candidate[], { query, dialect }:
 
 /** A reference for each message that nothing else has. */
 async function drawReferences(batch: readonly PendingMessage[], parts: AcceptanceParts): Promise<string[]> {
-  const { query, dialect, drawReference } = parts;
+  const { query, dialect, drawReference: draw = drawReference } = parts;
   const drawn = new Set<string>();
   while (drawn.size < batch.length) {
     const missing = batch.slice(drawn.size);
-    const candidates = new Set(missing.map(({ rules }) => drawReference(rules.referencePrefix)));
+    const candidates = new Set(missing.map(({ rules }) => draw(rules.referencePrefix)));
     const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
-    const taken = await query<{ reference: string }>(sql, [[...candidates]]);
-    for (const { reference } of taken) candidates.delete(reference);
+    for (const taken of await queryReferences(query, sql, [[...candidates]])) candidates.delete(taken);
     for (const reference of candidates) drawn.add(reference);
   }
   return [...drawn];

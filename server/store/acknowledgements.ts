@@ -1,6 +1,6 @@
 import type { EventKind, SkipReason } from "../../contract/inbox.ts";
 import { insertRows, keyedHash, type Row } from "./acceptance.ts";
-import type { AdmissionRequest, Database, Dialect, Transaction, Value } from "./database.ts";
+import { type Database, type Dialect, queryReferences, type Transaction, type Value } from "./database.ts";
 import { dueConditions } from "./queue.ts";
 import type { AcknowledgementRules, DeliveryState, Refusals, Store } from "./store.ts";
 
@@ -20,11 +20,10 @@ export function acknowledgementMethods(database: Database): Pick<Store, "admitAc
   const { query, dialect } = database;
   return {
     async admitAcknowledgements(limit, leaseMs, rules, now) {
-      const nowMs = now.getTime();
       // Asked first because it needs no transaction, and most of the time there is nothing to send.
-      const due = await query(`SELECT 1 FROM messages WHERE ${isUndecided(dialect)} LIMIT 1`, [nowMs, leaseMs]);
+      const due = await query(`SELECT 1 FROM messages WHERE ${isUndecided(dialect)} LIMIT 1`, [now, leaseMs]);
       if (due.length === 0) return { skipped: [], failed: [] };
-      return database.admitAcknowledgements({ limit, leaseMs, rules, nowMs });
+      return database.admitAcknowledgements(limit, leaseMs, rules, now);
     },
   };
 }
@@ -51,10 +50,11 @@ const GIVEN_UP = "given up: the server stopped again and again before it saved h
  * be sent. No other transaction may do so until the present one ends.
  */
 export async function admitAcknowledgements(
-  { limit, leaseMs, rules, nowMs }: AdmissionRequest,
   parts: Transaction,
+  ...[limit, leaseMs, rules, now]: Parameters<Store["admitAcknowledgements"]>
 ): Promise<Refusals> {
   const { query, dialect } = parts;
+  const nowMs = now.getTime();
   const candidates = await query<Candidate>(
     `SELECT reference, email, accepted_at AS accepted_ms, is_restricted, ack_state, ack_lease_token FROM messages
      WHERE ${isUndecided(dialect)} ORDER BY ack_due_at, id LIMIT ${CANDIDATES} ${dialect.lockRows}`,
@@ -114,12 +114,13 @@ async function readUnknownEnds(
   { query, dialect }: Transaction,
 ): Promise<Map<string, number>> {
   const references = candidates.flatMap((one) => (one.ackLeaseToken === null ? [] : one.reference));
-  const noted = await query<{ reference: string }>(
+  const noted = await queryReferences(
+    query,
     `SELECT reference FROM message_events WHERE ${dialect.isIn("reference", "$1")} AND detail = $2`,
     [references, UNKNOWN_END],
   );
   const counts = new Map(references.map((reference) => [reference, 1]));
-  for (const { reference } of noted) counts.set(reference, (counts.get(reference) ?? 0) + 1);
+  for (const reference of noted) counts.set(reference, (counts.get(reference) ?? 0) + 1);
   return counts;
 }
 
@@ -140,12 +141,7 @@ function reasonToSkip(
   return counter.isFull ? "hourly-limit" : null;
 }
 
-interface Counter {
-  has(email: string): boolean;
-  readonly isFull: boolean;
-  add(email: string): void;
-  readonly newHits: Row[];
-}
+type Counter = Awaited<ReturnType<typeof readCounter>>;
 
 /**
  * What was sent within the last day to the candidates' addresses, and within the last hour to all. Looks ahead as far as
@@ -156,7 +152,7 @@ async function readCounter(
   { perHour }: AcknowledgementRules,
   nowMs: number,
   { query, dialect, clientKey }: Transaction,
-): Promise<Counter> {
+) {
   const secret = Buffer.from(clientKey).toString("hex");
   const hashOf = (email: string) => keyedHash(secret, ["acknowledged", mailboxOf(email)]);
   const window = (ms: number) => [nowMs - ms, nowMs + ms];
@@ -172,11 +168,11 @@ async function readCounter(
   const newHits: Row[] = [];
   let count = lastHour?.count ?? 0;
   return {
-    has: (email) => known.has(hashOf(email)),
+    has: (email: string) => known.has(hashOf(email)),
     get isFull() {
       return count >= perHour;
     },
-    add(email) {
+    add(email: string): void {
       known.add(hashOf(email));
       count += 1;
       newHits.push({ client_hash: hashOf(email), at: nowMs }, { client_hash: ALL_HITS, at: nowMs });

@@ -1,7 +1,7 @@
 import type { FootprintEstimate } from "../../contract/footprint.ts";
 import type { Action, EventKind } from "../../contract/inbox.ts";
 import { ACKNOWLEDGED_WITHIN_MS } from "./acknowledgements.ts";
-import { type Database, readMeta, type Value, VERSION } from "./database.ts";
+import { type Database, queryReferences, readMeta, type Value, VERSION } from "./database.ts";
 import { normaliseEmail } from "./listing.ts";
 import { KINDS } from "./queue.ts";
 import { normaliseReference } from "./reference.ts";
@@ -122,16 +122,16 @@ export function changeMethods(database: Database): Changes {
     await query(REMOVE_MARK, [ERASURE_MARK]);
   }
 
-  async function referencesOf(sql: string, values: readonly Value[]): Promise<string[]> {
-    return (await query<{ reference: string }>(sql, values)).map(({ reference }) => reference);
-  }
-
   return {
     async act(action, which, now) {
       if (action === "delete") {
         const values: Value[] = [];
         const where = `${isSelected(which, values)} AND ${isAllowed(action, which)}`;
-        const references = await referencesOf(`DELETE FROM messages WHERE ${where} RETURNING reference`, values);
+        const references = await queryReferences(
+          query,
+          `DELETE FROM messages WHERE ${where} RETURNING reference`,
+          values,
+        );
         if (references.length > 0) await removeStrayKeys(database);
         return references;
       }
@@ -200,7 +200,11 @@ export function changeMethods(database: Database): Changes {
       const mark = "INSERT INTO store_meta VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING name";
       const [isNew] = await query(mark, [ERASURE_MARK, "1"]);
       const where = `${isFrom("$1")} AND ${isUnchanged(versions, values)}`;
-      const references = await referencesOf(`DELETE FROM messages WHERE ${where} RETURNING reference`, values);
+      const references = await queryReferences(
+        query,
+        `DELETE FROM messages WHERE ${where} RETURNING reference`,
+        values,
+      );
       if (references.length > 0) await eraseTraces();
       else if (isNew) await query(REMOVE_MARK, [ERASURE_MARK]);
       return references;

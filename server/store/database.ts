@@ -2,10 +2,9 @@ import type { EventKind } from "../../contract/inbox.ts";
 import type {
   Acceptance,
   AcceptanceRules,
-  AcknowledgementRules,
   Delivery,
   DeliveryState,
-  Refusals,
+  Store,
   StoredMessage,
   Submission,
 } from "./store.ts";
@@ -44,6 +43,21 @@ export async function onlyRow<Row>(query: Query, sql: string, values?: readonly 
   return row;
 }
 
+/** One piece of work after the other. */
+export function serially(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
+  };
+}
+
+/** The references that a statement returns. */
+export async function queryReferences(query: Query, sql: string, values?: readonly Value[]): Promise<string[]> {
+  return (await query<{ reference: string }>(sql, values)).map(({ reference }) => reference);
+}
+
 /** A value that the program remembers by its name; `null` if there is none. */
 export async function readMeta(query: Query, name: string): Promise<string | null> {
   const [row] = await query<{ value: string }>("SELECT value FROM store_meta WHERE name = $1", [name]);
@@ -59,14 +73,6 @@ export async function writeMeta(query: Query, name: string, value: string): Prom
 export interface PendingMessage {
   submission: Submission;
   rules: AcceptanceRules;
-  nowMs: number;
-}
-
-/** Asks who may get an acknowledgement, until `limit` may. */
-export interface AdmissionRequest {
-  limit: number;
-  leaseMs: number;
-  rules: AcknowledgementRules;
   nowMs: number;
 }
 
@@ -96,7 +102,7 @@ export interface Database {
   /** Accepts the messages in one transaction, committed to disk when this resolves. */
   accept(batch: readonly PendingMessage[]): Promise<Acceptance[]>;
   /** Decides on due acknowledgements in one transaction, of which only one runs at a time. */
-  admitAcknowledgements(request: AdmissionRequest): Promise<Refusals>;
+  admitAcknowledgements: Store["admitAcknowledgements"];
   /** Leaves nothing of deleted rows in the database's own files. */
   eraseTraces(): Promise<void>;
   /** Moves what the log holds into the main file, if the database leaves that to its users. */
@@ -128,13 +134,10 @@ export interface Dialect {
   /** The items of a JSON array, as rows with one column `value`. */
   itemsOf(jsonArray: string): string;
   /**
-   * Whether a text contains the words, in any case of their letters and whatever the database's language. The condition
-   * is given the placeholders of the values.
+   * Whether a text contains the words, in any case of their letters and whatever the database's language. `place` adds a
+   * value to those of the statement and returns its placeholder.
    */
-  contains(
-    text: string,
-    words: string,
-  ): { values: readonly string[]; condition(placeholders: readonly string[]): string };
+  contains(text: string, words: string, place: (value: string) => string): string;
 }
 
 /** The pattern of LIKE for a text that contains the words. */

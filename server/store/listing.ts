@@ -4,6 +4,7 @@ import {
   type Dialect,
   type MessageRow,
   onlyRow,
+  queryReferences,
   SELECTED_COLUMNS,
   toStoredMessage,
   type Value,
@@ -41,10 +42,9 @@ const NOT_RESENT = `NOT EXISTS (SELECT 1 FROM message_events
   WHERE message_events.reference = messages.reference AND kind = 'resent')`;
 
 export function listingMethods({ query, dialect }: Database): Listing {
-  async function referencesIn(table: string, references: readonly string[]): Promise<string[]> {
+  function referencesIn(table: string, references: readonly string[]): Promise<string[]> {
     const sql = `SELECT reference FROM ${table} WHERE ${dialect.isIn("reference", "$1")}`;
-    const rows = await query<{ reference: string }>(sql, [references]);
-    return rows.map(({ reference }) => reference);
+    return queryReferences(query, sql, [references]);
   }
 
   async function list(filter: MessageFilter, sort: ListSort = "newest", offset = 0): Promise<StoredMessage[]> {
@@ -119,14 +119,14 @@ export function listingMethods({ query, dialect }: Database): Listing {
 
     async findPeople(words, limit) {
       const address = dialect.lowerCaseEmail;
-      const { values, condition } = dialect.contains("name || ' ' || email", words.trim());
-      const isFound = condition(values.map((_, index) => `$${index + 1}`));
+      const values: Value[] = [];
+      const isFound = dialect.contains("name || ' ' || email", words.trim(), (value) => `$${values.push(value)}`);
       return query<Correspondent>(
         `SELECT name, email, accepted_at AS last_at, messages FROM messages JOIN
            (SELECT max(id) AS newest, count(*) AS messages FROM messages
             WHERE ${address} IN (SELECT ${address} FROM messages WHERE ${isFound}) GROUP BY ${address}) AS people
-           ON id = newest ORDER BY id DESC LIMIT $${values.length + 1}`,
-        [...values, limit],
+           ON id = newest ORDER BY id DESC LIMIT $${values.push(limit)}`,
+        values,
       );
     },
 
@@ -281,10 +281,7 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
     conditions.push(`(accepted_at, id) < (${place(acceptedAt)}, ${place(id)})`);
   }
   const text = filter.search?.trim() ?? "";
-  if (text !== "") {
-    const { values: patterns, condition } = dialect.contains(SEARCHED, text);
-    conditions.push(condition(patterns.map(place)));
-  }
+  if (text !== "") conditions.push(dialect.contains(SEARCHED, text, place));
   return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
 }
 

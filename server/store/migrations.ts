@@ -38,6 +38,16 @@ const MIGRATIONS: readonly Migration[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
+/** What is known of a database without creating, upgrading or locking anything. */
+export interface SchemaState {
+  /** `null`: the database has no tables of ours yet. */
+  version: number | null;
+  /** A commit is confirmed before it is on disk. */
+  losesCommits: boolean;
+  /** How far this machine's clock is ahead of the database's. */
+  clockAheadMs: number;
+}
+
 /**
  * Creates the tables or upgrades them, and resolves to the database's client key. Runs within a transaction that no
  * other node's migration can enter. Rejects with StoreRefused when a newer version of the program wrote the database,
@@ -158,16 +168,22 @@ function addFootprint(): readonly string[] {
  */
 function addAcknowledgements({ integer }: ColumnTypes): readonly string[] {
   return [
-    "ALTER TABLE messages ADD COLUMN ack_state TEXT",
-    `ALTER TABLE messages ADD COLUMN ack_changed_at ${integer}`,
-    `ALTER TABLE messages ADD COLUMN ack_due_at ${integer}`,
-    `ALTER TABLE messages ADD COLUMN ack_attempts ${integer} NOT NULL DEFAULT 0`,
-    "ALTER TABLE messages ADD COLUMN ack_reason TEXT",
-    "ALTER TABLE messages ADD COLUMN ack_lease_token TEXT",
-    `ALTER TABLE messages ADD COLUMN ack_leased_until ${integer}`,
+    ...deliveryColumns("ack", integer),
     // Holds only what is still to be sent, so that accepting a message does not write to it.
     "CREATE INDEX messages_to_acknowledge ON messages (ack_due_at, id) WHERE ack_due_at IS NOT NULL",
   ];
+}
+
+function deliveryColumns(prefix: string, integer: string): readonly string[] {
+  return [
+    "state TEXT",
+    `changed_at ${integer}`,
+    `due_at ${integer}`,
+    `attempts ${integer} NOT NULL DEFAULT 0`,
+    "reason TEXT",
+    "lease_token TEXT",
+    `leased_until ${integer}`,
+  ].map((column) => `ALTER TABLE messages ADD COLUMN ${prefix}_${column}`);
 }
 
 /**
@@ -177,13 +193,7 @@ function addAcknowledgements({ integer }: ColumnTypes): readonly string[] {
  */
 function addHook({ integer }: ColumnTypes): readonly string[] {
   return [
-    "ALTER TABLE messages ADD COLUMN hook_state TEXT",
-    `ALTER TABLE messages ADD COLUMN hook_changed_at ${integer}`,
-    `ALTER TABLE messages ADD COLUMN hook_due_at ${integer}`,
-    `ALTER TABLE messages ADD COLUMN hook_attempts ${integer} NOT NULL DEFAULT 0`,
-    "ALTER TABLE messages ADD COLUMN hook_reason TEXT",
-    "ALTER TABLE messages ADD COLUMN hook_lease_token TEXT",
-    `ALTER TABLE messages ADD COLUMN hook_leased_until ${integer}`,
+    ...deliveryColumns("hook", integer),
     `CREATE INDEX messages_to_post ON messages (hook_due_at, id)
      WHERE hook_due_at IS NOT NULL AND state <> 'quarantined' AND is_restricted = 0`,
     "CREATE INDEX messages_not_posted ON messages (hook_state, hook_changed_at) WHERE hook_state = 'failed' AND is_restricted = 0",

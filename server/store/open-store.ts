@@ -5,6 +5,7 @@ import { acknowledgementMethods } from "./acknowledgements.ts";
 import { changeMethods } from "./actions.ts";
 import { type Database, type PendingMessage, writeMeta } from "./database.ts";
 import { listingMethods } from "./listing.ts";
+import type { SchemaState } from "./migrations.ts";
 import { queueMethods } from "./queue.ts";
 import { retentionMethods } from "./retention.ts";
 import { openSqlite, readSqliteSchema, type SqliteThreadOptions, sqliteFile } from "./sqlite.ts";
@@ -39,10 +40,10 @@ const CHECK_INTERVAL_MS = 10_000;
 const RECHECK_INTERVAL_MS = 1000;
 
 export function createStore(database: Database, checkIntervalMs = CHECK_INTERVAL_MS): Store {
-  const writeCheck = new SharedCheck(checkIntervalMs, () =>
+  const writeCheck = shareCheck(checkIntervalMs, () =>
     writeMeta(database.query, "write_check", `${Date.now()} ${"x".repeat(LONGEST_MESSAGE)}`),
   );
-  const accepting = new GroupCommit<PendingMessage, Acceptance>((batch) =>
+  const accepting = groupCommits<PendingMessage, Acceptance>((batch) =>
     database.accept(batch).catch((error) => {
       writeCheck.expire();
       throw error;
@@ -84,106 +85,77 @@ function notStored(limitMs: number): StoreUnavailable {
 }
 
 /** One check for all who ask: a success is kept for some time, a failure for a second. */
-class SharedCheck {
-  readonly #intervalMs: number;
-  readonly #check: () => Promise<void>;
-  #startedAtMs = Number.NEGATIVE_INFINITY;
-  #isFresh = false;
-  #last = Promise.resolve();
-
-  constructor(intervalMs: number, check: () => Promise<void>) {
-    this.#intervalMs = intervalMs;
-    this.#check = check;
-  }
-
-  run(): Promise<void> {
-    const ageMs = performance.now() - this.#startedAtMs;
-    if (ageMs >= (this.#isFresh ? this.#intervalMs : Math.min(this.#intervalMs, RECHECK_INTERVAL_MS))) {
-      this.#startedAtMs = performance.now();
-      this.#isFresh = true;
-      this.#last = this.#check();
-      this.#last.catch(() => this.expire());
-    }
-    return this.#last;
-  }
-
+function shareCheck(intervalMs: number, check: () => Promise<void>) {
+  let startedAtMs = Number.NEGATIVE_INFINITY;
+  let isFresh = false;
+  let last = Promise.resolve();
   /** Something else failed: the next who asks gets a new check, at most one a second. */
-  expire(): void {
-    this.#isFresh = false;
-  }
+  const expire = () => {
+    isFresh = false;
+  };
+  const run = (): Promise<void> => {
+    const keptMs = isFresh ? intervalMs : Math.min(intervalMs, RECHECK_INTERVAL_MS);
+    if (performance.now() - startedAtMs >= keptMs) {
+      startedAtMs = performance.now();
+      isFresh = true;
+      last = check();
+      last.catch(expire);
+    }
+    return last;
+  };
+  return { run, expire };
 }
 
 const MAX_BATCH = 256;
 const MAX_WAITING = 10_000;
 
-interface Waiting<Entry, Result> {
-  entry: Entry;
-  resolve(result: Result): void;
-  reject(error: unknown): void;
-}
-
 /**
  * Entries that arrive together share one commit, and so one wait for the disk. Each entry's promise settles after the
- * commit that holds it.
+ * commit that holds it. `commit` commits all entries in one transaction, or none.
  */
-class GroupCommit<Entry, Result> {
-  readonly #commit: (entries: readonly Entry[]) => Promise<readonly Result[]>;
-  #waiting: Waiting<Entry, Result>[] = [];
-  #draining: Promise<void> | null = null;
+function groupCommits<Entry, Result>(commit: (entries: readonly Entry[]) => Promise<readonly Result[]>) {
+  type Waiting = PromiseWithResolvers<Result> & { entry: Entry };
+  const waiting: Waiting[] = [];
+  let draining: Promise<void> | null = null;
 
-  /** @param commit commits all entries in one transaction, or none */
-  constructor(commit: (entries: readonly Entry[]) => Promise<readonly Result[]>) {
-    this.#commit = commit;
-  }
-
-  submit(entry: Entry): Promise<Result> {
-    if (this.#waiting.length >= MAX_WAITING) {
-      return Promise.reject(
-        new StoreUnavailable(`${MAX_WAITING} messages are waiting for the database already; try again later`),
-      );
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#waiting.push({ entry, resolve, reject });
-    this.#draining ??= this.#drain();
-    return promise;
-  }
-
-  /** Resolves when no entry is waiting any more. */
-  async settled(): Promise<void> {
-    while (this.#draining) await this.#draining;
-  }
-
-  async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
       // One turn of the event loop, so that requests that arrived together are in one batch.
       await setImmediate();
-      await this.#settle(this.#waiting.splice(0, MAX_BATCH));
+      await settle(waiting.splice(0, MAX_BATCH));
     }
-    this.#draining = null;
+    draining = null;
   }
 
-  async #settle(batch: readonly Waiting<Entry, Result>[]): Promise<void> {
+  async function settle(batch: readonly Waiting[]): Promise<void> {
     try {
-      const results = await this.#commit(batch.map(({ entry }) => entry));
+      const results = await commit(batch.map(({ entry }) => entry));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       if (batch.length === 1 || error instanceof StoreUnavailable) {
         for (const { reject } of batch) reject(error);
       } else {
         // One entry's fault: the others must not suffer from it.
-        for (const one of batch) await this.#settle([one]);
+        for (const one of batch) await settle([one]);
       }
     }
   }
-}
 
-export interface SchemaState {
-  /** `null`: the database has no tables of ours yet. */
-  version: number | null;
-  /** A commit is confirmed before it is on disk. */
-  losesCommits: boolean;
-  /** How far this machine's clock is ahead of the database's. */
-  clockAheadMs: number;
+  return {
+    async submit(entry: Entry): Promise<Result> {
+      if (waiting.length >= MAX_WAITING) {
+        throw new StoreUnavailable(`${MAX_WAITING} messages are waiting for the database already; try again later`);
+      }
+      const one = { entry, ...Promise.withResolvers<Result>() };
+      waiting.push(one);
+      draining ??= drain();
+      return one.promise;
+    },
+    /** Resolves when no entry is waiting any more. */
+    async settled(): Promise<void> {
+      while (draining) await draining;
+    },
+  };
 }
 
 /** Looks at a database without creating, upgrading or locking anything. Rejects with StoreUnavailable. */

@@ -9,12 +9,12 @@ import {
   likePattern,
   type NewEvent,
   type Query,
+  queryReferences,
   toParameter,
   toRecord,
   type Value,
 } from "./database.ts";
-import { type ColumnTypes, migrate, readSchemaVersion } from "./migrations.ts";
-import { drawReference } from "./reference.ts";
+import { type ColumnTypes, migrate, readSchemaVersion, type SchemaState } from "./migrations.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 const CONNECT_TIMEOUT_MS = 3000;
@@ -28,7 +28,7 @@ const MIGRATION_LOCK = 1_112_763_751;
 const ACCEPTANCE_LOCK = 1_112_763_752;
 const ACKNOWLEDGEMENT_LOCK = 1_112_763_753;
 
-const DIALECT: Dialect = {
+const dialect: Dialect = {
   leaseNow: () => "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)",
   lockRows: "FOR UPDATE SKIP LOCKED",
   // Some languages fold I to a letter that no e-mail address holds; "C" is plain ASCII.
@@ -37,16 +37,11 @@ const DIALECT: Dialect = {
   isIn: (column, jsonArray) => `${column} = ANY (ARRAY(SELECT json_array_elements_text(${jsonArray}::json)))`,
   itemsOf: (jsonArray) => `json_array_elements(${jsonArray}::json) AS item (value)`,
   // "C" folds ASCII letters only, and fast, whatever the database's language; other letters are looked for by classes.
-  contains: (text, words) =>
-    isAscii(words)
-      ? {
-          values: [likePattern(words.toLowerCase())],
-          condition: ([pattern]) => `lower((${text}) COLLATE "C") LIKE ${pattern}`,
-        }
-      : {
-          values: [letterClasses([...words], (other) => other.replace(/[^\p{L}\p{M}\p{N} ]/u, "\\$&"))],
-          condition: ([pattern]) => `(${text}) COLLATE "C" ~ ${pattern}`,
-        },
+  contains(text, words, place) {
+    if (isAscii(words)) return `lower((${text}) COLLATE "C") LIKE ${place(likePattern(words.toLowerCase()))}`;
+    const classes = letterClasses([...words], (other) => other.replace(/[^\p{L}\p{M}\p{N} ]/u, "\\$&"));
+    return `(${text}) COLLATE "C" ~ ${place(classes)}`;
+  },
 };
 
 const COLUMN_TYPES: ColumnTypes = {
@@ -77,8 +72,11 @@ export interface PostgresOptions {
 }
 
 /** A PostgreSQL database, for several nodes at once; tables are created or upgraded if need be. */
-export async function openPostgres(databaseUrl: string, options: PostgresOptions = {}): Promise<Database> {
-  const pool = createPool(databaseUrl, options.maxConnections);
+export async function openPostgres(
+  databaseUrl: string,
+  { maxConnections, drawReference }: PostgresOptions = {},
+): Promise<Database> {
+  const pool = createPool(databaseUrl, maxConnections);
   const clientKey = await transaction(pool, MIGRATION_LOCK, async (query) => {
     await requireOwnTables(query);
     return migrate(query, COLUMN_TYPES);
@@ -86,10 +84,8 @@ export async function openPostgres(databaseUrl: string, options: PostgresOptions
     await pool.end();
     throw error;
   });
-  const draw = options.drawReference ?? drawReference;
-
   return {
-    dialect: DIALECT,
+    dialect,
     clientKey,
     isShared: true,
     query: queryOf(pool),
@@ -98,12 +94,10 @@ export async function openPostgres(databaseUrl: string, options: PostgresOptions
     // Limits and repeats are decided exactly because the nodes accept one after the other. That costs little, since each
     // batch holds every message that arrived meanwhile.
     accept: (batch) =>
-      transaction(pool, ACCEPTANCE_LOCK, (query) =>
-        acceptBatch(batch, { query, dialect: DIALECT, clientKey, drawReference: draw }),
-      ),
-    admitAcknowledgements: (request) =>
+      transaction(pool, ACCEPTANCE_LOCK, (query) => acceptBatch(batch, { query, dialect, clientKey, drawReference })),
+    admitAcknowledgements: (...request) =>
       transaction(pool, ACKNOWLEDGEMENT_LOCK, (query) =>
-        admitAcknowledgements(request, { query, dialect: DIALECT, clientKey }),
+        admitAcknowledgements({ query, dialect, clientKey }, ...request),
       ),
     // PostgreSQL only hides deleted rows, and a plain VACUUM frees their space without overwriting it. Its write-ahead log
     // and archives are the server's, and kept as long as its operator says.
@@ -121,16 +115,14 @@ export async function openPostgres(databaseUrl: string, options: PostgresOptions
 }
 
 /** Looks at the database without creating, upgrading or locking anything. */
-export async function readPostgresSchema(
-  databaseUrl: string,
-): Promise<{ version: number | null; losesCommits: boolean; clockAheadMs: number }> {
+export async function readPostgresSchema(databaseUrl: string): Promise<SchemaState> {
   const pool = createPool(databaseUrl);
   const query = queryOf(pool);
   try {
     const [setting] = await query<{ synchronousCommit: string }>("SHOW synchronous_commit");
     const [table] = await query<{ exists: boolean }>("SELECT to_regclass('store_meta') IS NOT NULL AS exists");
     const version = table?.exists ? await readSchemaVersion(query) : null;
-    const [time] = await query<{ ms: number }>(`SELECT ${DIALECT.leaseNow("")} AS ms`);
+    const [time] = await query<{ ms: number }>(`SELECT ${dialect.leaseNow("")} AS ms`);
     const clockAheadMs = Date.now() - (time?.ms ?? 0);
     return { version, losesCommits: setting?.synchronousCommit === "off", clockAheadMs };
   } finally {
@@ -166,35 +158,36 @@ function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
 
 function queryOf(connection: pg.Pool | pg.PoolClient): Query {
   return async <Row>(sql: string, values: readonly Value[] = []) => {
-    try {
-      const { rows } = await connection.query(sql, values.map(toParameter));
-      return rows.map((row) => toRecord<Row>(row));
-    } catch (error) {
-      throw toStoreError(error);
-    }
+    const { rows } = await checked(connection.query(sql, values.map(toParameter)));
+    return rows.map((row) => toRecord<Row>(row));
   };
+}
+
+function checked<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error) => {
+    throw toStoreError(error);
+  });
 }
 
 async function change(query: Query, sql: string, values: readonly Value[], event: NewEvent): Promise<string[]> {
   const [at, kind, detail] = [1, 2, 3].map((number) => `$${values.length + number}`);
-  const rows = await query<{ reference: string }>(
+  return queryReferences(
+    query,
     `WITH changed AS (${sql})
      INSERT INTO message_events (reference, at, kind, detail)
      SELECT reference, CAST(${at} AS BIGINT), ${kind}, ${detail} FROM changed RETURNING reference`,
     [...values, event.at, event.kind, event.detail ?? null],
   );
-  return rows.map(({ reference }) => reference);
 }
 
 async function queryLong<Row>(pool: pg.Pool, sql: string, values: readonly Value[] = []): Promise<Row[]> {
-  const client = await connect(pool);
+  const client = await checked(pool.connect());
   try {
     // It waits for a lock only briefly: all who come after it have to wait too.
-    await client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 5000`);
-    const text = { text: sql, values: values.map(toParameter), query_timeout: LONG_STATEMENT_TIMEOUT_MS };
-    return (await client.query(text)).rows.map((row) => toRecord<Row>(row));
-  } catch (error) {
-    throw toStoreError(error);
+    await checked(client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 5000`));
+    const query = { text: sql, values: values.map(toParameter), query_timeout: LONG_STATEMENT_TIMEOUT_MS };
+    const { rows } = await checked(client.query(query));
+    return rows.map((row) => toRecord<Row>(row));
   } finally {
     // The settings end with the connection.
     client.release(true);
@@ -216,18 +209,16 @@ async function transaction<T>(pool: pg.Pool, lock: number, work: (query: Query) 
 }
 
 async function tryTransaction<T>(pool: pg.Pool, lock: number, work: (query: Query) => Promise<T>): Promise<T> {
-  const client = await connect(pool);
+  const client = await checked(pool.connect());
   const query = queryOf(client);
   let isUsable = true;
   try {
     // A server may be set to answer before a commit is on disk; here that would be a false success.
-    await client
-      .query(`BEGIN;
-      SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
-      SELECT pg_advisory_xact_lock(${lock})`)
-      .catch((error) => {
-        throw toStoreError(error);
-      });
+    await checked(
+      client.query(`BEGIN;
+        SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
+        SELECT pg_advisory_xact_lock(${lock})`),
+    );
     const result = await work(query);
     await query("COMMIT");
     return result;
@@ -237,12 +228,6 @@ async function tryTransaction<T>(pool: pg.Pool, lock: number, work: (query: Quer
   } finally {
     client.release(!isUsable);
   }
-}
-
-function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  return pool.connect().catch((error) => {
-    throw toStoreError(error);
-  });
 }
 
 function hasRolledBack(client: pg.PoolClient): Promise<boolean> {
@@ -283,7 +268,7 @@ export const COPIED_TABLES = {
 async function copyToSqlite(pool: pg.Pool, file: string): Promise<void> {
   const { openSqliteFile } = await import("./sqlite.ts");
   const copy = await openSqliteFile(file);
-  const client = await connect(pool).catch(async (error) => {
+  const client = await checked(pool.connect()).catch(async (error) => {
     await copy.close();
     throw error;
   });

@@ -6,8 +6,10 @@ import {
   type MessageRow,
   type NewEvent,
   onlyRow,
+  queryReferences,
   readMeta,
   SELECTED_COLUMNS,
+  serially,
   toStoredMessage,
   type Value,
   writeMeta,
@@ -174,12 +176,7 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Qu
   const holdsLease = ({ state, token, waiting }: Kind) => `${token} = $2 AND ${state} = '${waiting}'`;
 
   /** One after the other: PostgreSQL passes over a row that the claim of another kind is about to change. */
-  let lastClaim: Promise<unknown> = Promise.resolve();
-  function inTurn<Result>(claim: () => Promise<Result>): Promise<Result> {
-    const claimed = lastClaim.then(claim);
-    lastClaim = claimed.catch(() => {});
-    return claimed;
-  }
+  const inTurn = serially();
 
   return {
     async claim(limit, leaseMs, now, kind = "mail") {
@@ -250,7 +247,7 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Qu
             THEN ${attempts} - 1 ELSE ${attempts} END
         WHERE ${isOpen} AND ${leasedUntil} IS NULL AND ${dueAt} > CAST($1 AS BIGINT) + ${SPREAD_MS} RETURNING reference`;
       if (by === "operator") return change(sql, [now], { kind: events.retried, at: now });
-      return (await query<{ reference: string }>(sql, [now])).map(({ reference }) => reference);
+      return queryReferences(query, sql, [now]);
     },
 
     async databaseTime(now) {

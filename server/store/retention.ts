@@ -1,6 +1,6 @@
 import type { Retention } from "../config.ts";
 import { removeStrayKeys } from "./actions.ts";
-import { type Database, onlyRow, readMeta, writeMeta } from "./database.ts";
+import { type Database, onlyRow, queryReferences, readMeta, writeMeta } from "./database.ts";
 import type { Ending, Expiry, StoredMessage } from "./store.ts";
 
 const MINUTE_MS = 60_000;
@@ -16,7 +16,7 @@ const ERASURES_KEPT_MS = 400 * DAY_MS;
 const FARTHEST_AHEAD_MS = 3 * DAY_MS;
 /** Clocks are set by seconds all the time. */
 const FARTHEST_BEHIND_MS = 5 * MINUTE_MS;
-/** A clock that goes on like this for as long is right. */
+/** A clock that has been in doubt for this long is taken to be right. */
 const DOUBTED_FOR_MS = WEEK_MS;
 
 /** How long before the end of a message an alert has to tell of it: a week, or half of a short period. */
@@ -55,14 +55,15 @@ interface NotedClock {
 }
 const NOTED_CLOCK = "clock";
 
+function periodsOf(retention: Retention) {
+  return (["delivered", "failed", "quarantined"] as const).flatMap((state) => {
+    const keptMs = retention[`${state}Ms`];
+    return keptMs === null ? [] : { state, keptMs };
+  });
+}
+
 export function retentionMethods(database: Database): Expiry {
   const { query, queryLong } = database;
-
-  const periodsOf = (retention: Retention) =>
-    (["delivered", "failed", "quarantined"] as const).flatMap((state) => {
-      const keptMs = retention[`${state}Ms`];
-      return keptMs === null ? [] : { state, keptMs };
-    });
 
   /** A condition with its values: what ends soon, or has ended, and was not named in an alert. */
   function ending({ state, keptMs }: ReturnType<typeof periodsOf>[number], nowMs: number) {
@@ -78,13 +79,13 @@ export function retentionMethods(database: Database): Expiry {
     async purge(retention, now) {
       const nowMs = now.getTime();
       const periods = periodsOf(retention).map(({ state, keptMs }) => {
-        return { values: [state, nowMs - keptMs, nowMs - noticeMs(keptMs), nowMs - DAY_MS] };
+        return [state, nowMs - keptMs, nowMs - noticeMs(keptMs), nowMs - DAY_MS];
       });
       const hasEnded = `state = $1 AND ${hasChangedBy("$2")} AND is_restricted = 0`;
       const wasAnnounced = `${IS_NOTIFIED} AND notified_at <= CASE WHEN ${IS_UNDELIVERED} THEN CAST($3 AS BIGINT) ELSE CAST($4 AS BIGINT) END`;
 
       let unannounced = 0;
-      for (const { values } of periods) {
+      for (const values of periods) {
         const sql = `SELECT count(*) AS count FROM messages
           WHERE ${hasEnded} AND NOT ${IS_UNDELIVERED} AND NOT COALESCE(${wasAnnounced}, FALSE)`;
         unannounced += (await onlyRow<{ count: number }>(queryLong, sql, values)).count;
@@ -94,10 +95,9 @@ export function retentionMethods(database: Database): Expiry {
 
       const erasable = isHeld ? `(${wasAnnounced})` : `((${wasAnnounced}) OR NOT ${IS_UNDELIVERED})`;
       const references: string[] = [];
-      for (const { values } of periods) {
+      for (const values of periods) {
         const sql = `DELETE FROM messages WHERE ${hasEnded} AND ${erasable} RETURNING reference`;
-        const rows = await queryLong<{ reference: string }>(sql, values);
-        for (const { reference } of rows) references.push(reference);
+        for (const reference of await queryReferences(queryLong, sql, values)) references.push(reference);
       }
       // Hits from the future were left by a clock that was wrong.
       await queryLong("DELETE FROM client_hits WHERE at <= $1 OR at > $2", [nowMs - DAY_MS, nowMs + DAY_MS]);

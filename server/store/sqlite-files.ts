@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, type Stats, statSync } from "node:fs";
+import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { StoreUnavailable } from "./store.ts";
 
@@ -43,30 +43,24 @@ export async function writeNewFile(
   }
 }
 
-export interface OpenFiles {
-  /** Whether the files at their paths are still those that are open. */
-  areInPlace(): boolean;
-  /** Of the write-ahead log; `null` when it is empty. Another one after every write, of this process or another. */
-  logVersion(): string | null;
-  /** Removes what belongs to a database that is gone, and would be read with another that took its place. */
-  removeStrays(): void;
-}
-
 /**
  * To be called while the database is open: SQLite goes on writing to files that were removed or replaced, and says nothing.
  * Only asks the file system. To open one of them, and close it again, would end SQLite's locks.
  */
-export function rememberFiles(file: string): OpenFiles {
+export function rememberFiles(file: string) {
   const companions = [`${file}-wal`, `${file}-shm`];
   const opened = new Map([file, ...companions].map((path) => [path, identityOf(path)]));
   const isSame = (path: string) => identityOf(path) === opened.get(path);
   return {
+    /** Whether the files at their paths are still those that are open. */
     areInPlace: () => [...opened.keys()].every(isSame),
-    logVersion() {
-      const stats = statsOf(`${file}-wal`);
+    /** Of the write-ahead log; `null` when it is empty. Differs after every write, of this process or another. */
+    logVersion(): string | null {
+      const stats = statSync(`${file}-wal`, { throwIfNoEntry: false });
       return stats && stats.size > 0 ? `${stats.size} ${stats.mtimeMs}` : null;
     },
-    removeStrays() {
+    /** Removes what belongs to a database that is gone, and would be read with another that took its place. */
+    removeStrays(): void {
       if (isSame(file)) return;
       for (const path of companions) if (isSame(path)) rmSync(path, { force: true });
     },
@@ -80,12 +74,8 @@ export function savedFile(file: string, now: Date): string {
 }
 
 function identityOf(path: string): string | null {
-  const stats = statsOf(path);
-  return stats && `${stats.dev} ${stats.ino}`;
-}
-
-function statsOf(path: string): Stats | null {
-  return statSync(path, { throwIfNoEntry: false }) ?? null;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats ? `${stats.dev} ${stats.ino}` : null;
 }
 
 export function errorCode(error: unknown): string {

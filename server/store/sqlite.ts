@@ -16,16 +16,17 @@ import {
   likePattern,
   type NewEvent,
   type Query,
+  queryReferences,
+  serially,
   toParameter,
   toRecord,
   type Value,
 } from "./database.ts";
 import { type ColumnTypes, migrate, readSchemaVersion } from "./migrations.ts";
-import { drawReference } from "./reference.ts";
 import { createPrivateFile, errorCode, rememberFiles, savedFile, writeNewFile } from "./sqlite-files.ts";
 import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 
-export const SQLITE_DIALECT: Dialect = {
+const dialect: Dialect = {
   // One server, so its clock is the only one.
   leaseNow: (nodeNow) => nodeNow,
   lockRows: "",
@@ -35,20 +36,15 @@ export const SQLITE_DIALECT: Dialect = {
   itemsOf: (jsonArray) => `jsonb_each(${jsonArray})`,
   // LIKE ignores the case of ASCII letters only. GLOB knows classes of any letters, but takes twice as long, even where a
   // plain letter comes first: hence a pattern for each case of the first, and only for what LIKE has let through.
-  contains(text, words) {
-    const like = likePattern(words).replaceAll(/[^ -~]/gu, "_");
+  contains(text, words, place) {
+    const isLike = `(${text}) LIKE ${place(likePattern(words).replaceAll(/[^ -~]/gu, "_"))} ESCAPE '\\'`;
+    if (isAscii(words)) return isLike;
     const [first = "", ...others] = words;
     const escapeOther = (character: string) => character.replace(/[*?[]/, "[$&]");
-    const starts = isAscii(words) ? [] : new Set([first, ...casesOf(first)]);
     const rest = letterClasses(others, escapeOther);
-    return {
-      values: [like, ...[...starts].map((start) => `*${escapeOther(start)}${rest}*`)],
-      condition([like, ...globs]) {
-        const isLike = `(${text}) LIKE ${like} ESCAPE '\\'`;
-        if (globs.length === 0) return isLike;
-        return `${isLike} AND (${globs.map((glob) => `(${text}) GLOB ${glob}`).join(" OR ")})`;
-      },
-    };
+    const starts = [...new Set([first, ...casesOf(first)])];
+    const globs = starts.map((start) => `(${text}) GLOB ${place(`*${escapeOther(start)}${rest}*`)}`);
+    return `${isLike} AND (${globs.join(" OR ")})`;
   },
 };
 
@@ -56,7 +52,7 @@ export function sqliteFile(dataDir: string): string {
   return join(dataDir, "messages.db");
 }
 
-/** Tells this file's own thread from any other that loads it. */
+/** Marks the thread that runs this file. */
 const THREAD_ROLE = "sqlite";
 
 type Method = Exclude<keyof Database, "dialect" | "clientKey" | "isShared">;
@@ -68,21 +64,9 @@ interface Call {
 }
 
 /** Number 0 answers the opening, with the client key. Without a number: the database's files are gone. */
-type Reply =
-  | { id: number; result: unknown }
-  | { id: number; failure: PlainError }
-  | { lost: PlainError; isDone: boolean };
+type Reply = { id: number; result: unknown } | { id: number; failure: PlainError } | { lost: string; isDone: boolean };
 
-interface PlainError {
-  name: string;
-  message: string;
-  code?: string;
-}
-
-interface Waiting {
-  resolve(result: unknown): void;
-  reject(error: Error): void;
-}
+type PlainError = Pick<NodeJS.ErrnoException, "name" | "message" | "code">;
 
 export interface SqliteThreadOptions {
   /** Called when the thread has ended though nobody closed it: the database cannot be used until a restart. */
@@ -106,14 +90,14 @@ export async function openSqlite(dataDir: string, options: SqliteThreadOptions =
   const thread = new Worker(new URL(import.meta.url), {
     workerData: { role: THREAD_ROLE, file: sqliteFile(dataDir), savesLost: options.onLost !== undefined },
   });
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let lastId = 0;
   let isClosed = false;
   let lost: StoreLost | null = null;
 
   thread.on("message", (reply: Reply) => {
     if ("lost" in reply) {
-      lost = new StoreLost(reply.lost.message);
+      lost = new StoreLost(reply.lost);
       if (reply.isDone) options.onLost?.(lost);
       return;
     }
@@ -140,9 +124,9 @@ export async function openSqlite(dataDir: string, options: SqliteThreadOptions =
   });
 
   function answerTo<T>(id: number): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    waiting.set(id, { resolve, reject });
-    return promise;
+    const answer = Promise.withResolvers<unknown>();
+    waiting.set(id, answer);
+    return answer.promise as Promise<T>;
   }
 
   function call<T>(method: Method, args: readonly unknown[], limitMs = CALL_LIMIT_MS): Promise<T> {
@@ -160,14 +144,14 @@ export async function openSqlite(dataDir: string, options: SqliteThreadOptions =
     throw error;
   });
   return {
-    dialect: SQLITE_DIALECT,
+    dialect,
     clientKey,
     isShared: false,
     query: (sql, values) => call("query", [sql, values]),
     queryLong: (sql, values) => call("queryLong", [sql, values], LONG_CALL_LIMIT_MS),
     change: (sql, values, event) => call("change", [sql, values, event]),
     accept: (batch) => call("accept", [batch]),
-    admitAcknowledgements: (request) => call("admitAcknowledgements", [request]),
+    admitAcknowledgements: (...request) => call("admitAcknowledgements", request),
     eraseTraces: () => call("eraseTraces", [], LONG_CALL_LIMIT_MS),
     checkpoint: () => call("checkpoint", [], LONG_CALL_LIMIT_MS),
     verify: () => call("verify", []),
@@ -207,7 +191,7 @@ const UPKEEP_INTERVAL_MS = 1000;
 const CHECKPOINT_INTERVAL_MS = 60_000;
 const SAVE_INTERVAL_MS = 10_000;
 // Older ones could lose committed rows when two processes write to one database in WAL mode.
-const OLDEST_SAFE = [3, 51, 3] as const;
+const OLDEST_SAFE = "3.51.3";
 /** "BCmg": marks a file as ours. */
 const APPLICATION_ID = 0x42436d67;
 
@@ -254,7 +238,9 @@ export async function openSqliteFile(file: string, options: SqliteOptions = {}):
   createPrivateFile(file);
   const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
   const query = queryOf(db);
-  const run = serially();
+  // No statement may get into another's transaction.
+  const inTurn = serially();
+  const run = <T>(work: () => Promise<T>) => inTurn(work).catch(throwStoreError);
   const checked: Query = <Row>(sql: string, values?: readonly Value[]) =>
     query<Row>(sql, values).catch(throwStoreError);
   try {
@@ -268,23 +254,23 @@ export async function openSqliteFile(file: string, options: SqliteOptions = {}):
         return key;
       });
     });
-    const parts = { query, dialect: SQLITE_DIALECT, clientKey, drawReference: options.drawReference ?? drawReference };
+    const parts = { query, dialect, clientKey, drawReference: options.drawReference };
     const upkeep = createUpkeep(db, file, options.onLost);
-    const runOnFile = <T>(work: () => Promise<T>) => run(async () => upkeep.requireNotLost() ?? work());
+    const runOnFile = <T>(work: () => Promise<T>) =>
+      run(() => {
+        upkeep.requireNotLost();
+        return work();
+      });
     let isTicking = false;
-    const timer = setInterval(() => {
+    const timer = setInterval(async () => {
       if (isTicking) return;
       isTicking = true;
-      // What it finds, the next call is told.
-      void run(upkeep.tick)
-        .catch(() => {})
-        .then(() => {
-          isTicking = false;
-        });
-    }, UPKEEP_INTERVAL_MS);
-    timer.unref();
+      // The next call rejects with what it finds.
+      await run(upkeep.tick).catch(() => {});
+      isTicking = false;
+    }, UPKEEP_INTERVAL_MS).unref();
     return {
-      dialect: SQLITE_DIALECT,
+      dialect,
       clientKey,
       isShared: false,
       query: (sql, values) => runOnFile(() => query(sql, values)),
@@ -297,7 +283,8 @@ export async function openSqliteFile(file: string, options: SqliteOptions = {}):
           await upkeep.verify();
           return acceptances;
         }),
-      admitAcknowledgements: (request) => runOnFile(() => transaction(db, () => admitAcknowledgements(request, parts))),
+      admitAcknowledgements: (...request) =>
+        runOnFile(() => transaction(db, () => admitAcknowledgements(parts, ...request))),
       eraseTraces: () => runOnFile(() => eraseTraces(db)),
       checkpoint: () => runOnFile(async () => void checkpoint(db)),
       verify: () => run(upkeep.verify),
@@ -316,19 +303,8 @@ export async function openSqliteFile(file: string, options: SqliteOptions = {}):
   }
 }
 
-interface Upkeep {
-  /** Throws what `verify` has found. */
-  requireNotLost(): undefined;
-  /** Rejects with StoreLost when the files are gone. Then saves what they held, which is still open, if that is wanted. */
-  verify(this: void): Promise<void>;
-  /** To be called regularly: also empties the write-ahead log when nobody writes. */
-  tick(this: void): Promise<void>;
-  /** To be called before the database is closed. */
-  end(): Promise<void>;
-}
-
 /** Looks after the files of an open database. Each of its functions runs between transactions. */
-function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onLost"]): Upkeep {
+function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onLost"]) {
   const files = rememberFiles(file);
   const what = `${file} was removed or replaced while it was in use, and no message is stored any more`;
   let lost: StoreLost | null = null;
@@ -338,6 +314,7 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onL
   let logVersion: string | null = null;
   let checkpointedAtMs = performance.now();
 
+  /** Rejects with StoreLost when the files are gone. Then saves what they held, which is still open, if that is wanted. */
   async function verify(): Promise<void> {
     if (!lost && !files.areInPlace()) {
       lost = new StoreLost(`${what}; put the file back and start again`);
@@ -366,6 +343,7 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onL
     tell(lost, true);
   }
 
+  /** To be called regularly: also empties the write-ahead log when nobody writes. */
   async function tick(): Promise<void> {
     if (!db.isOpen) return;
     if (lost) {
@@ -387,19 +365,19 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onL
     }
   }
 
-  return {
-    requireNotLost() {
-      if (lost) throw lost;
-      return undefined;
-    },
-    verify,
-    tick,
-    async end() {
-      await verify().catch(() => {});
-      if (lost && onLost && !isSaved) await save(onLost);
-      if (isSaved) files.removeStrays();
-    },
-  };
+  /** To be called before the database is closed. */
+  async function end(): Promise<void> {
+    await verify().catch(() => {});
+    if (lost && onLost && !isSaved) await save(onLost);
+    if (isSaved) files.removeStrays();
+  }
+
+  /** Throws what `verify` has found. */
+  function requireNotLost(): void {
+    if (lost) throw lost;
+  }
+
+  return { requireNotLost, verify, tick, end };
 }
 
 /** Reads the schema's version without creating, upgrading or locking anything; `null` where there is no database. */
@@ -419,16 +397,6 @@ export async function readSqliteSchema(file: string): Promise<number | null> {
   }
 }
 
-/** One piece of work after the other: no statement may get into another's transaction. */
-function serially(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const result = last.then(work).catch(throwStoreError);
-    last = result.catch(() => {});
-    return result;
-  };
-}
-
 /** Statements are prepared once and kept: there are a few dozen of them. */
 function queryOf(db: DatabaseSync): Query {
   const prepared = new Map<string, StatementSync>();
@@ -444,7 +412,7 @@ function queryOf(db: DatabaseSync): Query {
 }
 
 async function change(query: Query, sql: string, values: readonly Value[], event: NewEvent): Promise<string[]> {
-  const references = (await query<{ reference: string }>(sql, values)).map(({ reference }) => reference);
+  const references = await queryReferences(query, sql, values);
   if (references.length > 0) {
     await query(
       "INSERT INTO message_events (reference, at, kind, detail) SELECT value, $2, $3, $4 FROM json_each($1)",
@@ -504,11 +472,9 @@ function installedVersion(): string {
 }
 
 function requireSafeVersion(version: string): void {
-  const parts = version.split(".").map(Number);
-  const difference = OLDEST_SAFE.map((oldest, index) => (parts[index] ?? 0) - oldest).find((part) => part !== 0) ?? 0;
-  if (difference < 0) {
+  if (version.localeCompare(OLDEST_SAFE, "en", { numeric: true }) < 0) {
     throw new StoreRefused(
-      `SQLite ${version} may lose messages; ${OLDEST_SAFE.join(".")} or newer is needed: update Node, or set DATABASE_URL`,
+      `SQLite ${version} may lose messages; ${OLDEST_SAFE} or newer is needed: update Node, or set DATABASE_URL`,
     );
   }
 }
@@ -581,10 +547,8 @@ if (parentPort && workerData?.role === THREAD_ROLE) {
   const port = parentPort;
   const reply = (message: Reply) => port.postMessage(message);
   try {
-    const onLost = workerData.savesLost
-      ? (error: StoreLost, isDone: boolean) => reply({ lost: plain(error), isDone })
-      : undefined;
-    const database = await openSqliteFile(workerData.file, { onLost });
+    const tellLost = ({ message }: StoreLost, isDone: boolean) => reply({ lost: message, isDone });
+    const database = await openSqliteFile(workerData.file, { onLost: workerData.savesLost ? tellLost : undefined });
     port.on("message", async ({ id, method, args }: Call) => {
       try {
         const run = database[method] as (...values: unknown[]) => Promise<unknown>;
@@ -604,7 +568,6 @@ if (parentPort && workerData?.role === THREAD_ROLE) {
 /** Errors lose their class between threads, so it travels by name. */
 function plain(error: unknown): PlainError {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
-  const { name, message } = error;
-  const { code } = error as NodeJS.ErrnoException;
+  const { name, message, code } = error as NodeJS.ErrnoException;
   return code === undefined ? { name, message } : { name, message, code };
 }

@@ -74,7 +74,7 @@ export interface StoredMessage extends ContactMessage {
   acknowledgement: Delivery | null;
   /** `null` unless HOOK_URL was set when it was accepted. Waits while the message is in quarantine or restricted. */
   hook: Delivery | null;
-  /** Another one after every change but those of its other deliveries. */
+  /** Differs after every change of the message; its other deliveries do not count. */
   version: string;
 }
 
@@ -139,7 +139,7 @@ export interface Claim {
   message: StoredMessage;
   /** The present one included. */
   attempts: number;
-  /** Since when it waits; another time once an operator has queued it again. */
+  /** When it was queued, or queued again by an operator. */
   queuedAt: Date;
   token: string;
 }
@@ -297,10 +297,10 @@ export interface Status {
   lastAlertAt(topic: AlertTopic): Promise<Date>;
   /** Changes `lastAlertAt` if it still is `from`; of all nodes that try, one returns true. */
   moveLastAlert(topic: AlertTopic, from: Date, to: Date): Promise<boolean>;
-  /** A server that takes messages runs, or stops. Leave a sign of it at least once a minute. */
+  /** A server that takes messages runs, or stops. `markRunning` is to be called at least once a minute. */
   markRunning(now: Date): Promise<void>;
   markStopped(now: Date): Promise<void>;
-  /** Whether any server has left a sign lately, and when the last one did or stopped; `null` if never. */
+  /** Whether any server runs, and when the last one did; `null` if none ever did. */
   websiteStatus(now: Date): Promise<{ isRunning: boolean; lastSeenAt: Date | null }>;
   /** When the last backup was finished; `null` if there was none. */
   lastBackupAt(): Promise<Date | null>;
@@ -318,14 +318,14 @@ export interface Listing {
   ): Promise<{ messages: StoredMessage[]; counts: StateCounts }>;
   /** `null` when there is no such message. */
   placeOf(reference: string, filter: MessageFilter, sort: ListSort): Promise<MessagePlace | null>;
-  /** Those with the words in their name or address, who wrote last first. */
+  /** People with the words in their name or address, the last to write first. */
   findPeople(words: string, limit: number): Promise<Correspondent[]>;
   countStates(filter: Pick<MessageFilter, "since" | "until">): Promise<StateCounts>;
   /** Oldest first. Changes made by a node of the version before are missing. */
   history(reference: string): Promise<StoredEvent[]>;
   /** By reference, oldest first; messages without notes are left out. */
   notes(references: readonly string[]): Promise<ReadonlyMap<string, readonly Note[]>>;
-  /** Another one after every change of any message, but for an attempt that has only begun. */
+  /** Differs after every change of any message, but not when an attempt begins. */
   changeToken(): Promise<string>;
   find(reference: string): Promise<StoredMessage | null>;
   /** Those of the references that a message has. */
@@ -353,10 +353,8 @@ export interface Changes {
    * queues what failed with all attempts before it, and makes what is queued due now.
    */
   act(action: Action, which: Selection, now: Date): Promise<string[]>;
-
-  /** Adds to the message's history, with which it ends; false when there is no such message. Its version stays. */
+  /** Adds to the message's history; false when there is no such message. Its version stays. */
   addNote(reference: string, text: string, author: string | null, now: Date): Promise<boolean>;
-
   /** These three change nothing when versions are given and the messages from the address have others by now. */
   rectify(
     email: string,
@@ -372,7 +370,7 @@ export interface Changes {
    * message it changes nothing.
    */
   erase(email: string, versions?: readonly string[] | undefined): Promise<string[]>;
-  /** Does what is left of an erasure that was interrupted after it began; false when there was none. */
+  /** Finishes an erasure that was interrupted; false when there was none. */
   finishErasure(): Promise<boolean>;
 }
 
