@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
-import { readCommandLine } from "../server/cli/command-line.ts";
 import { widthOf } from "../server/cli/output.ts";
 import { openStore } from "../server/store/open-store.ts";
 import type { Store } from "../server/store/store.ts";
@@ -33,9 +32,8 @@ test("explains itself without opening anything", async () => {
   const managing = ["list", "show", "retry", "release", "resend", "delete"];
   for (const name of [...managing, "export", "stats", "backup", "privacy erase", "preflight"]) {
     expect(general.out).toMatch(new RegExp(`^ {2}${name} `, "m"));
-    expect(readCommandLine([...name.split(" "), "--help"], new Date(), "npm run messages --")).toMatchObject({
-      text: expect.stringContaining(`Usage: npm run messages -- ${name}`),
-    });
+    const usage = expect.stringContaining(`Usage: npm run messages -- ${name}`);
+    expect(await runCli({ DATA_DIR: dataDir }, ...name.split(" "), "--help")).toEqual(done(usage));
   }
   expect(existsSync(dataDir)).toBe(false);
 });

@@ -52,8 +52,10 @@ export interface Command {
   summary: string;
   help(program: string): string;
   /** Checks the arguments without touching anything; the returned function does the work. Throws a UsageError. */
-  parse(args: readonly string[], now: Date, program: string): (context: CommandContext) => Promise<void>;
+  parse(args: readonly string[], now: Date, program: string): Run;
 }
+
+export type Run = (context: CommandContext) => Promise<void>;
 
 export interface Option<Value> {
   /** Stands for the value in the help, e.g. `WHEN`; a flag has none. */
@@ -96,31 +98,30 @@ const MAX_OPTIONS_IN_USAGE = 10;
 
 /** Help, usage and parsing all follow from the definition. */
 export function defineCommand<Given extends Options = Record<never, never>>(definition: Definition<Given>): Command {
-  const { name, summary, argument, options, notes, check, run } = definition;
-  const forms = Object.entries(options ?? {}).map(([option, { placeholder, help }]) => ({
+  const { name, summary, argument = "", options = {} as Given, notes, check, run } = definition;
+  const forms = Object.entries(options).map(([option, { placeholder, help }]) => ({
     form: placeholder === null ? `--${option}` : `--${option} ${placeholder}`,
     help,
   }));
   const shownForms = forms.length > MAX_OPTIONS_IN_USAGE ? ["[options]"] : forms.map(({ form }) => `[${form}]`);
-  const usage = (program: string) => [program, name, ...(argument ? [argument] : []), ...shownForms].join(" ");
-  const details = [table(forms.map(({ form, help }) => [`  ${form}`, help])), notes ? `${notes}\n` : ""];
+  const usage = (program: string) => [program, name, argument, ...shownForms].filter(Boolean).join(" ");
+  const optionTable = table(forms.map(({ form, help }) => [`  ${form}`, help]));
 
   return {
     name,
     summary,
-    help: (program) =>
-      [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.\n`, `Usage: ${usage(program)}\n`, ...details]
-        .filter((part) => part !== "")
-        .join("\n"),
+    help(program) {
+      const title = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.\n`;
+      return [title, `Usage: ${usage(program)}\n`, optionTable, notes && `${notes}\n`].filter(Boolean).join("\n");
+    },
     parse(args, now, program) {
       try {
-        const { values, positionals } = parseStrictly(args, options ?? {});
+        const { values, positionals } = parseStrictly(args, options);
         const [given = "", ...more] = positionals;
-        const surplus = more[(argument ?? "").split(" ").length - 1];
-        if (given === "" && argument && !argument.startsWith("[")) {
+        if (given === "" && /^[^[]/.test(argument)) {
           throw new UsageError(`Missing argument. Usage: ${usage(program)}`);
         }
-        const unexpected = argument ? surplus : positionals[0];
+        const unexpected = positionals[argument.split(" ").filter(Boolean).length];
         if (unexpected !== undefined) throw new UsageError(`Unexpected argument "${unexpected}"`);
         const input = { argument: given, more, options: parseValues(values, options, now) };
         check?.(input);
@@ -159,12 +160,12 @@ function parseStrictly(args: readonly string[], options: Options) {
 }
 
 /** Throws one UsageError with a line for each option that is wrong. */
-function parseValues<Given extends Options>(values: object, options: Given | undefined, now: Date): Values<Given> {
+function parseValues<Given extends Options>(values: object, options: Given, now: Date): Values<Given> {
   const problems: string[] = [];
   const parsed: Partial<Record<string, unknown>> = {};
   for (const [name, text] of Object.entries(values)) {
     try {
-      parsed[name] = options?.[name]?.parse(String(text), now);
+      parsed[name] = options[name]?.parse(String(text), now);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       problems.push(`--${name}: ${error.message}`);
@@ -213,13 +214,14 @@ export function wholeNumber(help: string, highest = Number.MAX_SAFE_INTEGER): Op
 
 /** A date such as 2025-01-31 (UTC), a full time, or an age such as 7d, 12h or 30m. */
 export function when(help: string): Option<Date> {
-  return { placeholder: "WHEN", help: `${help}: a date (2025-01-31) or an age (7d, 12h)`, parse: parseWhen };
-}
-
-function parseWhen(given: string, now: Date): Date {
-  const ageMs = parseDurationMs(given);
-  if (ageMs !== undefined) return new Date(now.getTime() - ageMs);
-  const date = parseTime(given);
-  if (date === null) throw new UsageError(`"${given}" is neither a date nor an age; e.g. 2025-01-31 or 7d`);
-  return date;
+  return {
+    placeholder: "WHEN",
+    help: `${help}: a date (2025-01-31) or an age (7d, 12h)`,
+    parse(given, now) {
+      const ageMs = parseDurationMs(given);
+      const date = ageMs === undefined ? parseTime(given) : new Date(now.getTime() - ageMs);
+      if (date === null) throw new UsageError(`"${given}" is neither a date nor an age; e.g. 2025-01-31 or 7d`);
+      return date;
+    },
+  };
 }

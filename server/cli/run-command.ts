@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
+import { visible } from "../../contract/visible-text.ts";
 import { ConfigError, parseConfig, programName } from "../config.ts";
 import { readManifest } from "../manifest.ts";
 import { FilesLeft } from "../operator/actions.ts";
@@ -8,9 +9,14 @@ import { EstimateFailed } from "../operator/person.ts";
 import { openStore } from "../store/open-store.ts";
 import { sqliteFile } from "../store/sqlite.ts";
 import { type Store, StoreRefused, StoreUnavailable } from "../store/store.ts";
-import { type CommandContext, CommandFailed, UsageError } from "./command.ts";
-import { readCommandLine } from "./command-line.ts";
+import { type Command, type CommandContext, CommandFailed, type Run, UsageError } from "./command.ts";
+import { inbox } from "./inbox.ts";
+import { messageCommands } from "./messages.ts";
+import { table } from "./output.ts";
+import { preflight } from "./preflight.ts";
+import { privacyCommands } from "./privacy.ts";
 
+const COMMANDS: readonly Command[] = [...messageCommands, ...privacyCommands, inbox, preflight];
 const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
 const EXPECTED = [ConfigError, StoreRefused, StoreUnavailable, UsageError, CommandFailed, FilesLeft, EstimateFailed];
 
@@ -18,7 +24,7 @@ const EXPECTED = [ConfigError, StoreRefused, StoreUnavailable, UsageError, Comma
 const MAX_CONNECTIONS = 3;
 
 /** Where a command runs: the process of server/cli.ts, or a test's own. */
-export interface Terminal extends Pick<CommandContext, "out" | "isTerminal" | "confirm" | "untilStopped"> {
+interface Terminal extends Pick<CommandContext, "out" | "isTerminal" | "confirm" | "untilStopped"> {
   env: Readonly<Record<string, string | undefined>>;
   account?: string;
   /** Writes to standard error. */
@@ -35,12 +41,8 @@ export async function runCommand(
   let exitCode = 0;
   let store: Store | undefined;
   try {
-    const invocation = readCommandLine(args, now, program);
-    if (invocation.kind === "help") {
-      terminal.out(invocation.text);
-      return 0;
-    }
-    await invocation.run({
+    const run = readCommandLine(args, now, program);
+    await run({
       ...terminal,
       program,
       now,
@@ -64,6 +66,31 @@ export async function runCommand(
   } finally {
     await store?.close();
   }
+}
+
+/** Understands a command line without touching anything. Throws a UsageError. */
+export function readCommandLine(args: readonly string[], now: Date, program: string): Run {
+  const asksForHelp = args.some((arg) => arg === "--help" || arg === "-h") || args[0] === "help";
+  const words = args.filter((arg) => arg !== "--help" && arg !== "-h" && arg !== "help");
+  const command = COMMANDS.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
+  if (asksForHelp) return async ({ out }) => out(command?.help(program) ?? generalHelp(program));
+  if (!command) {
+    const problem = args.length === 0 ? "No command given" : `Unknown command "${visible(args.slice(0, 2).join(" "))}"`;
+    throw new UsageError(`${problem}. For a list of commands, run: ${program} --help`);
+  }
+  return command.parse(args.slice(command.name.split(" ").length), now, program);
+}
+
+function generalHelp(program: string): string {
+  return `Shows and manages the messages that visitors have sent. Uses the same settings as the server, and may be run
+while the server runs.
+
+Usage: ${program} COMMAND [options]
+
+${table(COMMANDS.map(({ name, summary }) => [`  ${name}`, summary]))}
+For the options of a command, run: ${program} COMMAND --help
+Upper and lower case make no difference in references and e-mail addresses.
+`;
 }
 
 async function openExistingStore(env: Terminal["env"]): Promise<Store> {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { readCommandLine } from "./command-line.ts";
+import { runCli } from "../../tests/support/run-cli.ts";
+import { readCommandLine } from "./run-command.ts";
 
 test.each([
   [[], /^No command given\. .*--help/],
@@ -33,10 +34,11 @@ test.each([
   );
 });
 
-test("explains a command by its own definition", () => {
-  expect(readCommandLine(["help", "privacy", "restrict"], new Date(), "npm run messages --")).toEqual({
-    kind: "help",
-    text: `Keep all messages from an e-mail address, but neither send nor delete them.
+test("explains a command by its own definition", async () => {
+  expect(await runCli({}, "help", "privacy", "restrict")).toEqual({
+    code: 0,
+    err: "",
+    out: `Keep all messages from an e-mail address, but neither send nor delete them.
 
 Usage: npm run messages -- privacy restrict EMAIL [--lift]
 
