@@ -5,7 +5,7 @@ import { type Action, MAX_NOTE_LENGTH } from "../../contract/inbox.ts";
 import { EVENT_NAME, eventDetail } from "../../contract/message-history.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
-import { actOn, actOnAll, refusalOf, retryQueued, stateOf } from "../operator/actions.ts";
+import { actOn, actOnAll, isBarredByRestriction, refusalOf, retryQueued, stateOf } from "../operator/actions.ts";
 import {
   cellText,
   exportMessages,
@@ -16,7 +16,7 @@ import {
   visibleJson,
 } from "../operator/export.ts";
 import { readHistory } from "../operator/messages.ts";
-import { countPeriod } from "../operator/statistics.ts";
+import { countDeliveries, countPeriod } from "../operator/statistics.ts";
 import { keptUntil } from "../store/retention.ts";
 import {
   type MessageState,
@@ -78,8 +78,9 @@ function messageTable(messages: readonly StoredMessage[], now: Date): string {
   const fromWidth = hasErrors ? 30 : 40;
   const heading = ["STATE", ...(hasHook ? ["HOOK"] : []), "AGE", "REFERENCE", "FROM", "MESSAGE"];
   const rows = messages.map((message) => {
-    const states = hasHook ? [stateOf(message), message.hook?.state ?? ""] : [stateOf(message)];
-    const row = [...states, ageOf(message.acceptedAt, now), message.reference, sender(message, fromWidth)];
+    const hook = hasHook ? [message.hook?.state ?? ""] : [];
+    const age = ageOf(message.acceptedAt, now);
+    const row = [stateOf(message), ...hook, age, message.reference, sender(message, fromWidth)];
     const text = excerpt(message.message);
     return hasErrors
       ? [...row, cut(text, 18), String(message.attempts), excerpt(message.lastError ?? "")]
@@ -110,8 +111,7 @@ const show = defineCommand({
     const store = await openStore();
     const message = await requireMessage(store, reference);
     if (options.json) return out(visibleJson((await messagesJson([message], store))[0]));
-    const json = messageJson(message);
-    const { message: text, footprint, notes: _, ...stored } = json;
+    const { message: text, footprint, notes: _, ...stored } = messageJson(message);
     const facts = { ...stored, keptUntil: keptUntil(message, readConfig().retention) };
     const lines = Object.entries(facts).map(([name, value]) => `${`${labelOf(name)}:`.padEnd(18)} ${shown(value)}`);
     const estimate = footprint ? `${estimateText(footprint)}\n` : "";
@@ -132,6 +132,13 @@ function estimateText(footprint: FootprintEstimate): string {
   return `Footprint estimate: ${formatTotal(footprint.totalKg)}\n${table(rows)}${notes.join("")}`;
 }
 
+/** A check of a command that is for one message, or for all that one of its options names. */
+function onlyOne(problem: string): (input: { argument: string; options: object }) => void {
+  return ({ argument, options }) => {
+    if ([argument, ...Object.values(options)].filter(Boolean).length !== 1) throw new UsageError(problem);
+  };
+}
+
 const retry = defineCommand({
   name: "retry",
   summary: "send a failed or queued message again, now; also its post to HOOK_URL and its acknowledgement",
@@ -140,11 +147,7 @@ const retry = defineCommand({
     failed: flag("retry all failed messages, instead of the one named"),
     queued: flag("make all queued messages that wait for a later attempt due within a minute"),
   },
-  check({ argument: reference, options: { failed, queued } }) {
-    if ([reference !== "", failed, queued].filter(Boolean).length !== 1) {
-      throw new UsageError("Give one REFERENCE, or --failed for all failed messages, or --queued for all that wait");
-    }
-  },
+  check: onlyOne("Give one REFERENCE, or --failed for all failed messages, or --queued for all that wait"),
   async run({ argument: reference, options: { queued } }, context) {
     if (!queued) return act("retry", reference, EVER, "queued again", context);
     const { openStore, now, out } = context;
@@ -160,11 +163,7 @@ const release = defineCommand({
     all: flag("release all messages in quarantine"),
     since: when("release all messages accepted since then"),
   },
-  check({ argument: reference, options: { all, since } }) {
-    if ([reference !== "", all, since].filter(Boolean).length !== 1) {
-      throw new UsageError("Give one REFERENCE, or --since WHEN, or --all for all messages in quarantine");
-    }
-  },
+  check: onlyOne("Give one REFERENCE, or --since WHEN, or --all for all messages in quarantine"),
   run: ({ argument: reference, options: { since = EVER } }, context) =>
     act("release", reference, since, "released", context),
 });
@@ -176,9 +175,7 @@ const resend = defineCommand({
   options: { since: when("resend all delivered messages accepted since then") },
   notes: `  The e-mail has the same Message-ID as the first time: a mailbox that still has the first one may not show it twice.
   To send a failed message, use "retry"; to send one in quarantine, use "release".`,
-  check({ argument: reference, options: { since } }) {
-    if ((reference === "") === !since) throw new UsageError("Give one REFERENCE, or --since WHEN");
-  },
+  check: onlyOne("Give one REFERENCE, or --since WHEN"),
   run: ({ argument: reference, options: { since = EVER } }, context) =>
     act("resend", reference, since, "queued again", context),
 });
@@ -194,7 +191,7 @@ const deleteMessage = defineCommand({
     const { openStore, out } = context;
     const message = await requireMessage(await openStore(), reference);
     const refusal = refusalOf("delete", message);
-    if (refusal !== null) throw refused(refusal, message, context);
+    if (refusal !== null) throw refused("delete", refusal, message, context);
     const question = `Permanently delete ${message.reference} (${message.state}) from ${sender(message, LIST_WIDTH)}?`;
     if (!(await isConfirmed(question, options.yes, context))) return out("Nothing was deleted.\n");
     const files = await actOnOne("delete", reference, context);
@@ -264,23 +261,21 @@ const stats = defineCommand({
     out(`Waiting to be delivered: ${queued}${oldest}. Failed: ${failed}.\n`);
     const hint = ` (${newlyQuarantined} not yet reported in an alert). To list them, run: ${program} list --state quarantined`;
     out(`In quarantine: ${quarantined}${quarantined > 0 ? hint : "."}\n`);
-    const { sent, skipped, failed: notSent, ...pending } = await store.countDeliveries("acknowledgement", new Date(0));
-    const waiting = pending.queued + pending.sending;
-    if (sent + skipped + notSent + waiting > 0) {
-      out(`Acknowledgements: ${sent} sent, ${skipped} skipped, ${notSent} failed, ${waiting} waiting.\n`);
+    const told = await countDeliveries("acknowledgement", store);
+    if (told) {
+      out(
+        `Acknowledgements: ${told.sent} sent, ${told.skipped} skipped, ${told.failed} failed, ${told.waiting} waiting.\n`,
+      );
     }
-    const hook = await store.countDeliveries("hook", new Date(0));
-    if (hook.sent + hook.failed + hook.queued > 0) {
-      out(`Web hook: ${hook.sent} posted, ${hook.failed} failed, ${hook.queued} waiting.\n`);
-    }
+    const hook = await countDeliveries("hook", store);
+    if (hook) out(`Web hook: ${hook.sent} posted, ${hook.failed} failed, ${hook.waiting} waiting.\n`);
     const lastBackupAt = await store.lastBackupAt();
     if (lastBackupAt) out(`Last backup: ${lastBackupAt.toISOString()} (${ageOf(lastBackupAt, now)} ago).\n`);
     out("\n");
     if (total === 0) return out(`No messages in the last ${plural(days, "day")}.\n`);
     out(`Messages per day (UTC), ${total} in total\n${bars(perDay.map(({ day, count }) => [day, count]))}\n`);
-    out(
-      `Messages per country\n${bars(perCountry.map(({ country, count }) => [visible(country) || "not given", count]))}`,
-    );
+    const countries = perCountry.map(({ country, count }) => [visible(country) || "not given", count] as const);
+    out(`Messages per country\n${bars(countries)}`);
   },
 });
 
@@ -357,14 +352,14 @@ async function actOnOne(action: Action, reference: string, context: CommandConte
   const { results, files } = await actOn(action, [{ reference }], { store, dataDir: readConfig().dataDir, now });
   const [result] = results;
   if (result?.outcome === "gone") throw noMessage(reference);
-  if (result?.outcome === "refused") throw refused(result.reason, result.message, context);
+  if (result?.outcome === "refused") throw refused(action, result.reason, result.message, context);
   return files;
 }
 
-function refused(reason: string, { reference }: StoredMessage, { program }: CommandContext): CommandFailed {
+function refused(action: Action, reason: string, message: StoredMessage, { program }: CommandContext): CommandFailed {
   // EMAIL, not the address itself: a command that is copied into a shell must not contain what a visitor wrote.
   const hint = `; to end that: ${program} privacy restrict EMAIL --lift`;
-  return new CommandFailed(reason + (reason.startsWith(`${reference} is restricted`) ? hint : ""));
+  return new CommandFailed(reason + (isBarredByRestriction(action, message) ? hint : ""));
 }
 
 /** `acceptedAt` as `Accepted at`. */

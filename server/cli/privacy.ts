@@ -1,13 +1,6 @@
 import type { ContactField } from "../../contract/contact-message.ts";
-import { isFootprintField, parseFootprint } from "../../contract/footprint.ts";
-import {
-  AMOUNTS,
-  CAR_UNITS,
-  CHOICES,
-  DISTANCES,
-  FIELD_PREFIX,
-  type FootprintField,
-} from "../../contract/footprint-fields.ts";
+import { parseFootprint } from "../../contract/footprint.ts";
+import { AMOUNTS, CAR_UNITS, CHOICES, DISTANCES, FIELD_PREFIX } from "../../contract/footprint-fields.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
 import {
@@ -16,6 +9,7 @@ import {
   type FootprintCorrection,
   type PersonChange,
   parseCorrection,
+  readPerson,
 } from "../operator/person.ts";
 import {
   type Command,
@@ -62,9 +56,12 @@ const rectify = defineCommand({
     }
   },
   async run({ argument: email, options: { footprint: none, ...options } }, context) {
-    const inputs = inputsOf(options);
-    const footprint: FootprintCorrection | undefined = none ?? (Object.keys(inputs).length > 0 ? inputs : undefined);
-    const changes = Object.fromEntries(Object.entries(options).filter(([name]) => !name.startsWith(FIELD_PREFIX)));
+    const { inputs, contact = [] } = Object.groupBy(Object.entries(options), ([name]) =>
+      name.startsWith(FIELD_PREFIX) ? "inputs" : "contact",
+    );
+    const corrected = inputs?.map(([name, value]) => [name.slice(FIELD_PREFIX.length), value]);
+    const footprint: FootprintCorrection | undefined = none ?? (corrected && Object.fromEntries(corrected));
+    const changes = Object.fromEntries(contact);
     const { messages } = await changeOrFail(email, { kind: "correct", changes, footprint }, context);
     context.out(`${plural(messages, "message")} corrected.\n`);
   },
@@ -91,13 +88,11 @@ const erase = defineCommand({
   HOOK_URL, or a PostgreSQL server's own log and archives.`,
   async run({ argument: email, options }, context) {
     const { openStore, out } = context;
-    const found = await (await openStore()).list({ email });
-    const { length: count } = found;
-    const question = `Permanently erase ${plural(count, "message")} from ${visible(email)}?`;
-    if (count > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was erased.\n");
+    const { messages: found, posted } = await readPerson(email, await openStore());
+    const question = `Permanently erase ${plural(found.length, "message")} from ${visible(email)}?`;
+    if (found.length > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was erased.\n");
     const { messages, files } = await changeOrFail(email, { kind: "erase" }, context);
     out(`${plural(messages, "message")} and ${plural(files, ".eml file")} erased.\n`);
-    const posted = found.flatMap(({ hook, reference }) => (hook?.state === "sent" ? reference : []));
     if (posted.length > 0) {
       out(`The receiver of HOOK_URL has a copy, which has to be erased there: ${posted.join(", ")}\n`);
     }
@@ -109,50 +104,42 @@ export const privacyCommands: readonly Command[] = [exportAddress, rectify, rest
 
 /** A field of the contact form, which follows the form's own rules. */
 function contactField(field: ContactField, placeholder: string, help: string): Option<string> {
-  return {
-    placeholder,
-    help,
-    parse(given) {
-      const parsed = parseCorrection({ [field]: given });
-      if (!parsed.ok) throw new UsageError(Object.values(parsed.fields).join(" "));
-      return parsed.changes[field] ?? "";
-    },
-  };
+  return checkedOption(placeholder, help, (given) => {
+    const parsed = parseCorrection({ [field]: given });
+    return parsed.ok ? { ok: true, value: parsed.changes[field] ?? "" } : parsed;
+  });
 }
 
 /** An option for each input of an estimate, which follows the estimate's own rules. */
 function footprintFields(): Readonly<Record<string, Option<string>>> {
-  const amounts = Object.entries(AMOUNTS).map(([field, { label, unit }]) => [field, "N", `${label}, ${unit} a year`]);
-  const distances = Object.entries(DISTANCES).map(([field, { label }]) => [field, "KM", label]);
-  const choices = Object.entries(CHOICES).map(([field, { label, options }]) => [
-    field,
-    "NAME",
-    `${label}: ${options.join(", ")}`,
+  const option = (field: string, placeholder: string, help: string) => [
+    `${FIELD_PREFIX}${field}`,
+    checkedOption(placeholder, help, (value) => ({ value, ...parseFootprint({ footprint: { [field]: value } }) })),
+  ];
+  return Object.fromEntries([
+    ...Object.entries(AMOUNTS).map(([field, { label, unit }]) => option(field, "N", `${label}, ${unit} a year`)),
+    option("carUnit", "UNIT", `Unit of the car's distance: ${CAR_UNITS.join(", ")}`),
+    ...Object.entries(DISTANCES).map(([field, { label }]) => option(field, "KM", label)),
+    ...Object.entries(CHOICES).map(([field, { label, options }]) =>
+      option(field, "NAME", `${label}: ${options.join(", ")}`),
+    ),
   ]);
-  const unit = ["carUnit", "UNIT", `Unit of the car's distance: ${CAR_UNITS.join(", ")}`];
-  const options = [...amounts, unit, ...distances, ...choices].map(([field = "", placeholder = "", help = ""]) => {
-    const option: Option<string> = {
-      placeholder,
-      help,
-      parse(given) {
-        const parsed = parseFootprint({ footprint: { [field]: given } });
-        if (!parsed.ok) throw new UsageError(Object.values(parsed.fields).join(" "));
-        return given;
-      },
-    };
-    return [`${FIELD_PREFIX}${field}`, option] as const;
-  });
-  return Object.fromEntries(options);
 }
 
-/** The inputs of an estimate among the options. */
-function inputsOf(options: Readonly<Record<string, string>>): Partial<Record<FootprintField, string>> {
-  const inputs: Partial<Record<FootprintField, string>> = {};
-  for (const [name, value] of Object.entries(options)) {
-    const field = name.slice(FIELD_PREFIX.length);
-    if (name.startsWith(FIELD_PREFIX) && isFootprintField(field)) inputs[field] = value;
-  }
-  return inputs;
+function checkedOption(
+  placeholder: string,
+  help: string,
+  check: (given: string) => { ok: true; value: string } | { ok: false; fields: object },
+): Option<string> {
+  return {
+    placeholder,
+    help,
+    parse(given) {
+      const checked = check(given);
+      if (!checked.ok) throw new UsageError(Object.values(checked.fields).join(" "));
+      return checked.value;
+    },
+  };
 }
 
 async function changeOrFail(email: string, change: PersonChange, context: CommandContext) {

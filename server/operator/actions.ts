@@ -58,13 +58,13 @@ export async function actOn(
 export async function actOnAll(
   action: Exclude<Action, "delete">,
   since: Date,
-  { store, now }: Pick<OperatorParts, "store" | "now">,
+  { store, now }: Omit<OperatorParts, "dataDir">,
 ): Promise<number> {
   return (await store.act(action, { since }, now)).length;
 }
 
 /** Makes whatever waits for a later attempt due within a minute, and returns the number of its messages. */
-export async function retryQueued({ store, now }: Pick<OperatorParts, "store" | "now">): Promise<number> {
+export async function retryQueued({ store, now }: Omit<OperatorParts, "dataDir">): Promise<number> {
   const references = new Set<string>();
   for (const kind of ["mail", "hook", "acknowledgement"] as const) {
     for (const reference of (await store.makeWaitingDue(kind, now, "operator")) ?? []) references.add(reference);
@@ -96,14 +96,19 @@ export function refusalsOf(message: StoredMessage): Partial<Record<Action, strin
 }
 
 function sentenceOf(action: Action, message: StoredMessage): string {
-  const { states, isRestricted, sentence } = ACTION_RULES[action];
+  const { states, sentence } = ACTION_RULES[action];
   const { reference, state } = message;
-  // What stands in the way is named, and nothing else: a restricted message may well be in the right state.
-  const isWrongState = states !== undefined && !states.includes(state);
-  if (message.isRestricted && isRestricted === false && !isWrongState) {
+  if (isBarredByRestriction(action, message)) {
     return `${reference} is restricted: its sender asked that it be kept but not used`;
   }
-  return `${reference} is ${isWrongState ? state : stateOf(message)}; ${sentence}`;
+  // What stands in the way is named, and nothing else.
+  return `${reference} is ${states?.includes(state) === false ? state : stateOf(message)}; ${sentence}`;
+}
+
+/** Whether the restriction alone is why the action does not fit. */
+export function isBarredByRestriction(action: Action, { state, isRestricted }: StoredMessage): boolean {
+  const { states, isRestricted: fitsRestricted } = ACTION_RULES[action];
+  return isRestricted && fitsRestricted === false && (states?.includes(state) ?? true);
 }
 
 export function stateOf({ state, isRestricted }: Pick<StoredMessage, "state" | "isRestricted">): string {

@@ -17,16 +17,12 @@ export class EstimateFailed extends Error {
   override readonly name = "EstimateFailed";
 }
 
-/** All messages from an address, and a version of them all together. */
-export interface PersonRecord {
-  messages: StoredMessage[];
-  version: string;
-}
-
-export async function readPerson(email: string, store: Store): Promise<PersonRecord> {
+/** All messages from an address, a version of them all together, and the references that the hook's receiver has. */
+export async function readPerson(email: string, store: Store) {
   const messages = await store.list({ email });
   const versions = messages.map(({ version }) => version).sort();
-  return { messages, version: createHash("sha256").update(versions.join("\n")).digest("base64url") };
+  const posted = messages.flatMap(({ hook, reference }) => (hook?.state === "sent" ? reference : []));
+  return { messages, version: createHash("sha256").update(versions.join("\n")).digest("base64url"), posted };
 }
 
 /** All that is stored about a person, to be handed to them. */
@@ -37,7 +33,7 @@ export async function exportPerson(email: string, store: Store, now: Date): Prom
 }
 
 /** `no-estimate`: an estimate was to be corrected, and no message has one; nothing was changed. */
-export type PersonResult =
+type PersonResult =
   | { outcome: "done"; messages: number; files: number }
   | { outcome: "changed" | "gone" }
   | { outcome: "no-estimate" };
@@ -51,7 +47,7 @@ export type PersonChange =
   | { kind: "restrict"; isRestricted: boolean }
   | { kind: "erase" };
 
-export interface PersonParts extends OperatorParts {
+interface PersonParts extends OperatorParts {
   /** Throws BuildMissing. Only called when an estimate has to be computed. */
   readElectricity(): ElectricityTable;
 }

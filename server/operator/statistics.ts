@@ -13,7 +13,7 @@ const LOW_DISK_BYTES = 500 * 1024 * 1024;
 const DELIVERY_BOUNDS_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 
 /** Of the messages accepted in the last days; days are UTC. */
-export interface PeriodCounts {
+interface PeriodCounts {
   since: Date;
   total: number;
   /** Every day of the period, oldest first. */
@@ -55,7 +55,14 @@ export function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-export interface OverviewParts {
+/** What became of all deliveries of a kind; `null` when there was none. */
+export async function countDeliveries(kind: "acknowledgement" | "hook", store: Store) {
+  const { queued, sending, ...ended } = await store.countDeliveries(kind, new Date(0));
+  const counts = { ...ended, waiting: queued + sending };
+  return Object.values(counts).some((count) => count > 0) ? counts : null;
+}
+
+interface OverviewParts {
   store: Store;
   retention: Retention;
   dataDir: string;
@@ -99,7 +106,7 @@ export async function readOverview(days: number, parts: OverviewParts): Promise<
 }
 
 /** Whether a server of the site runs, by the sign of life that it leaves in the database. */
-export async function readWebsite(store: Pick<Store, "websiteStatus">, now: Date): Promise<Overview["website"]> {
+async function readWebsite(store: Pick<Store, "websiteStatus">, now: Date): Promise<Overview["website"]> {
   const { isRunning, lastSeenAt } = await store.websiteStatus(now);
   return { isRunning, lastSeenAt: lastSeenAt?.toISOString() ?? null };
 }
