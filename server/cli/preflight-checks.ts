@@ -14,7 +14,7 @@ import { type SmtpLimits, tryToSignIn } from "../mail/smtp.ts";
 import { BuildMissing } from "../manifest.ts";
 import { failureOf, postEvent } from "../outbox/hook.ts";
 import { SCHEMA_VERSION } from "../store/migrations.ts";
-import { readSchema } from "../store/open-store.ts";
+import { readSchema, type SchemaState } from "../store/open-store.ts";
 import { StoreRefused, StoreUnavailable } from "../store/store.ts";
 import { postAlert } from "../watch/alerts.ts";
 import { CLOCK_TOLERANCE_MS, describeMachineClock } from "../watch/clock.ts";
@@ -40,60 +40,57 @@ export function fail(name: string, detail: string, remedy: string): Finding {
   return { name, state: "fail", detail, remedy };
 }
 
-/** Runs every check, in bounded time. Sends no mail, posts a ping to HOOK_URL and a test to ALERT_URL, stores nothing, and shows no secret. */
-export async function runChecks({
-  readConfig,
-  distDir,
-  resolver,
-  now,
-}: {
+/** Of an error whose message says what to do after a semicolon. */
+function failOf(name: string, message: string): Finding {
+  const [detail = "", ...remedy] = message.split("; ");
+  return fail(name, detail, remedy.join("; "));
+}
+
+type Dns = Pick<Resolver, "resolveTxt">;
+
+interface Checked {
   readConfig(): Config;
   distDir: string;
   now: Date;
-  resolver: Pick<Resolver, "resolveTxt">;
-}): Promise<Finding[]> {
-  const { config, findings } = checkSettings(readConfig);
-  // With wrong settings there is nothing else to look at.
-  if (!config) return findings;
+  resolver: Dns;
+}
+
+/**
+ * Runs every check, in bounded time. Sends no mail, posts a ping to HOOK_URL and a test to ALERT_URL, stores nothing, and
+ * shows no secret.
+ */
+export async function runChecks({ readConfig, distDir, resolver, now }: Checked): Promise<Finding[]> {
+  let config: Config;
+  try {
+    config = readConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    // With wrong settings there is nothing else to look at.
+    return error.problems.map((problem) => failOf("settings", problem));
+  }
 
   const { findings: buildFindings, build } = checkBuild(distDir, config.build);
-  const contactEmail = build?.manifest.site.contactEmail ?? "";
+  const { contactEmail = "", brand = "Website" } = build?.manifest.site ?? {};
   const mailTo = config.mailTo ?? contactEmail;
   const mailFrom = config.mailFrom ?? contactEmail;
   const homePage = build?.files.get("/")?.variants.identity.body.toString() ?? null;
 
   const groups = await Promise.all([
-    [
-      checkAddress(config.build.siteUrl),
-      checkProxy(config),
-      ...buildFindings,
-      ...(build ? checkClaims(build.manifest.claims, now) : []),
-      checkFactors(now),
-    ],
+    checkAddress(config.build.siteUrl),
+    checkProxy(config),
+    buildFindings,
+    build ? checkClaims(build.manifest.claims, now) : [],
+    checkFactors(now),
     checkDisk(config.dataDir),
     checkDatabase(config),
-    checkClock(config),
     checkSmtp(config.smtpUrl),
     checkHook(config.hook, now),
-    checkAlerts(config.alertUrl, build?.manifest.site.brand ?? "Website"),
+    checkAlerts(config.alertUrl, brand),
     build ? checkMailboxes({ mailTo, mailFrom }) : [],
     build ? checkSender(config, domainOf(mailFrom), resolver) : [],
     checkSite(config.build, homePage),
   ]);
   return groups.flat();
-}
-
-function checkSettings(readConfig: () => Config): { config: Config | null; findings: Finding[] } {
-  try {
-    return { config: readConfig(), findings: [] };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const findings = error.problems.map((problem) => {
-      const [detail = "", ...remedy] = problem.split("; ");
-      return fail("settings", detail, remedy.join("; "));
-    });
-    return { config: null, findings };
-  }
 }
 
 /** Whether visitors can reach the site at its address, over HTTPS. */
@@ -120,12 +117,14 @@ export function checkProxy({ trustProxy, rateLimits }: Pick<Config, "trustProxy"
 
 /** Whether the pages are built, with the present settings, and without placeholders. */
 export function checkBuild(distDir: string, wanted: BuildSettings): { findings: Finding[]; build: Build | null } {
-  const build = readBuild(distDir);
-  if (build instanceof BuildMissing) {
-    const [problem = "", remedy = ""] = build.message.split("; ");
-    return { findings: [fail("build", problem, remedy)], build: null };
+  let build: Build;
+  try {
+    build = loadBuild(distDir);
+  } catch (error) {
+    if (!(error instanceof BuildMissing)) throw error;
+    return { findings: [failOf("build", error.message)], build: null };
   }
-  const { settings, unset, comingSoon, site: identity } = build.manifest;
+  const { settings, unset, comingSoon, site } = build.manifest;
 
   const findings = outdatedSettings(settings, wanted).map(({ problem, remedy }) => fail("build", problem, remedy));
   if (findings.length === 0) findings.push(ok("build", `${build.files.size} files, built with the present settings`));
@@ -133,40 +132,21 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
   if (unset.length === 0) findings.push(ok("placeholders", "none is left"));
   if (comingSoon > 0)
     findings.push(ok("pages", `Coming Soon is shown by ${plural(comingSoon, "page")} of the navigation`));
-  findings.push(
-    isReservedDomain(domainOf(identity.contactEmail))
-      ? fail(
-          "contact e-mail",
-          `the pages show ${identity.contactEmail}, which is a placeholder`,
-          `set contactEmail in ${settings.siteDir}site.ts, then run: npm run build`,
-        )
-      : ok("contact e-mail", identity.contactEmail),
-  );
+  if (isReservedDomain(domainOf(site.contactEmail))) {
+    const remedy = `set contactEmail in ${settings.siteDir}site.ts, then run: npm run build`;
+    findings.push(fail("contact e-mail", `the pages show ${site.contactEmail}, which is a placeholder`, remedy));
+  } else findings.push(ok("contact e-mail", site.contactEmail));
   return { findings, build };
-}
-
-function readBuild(distDir: string): Build | BuildMissing {
-  try {
-    return loadBuild(distDir);
-  } catch (error) {
-    if (error instanceof BuildMissing) return error;
-    throw error;
-  }
 }
 
 /** Whether everything that the pages say about the environment was reviewed, and every claim has evidence that counts today. */
 export function checkClaims({ unreviewed, withoutEvidence, evidence }: ClaimsState, now: Date): Finding[] {
-  const review = "run: npm run claims -- review";
   const today = now.toISOString().slice(0, 10);
   const problems = [
-    ...(unreviewed > 0
-      ? [fail("claims", `sentences about the environment that nobody reviewed: ${unreviewed}`, review)]
-      : []),
-    ...withoutEvidence.map((text) => fail("claims", `no evidence for: ${text}`, review)),
-    ...evidence
-      .filter(({ until }) => until < today)
-      .map(({ text, until }) => fail("claims", `the evidence ended on ${until} for: ${text}`, review)),
-  ];
+    ...(unreviewed > 0 ? [`sentences about the environment that nobody reviewed: ${unreviewed}`] : []),
+    ...withoutEvidence.map((text) => `no evidence for: ${text}`),
+    ...evidence.flatMap(({ text, until }) => (until < today ? `the evidence ended on ${until} for: ${text}` : [])),
+  ].map((problem) => fail("claims", problem, "run: npm run claims -- review"));
   return problems.length > 0 ? problems : [ok("claims", `all reviewed, ${evidence.length} with evidence`)];
 }
 
@@ -213,51 +193,39 @@ async function writeAndRemove(file: string): Promise<void> {
   }
 }
 
-/** Whether the messages' database answers, and has the schema of this version. Changes nothing in it. */
-export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding> {
-  const kind = config.databaseUrl === null ? "SQLite" : "PostgreSQL";
+/**
+ * Whether the messages' database answers, and has the schema of this version; and whether this machine's clock is that of a
+ * database which servers share. Changes nothing in it.
+ */
+export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding[]> {
   try {
-    const { version, losesCommits } = await readSchema(config);
-    if (losesCommits) {
-      const remedy = "set synchronous_commit to on, or to remote_apply with a standby";
-      return fail("database", `${kind} confirms messages before they are on disk (synchronous_commit=off)`, remedy);
-    }
-    if (version === null) return ok("database", `${kind}, still empty: its tables are created at the first start`);
-    if (version === SCHEMA_VERSION) return ok("database", `${kind}, schema ${version}`);
-    return version < SCHEMA_VERSION
-      ? warn(
-          "database",
-          `${kind}, schema ${version}: will be upgraded to ${SCHEMA_VERSION} at the next start`,
-          "back it up",
-        )
-      : fail(
-          "database",
-          `${kind}, schema ${version}: written by a newer version of this program`,
-          "run that version, or restore a backup",
-        );
+    const state = await readSchema(config);
+    if (config.databaseUrl === null) return [judgeSchema("SQLite", state)];
+    return [judgeSchema("PostgreSQL", state), judgeClock(state.clockAheadMs)];
   } catch (error) {
-    if (error instanceof StoreRefused) {
-      const [detail = "", remedy = ""] = error.message.split("; ");
-      return fail("database", detail, remedy);
-    }
+    if (error instanceof StoreRefused) return [failOf("database", error.message)];
     if (!(error instanceof StoreUnavailable)) throw error;
     const remedy = config.databaseUrl === null ? "restore a backup" : "correct DATABASE_URL, or start the database";
-    return fail("database", error.message, remedy);
+    return [fail("database", error.message, remedy)];
   }
 }
 
-/** Whether this machine's clock is that of the database, which servers share. */
-export async function checkClock(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding[]> {
-  if (config.databaseUrl === null) return [];
-  try {
-    const { clockAheadMs } = await readSchema(config);
-    if (Math.abs(clockAheadMs) <= CLOCK_TOLERANCE_MS) return [ok("clock", "the same as the database's")];
-    return [warn("clock", describeMachineClock(clockAheadMs), "set it, best by a time service such as chrony")];
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    // Reported as the database's trouble.
-    return [];
+function judgeSchema(kind: string, { version, losesCommits }: SchemaState): Finding {
+  if (losesCommits) {
+    const remedy = "set synchronous_commit to on, or to remote_apply with a standby";
+    return fail("database", `${kind} confirms messages before they are on disk (synchronous_commit=off)`, remedy);
   }
+  if (version === null) return ok("database", `${kind}, still empty: its tables are created at the first start`);
+  const found = `${kind}, schema ${version}`;
+  if (version === SCHEMA_VERSION) return ok("database", found);
+  return version < SCHEMA_VERSION
+    ? warn("database", `${found}: will be upgraded to ${SCHEMA_VERSION} at the next start`, "back it up")
+    : fail("database", `${found}: written by a newer version of this program`, "run that version, or restore a backup");
+}
+
+function judgeClock(aheadMs: number): Finding {
+  if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) return ok("clock", "the same as the database's");
+  return warn("clock", describeMachineClock(aheadMs), "set it, best by a time service such as chrony");
 }
 
 const SIGN_IN_LIMITS: SmtpLimits = { connectMs: 5000, silenceMs: 5000, attemptMs: 10_000 };
@@ -289,11 +257,8 @@ export async function checkHook(hook: Config["hook"], now: Date): Promise<Findin
   const { host } = new URL(hook.url);
   const failure = failureOf(answer);
   const text = "text" in answer && answer.text !== "" ? `: ${answer.text.slice(0, 200)}` : "";
-  if (failure === null) {
-    return [
-      ok("HOOK_URL", `${host} took a signed ping${"status" in answer ? ` (status ${answer.status})` : ""}${text}`),
-    ];
-  }
+  const status = "status" in answer ? ` (status ${answer.status})` : "";
+  if (failure === null) return [ok("HOOK_URL", `${host} took a signed ping${status}${text}`)];
   const remedy = "correct HOOK_URL and HOOK_SECRET, and let the receiver take events of type ping";
   return [fail("HOOK_URL", `${host} did not take a signed ping: ${failure.message}${text}`, remedy)];
 }
@@ -327,7 +292,7 @@ export function checkMailboxes({ mailTo, mailFrom }: { mailTo: string; mailFrom:
   );
 }
 
-async function checkSender(config: Config, domain: string, resolver: Pick<Resolver, "resolveTxt">): Promise<Finding[]> {
+async function checkSender(config: Config, domain: string, resolver: Dns): Promise<Finding[]> {
   const records = await checkSenderDomain(domain, resolver);
   return [...records, ...checkAcknowledgement(config, domain, records)];
 }
@@ -357,13 +322,13 @@ export function checkAcknowledgement(
 }
 
 /** Whether other mail servers can verify that mails from this domain are ours: its SPF and DMARC records. */
-export async function checkSenderDomain(domain: string, resolver: Pick<Resolver, "resolveTxt">): Promise<Finding[]> {
+export async function checkSenderDomain(domain: string, resolver: Dns): Promise<Finding[]> {
   // A placeholder is reported as such; there is nothing to look up.
   if (isReservedDomain(domain)) return [];
   return Promise.all([checkSpf(domain, resolver), checkDmarc(domain, resolver)]);
 }
 
-async function checkSpf(domain: string, resolver: Pick<Resolver, "resolveTxt">): Promise<Finding> {
+async function checkSpf(domain: string, resolver: Dns): Promise<Finding> {
   const name = "SPF record";
   const records = await lookUp(domain, resolver);
   if (records === "no domain") return fail(name, `there is no domain ${domain}`, "correct MAIL_FROM");
@@ -376,7 +341,7 @@ async function checkSpf(domain: string, resolver: Pick<Resolver, "resolveTxt">):
 }
 
 /** A subdomain without a record of its own goes by that of the domain above it. */
-async function checkDmarc(domain: string, resolver: Pick<Resolver, "resolveTxt">): Promise<Finding> {
+async function checkDmarc(domain: string, resolver: Dns): Promise<Finding> {
   const name = "DMARC record";
   for (let parent = domain; parent.includes("."); parent = parent.slice(parent.indexOf(".") + 1)) {
     const records = await lookUp(`_dmarc.${parent}`, resolver);
@@ -396,10 +361,7 @@ function noAnswer(name: string, host: string): Finding {
   return warn(name, `could not look up ${host}: no answer from DNS`, "check the network, then run this again");
 }
 
-async function lookUp(
-  host: string,
-  resolver: Pick<Resolver, "resolveTxt">,
-): Promise<string[] | "no domain" | "no answer"> {
+async function lookUp(host: string, resolver: Dns): Promise<string[] | "no domain" | "no answer"> {
   try {
     return (await resolver.resolveTxt(host)).map((parts) => parts.join(""));
   } catch (error) {
