@@ -8,7 +8,7 @@ import { findFreePort } from "./run-server.ts";
 
 export interface PostgresConnection {
   port: number;
-  /** Gives the DATABASE_URL of an empty place for tables. */
+  /** Resolves to the DATABASE_URL of a new, empty schema. */
   createDatabase(): Promise<string>;
   /** Runs SQL as an administrator. */
   administer(sql: string): Promise<unknown[]>;

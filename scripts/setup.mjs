@@ -40,7 +40,7 @@ function machineNodeMajor() {
   return Number(versionOf("node")?.split(".")[0] ?? 0);
 }
 
-/** Returns where it is. */
+/** Returns its path. */
 function installNode() {
   const problem = "Could not install Node 24. Install Node 24 or newer yourself and run the command again.";
   const system = `${process.platform}-${process.arch}`;
@@ -57,7 +57,7 @@ function installNode() {
   return file;
 }
 
-/** To where every npm script looks first, and where whatever starts the server without npm finds Node 24 on any machine. */
+/** Where npm scripts look first, and where whatever starts the server without npm finds Node 24 on any machine. */
 function linkNode(/** @type {string | null} */ file) {
   const binDir = join(root, "node_modules", ".bin");
   const link = join(binDir, "node");

@@ -68,7 +68,7 @@ export function programName(env: Environment): string {
   return env.MESSAGES_COMMAND?.trim() || NPM_COMMAND;
 }
 
-/** What opens the inbox, by the same name. */
+/** The command that opens the inbox. */
 export function inboxCommand(program: string): string {
   return program === NPM_COMMAND ? "npm run inbox" : `${program.replace(/ messages$/, "")} inbox`;
 }
@@ -142,10 +142,7 @@ export function parseConfig(env: Environment): Config {
   return Object.freeze(config);
 }
 
-/**
- * Every port that the settings name on this machine, and those that deploy/ gives to nodes, by what has it. They belong to
- * the site even while nothing listens there.
- */
+/** Ports of this machine that belong to the site even while nothing listens there, each with what uses it. */
 export function sitePortsOf(config: Config): ReadonlyMap<number, string> {
   const ports = new Map<number, string>(NODE_PORTS.map((port) => [port, "a node in deploy/"]));
   const urls = {

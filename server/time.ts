@@ -13,7 +13,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Does the work, each time so long after its last end. `stop` resolves once no work is under way. It must not reject. */
+/** Runs work that never rejects `intervalMs` after it last ended. `stop` resolves once none is under way. */
 export function repeat(
   work: () => Promise<void>,
   intervalMs: number,

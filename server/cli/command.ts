@@ -32,7 +32,7 @@ export interface CommandContext {
   untilStopped(): Promise<void>;
   /** For a command that goes on after an error nobody expected. */
   reportDefect(error: unknown): void;
-  /** For a command that ran, but whose result is bad news. */
+  /** For a command that ran, and found something wrong. */
   setExitCode(code: number): void;
 }
 

@@ -4,8 +4,8 @@ import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { sitePortsOf } from "../config.ts";
-import { DEFAULT_PORT, InboxRefused, startInbox } from "../inbox/serve.ts";
-import { type Command, CommandFailed, defineCommand, flag, text, wholeNumber } from "./command.ts";
+import { DEFAULT_PORT, startInbox } from "../inbox/serve.ts";
+import { type Command, defineCommand, flag, text, wholeNumber } from "./command.ts";
 
 const FILES_DIR = fileURLToPath(new URL("../../dist-inbox/", import.meta.url));
 
@@ -25,22 +25,17 @@ export const inbox: Command = defineCommand({
     // Before the address is printed: whoever sees it may press Ctrl-C at once.
     const stopped = untilStopped().then(() => "stopped");
     const config = readConfig();
-    const { dataDir, databaseUrl, retention } = config;
-    const store = await openStore();
-    const databaseKind = databaseUrl === null ? "SQLite" : "PostgreSQL";
     const running = await startInbox({
-      store,
+      store: await openStore(),
       readElectricity,
-      dataDir,
-      retention,
-      databaseKind,
+      dataDir: config.dataDir,
+      retention: config.retention,
+      databaseKind: config.databaseUrl === null ? "SQLite" : "PostgreSQL",
       account: name ?? account,
       filesDir: FILES_DIR,
       port: port ?? null,
       sitePorts: sitePortsOf(config),
       onDefect: reportDefect,
-    }).catch((error: unknown) => {
-      throw error instanceof InboxRefused ? new CommandFailed(error.message) : error;
     });
     let removeLink = async () => {};
     try {
@@ -58,8 +53,8 @@ export const inbox: Command = defineCommand({
 });
 
 /**
- * By a private file that leads there: every user of the machine can read the arguments of a program. Resolves to what
- * removes the file. Without a browser nothing happens, since the address has been printed.
+ * Through a private file that redirects there, because every user of the machine can read the arguments of a program.
+ * Resolves to what removes the file. Without a browser nothing happens: the address has been printed.
  */
 async function openInBrowser(url: string): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "inbox-"));

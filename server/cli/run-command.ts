@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { visible } from "../../contract/visible-text.ts";
 import { ConfigError, parseConfig, programName } from "../config.ts";
+import { InboxRefused } from "../inbox/serve.ts";
 import { readManifest } from "../manifest.ts";
 import { FilesLeft } from "../operator/actions.ts";
 import { EstimateFailed } from "../operator/person.ts";
@@ -18,7 +19,16 @@ import { privacyCommands } from "./privacy.ts";
 
 const COMMANDS: readonly Command[] = [...messageCommands, ...privacyCommands, inbox, preflight];
 const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
-const EXPECTED = [ConfigError, StoreRefused, StoreUnavailable, UsageError, CommandFailed, FilesLeft, EstimateFailed];
+const EXPECTED = [
+  ConfigError,
+  StoreRefused,
+  StoreUnavailable,
+  UsageError,
+  CommandFailed,
+  FilesLeft,
+  EstimateFailed,
+  InboxRefused,
+];
 
 /** Of a PostgreSQL database: few, so that commands, or an inbox in which somebody searches, leave enough to the servers. */
 const MAX_CONNECTIONS = 3;

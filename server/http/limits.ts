@@ -168,7 +168,7 @@ function pipeliningLimiter({
   /** Down to somewhat below the limit, so that this is not done for each request. */
   function closeSlowest(): void {
     const nowMs = performance.now();
-    // Nobody is slow who began just now; of these, the first ones are closed first.
+    // Whoever began just now is not slow yet, and is closed last.
     const speed = ([socket, { sinceMs, readBytes }]: [Socket, Waiting]) =>
       nowMs - sinceMs < JUST_NOW_MS ? Number.MAX_VALUE : (bytesRead(socket) - readBytes) / (nowMs - sinceMs);
     const slowestFirst = [...waiting].filter(([, { count }]) => count > 0).sort((a, b) => speed(a) - speed(b));
@@ -180,7 +180,7 @@ function pipeliningLimiter({
   }
 
   return ({ socket }, response) => {
-    // An answer has its socket at once unless another is before it, so that the usual request is not even counted.
+    // Only an answer that has to wait for another has no socket yet: the usual request is not even counted.
     if (response.socket) return true;
     if (socket.destroyed) return false;
     const entry = waitingOf(socket);
@@ -222,7 +222,7 @@ function shareConnections(server: Server, maxConnections: number): void {
     if (count <= maxConnections) return;
     let most = own;
     for (const sockets of byClient.values()) if (sockets.size > most.size) most = sockets;
-    // The oldest, which may have waited for long; but of its own, or of nobody's too large share, the new one.
+    // Closes the oldest connection of another client with too large a share; where there is none, the new one.
     const isUnfair = most !== own && most.size > maxConnections * LARGE_SHARE;
     const [oldest = socket] = isUnfair ? most : [];
     oldest.destroy();

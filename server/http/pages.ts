@@ -44,7 +44,7 @@ export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8A
     }
   };
 
-  /** A page for this one visitor or moment, which nobody may keep. */
+  /** A page for one visitor or moment, which must not be cached. */
   function sendHtml(response: ServerResponse, status: number, page: ServedFile, parts: readonly Buffer[]): void {
     response.writeHead(status, {
       ...build.headers,
@@ -117,19 +117,18 @@ function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: stri
   if (range.kind === "all") {
     send(response, 200, headers, body);
   } else if (range.kind === "unsatisfiable") {
-    const place = ["content-range", `bytes */${body.length}`, "content-length", "0"];
-    send(response, 416, [...unchangedHeaders, ...place]);
+    send(response, 416, [...unchangedHeaders, "content-range", `bytes */${body.length}`, "content-length", "0"]);
   } else {
     const part = body.subarray(range.start, range.end + 1);
-    const place = ["content-range", `bytes ${range.start}-${range.end}/${body.length}`];
+    const position = ["content-range", `bytes ${range.start}-${range.end}/${body.length}`];
     const content = ["content-type", film.contentType, "content-length", String(part.length)];
-    send(response, 206, [...unchangedHeaders, ...place, ...content], part);
+    send(response, 206, [...unchangedHeaders, ...position, ...content], part);
   }
 }
 
-/** Right behind a slot's tag; of the problems also what the slot holds, which they replace. */
+/** After the tag of a slot. The problems replace what the slot holds. */
 const REFERENCE_PLACE = new RegExp(`(?<=<span id="${REFERENCE_SLOT_ID}">)`);
-/** First the attributes of the estimate's place, which are others where it is shown, then the reference's. */
+/** In the order of the page: the attributes that hide the estimate, which are replaced, and the reference. */
 const SENT_PLACES = new RegExp(`${SENT_ESTIMATE_HIDDEN}|${REFERENCE_PLACE.source}`);
 const PROBLEMS_PLACE = new RegExp(`(?<=<span ${PROBLEMS_SLOT}="">)[^<]*`);
 
@@ -163,14 +162,14 @@ function withResult(
   const problems = readProblems(parameters, clientKey);
   if (!sent) return problems ? fill(slots.problems, problems) : null;
   const { reference, estimate } = sent;
-  const words = estimate
+  const received = estimate
     ? ` We received your estimate too: ${formatTotal(estimate.totalKg)}. <a href="#${SENT_ESTIMATE_ID}">See and print it</a>.`
     : "";
   const report = estimate
     ? SENT_ESTIMATE_SHOWN +
       reportHtml({ ...estimate, countryName: countryName(estimate.country), reference }, electricity)
     : SENT_ESTIMATE_HIDDEN;
-  return fill(slots.sent, report, `Your reference is <b>${reference}</b>.${words}`);
+  return fill(slots.sent, report, `Your reference is <b>${reference}</b>.${received}`);
 }
 
 function sendText(response: ServerResponse, status: number, text: string, headers: Build["headers"]): void {

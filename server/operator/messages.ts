@@ -21,8 +21,8 @@ const TAB_FILTERS: Readonly<Record<Tab, TabCondition>> = {
 };
 
 /**
- * The messages after the cursor, newest first, which keeps CURSOR_PATTERN. Going on from cursor to cursor gives every message that was there at the beginning once,
- * whatever arrives meanwhile.
+ * The messages after the cursor, which has to match CURSOR_PATTERN, newest first. From cursor to cursor, every message that
+ * was there at the beginning comes once, whatever arrives meanwhile.
  */
 export async function readPage(
   { tab = "all", ...filter }: TabFilter,
@@ -84,7 +84,7 @@ export function parseTime(text: string): Date | null {
   return text.length === 10 && !time.toISOString().startsWith(text) ? null : time;
 }
 
-/** Begins with how it came in, and has its present state even where a node of the version before reached it. */
+/** Begins with the acceptance, and has the present state even if a node of the version before did not write it down. */
 export async function readHistory(message: StoredMessage, store: Pick<Store, "history">): Promise<StoredEvent[]> {
   const { state, quarantineReason, acceptedAt } = message;
   const events = await store.history(message.reference);

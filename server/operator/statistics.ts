@@ -78,7 +78,7 @@ export async function readOverview(days: number, parts: OverviewParts): Promise<
     store.countUnseen(),
     store.queueTrouble(now),
     store.deliveryTimes(since, DELIVERY_BOUNDS_MS),
-    readWebsite(store, now),
+    store.websiteStatus(now),
     readEndingSoon(retention, store, now),
     store.lastBackupAt(),
     store.ping().then(() => null, problemOf),
@@ -91,7 +91,7 @@ export async function readOverview(days: number, parts: OverviewParts): Promise<
     quarantined: { count: depth.quarantined, unseen },
     waiting: { count: depth.queued, oldestAt: depth.oldestQueuedAt?.toISOString() ?? null },
     queue: queueHealth(trouble, now),
-    website,
+    website: { ...website, lastSeenAt: website.lastSeenAt?.toISOString() ?? null },
     endingSoon,
     lastBackupAt: lastBackupAt?.toISOString() ?? null,
     database: { kind: databaseKind, problem },
@@ -105,13 +105,7 @@ export async function readOverview(days: number, parts: OverviewParts): Promise<
   };
 }
 
-/** Whether a server of the site runs, by the sign of life that it leaves in the database. */
-async function readWebsite(store: Pick<Store, "websiteStatus">, now: Date): Promise<Overview["website"]> {
-  const { isRunning, lastSeenAt } = await store.websiteStatus(now);
-  return { isRunning, lastSeenAt: lastSeenAt?.toISOString() ?? null };
-}
-
-/** What nobody has answered and RETENTION soon ends. */
+/** Unanswered messages that RETENTION will soon erase. */
 async function readEndingSoon(
   retention: Retention,
   store: Pick<Store, "findUnanswered">,

@@ -97,8 +97,8 @@ const STORE_DOWN_MS = 60_000;
 /**
  * Alerts the operator when messages are not delivered, when some are held back, before some are erased that nobody has
  * answered, when backups fail, and when a clock is wrong: one line in the log and one post, at most one an hour on each
- * topic, for all nodes of one database together, also across restarts. A post that fails is retried at the next check. Delivery never waits for
- * any of this, and alerts are sent even when the store cannot be read or written.
+ * topic, for all nodes of one database together, also across restarts. A post that fails is retried at the next check.
+ * Delivery never waits for any of this, and alerts are sent even when the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions): Alerts {
   const { store, outbox, brand, alertUrl, log, clock = systemClock, postTimeoutMs = 10_000 } = options;
@@ -163,7 +163,7 @@ export function startAlerts(options: AlertOptions): Alerts {
     if (isTried) isDeliveryStuck = delaysMessages;
   }
 
-  /** Of the kinds that the alert tells of. Taken before it is sent, so that a later failure is not taken for reported. */
+  /** Those that the alert reports. Read before it is sent, so that no later failure is marked as reported. */
   async function unreportedFailures(troubles: readonly DeliveryTrouble[]): Promise<["mail" | "hook", number[]][]> {
     const failures: ["mail" | "hook", number[]][] = [];
     for (const [kind, trouble] of [["mail", "failed"] as const, ["hook", "hook-failed"] as const]) {
@@ -370,7 +370,7 @@ function oldestAgeMs(kind: KindDepth, now: Date): number {
   return kind.oldestQueuedAt ? Math.max(0, now.getTime() - kind.oldestQueuedAt.getTime()) : 0;
 }
 
-/** Something of the far future was noted before the clock was set back: it is ignored. */
+/** A time in the far future was noted before the clock was set back, and does not count. */
 function isWithin(intervalMs: number, at: Date | undefined, now: Date): boolean {
   return at !== undefined && Math.abs(now.getTime() - at.getTime()) < intervalMs;
 }

@@ -4,8 +4,8 @@ import { type Clock, repeat, systemClock } from "../time.ts";
 const INTERVAL_MS = 60_000;
 
 /**
- * Leaves a sign of life in the database, now and then once a minute until stopped, so that the operator's commands can
- * tell that the website runs. A stop is a sign too. A database that cannot be written is reported by the alerts.
+ * Leaves a sign of life in the database at once and every minute until stopped, so that the operator's commands can tell
+ * that the website runs. A stop is a sign too. A database that cannot be written is reported by the alerts.
  */
 export function startHeartbeat(
   store: Pick<Store, "markRunning" | "markStopped">,
