@@ -47,14 +47,11 @@ export async function weighSite(
     ...rendered.pages.map(weigh),
   ]);
   const weighed = [...pages, comingSoon, failure];
-  const tooHeavy = weighed.flatMap(({ page: { name, file }, carbon }) =>
-    pagesTooHeavy([carbon]).map((problem) => ({
-      file: file ?? `page ${name}`,
-      line: 1,
-      message: `${problem} Make it lighter; docs/carbon.md says why.`,
-    })),
-  );
-  if (tooHeavy.length > 0) throw problemsError(tooHeavy);
+  const problems = weighed.flatMap(({ page: { name, file }, carbon }) => {
+    const message = tooHeavy(carbon);
+    return message === null ? [] : { file: file ?? `page ${name}`, line: 1, message };
+  });
+  if (problems.length > 0) throw problemsError(problems);
   return {
     ...rendered,
     pages: pages.map(({ page }) => page),
@@ -113,20 +110,18 @@ export function carbonOf(page: string, files: readonly FetchedFile[]): PageCarbo
   return { page, bytes, grams, gramsWithoutFilm, rating, files };
 }
 
-/** One sentence for each page that is heavier than this site allows itself. */
-export function pagesTooHeavy(pages: readonly PageCarbon[]): string[] {
-  return pages.flatMap(({ page, grams, rating, files }) => {
-    const hasFilm = files.some(({ kind }) => kind === "film");
-    if (rating === "A+" || (hasFilm && rating === "A")) return [];
-    const limit = hasFilm ? "A, 0.079 g" : "A+, 0.040 g";
-    const heaviest = files.toSorted((a, b) => b.bytes - a.bytes).slice(0, 3);
-    return `${page} emits ${grams.toFixed(3)} g CO2e a view (rating ${rating}), and may emit at most ${limit}. Its heaviest files: ${heaviest
-      .map(({ url, bytes }) => `${url} ${Math.round(bytes / 1000)} KB`)
-      .join(", ")}.`;
-  });
+/** What is wrong with a page that is heavier than this site allows itself; `null` if it is not. */
+export function tooHeavy({ page, grams, rating, files }: PageCarbon): string | null {
+  const hasFilm = files.some(({ kind }) => kind === "film");
+  if (rating === "A+" || (hasFilm && rating === "A")) return null;
+  const limit = hasFilm ? "A, 0.079 g" : "A+, 0.040 g";
+  const heaviest = files.toSorted((a, b) => b.bytes - a.bytes).slice(0, 3);
+  const sizes = heaviest.map(({ url, bytes }) => `${url} ${Math.round(bytes / 1000)} KB`).join(", ");
+  return `${page} emits ${grams.toFixed(3)} g CO2e a view (rating ${rating}), and may emit at most ${limit}. Its heaviest files: ${sizes}. Make it lighter; docs/carbon.md says why.`;
 }
 
 export function carbonJson(pages: readonly PageCarbon[]): string {
+  const round = (grams: number) => Number(grams.toFixed(4));
   const rounded = pages.map(({ page, bytes, grams, gramsWithoutFilm, rating }) => ({
     page,
     bytes,
@@ -157,8 +152,4 @@ export function carbonText(siteUrl: string, explanationPath: string, builtAt: Da
     "services = []",
     "",
   ].join("\n");
-}
-
-function round(grams: number): number {
-  return Number(grams.toFixed(4));
 }

@@ -1,8 +1,8 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
 import type { SiteSettings } from "../app/site.ts";
 import { type FilePath, findPathProblems, type Problem } from "./page-files.ts";
+import { sourceFiles } from "./site-dir.ts";
 
 export interface LinkTargets {
   siteUrl: string;
@@ -33,13 +33,13 @@ export async function findBrokenLinks(rendered: RenderedSite, targets: LinkTarge
 }
 
 /** Says what is wrong with a link and how to correct it; `null` if nothing is. */
-function linkJudge({ pages, comingSoon, site, siteDir }: RenderedSite, { siteUrl, filePaths, refused }: LinkTargets) {
+function linkJudge(rendered: RenderedSite, { siteUrl, filePaths, refused }: LinkTargets) {
+  const { pages, comingSoon, siteDir } = rendered;
   const pathsOf = (some: readonly RenderedPage[]) =>
     new Map(some.flatMap((page) => page.paths.map((path) => [path, page] as const)));
   const ownPages = pathsOf(pages.filter(({ file }) => file === null));
   const written = pathsOf(pages.filter(({ file }) => file !== null));
-  // Pages that the site's own navigation announces: they show Coming Soon until somebody writes them.
-  const announced = new Set(hrefsOf(site).map(pathOf));
+  const announced = new Set(announcedPaths(rendered));
   const others = new Set([...filePaths, ...refused.map(({ path }) => path)]);
   const known = [...ownPages.keys(), ...written.keys(), ...announced, ...filePaths];
 
@@ -122,14 +122,8 @@ async function findInSources(
 ): Promise<{ file: string; line: number }[]> {
   const own = file === null ? [] : await linesWith(href, [file]);
   if (own.length > 0) return own;
-  const found = await linesWith(href, await sourceFiles(siteDir));
+  const found = await linesWith(href, sourceFiles(siteDir));
   return found.length > 0 ? found : [{ file: file ?? `page ${name}`, line: 1 }];
-}
-
-async function sourceFiles(siteDir: string): Promise<string[]> {
-  const names = await readdir("app", { recursive: true });
-  const sources = names.filter((name) => /\.(tsx?|mdx)$/.test(name) && !/\.test\.|^pages\b|^site\.ts$/.test(name));
-  return [...sources.map((name) => join("app", name)), `${siteDir}site.ts`, "docs/carbon.md", "docs/footprint.md"];
 }
 
 async function linesWith(href: string, files: readonly string[]): Promise<{ file: string; line: number }[]> {

@@ -3,14 +3,22 @@ import { compile } from "@mdx-js/mdx";
 import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
 import type { Plugin } from "vite";
+import type { Section } from "../app/components/contents.tsx";
 
-/** The part of Markdown's syntax tree that is used here. */
+/** A node of MDX's syntax tree, with what is read of it here. */
 export interface Node {
   type: string;
   depth?: number;
   value?: string;
   children?: Node[];
   data?: unknown;
+  position?: { start: { line: number } };
+  url?: string;
+  alt?: string | null;
+  title?: string | null;
+  identifier?: string;
+  name?: string | null;
+  attributes?: { type: string; name?: string; value?: unknown }[];
 }
 
 const POLICIES = resolve("app/policies") + sep;
@@ -30,7 +38,7 @@ export function markdownTexts(): Plugin {
 
 /** The text as a component, and `sections`, so that a table of contents cannot differ from the text. */
 export async function compileText(value: string, path: string, areNumbered: boolean): Promise<string> {
-  const sections: { id: string; title: string }[] = [];
+  const sections: Section[] = [];
   const addIds = () => (root: Node) => {
     for (const heading of root.children ?? []) {
       if (heading.type !== "heading" || heading.depth !== 2) continue;

@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { inspect } from "node:util";
 import { compile } from "@mdx-js/mdx";
+import type { Section } from "../app/components/contents.tsx";
 import { TECHNICAL_PATH } from "../contract/build-manifest.ts";
 import { headingId, type Node, tables, textOf } from "./markdown.ts";
 import { type ResizedPicture, resizePicture } from "./pictures.ts";
@@ -24,10 +25,14 @@ export function refusal(message: string): Error {
   return Object.assign(new Error(message), { [inspect.custom]: () => message });
 }
 
-/** A page that somebody wrote as a file: `app/pages/articles/first.mdx` is `/articles/first`. */
-export interface PageFile {
+/** `app/pages/articles/first.mdx` is `/articles/first`. */
+export interface FilePath {
   file: string;
   path: string;
+}
+
+/** A page that somebody wrote as a file. */
+export interface PageFile extends FilePath {
   title: string;
   description: string;
   /** A JavaScript module: its default export is the text, `page` describes it as app/screens/page.tsx reads it. */
@@ -40,11 +45,6 @@ export interface PageFiles {
   /** The paths of all files, also of those with a problem. */
   paths: readonly FilePath[];
   problems: readonly Problem[];
-}
-
-export interface FilePath {
-  file: string;
-  path: string;
 }
 
 /** Reads and compiles every page in the folder and below it. A folder that does not exist has no pages. */
@@ -68,10 +68,10 @@ export async function readPageFiles(dir: string): Promise<PageFiles> {
     .map((name) => ({ file: join(dir, name), path: pathOf(name) }))
     .toSorted((a, b) => a.path.localeCompare(b.path, "en"));
   const pages: PageFile[] = [];
-  for (const { file, path } of paths) {
-    const report = (line: number, message: string) => problems.push({ file: shown(file), line, message });
+  for (const place of paths) {
+    const report = (line: number, message: string) => problems.push({ file: shown(place.file), line, message });
     const found = problems.length;
-    const page = await compilePage({ dir, file, path, text: await readFile(file, "utf8"), report });
+    const page = await compilePage(dir, place, report);
     if (page && problems.length === found) pages.push(page);
   }
   return { pages, paths: paths.map(({ file, path }) => ({ file: shown(file), path })), problems };
@@ -124,53 +124,39 @@ export function findPathProblems(files: readonly FilePath[], specifiedPaths: rea
   });
 }
 
-interface PageText {
-  dir: string;
-  file: string;
-  path: string;
-  text: string;
-  report: Report;
-}
-
 type Report = (line: number, message: string) => void;
 
-async function compilePage({ dir, file, path, text, report }: PageText): Promise<PageFile | null> {
-  const { title, description, body } = parseFrontMatter(text, report);
-  const sections: { id: string; title: string }[] = [];
+async function compilePage(dir: string, { file, path }: FilePath, report: Report): Promise<PageFile | null> {
+  const { title, description, body } = parseFrontMatter(await readFile(file, "utf8"), report);
+  const sections: Section[] = [];
   const pictures: PictureUse[] = [];
   let code: string;
   try {
-    const remarkPlugins = [tables, () => readText({ title, sections, pictures, report })];
+    const remarkPlugins = [tables, () => readText(title, sections, pictures, report)];
     // Cells are aligned by a class: the site's policy refuses style attributes.
-    code = String(
-      await compile(
-        { value: body, path: file },
-        { remarkPlugins, tableCellAlignToStyle: false, jsxImportSource: resolve("app") },
-      ),
-    );
+    const options = { remarkPlugins, tableCellAlignToStyle: false, jsxImportSource: resolve("app") };
+    code = String(await compile({ value: body, path: file }, options));
   } catch (error) {
     report(...explainSyntaxError(error));
     return null;
   }
   const resized = await Promise.all(pictures.map((picture) => preparePicture(dir, file, picture, report)));
   const page = { file: shown(file), path, title, description, sections };
-  code += exportPage(
-    page,
-    resized.filter((one) => one !== null),
-  );
-  return { ...page, file, code };
+  return { ...page, file, code: code + exportPage(page, resized) };
 }
 
 /** The module's part that MDX does not write. A picture's URL is only known to Vite, so it is imported. */
-function exportPage(page: object, pictures: readonly ResizedPicture[]): string {
+function exportPage(page: object, pictures: readonly (ResizedPicture | null)[]): string {
   const imports: string[] = [];
-  const described = pictures.map(({ width, height, sources }) => {
-    const urls = sources.map((source) => {
-      imports.push(`import _picture${imports.length} from ${JSON.stringify(`${resolve(source.file)}?url`)};`);
-      return `{ url: _picture${imports.length - 1}, width: ${source.width} }`;
+  const described = pictures
+    .filter((picture) => picture !== null)
+    .map(({ width, height, sources }) => {
+      const urls = sources.map((source) => {
+        imports.push(`import _picture${imports.length} from ${JSON.stringify(`${resolve(source.file)}?url`)};`);
+        return `{ url: _picture${imports.length - 1}, width: ${source.width} }`;
+      });
+      return `{ width: ${width}, height: ${height}, sources: [${urls}] }`;
     });
-    return `{ width: ${width}, height: ${height}, sources: [${urls}] }`;
-  });
   return `\n${imports.join("\n")}\nexport const page = { ...${JSON.stringify(page)}, pictures: [${described}] };\n`;
 }
 
@@ -230,29 +216,10 @@ function explainSyntaxError(error: unknown): [line: number, message: string] {
   return [line ?? 1, `${reason}. "<" and "{" start code: write \\< and \\{ to show them, and close every <element>.`];
 }
 
-/** A node of MDX's syntax tree, with what is read of it here. */
-interface MdxNode extends Node {
-  children?: MdxNode[];
-  position?: { start: { line: number } };
-  url?: string;
-  alt?: string | null;
-  title?: string | null;
-  identifier?: string;
-  name?: string | null;
-  attributes?: { type: string; name?: string; value?: unknown }[];
-}
-
 interface PictureUse {
   /** As the text names it. */
   source: string;
   line: number;
-}
-
-interface TextParts {
-  title: string;
-  sections: { id: string; title: string }[];
-  pictures: PictureUse[];
-  report: Report;
 }
 
 /** HTML elements for what Markdown has no sign for, and the one component that app/screens/page.tsx has for pages. */
@@ -265,8 +232,8 @@ const ELEMENTS =
  * A remark plugin. A page is text, so that everybody can write one and all of it can be checked before it is rendered:
  * code and what the site's policy would refuse are reported. Headings get ids, pictures their number.
  */
-function readText({ title, sections, pictures, report }: TextParts) {
-  return (root: MdxNode): void => {
+function readText(title: string, sections: Section[], pictures: PictureUse[], report: Report) {
+  return (root: Node): void => {
     const definitions = new Map(
       nodesOf(root).flatMap(({ type, identifier, url = "" }) =>
         type === "definition" && identifier ? [[identifier, url] as const] : [],
@@ -275,7 +242,7 @@ function readText({ title, sections, pictures, report }: TextParts) {
     const ids = new Set(["main", "menu", "contents-title"]);
     let heading = { depth: 1, words: title };
 
-    const visit = (node: MdxNode): void => {
+    const visit = (node: Node): void => {
       const line = node.position?.start.line ?? 1;
       if (node.type.startsWith("mdxJsx")) checkElement(node, line, report);
       if (node.name === "img" || node.type === "imageReference") becomeImage(node, definitions);
@@ -312,20 +279,20 @@ function readText({ title, sections, pictures, report }: TextParts) {
   };
 }
 
-function isLink({ type, name }: MdxNode): boolean {
+function isLink({ type, name }: Node): boolean {
   return type === "link" || type === "linkReference" || name === "a" || name === "ContactEmail";
 }
 
 /** A heading links to itself, so that a reader can share that place. */
-function linkTo(url: string, children: MdxNode[]): MdxNode {
+function linkTo(url: string, children: Node[]): Node {
   return { type: "link", url, children, data: { hProperties: { className: "anchor" } } };
 }
 
-function nodesOf(node: MdxNode): MdxNode[] {
+function nodesOf(node: Node): Node[] {
   return [node, ...(node.children ?? []).flatMap(nodesOf)];
 }
 
-function checkElement({ name, attributes = [] }: MdxNode, line: number, report: Report): void {
+function checkElement({ name, attributes = [] }: Node, line: number, report: Report): void {
   if (!ELEMENTS.includes(name ?? "")) {
     const known = ELEMENTS.join(", ");
     report(
@@ -348,7 +315,7 @@ function checkElement({ name, attributes = [] }: MdxNode, line: number, report: 
 const DECORATIVE = { isDecorative: true };
 
 /** `<img>` and `![text][name]` are then treated as `![text](file)` is. Only `<img alt="">` says that a picture is decorative. */
-function becomeImage(node: MdxNode, definitions: ReadonlyMap<string, string>): void {
+function becomeImage(node: Node, definitions: ReadonlyMap<string, string>): void {
   const attribute = (wanted: string) => {
     const value = node.attributes?.find(({ name }) => name === wanted)?.value;
     return typeof value === "string" ? value : undefined;
@@ -367,12 +334,12 @@ function becomeImage(node: MdxNode, definitions: ReadonlyMap<string, string>): v
   node.children = [];
 }
 
-function isDecorative(node: MdxNode): boolean {
+function isDecorative(node: Node): boolean {
   return node.data === DECORATIVE;
 }
 
 /** A picture in a paragraph of its own needs no paragraph. One among words has no caption. */
-function unwrapPicture(node: MdxNode): MdxNode {
+function unwrapPicture(node: Node): Node {
   if (node.type !== "paragraph") return node;
   const [only, ...others] = node.children ?? [];
   if (only?.type === "image" && others.length === 0) return only;

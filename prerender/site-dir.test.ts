@@ -1,14 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createServer, isRunnableDevEnvironment } from "vite";
+import { createServer } from "vite";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { site } from "../app/site.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import config from "../vite.config.ts";
 import { settingsProblems, siteDirProblems } from "./site-dir.ts";
-
-type Renderer = typeof import("../app/render.tsx");
+import { loadRenderer } from "./site-plugin.ts";
 
 test("a folder outside the project replaces settings and pages; what its settings lack has the default", async () => {
   const folder = await makeScratchFolder();
@@ -25,9 +24,7 @@ test("a folder outside the project replaces settings and pages; what its setting
     server: { middlewareMode: true, ws: false, watch: null },
   });
   onTestFinished(() => server.close());
-  const { ssr } = server.environments;
-  if (!isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
-  const renderer = await ssr.runner.import<Renderer>("/app/render.tsx");
+  const renderer = await loadRenderer(server);
   expect(renderer.site).toEqual({ ...site, ...own, policyFacts: { ...site.policyFacts, companyNumber: "123" } });
   const { settings } = parseBuildSettings(process.env);
   const scripts = { film: { url: "/film.js" }, contact: { url: "/contact.js" } };

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, globSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Plugin } from "vite";
 import { site as defaults } from "../app/site.ts";
@@ -13,6 +13,13 @@ const MERGED_SETTINGS = "\0site-settings";
 export function siteFolder(siteDir: string): string {
   const folder = resolve(siteDir);
   return existsSync(folder) ? realpathSync(folder) : folder;
+}
+
+/** Where the words and links of the site are written, besides the pages from files. */
+export function sourceFiles(siteDir: string): string[] {
+  const files = globSync(["app/**/*.{ts,tsx,mdx}", "contract/footprint*.ts", "docs/{carbon,footprint}.md"]);
+  const isOther = (file: string) => /\.test\.|^app\/(pages\/|site\.ts$)/.test(file);
+  return [...files.filter((file) => !isOther(file)), `${siteDir}site.ts`].sort();
 }
 
 /** Why a build cannot begin; empty when it can. */

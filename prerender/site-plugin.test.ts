@@ -2,17 +2,16 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { relative } from "node:path";
-import { createServer, isRunnableDevEnvironment, resolveConfig, type ViteDevServer } from "vite";
+import { createServer, resolveConfig, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { RenderContext } from "../app/screen.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { SOURCES } from "../tests/support/build-if-stale.ts";
 import config from "../vite.config.ts";
 import { drawIcons } from "./pictures.ts";
+import { loadRenderer } from "./site-plugin.ts";
 
 vi.mock("./pictures.ts", { spy: true });
-
-type Renderer = typeof import("../app/render.tsx");
 
 let server: ViteDevServer;
 beforeAll(async () => {
@@ -27,9 +26,7 @@ afterAll(() => server.close());
 
 /** The page, built with these variables. */
 async function privacyPolicy(env: Record<string, string>): Promise<string> {
-  const { ssr } = server.environments;
-  if (!isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
-  const { renderPath } = await ssr.runner.import<Renderer>("/app/render.tsx");
+  const { renderPath } = await loadRenderer(server);
   const { settings } = parseBuildSettings(env);
   const scripts: RenderContext["scripts"] = { film: { url: "/film.js" }, contact: { url: "/contact.js" } };
   return renderPath("/privacy", {

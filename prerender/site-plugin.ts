@@ -27,17 +27,11 @@ function postBanner({ name }: { name: string }): string {
   return name === "contact" ? "//# allFunctionsCalledOnLoad" : "";
 }
 
-interface SiteFolders {
-  /** Of the `.mdx` files that are pages. */
-  pagesDir?: string;
-  outDir?: string;
-}
-
 /**
  * Turns the React components of `app/` into static pages: at build time into `dist/`, and in development on every
- * request. Nothing outside this folder knows how pages are rendered.
+ * request. `pagesDir` has the `.mdx` files that are pages.
  */
-export function prerender({ pagesDir, outDir = "dist" }: SiteFolders = {}): PluginOption[] {
+export function prerender({ pagesDir, outDir = "dist" }: { pagesDir?: string; outDir?: string } = {}): PluginOption[] {
   return [markdownTexts(), companySettings(), sitePlugin(outDir, pagesDir)];
 }
 
@@ -57,7 +51,10 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
     config({ server }, { mode }) {
       const parsed = parseBuildSettings(process.env);
       const problems = [...parsed.problems, ...siteDirProblems(parsed.settings.siteDir)];
-      if (problems.length > 0) stop(problems);
+      if (problems.length > 0) {
+        console.error(problems.join("\n"));
+        process.exit(1);
+      }
       settings = parsed.settings;
       pagesDir = otherPagesDir ? resolve(otherPagesDir) : join(siteFolder(settings.siteDir), "pages");
       // Without them for scripts/dev.ts, when a page of the folder is refused.
@@ -94,9 +91,7 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
         },
         builder: {
           buildApp: (builder) =>
-            replaceWhenBuilt(outDir, draftDir, async () =>
-              buildSite(builder, { settings, outDir: draftDir, pageFiles: await readPages() }),
-            ),
+            replaceWhenBuilt(outDir, draftDir, async () => buildSite(builder, settings, await readPages(), draftDir)),
         },
       };
     },
@@ -112,7 +107,7 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
 
     configureServer(server) {
       server.watcher.add(pagesDir);
-      return () => serveDev(server, renderContext(settings, devScripts()), readPages);
+      return () => serveDev(server, settings, readPages);
     },
 
     // Pages have no script that could replace a part of them, so they reload when a file changes that they are made of.
@@ -136,13 +131,7 @@ function listPages(files: readonly string[]): string {
   return `${imports.join("\n")}\nexport const pages = [${pages}];\n`;
 }
 
-interface Build {
-  settings: BuildSettings;
-  outDir: string;
-  pageFiles: PageFiles;
-}
-
-async function buildSite(builder: ViteBuilder, { settings, outDir, pageFiles }: Build): Promise<void> {
+async function buildSite(builder: ViteBuilder, settings: BuildSettings, pageFiles: PageFiles, outDir: string) {
   const { client, ssr } = builder.environments;
   if (!client || !ssr) throw new Error("Vite has no client or no ssr environment.");
   await builder.build(client);
@@ -159,12 +148,17 @@ async function buildSite(builder: ViteBuilder, { settings, outDir, pageFiles }: 
   if (areFactorsDue(new Date())) console.log(`Newer factors of the footprint estimate are due; ${FACTORS_REMEDY}`);
 }
 
-/** Renders the page again on every request. */
-function serveDev(server: ViteDevServer, context: RenderContext, readPages: () => Promise<PageFiles>): void {
-  const { ssr } = server.environments;
+/** The renderer as its sources are now. */
+export function loadRenderer({ environments: { ssr } }: ViteDevServer): Promise<Renderer> {
   if (!ssr || !isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
-  const loadRenderer = () => ssr.runner.import<Renderer>("/app/render.tsx");
-  const drawFiles = async () => technicalFiles(context.settings, [], (await loadRenderer()).site);
+  return ssr.runner.import<Renderer>("/app/render.tsx");
+}
+
+/** Renders the page again on every request. */
+function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () => Promise<PageFiles>): void {
+  const scripts = { film: { url: `/${SCRIPTS.film}` }, contact: { url: `/${SCRIPTS.contact}` } };
+  const context = renderContext(settings, scripts);
+  const drawFiles = async () => technicalFiles(settings, [], (await loadRenderer(server)).site);
   // Drawn once, as icons are slow to draw; and again after an error, which the page that needs them shows.
   let files = drawFiles();
   const filesOrAgain = () => files.catch(() => (files = drawFiles()));
@@ -178,7 +172,7 @@ function serveDev(server: ViteDevServer, context: RenderContext, readPages: () =
         response.end(file.content);
         return;
       }
-      const { renderPath, SPECIFIED_PATHS } = await loadRenderer();
+      const { renderPath, SPECIFIED_PATHS } = await loadRenderer(server);
       const { paths, problems } = await readPages();
       const refused = [...problems, ...findPathProblems(paths, SPECIFIED_PATHS)];
       response.statusCode = refused.length > 0 ? 500 : 200;
@@ -216,13 +210,4 @@ async function builtScripts(outDir: string): Promise<RenderContext["scripts"]> {
 function renderContext(settings: BuildSettings, scripts: RenderContext["scripts"]): RenderContext {
   const electricityUrl = `/${electricityFile().file}`;
   return { settings, scripts, electricityUrl, isSavingData: false };
-}
-
-function devScripts(): RenderContext["scripts"] {
-  return { film: { url: `/${SCRIPTS.film}` }, contact: { url: `/${SCRIPTS.contact}` } };
-}
-
-function stop(problems: readonly string[]): never {
-  for (const problem of problems) console.error(problem);
-  process.exit(1);
 }

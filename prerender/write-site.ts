@@ -84,8 +84,9 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     policy: contentSecurityPolicy(page, settings),
   });
   const outputs: OutputFile[] = [
-    ...fixed.filter(({ file }) => !isMedia(file) || used.has(`/${file}`)),
-    ...pages.flatMap((page) => page.paths.map((path) => pageFile(indexFile(path), page))),
+    ...fixed.filter(({ file }) => !file.startsWith("media/") || used.has(`/${file}`)),
+    // A folder with an index: every static host serves that at the folder's path.
+    ...pages.flatMap((page) => page.paths.map((path) => pageFile(join(path.slice(1), "index.html"), page))),
     pageFile(NOT_FOUND_PAGE, comingSoon),
     pageFile(FAILURE_PAGE, failure),
     ...(await socialCards(pages, site)),
@@ -135,11 +136,6 @@ async function socialCards(pages: readonly RenderedPage[], site: SiteSettings): 
   const cards = await Promise.all(drawn);
   if (problems.length > 0) throw problemsError(problems);
   return cards.flat();
-}
-
-/** A folder with an index: every static host serves that at the folder's path. */
-function indexFile(path: string): string {
-  return join(path.slice(1), "index.html");
 }
 
 const CONTENT_TYPE: Readonly<Record<string, string>> = {
@@ -192,15 +188,9 @@ async function write(outDir: string, file: string, content: string | Uint8Array)
   await writeFile(join(outDir, file), content);
 }
 
-function isMedia(file: string): boolean {
-  return file.startsWith("media/");
-}
-
 /** Netlify, Cloudflare Pages and similar hosts read it; neither they nor our own server serve it. */
 const HEADERS_FILE = "_headers";
 const POLICY = "content-security-policy";
-
-type Headers = Readonly<Record<string, string>>;
 
 /**
  * Makes a static host send the headers that our own server sends. Where two rules match a path, some hosts join the
@@ -208,25 +198,21 @@ type Headers = Readonly<Record<string, string>>;
  * files is written for each file.
  */
 function headersFile({ settings, files }: BuildManifest): string {
-  const { [POLICY]: _, ...everywhere } = securityHeaders(settings.siteUrl);
-  const ofFiles = files.flatMap((file) => pathsOf(file).map((path) => headersRule(path, headersOf(file))));
-  return [headersRule("/*", everywhere), ...ofFiles].join("\n");
-}
-
-/** Some hosts serve a folder's page at the folder's name, others at the name with a slash. */
-function pathsOf({ url, file }: BuiltFile): string[] {
-  return file.endsWith("/index.html") ? [url, `${url}/`] : [url];
-}
-
-function headersOf({ file, cache, policy }: BuiltFile): Headers {
-  return {
-    [POLICY]: policy ?? NOTHING_POLICY,
-    "cache-control": CACHE_CONTROL[cache],
-    ...((file === NOT_FOUND_PAGE || file === FAILURE_PAGE) && { "x-robots-tag": "noindex" }),
+  const rule = (path: string, headers: object) => {
+    const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${value}\n`);
+    return `${path}\n${lines.join("")}`;
   };
-}
-
-function headersRule(path: string, headers: Headers): string {
-  const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${value}\n`);
-  return `${path}\n${lines.join("")}`;
+  const { [POLICY]: _, ...everywhere } = securityHeaders(settings.siteUrl);
+  const ofFiles = files.flatMap(({ url, file, cache, policy = NOTHING_POLICY }) => {
+    const isError = file === NOT_FOUND_PAGE || file === FAILURE_PAGE;
+    const headers = {
+      [POLICY]: policy,
+      "cache-control": CACHE_CONTROL[cache],
+      ...(isError && { "x-robots-tag": "noindex" }),
+    };
+    // Some hosts serve a folder's page at the folder's name, others at the name with a slash.
+    const paths = file.endsWith("/index.html") ? [url, `${url}/`] : [url];
+    return paths.map((path) => rule(path, headers));
+  });
+  return [rule("/*", everywhere), ...ofFiles].join("\n");
 }

@@ -1,12 +1,12 @@
-import { globSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { RenderedSite } from "../../app/render.tsx";
 import type { ClaimsState } from "../../contract/build-manifest.ts";
 import { parseContactMessage } from "../../contract/contact-message.ts";
+import { sourceFiles } from "../site-dir.ts";
 import { type ForbiddenWording, forbiddenWording } from "./forbidden.ts";
 import { ledgerFile, type Review } from "./ledger.ts";
 import { type Sentence, sentencesOfHtml, sentencesOfText } from "./sentences.ts";
-import { wordsToReview } from "./vocabulary.ts";
 
 /** A sentence that a visitor can read, and that speaks of the environment. */
 export interface Statement {
@@ -34,9 +34,6 @@ export interface ClaimsReport {
   /** Reviews of sentences that are nowhere any more. */
   lost: readonly Review[];
 }
-
-/** Where our own words are written, besides the pages from files. */
-const SOURCES = ["app/**/*.{ts,tsx,mdx}", "contract/footprint{,-f*s}.ts", "docs/{carbon,footprint}.md"];
 
 export function reportClaims(rendered: RenderedSite, reviews: readonly Review[], now: Date): ClaimsReport {
   const statements = statementsOf(rendered);
@@ -100,8 +97,7 @@ function statementsOf(rendered: RenderedSite): Statement[] {
   const found = new Map<string, Statement>();
   const read = (file: string): [string, string] => [file, readFileSync(file, "utf8")];
   const { site, siteDir } = rendered;
-  const files = globSync(SOURCES).filter((file) => file !== "app/site.ts");
-  const sources = [...files, `${siteDir}site.ts`].sort().map(read);
+  const sources = sourceFiles(siteDir).map(read);
   const add = (page: string, file: string | null, sentences: readonly Sentence[]) => {
     for (const sentence of sentences) {
       const { text } = sentence;
@@ -144,4 +140,27 @@ function findSource(
     if (index >= 0) return { file, line: source.slice(0, index).split("\n").length };
   }
   return { file: null, line: null };
+}
+
+const LINES = readFileSync(new URL("vocabulary.txt", import.meta.url), "utf8").split("\n");
+const WORDS = LINES.filter((line) => line.includes(":") && !line.startsWith("#")).flatMap((line) =>
+  line.slice(line.indexOf(":") + 1).split(","),
+);
+
+const SUBJECT_TO_REVIEW = new RegExp(`(?<![\\p{L}\\d])(?:${WORDS.map(patternOf).join("|")})(?![\\p{L}\\d])`, "giu");
+
+function patternOf(word: string): string {
+  const literal = word.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return literal.replaceAll("\\*", "\\p{L}*").replaceAll(" ", "[\\s\\-‐-―]*");
+}
+
+/** Where a sentence speaks of the environment; nowhere if it does not. Our own names do not count. */
+export function wordsToReview(sentence: string, ourNames: readonly string[]): { start: number; end: number }[] {
+  // CO₂ and CO² are CO2. Digits only, because nothing may move.
+  const plain = sentence.replaceAll(/[²₀-₉]/g, (digit) => digit.normalize("NFKC"));
+  const others = ourNames.reduce((text, name) => text.replaceAll(name, " ".repeat(name.length)), plain);
+  return [...others.matchAll(SUBJECT_TO_REVIEW)].map(({ index, 0: word }) => ({
+    start: index,
+    end: index + word.length,
+  }));
 }
