@@ -2,10 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { estimateFootprint, parseFootprint } from "../contract/footprint.ts";
+import type { ContactMessage } from "../contract/contact-message.ts";
+import { estimateFootprint, type FootprintEstimate, parseFootprint } from "../contract/footprint.ts";
 import { electricityTable } from "../prerender/electricity.ts";
 import { findFreePort, startProgram } from "../scripts/run-server.ts";
 import { openStore } from "../server/store/open-store.ts";
+import type { Store } from "../server/store/store.ts";
 
 interface RunningInbox {
   /** Without a slash at its end. */
@@ -57,9 +59,21 @@ export async function startSampleInbox(): Promise<RunningInbox> {
   return { ...inbox, stop: () => inbox.stop().finally(() => rm(dataDir, { recursive: true, force: true })) };
 }
 
+interface Arrival {
+  footprint?: FootprintEstimate | null;
+  isTrapped?: boolean;
+  acceptedAt?: Date;
+}
+
+/** Stores a message as the server stores a visitor's, without limits. */
+export function acceptMessage(store: Store, message: ContactMessage, arrival: Arrival = {}) {
+  const { footprint = null, isTrapped = false, acceptedAt = new Date() } = arrival;
+  const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
+  return store.accept({ message, footprint, idempotencyKey: null, networks: [], isTrapped }, rules, acceptedAt);
+}
+
 async function fillStore(dataDir: string): Promise<void> {
   const store = await openStore({ dataDir, databaseUrl: null });
-  const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
   const electricity = electricityTable();
   const soon = new Date(Date.now() + 86_400_000);
   for (let index = 60; index >= 0; index -= 1) {
@@ -71,8 +85,7 @@ async function fillStore(dataDir: string): Promise<void> {
     const isTrapped = index % 13 === 5;
     const parsed = parseFootprint({ footprint: FOOTPRINTS[index % QUESTIONS.length] });
     const footprint = parsed.ok && parsed.inputs ? estimateFootprint(parsed.inputs, country, electricity) : null;
-    const submission = { message, footprint, idempotencyKey: null, networks: [], isTrapped };
-    const accepted = await store.accept(submission, rules, acceptedAt);
+    const accepted = await acceptMessage(store, message, { footprint, isTrapped, acceptedAt });
     const [claim] = await store.claim(1, 60_000, acceptedAt);
     if (!claim || !("reference" in accepted)) continue;
     if (index === 1)

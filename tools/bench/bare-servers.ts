@@ -2,7 +2,7 @@
 //   node tools/bench/bare-servers.ts pages <folder>    sends compressed pages from memory
 //   node tools/bench/bare-servers.ts messages <file>   parses messages and commits them to SQLite in groups
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer, type RequestListener, type ServerResponse } from "node:http";
+import { createServer, type OutgoingHttpHeaders, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -23,28 +23,24 @@ const server = createServer(kind === "pages" ? servePages(path) : acceptMessages
 server.listen(0, "127.0.0.1", () => console.log(`listening on localhost:${(server.address() as AddressInfo).port}`));
 
 function servePages(folder: string): RequestListener {
-  const answers = new Map(
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && extname(entry.name.replace(/\.br$/, "")) in TYPES)
-      .map((entry) => {
-        const path = join(entry.parentPath, entry.name);
-        const body = readFileSync(path);
-        const isBrotli = path.endsWith(".br");
-        const file = path.slice(folder.length).replace(/\.br$/, "");
-        const url = file.replace(/^\/?/, "/").replace(/(.)?\/index\.html$/, "$1") || "/";
-        const headers = {
-          "content-type": TYPES[extname(file)],
-          "content-length": body.length,
-          "cache-control": "no-cache",
-          etag: '"bare"',
-          ...(isBrotli && { "content-encoding": "br" }),
-        };
-        return [url, isBrotli, { body, headers }] as const;
-      })
-      // Where a file is compressed, that variant wins.
-      .sort(([, a], [, b]) => Number(a) - Number(b))
-      .map(([url, , answer]) => [url, answer] as const),
-  );
+  const answers = new Map<string, { body: Buffer; headers: OutgoingHttpHeaders }>();
+  // In this order the compressed variant of a file comes after it, and wins.
+  for (const name of readdirSync(folder, { recursive: true }).map(String).sort()) {
+    const file = name.replace(/\.br$/, "");
+    const type = TYPES[extname(file)];
+    if (type === undefined) continue;
+    const body = readFileSync(join(folder, name));
+    answers.set(`/${file.replace(/(^|\/)index\.html$/, "")}`, {
+      body,
+      headers: {
+        "content-type": type,
+        "content-length": body.length,
+        "cache-control": "no-cache",
+        etag: '"bare"',
+        ...(name !== file && { "content-encoding": "br" }),
+      },
+    });
+  }
   return (request, response) => {
     const answer = answers.get(request.url ?? "");
     if (!answer) response.writeHead(404, { "content-length": 0 }).end();

@@ -1,10 +1,11 @@
-import { stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { startPostgres } from "../../scripts/run-postgres.ts";
 import { type RunningServer, startProgram, startServer } from "../../scripts/run-server.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import type { Store } from "../../server/store/store.ts";
+import { acceptMessage } from "../sample-inbox.ts";
 import { type LoadResult, measureLoad, nextMessage } from "./http-load.ts";
 import { type BenchTable, median, ratio, timesMs } from "./report.ts";
 import { type Start, withServer } from "./rivals.ts";
@@ -26,19 +27,18 @@ async function acceptance(): Promise<BenchTable> {
   try {
     for (let round = 1; round <= ROUNDS; round += 1) {
       const databaseUrl = await postgres.createDatabase();
-      const bare = await measure((folder) =>
-        startProgram(["node", "tools/bench/bare-servers.ts", "messages", join(folder, "bare.db")]),
-      );
-      const onSqlite = await measure((folder) => startServer({ DATA_DIR: folder, LOG_LEVEL: "error" }));
-      const onPostgres = await measure((folder) =>
-        startServer({ DATA_DIR: folder, DATABASE_URL: databaseUrl, LOG_LEVEL: "error" }),
-      );
-      for (const [server, result] of Object.entries({
-        "bare group commit (SQLite)": bare,
-        "ours on SQLite": onSqlite,
-        "ours on PostgreSQL": onPostgres,
-      })) {
-        rows.push({ round, server, ...shown(result), ratio: ratio(result.perSecond, bare.perSecond) });
+      const bare = (folder: string) => ["node", "tools/bench/bare-servers.ts", "messages", join(folder, "bare.db")];
+      const servers: Readonly<Record<string, Start>> = {
+        "bare group commit (SQLite)": (folder) => startProgram(bare(folder)),
+        "ours on SQLite": (folder) => startServer({ DATA_DIR: folder, LOG_LEVEL: "error" }),
+        "ours on PostgreSQL": (folder) =>
+          startServer({ DATA_DIR: folder, DATABASE_URL: databaseUrl, LOG_LEVEL: "error" }),
+      };
+      let barePerSecond = 0;
+      for (const [server, start] of Object.entries(servers)) {
+        const result = await measure(start);
+        barePerSecond ||= result.perSecond;
+        rows.push({ round, server, ...shown(result), ratio: ratio(result.perSecond, barePerSecond) });
       }
     }
   } finally {
@@ -75,7 +75,6 @@ function shown({ perSecond, p50Ms, p99Ms, failures }: LoadResult) {
 
 const SIZES = [10, 1_000, 100_000];
 const QUERIES = 21;
-const RULES = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
 
 /** Whether anything gets slower as messages pile up: accepting, the first delivery, listing, claiming. */
 async function growth(): Promise<BenchTable> {
@@ -113,16 +112,12 @@ async function fill(store: Store, count: number): Promise<void> {
   const waiting = 10;
   for (let from = 0; from < count; from += 1_000) {
     const size = Math.min(1_000, count - from);
-    await Promise.all(Array.from({ length: size }, (_, index) => acceptOne(store, from + index)));
+    const messages = Array.from({ length: size }, (_, index) => messageOf(from + index, `No. ${from + index}`));
+    await Promise.all(messages.map((message) => acceptMessage(store, message)));
     const delivered = from + size < count ? size : size - waiting;
     const claims = await store.claim(delivered, 60_000, new Date());
     await Promise.all(claims.map((claim) => store.markDelivered(claim, new Date())));
   }
-}
-
-function acceptOne(store: Store, number: number) {
-  const message = messageOf(number, `No. ${number}`);
-  return store.accept({ message, idempotencyKey: null, networks: [], isTrapped: false }, RULES, new Date());
 }
 
 function messageOf(number: number, message: string) {
@@ -142,7 +137,7 @@ async function acceptAndDeliver({ url, port, process, dataDir }: RunningServer):
       body: JSON.stringify(messageOf(0, `First at ${Date.now()}`)),
     });
     const { reference } = (await response.json()) as { reference: string };
-    while (!(await exists(join(dataDir, "outbox", `${reference}.eml`)))) await setTimeout(2);
+    while (!existsSync(join(dataDir, "outbox", `${reference}.eml`))) await setTimeout(2);
     const firstDeliveryMs = performance.now() - startedAt;
     const load = { port, connections: CONNECTIONS, request: nextMessage };
     await measureLoad({ ...load, seconds: 3 });
@@ -151,11 +146,4 @@ async function acceptAndDeliver({ url, port, process, dataDir }: RunningServer):
   } finally {
     process.kill("SIGKILL");
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
