@@ -186,6 +186,12 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
     };
   }, []);
 
+  // What was pressed may be gone by now, such as the button that released a message.
+  useEffect(() => {
+    if (notice && document.activeElement === document.body)
+      document.getElementById("screen-title")?.focus({ preventScroll: true });
+  }, [notice]);
+
   return (
     <ActionsContext value={actions}>
       {children}

@@ -45,12 +45,19 @@ const NUMBER = new Intl.NumberFormat("en-GB");
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 const SHORT_DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const CLOCK = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
 const UTC_DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 
 export const formatNumber = (value: number) => NUMBER.format(value);
-/** Of the operator's own time zone: `16 Nov 2026`. */
-export const formatDay = (moment: string) => DATE.format(new Date(moment));
+/** Of the operator's own time zone: `16 Nov`. */
+export const formatDay = (moment: string) => SHORT_DATE.format(new Date(moment));
 export const formatTime = (moment: string) => TIME.format(new Date(moment));
+/** As short as it can be read: `06:04` today, else `14 Nov, 06:04`. */
+export function formatSince(moment: string, now: Date): string {
+  const date = new Date(moment);
+  const clock = CLOCK.format(date);
+  return date.toDateString() === now.toDateString() ? clock : `${SHORT_DATE.format(date)}, ${clock}`;
+}
 /** Of a day that is counted in UTC, `YYYY-MM-DD`. */
 export const formatUtcDay = (day: string) => UTC_DAY.format(new Date(day));
 

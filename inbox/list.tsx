@@ -87,7 +87,7 @@ function EndingSoon() {
         <strong>{plural(count, "unanswered message")}</strong>{" "}
         {count === 1 ? `is erased on ${formatDay(firstAt)}.` : `are erased from ${formatDay(firstAt)} on.`}{" "}
         <Link to="/" search={{ tab: "all", sort: "oldest" }}>
-          Show the oldest first
+          Show the oldest
         </Link>
       </span>
     </p>
@@ -126,7 +126,7 @@ function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
           activeOptions={{ exact: true }}
           aria-current={tab === view.tab ? "page" : undefined}
         >
-          {TAB_NAME[tab]}
+          {TAB_NAME[tab]}{" "}
           <span className={tab === "failed" && counts && counts.failed > 0 ? "count count-alarm" : "count"}>
             {counts ? formatNumber(counts[tab]) : "–"}
           </span>
@@ -432,11 +432,6 @@ function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
           <p className="bulk-count">
             {formatNumber(selected.length)} <span className="bulk-word">selected</span>
           </p>
-          {isPageSelected && total > items.length && everything === null && (
-            <button type="button" className="button button-small" onClick={collectAll}>
-              Select all {formatNumber(total)}
-            </button>
-          )}
           <button
             ref={clearButton}
             type="button"
@@ -446,6 +441,11 @@ function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
             Clear
           </button>
           <div className="bulk-actions">
+            {isPageSelected && total > items.length && everything === null && (
+              <button type="button" className="button button-small" onClick={collectAll}>
+                Select all {formatNumber(total)}
+              </button>
+            )}
             {BULK_ACTIONS.map((action) => {
               const fitting = selected.filter((item) => isAllowed(action, item)).length;
               return (

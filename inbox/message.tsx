@@ -357,7 +357,8 @@ function NoteForm({ reference }: { reference: string }) {
     event.preventDefault();
     const form = event.currentTarget;
     const text = new FormData(form).get("text");
-    if (typeof text === "string" && text.trim() !== "") mutate({ reference, text }, { onSuccess: () => form.reset() });
+    if (typeof text === "string" && text.trim() !== "" && !isPending)
+      mutate({ reference, text }, { onSuccess: () => form.reset() });
   };
   return (
     <form className="note-form" onSubmit={add}>
@@ -369,7 +370,7 @@ function NoteForm({ reference }: { reference: string }) {
       <p className="field-error" role="alert">
         {error && describeFailure(error)}
       </p>
-      <button type="submit" className="button button-small" disabled={isPending}>
+      <button type="submit" className="button button-small">
         Add note
       </button>
     </form>

@@ -71,11 +71,6 @@ export function needsOf(overview: Overview): Need[] {
     const text = `${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)} are free. When it is full, no message can be accepted.`;
     needs.push({ key: "disk", urgency: "trouble", shape: "failed", title: "The disk is nearly full", text });
   }
-  if (lastBackupAt !== null && msSince(lastBackupAt) > BACKUP_OVERDUE_MS) {
-    const title = `No backup has succeeded for ${formatDuration(msSince(lastBackupAt))}`;
-    const text = "Make one by hand on the server, and see what it says.";
-    needs.push({ key: "backup", urgency: "trouble", shape: "failed", title, text });
-  }
   if (queue.state === "paused") {
     const text = (
       <>
@@ -88,6 +83,11 @@ export function needsOf(overview: Overview): Need[] {
   if (queue.state === "stalled") {
     const text = `A message has been due since ${formatTime(queue.since)} and nothing sends it: the site’s server probably does not run.`;
     needs.push({ key: "queue", urgency: "trouble", shape: "failed", title: "Nothing is being sent", text });
+  }
+  if (lastBackupAt !== null && msSince(lastBackupAt) > BACKUP_OVERDUE_MS) {
+    const title = `No backup has succeeded for ${formatDuration(msSince(lastBackupAt))}`;
+    const text = "Make one by hand on the server, and see what it says.";
+    needs.push({ key: "backup", urgency: "trouble", shape: "failed", title, text });
   }
   if (failed.count > 0) {
     const last = failed.lastAt === null ? "" : ` The last one failed ${formatDuration(msSince(failed.lastAt))} ago.`;
@@ -118,10 +118,10 @@ export function needsOf(overview: Overview): Need[] {
       urgency: "look",
       shape: "ending",
       title: `${plural(endingSoon.count, "unanswered message")} erased soon`,
-      text: `RETENTION ends the first one on ${formatTime(endingSoon.firstAt)}. Answer what is still open.`,
+      text: `The first one on ${formatTime(endingSoon.firstAt)}, by RETENTION. Answer what is still open.`,
       tab: "all",
       sort: "oldest",
-      action: "Show the oldest first",
+      action: "Show the oldest",
     });
   }
   if (waiting.oldestAt !== null && msSince(waiting.oldestAt) > LONG_WAIT_MS) {

@@ -12,6 +12,7 @@ import {
 } from "../contract/inbox.ts";
 import { Dialog, DialogError, type Notice, saveFile, useActions } from "./actions.tsx";
 import { api } from "./api.ts";
+import { useKeys } from "./keys.tsx";
 import { allCountries, formatTime, Moment, plural, VisitorText } from "./labels.tsx";
 import { EmptyPanel, FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
 import { messageQuery, peopleQuery, personQuery, queryClient, reloadAll, useNow } from "./queries.ts";
@@ -63,6 +64,7 @@ function FindPeople() {
   const { data: people, error, refetch } = useQuery({ ...peopleQuery(search), enabled: search !== "" });
   const find = (typed: string) =>
     navigate({ search: typed.trim() === "" ? {} : { search: typed.trim() }, replace: true, resetScroll: false });
+  useKeys({ "/": () => document.getElementById("search")?.focus() });
   return (
     <>
       <search className="find-person">
@@ -282,7 +284,7 @@ function CorrectDialog({ person, first, onClose }: PersonDialogProps & { first: 
     }
     const removesFootprint = typed.has("removes-footprint");
     if (Object.keys(changes).length === 0 && !removesFootprint) onClose();
-    else mutate({ email, version, changes, removesFootprint });
+    else if (!isPending) mutate({ email, version, changes, removesFootprint });
   };
 
   return (
@@ -309,7 +311,7 @@ function CorrectDialog({ person, first, onClose }: PersonDialogProps & { first: 
           <button type="button" className="button button-outline" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button button-primary" disabled={isPending}>
+          <button type="submit" className="button button-primary">
             Save
           </button>
         </div>
@@ -396,7 +398,7 @@ function EraseDialog({ person: { email, version, messages }, onClose }: PersonDi
   });
   const erase = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (isSame) mutate({ email, version, confirmation: typed.trim() });
+    if (isSame && !isPending) mutate({ email, version, confirmation: typed.trim() });
   };
 
   return (
@@ -426,7 +428,7 @@ function EraseDialog({ person: { email, version, messages }, onClose }: PersonDi
           <button type="button" className="button button-outline" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button button-danger" disabled={!isSame || isPending}>
+          <button type="submit" className="button button-danger" disabled={!isSame}>
             Erase {count}
           </button>
         </div>

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Overview } from "../contract/inbox.ts";
 import { KeyHelp } from "./keys.tsx";
-import { formatTime } from "./labels.tsx";
+import { formatSince } from "./labels.tsx";
 import { needsOf } from "./overview.tsx";
 import { statusQuery, useLive } from "./queries.ts";
 import { StateMark } from "./rows.tsx";
@@ -17,7 +17,7 @@ export function StatusLine() {
   return (
     <section className="status" aria-label="Status">
       <p className={`status-website status-${state}`} role="status">
-        {isKnown ? websiteText(data.website) : connection === "connecting" ? "Connecting" : "No connection"}
+        {isKnown ? websiteText(data) : connection === "connecting" ? "Connecting" : "No connection"}
       </p>
       <ul className="status-needs">
         {needs.map(({ key, shape, title, tab, sort }) => (
@@ -27,13 +27,20 @@ export function StatusLine() {
             </Link>
           </li>
         ))}
+        {needs.length > 1 && (
+          <li className="status-more">
+            <Link to="/overview">{needs.length - 1} more</Link>
+          </li>
+        )}
       </ul>
       <KeyHelp />
     </section>
   );
 }
 
-export function websiteText({ isRunning, lastSeenAt }: Overview["website"]): string {
+function websiteText({ website: { isRunning, lastSeenAt }, now }: Overview): string {
   if (isRunning) return "Website: running";
-  return lastSeenAt === null ? "Website: not running" : `Website: not running since ${formatTime(lastSeenAt)}`;
+  return lastSeenAt === null
+    ? "Website: not running"
+    : `Website: not running since ${formatSince(lastSeenAt, new Date(now))}`;
 }

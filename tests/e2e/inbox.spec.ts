@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, type Locator, type Page } from "@playwright/test";
 import { type ContactMessage, parseContactMessage } from "../../contract/contact-message.ts";
+import type { Overview } from "../../contract/inbox.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { exportMessages } from "../../server/operator/export.ts";
 import type { Store } from "../../server/store/store.ts";
@@ -127,6 +128,56 @@ test("the overview says what needs somebody, with each chart's numbers in a tabl
   await page.getByRole("link", { name: "Overview" }).click();
   await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
   await expect(unseen).toBeHidden();
+});
+
+test("no label of a chart is cut off", async ({ page, inbox }) => {
+  await put(inbox.store, "delivered");
+  await page.route("**/api/overview*", async (route) => {
+    const overview: Overview = await (await route.fetch()).json();
+    const perDay = overview.perDay.map(({ day }) => ({ day, count: 1_234_567 }));
+    const perCountry = ["GS", "VC", "GB"].map((country) => ({ country, count: 123_456 }));
+    await route.fulfill({ json: { ...overview, perDay, perCountry } satisfies Overview });
+  });
+  await page.goto(`${inbox.origin}/overview${new URL(inbox.address).hash}`);
+  for (const width of [320, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.reload();
+    await expect(page.locator(".chart-value").getByText("123,456")).toHaveCount(3);
+    const cut = await page.locator(".chart").evaluateAll((charts) =>
+      charts.flatMap((chart) => {
+        const { left, right, top, bottom } = chart.getBoundingClientRect();
+        const isCut = (label: Element) => {
+          const box = label.getBoundingClientRect();
+          return box.left < left || box.right > right || box.top < top || box.bottom > bottom;
+        };
+        return [...chart.querySelectorAll("text")].filter(isCut).map((label) => label.textContent);
+      }),
+    );
+    expect(cut, `at ${width} px`).toEqual([]);
+  }
+});
+
+test.describe("where the page itself fails", () => {
+  test.use({ expectedTrouble: /reading .map./ });
+
+  test("a defect on one message ends with it", async ({ page, inbox }) => {
+    const { delivered, failed } = await putSamples(inbox.store);
+    await page.route(`**/api/messages/${failed}`, async (route) => {
+      const detail = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...detail, history: undefined } });
+    });
+    await page.goto(`${inbox.origin}/messages/${delivered}${new URL(inbox.address).hash}`);
+    const heading = page.getByRole("heading", { level: 1 });
+    await expect(heading).toHaveText("Grace Hopper");
+    await page.getByRole("link", { name: "Previous" }).click();
+    await expect(heading).toHaveText("This page has a defect");
+    await page.goBack();
+    await expect(heading).toHaveText("Grace Hopper");
+    await page.goForward();
+    await expect(heading).toHaveText("This page has a defect");
+    await page.getByRole("navigation", { name: "Inbox" }).getByRole("link", { name: "Messages" }).click();
+    await expect(rows(page)).toHaveCount(4);
+  });
 });
 
 test("shows a new message within two seconds, with the count in the title", async ({ page, inbox }) => {
@@ -313,7 +364,7 @@ test.describe("where messages are deleted", () => {
   });
 
   test("everything can be done by keyboard alone", async ({ page, inbox }) => {
-    const { failed, waiting } = await putSamples(inbox.store);
+    const { failed, held, waiting } = await putSamples(inbox.store);
     await page.goto(inbox.address);
     await expect(rows(page)).toHaveCount(4);
     await page.keyboard.press("Tab");
@@ -340,6 +391,34 @@ test.describe("where messages are deleted", () => {
     await tabTo(page, button(page.getByRole("dialog"), "Delete 1 message"));
     await page.keyboard.press("Enter");
     await expect(rows(page)).toHaveCount(3);
+
+    // The focus is never lost with what was pressed: a button, or the last row.
+    const heading = page.getByRole("heading", { level: 1 });
+    await page.locator(`#message-${held}`).focus();
+    await page.keyboard.press("o");
+    await tabTo(page, button(page, "Release"));
+    await page.keyboard.press("Enter");
+    await expect(notice(page)).toContainText("1 message released");
+    await expect(heading).toBeFocused();
+    await tabTo(page, page.getByLabel("Note"));
+    await page.keyboard.type("Genuine");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("region", { name: "History" })).toContainText("Genuine");
+    await expect(button(page, "Add note")).toBeFocused();
+    await tabTo(page, page.getByRole("link", { name: "program@example.net" }));
+    await page.keyboard.press("Enter");
+    await tabTo(page, button(page, "Restrict"));
+    await page.keyboard.press("Enter");
+    await expect(button(page, "Lift restriction")).toBeVisible();
+    await expect(heading).toBeFocused();
+    await page.goto(`${inbox.origin}/?search=grace`);
+    await tab(page, "Unanswered").click();
+    await expect(rows(page)).toHaveCount(1);
+    await page.keyboard.press("j");
+    await page.keyboard.press("e");
+    await expect(rows(page)).toHaveCount(0);
+    await expect(heading).toBeFocused();
   });
 });
 
@@ -694,7 +773,7 @@ test.describe("a morning's work", () => {
     await expect(status).toContainText("Website: not running since");
     await expect(page.getByText(/1 unanswered message is erased on/)).toBeVisible();
     await expect(row(page, ending)).toContainText("Erased on");
-    await page.getByRole("link", { name: "Show the oldest first" }).click();
+    await page.getByRole("link", { name: "Show the oldest" }).click();
     await expect(rows(page).first()).toContainText("Forgotten");
     await page.getByLabel("Order").selectOption("Largest estimate first");
     await expect(rows(page).first()).toContainText(/\d t/);
@@ -702,6 +781,20 @@ test.describe("a morning's work", () => {
     await expect(status).toContainText("Website: not running since");
     await page.goto(`${inbox.origin}/messages/${ending}`);
     await expect(page.getByRole("region", { name: "Sender" })).toContainText("Kept until");
+
+    // On a phone too: the most urgent one as a whole, and how many more there are.
+    const [claim] = await inbox.store.claim(1, MINUTE_MS, new Date());
+    if (claim) await inbox.store.unclaim(claim, minutesAgo(-60), `535 ${"no longer valid ".repeat(20)}`, new Date());
+    await page.setViewportSize({ width: 375, height: 740 });
+    await expect(status.getByRole("link")).toHaveText(["No e-mail can be sent", "1 more"]);
+    const cut = await status.evaluate((line) =>
+      [line, ...line.querySelectorAll("*")].filter(
+        (part) => part.scrollWidth > part.clientWidth + 1 || part.getBoundingClientRect().right > innerWidth,
+      ),
+    );
+    expect(cut).toHaveLength(0);
+    await page.setViewportSize({ width: 1280, height: 720 });
+
     await inbox.store.markRunning(new Date());
     await page.getByRole("link", { name: "Overview" }).click();
     await page.reload();
