@@ -111,6 +111,7 @@ test("the overview says what needs somebody, with each chart's numbers in a tabl
   await page.getByRole("link", { name: "Overview" }).click();
   await expect(page.getByText(/, last backup /)).toBeVisible();
   await expect(page.getByRole("heading", { name: "1 message failed" })).toBeVisible();
+  await expect(page.locator(".figure dt")).toHaveText(["Waiting", "Failed", "Quarantined", "Website"]);
   await expect(page.getByText("SQLite takes messages")).toBeVisible();
   await expect(page.getByText("4 messages in the last 30 days")).toBeVisible();
   for (const title of ["Messages per day", "By country", "Time to delivery"]) {
@@ -128,6 +129,38 @@ test("the overview says what needs somebody, with each chart's numbers in a tabl
   await page.getByRole("link", { name: "Overview" }).click();
   await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
   await expect(unseen).toBeHidden();
+});
+
+test("on a phone the first message is in the upper half, and nothing covers it", async ({ page, inbox }) => {
+  const { delivered } = await putSamples(inbox.store);
+  await inbox.store.markRunning(new Date());
+  await put(inbox.store, "waiting", { name: "محمد عبد الله الأحمدي ".repeat(5).trim() }, minutesAgo(1));
+  await page.setViewportSize({ width: 375, height: 740 });
+  await page.goto(inbox.address);
+  await expect(rows(page)).toHaveCount(5);
+  const boxOf = async (selector: string) => {
+    const box = await page.locator(selector).first().boundingBox();
+    if (!box) throw new Error(`${selector} is not shown`);
+    return { ...box, bottom: box.y + box.height };
+  };
+  expect((await boxOf(".row")).y).toBeLessThan(740 / 2);
+  for (const line of [".tabs", ".filters"]) expect((await boxOf(line)).height, line).toBeLessThan(60);
+  await expect(page.getByLabel("Country")).toBeHidden();
+  await button(page, "Filters").click();
+  await expect(page.getByLabel("Country")).toBeVisible();
+  await button(page, "Filters").click();
+
+  // Only what is unusual has a mark. Arabic is cut off at its own end, on the left.
+  await expect(row(page, delivered)).not.toContainText("Delivered");
+  const name = rows(page).first().locator(".row-name bdi");
+  expect(await name.evaluate((bdi) => getComputedStyle(bdi).direction)).toBe("rtl");
+  expect(await name.evaluate((bdi) => bdi.scrollWidth > bdi.clientWidth)).toBe(true);
+
+  await page.getByLabel("Select all").check();
+  expect((await boxOf(".bulk")).height).toBeLessThan(60);
+  await button(page, "Mark answered").click();
+  await expect(notice(page)).toContainText("5 messages marked as answered.");
+  expect((await boxOf(".notice")).y).toBeGreaterThanOrEqual((await boxOf(".main")).bottom);
 });
 
 test("no label of a chart is cut off", async ({ page, inbox }) => {
@@ -757,6 +790,13 @@ test.describe("a morning's work", () => {
     await button(dialog, "Save").click();
     await expect(dialog.getByLabel("Name")).toBeFocused();
     await expect(dialog.getByLabel("Name")).toHaveAttribute("aria-invalid", "true");
+
+    const refusal = { outcome: "invalid", fields: { country: "Choose a country." } };
+    await page.route("**/api/people/correct", (route) => route.fulfill({ json: refusal }));
+    await dialog.getByLabel("Name").fill("Somebody");
+    await button(dialog, "Save").click();
+    await expect(dialog.getByLabel("Country")).toHaveAttribute("aria-invalid", "true");
+    await expect(dialog.getByLabel("Country")).toHaveAccessibleDescription("Choose a country.");
   });
 
   test("every screen tells whether the website runs, and what ends soon or has a large estimate", async ({
