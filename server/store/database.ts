@@ -28,12 +28,30 @@ export function isTime(column: string): boolean {
 }
 
 /** A row as the program reads it, by the names of its columns: `due_at` is the time `dueAt`, `is_restricted` a flag. */
-export function toRecord<Fields>(row: object): Fields {
-  const fields = Object.entries(row).map(([column, value]) => [
-    column.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-    value === null ? null : isTime(column) ? new Date(value) : column.startsWith("is_") ? Boolean(value) : value,
-  ]);
-  return Object.fromEntries(fields);
+export function toRecord<Fields>(row: Readonly<Record<string, unknown>>): Fields {
+  const record: Record<string, unknown> = {};
+  for (const column of Object.keys(row)) {
+    const value = row[column];
+    const { name, read } = fieldOf(column);
+    record[name] = value === null ? null : read(value);
+  }
+  return record as Fields;
+}
+
+const fields = new Map<string, { name: string; read(value: unknown): unknown }>();
+
+/** Found once for each column: a long list has hundreds of thousands of values. */
+function fieldOf(column: string) {
+  const known = fields.get(column);
+  if (known) return known;
+  const name = column.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  const toDate = (ms: unknown) => new Date(ms as number);
+  const field = {
+    name,
+    read: isTime(column) ? toDate : column.startsWith("is_") ? Boolean : (value: unknown) => value,
+  };
+  fields.set(column, field);
+  return field;
 }
 
 /** The row of a statement that always has one. */
