@@ -1,9 +1,8 @@
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
 
 const FIRST_DELAYS_MS = [1, 5, 15, 30, 60, 120].map((minutes) => minutes * MINUTE_MS);
 const LATER_DELAY_MS = 4 * HOUR_MS;
-const GIVE_UP_AFTER_MS = 5 * 24 * HOUR_MS;
+const GIVE_UP_AFTER_MS = 5 * DAY_MS;
 /** Spreads the retries of messages that failed together. */
 const JITTER = 0.1;
 

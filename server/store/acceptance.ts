@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
 import type { QuarantineReason } from "../../contract/inbox.ts";
+import { HOUR_MS, MINUTE_MS } from "../time.ts";
 import { isTime, type PendingMessage, queryReferences, type Transaction } from "./database.ts";
 import { drawReference } from "./reference.ts";
 import type { Acceptance, AcceptanceRules, Network } from "./store.ts";
 
-const REPEAT_WINDOW_MS = 10 * 60_000;
-const HOUR_MS = 3_600_000;
+const REPEAT_WINDOW_MS = 10 * MINUTE_MS;
 // 132 bits: no two values share them by chance, and an index over them stays half as large.
 const HASH_LENGTH = 22;
 

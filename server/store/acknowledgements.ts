@@ -1,11 +1,10 @@
 import type { EventKind, SkipReason } from "../../contract/inbox.ts";
+import { DAY_MS, HOUR_MS } from "../time.ts";
 import { insertRows, keyedHash, type Row } from "./acceptance.ts";
 import { type Database, type Dialect, queryReferences, type Transaction, type Value } from "./database.ts";
 import { dueConditions } from "./queue.ts";
 import type { AcknowledgementRules, DeliveryState, Refusals, Store } from "./store.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** An acknowledgement that comes later than this after its message is more confusing than none. */
 export const ACKNOWLEDGED_WITHIN_MS = DAY_MS;
 /** A server that dies again and again between sending and saving must not write to a stranger again and again. */

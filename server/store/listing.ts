@@ -1,4 +1,5 @@
 import type { ListSort, MessagePlace } from "../../contract/inbox.ts";
+import { DAY_MS } from "../time.ts";
 import {
   type Database,
   type Dialect,
@@ -21,7 +22,6 @@ import type {
   StoredMessage,
 } from "./store.ts";
 
-const DAY_MS = 86_400_000;
 const SEARCHED = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
 const NEWEST_FIRST = "ORDER BY accepted_at DESC, id DESC";
 /** The total of an estimate, or less than any where there is none. As in the index. */

@@ -248,23 +248,19 @@ async function requireOwnTables(query: Query): Promise<void> {
   }
 }
 
-/** What a backup holds of each table: everything but leases, and the keys of the first version. */
-export const COPIED_TABLES = {
-  messages: `id, reference, fingerprint, name, email, phone, country, message, state, accepted_at, state_changed_at, due_at,
-    attempts, last_error, is_restricted, answered_at, notified_at, reported_failure, corrected_at, quarantine_reason, footprint,
-    ack_state, ack_changed_at, ack_due_at, ack_attempts, ack_reason,
-    hook_state, hook_changed_at, hook_due_at, hook_attempts, hook_reason, hook_reported_failure`,
-  message_events: "id, reference, at, kind, detail, author",
-  message_keys: "key_hash, reference, client_proof",
-  client_hits: "client_hash, at",
-  erased_references: "reference, erased_at",
-  store_meta: "name, value",
-} as const;
+/** In this order, so that a row comes after those that it refers to. */
+export const COPIED_TABLES = [
+  "messages",
+  "message_events",
+  "message_keys",
+  "client_hits",
+  "erased_references",
+  "store_meta",
+] as const;
+/** Leases, because whoever opens the copy must be able to claim every message, and the keys of the first version. */
+const NOT_COPIED = /lease|^idempotency_key$/;
 
-/**
- * Copies all rows, as one snapshot sees them, into a SQLite database that this program can open. Leases are left out:
- * whoever opens the copy must be able to claim every message.
- */
+/** Copies all rows, as one snapshot sees them, into a SQLite database that this program can open. */
 async function copyToSqlite(pool: pg.Pool, file: string): Promise<void> {
   const { openSqliteFile } = await import("./sqlite.ts");
   const copy = await openSqliteFile(file);
@@ -274,8 +270,10 @@ async function copyToSqlite(pool: pg.Pool, file: string): Promise<void> {
   });
   try {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    for (const [table, names] of Object.entries(COPIED_TABLES)) {
-      const items = names.split(",").map((_, index) => `value ->> ${index}`);
+    for (const table of COPIED_TABLES) {
+      const columns = await copy.query<{ name: string }>("SELECT name FROM pragma_table_info($1)", [table]);
+      const names = columns.flatMap(({ name }) => (NOT_COPIED.test(name) ? [] : name));
+      const items = names.map((_, index) => `value ->> ${index}`);
       await client.query(`DECLARE copied CURSOR FOR SELECT ${names} FROM ${table}`);
       for (;;) {
         const { rows } = await client.query({ text: `FETCH ${ROWS_AT_A_TIME} FROM copied`, rowMode: "array" });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { EventKind } from "../../contract/inbox.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
 import {
   type Database,
   type Dialect,
@@ -92,12 +93,12 @@ function columnsOf(prefix: string) {
 }
 
 /** No attempt is ever put off for longer: a due time beyond it was set before the clock was set back. */
-export const FARTHEST_DUE_MS = 5 * 3_600_000;
+export const FARTHEST_DUE_MS = 5 * HOUR_MS;
 
 /** What is made due again at once is spread over this time, and not made due again by another node within it. */
-const SPREAD_MS = 60_000;
+const SPREAD_MS = MINUTE_MS;
 /** For as long as this, an attempt that comes early does not count. As long as deliveries are tried. */
-const UNCOUNTED_MS = 5 * 86_400_000;
+const UNCOUNTED_MS = 5 * DAY_MS;
 
 /** A failure is known by its time, which is compared with itself alone: no clock can make it look reported. */
 const REPORTED_FAILURE = { mail: "reported_failure", hook: "hook_reported_failure" } as const;

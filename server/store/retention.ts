@@ -1,10 +1,9 @@
 import type { Retention } from "../config.ts";
+import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { removeStrayKeys } from "./actions.ts";
 import { type Database, onlyRow, queryReferences, readMeta, writeMeta } from "./database.ts";
 import type { Ending, Expiry, StoredMessage } from "./store.ts";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 const WEEK_MS = 7 * DAY_MS;
 /** Alerts of messages that end come once a day: each has to name what reaches its notice before the next one. */
 const ALERTED_AHEAD_MS = DAY_MS;
