@@ -226,16 +226,6 @@ export function listingMethods({ query, dialect }: Database): Listing {
       };
     },
 
-    async findUnanswered(state, changedBy) {
-      // `accepted_at` is there for the index: no message changes its state before it is accepted.
-      return onlyRow<{ count: number; firstChangedAt: Date | null }>(
-        query,
-        `SELECT count(*) AS count, min(state_changed_at) AS first_changed_at FROM messages WHERE state = $1
-         AND accepted_at <= $2 AND state_changed_at <= $2 AND answered_at IS NULL AND is_restricted = 0`,
-        [state, changedBy],
-      );
-    },
-
     async countUnseen() {
       const { count } = await onlyRow<{ count: number }>(
         query,

@@ -105,9 +105,9 @@ const REPORTED_FAILURE = { mail: "reported_failure", hook: "hook_reported_failur
 const isFailed = (kind: DeliveryKind) => `${KINDS[kind].state} = 'failed' AND is_restricted = 0`;
 const isNewFailure = (kind: "mail" | "hook") =>
   `${isFailed(kind)} AND COALESCE(${REPORTED_FAILURE[kind]} <> ${KINDS[kind].changedAt}, TRUE)`;
-/** Since when the longest waiting one waits. */
+/** When the oldest one was queued. */
 const OLDEST = {
-  // Two questions, because each is answered by an index.
+  // Two queries, so that each is answered by an index.
   mail: `SELECT min(at) FROM (
     SELECT min(accepted_at) AS at FROM messages WHERE ${KINDS.mail.isOpen} AND state_changed_at <= accepted_at
     UNION ALL
@@ -145,7 +145,7 @@ export function queueMethods({ query, change, dialect, isShared }: Database): Qu
     const select = (isItsTime: string) => `
       SELECT id FROM messages WHERE ${isClaimable} AND ${isItsTime} AND ${isFree}
       ORDER BY ${dueAt}, id LIMIT $3 ${dialect.lockRows}`;
-    // Two questions, because each is answered by the index; together they would read the whole queue.
+    // Two queries, so that each is answered by the index; together they would read the whole queue.
     return `WITH due AS MATERIALIZED (${select(isDue)}), strayed AS MATERIALIZED (${select(isStray)})
       UPDATE messages SET ${token} = $4, ${leasedUntil} = ${dialect.leaseNow("$1")} + CAST($2 AS BIGINT),
         ${attempts} = ${attempts} + 1

@@ -139,6 +139,14 @@ export function retentionMethods(database: Database): Expiry {
       }
     },
 
+    findUnanswered: (state, changedBy) =>
+      onlyRow(
+        query,
+        `SELECT count(*) AS count, min(state_changed_at) AS first_changed_at FROM messages
+         WHERE state = $1 AND ${hasChangedBy("$2")} AND answered_at IS NULL AND is_restricted = 0`,
+        [state, changedBy],
+      ),
+
     async judgeClock(now) {
       const nowMs = now.getTime();
       const noted: NotedClock = JSON.parse((await readMeta(query, NOTED_CLOCK)) ?? "{}");

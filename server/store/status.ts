@@ -19,7 +19,7 @@ const SILENT_MS = 150_000;
 /** Rows of servers that died are of no use once another one has been running for this long. */
 const FORGOTTEN_MS = 60 * 60_000;
 
-/** What the program remembers of itself: of servers and backups by the database's clock if nodes share it. */
+/** Servers and backups go by the database's clock if nodes share it. */
 export function statusMethods({ query, dialect, isShared }: Database): Status & {
   markBackedUp(now: Date): Promise<void>;
 } {

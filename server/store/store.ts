@@ -340,8 +340,6 @@ export interface Listing {
   queueTrouble(now: Date): Promise<QueueTrouble>;
   /** Messages in quarantine that no operator has opened, without what a visitor asked not to be used. */
   countUnseen(): Promise<number>;
-  /** Unanswered messages that have been in the state since then or longer, without what a visitor asked not to be used. */
-  findUnanswered(state: MessageState, changedBy: Date): Promise<{ count: number; firstChangedAt: Date | null }>;
 }
 
 /** What operators change, and what the privacy policy promises. */
@@ -386,6 +384,8 @@ export interface Expiry {
   findEnding(retention: Retention, now: Date): Promise<Ending>;
   /** An alert has told of them. */
   markEndingReported(retention: Retention, ending: Ending): Promise<void>;
+  /** Unanswered messages that have been in the state since then or longer, without what a visitor asked not to be used. */
+  findUnanswered(state: MessageState, changedBy: Date): Promise<{ count: number; firstChangedAt: Date | null }>;
   /**
    * Compares the clock with the newest change in the database, and with the time noted here the last time. `null`: it
    * fits, and is noted. To be called every hour.
