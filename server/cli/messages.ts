@@ -6,15 +6,7 @@ import { EVENT_NAME, eventDetail } from "../../contract/message-history.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { actOn, actOnAll, isBarredByRestriction, refusalOf, retryQueued, stateOf } from "../operator/actions.ts";
-import {
-  cellText,
-  exportMessages,
-  type Fact,
-  type MessageJson,
-  messageJson,
-  messagesJson,
-  visibleJson,
-} from "../operator/export.ts";
+import { cellText, exportMessages, type Fact, messageJson, messagesJson, visibleJson } from "../operator/export.ts";
 import { readHistory } from "../operator/messages.ts";
 import { countDeliveries, countPeriod } from "../operator/statistics.ts";
 import { keptUntil } from "../store/retention.ts";
@@ -71,7 +63,7 @@ const list = defineCommand({
   },
 });
 
-/** Attempts and errors take their room only where there are errors; the hook, where it is used. */
+/** Attempts and errors are shown only where there are errors, the hook only where it is used. */
 function messageTable(messages: readonly StoredMessage[], now: Date): string {
   const hasErrors = messages.some(({ lastError }) => lastError !== null);
   const hasHook = messages.some(({ hook }) => hook !== null);
@@ -215,13 +207,13 @@ const note = defineCommand({
   argument: "REFERENCE TEXT",
   options: { name: text("NAME", "sign it with this name (default: the name of your account)") },
   notes: `  Notes are in the message's history and in exports, also in those that a person may ask for, and are erased with it.`,
-  check({ more: [words = ""] }) {
-    if (words.trim() === "")
+  check({ more: [content = ""] }) {
+    if (content.trim() === "")
       throw new UsageError('Give the text of the note in quotes; e.g. "Called back, wants an offer"');
-    if (words.length > MAX_NOTE_LENGTH) throw new UsageError(`A note has at most ${MAX_NOTE_LENGTH} characters`);
+    if (content.length > MAX_NOTE_LENGTH) throw new UsageError(`A note has at most ${MAX_NOTE_LENGTH} characters`);
   },
-  async run({ argument: reference, more: [words = ""], options: { name } }, { openStore, out, now, account }) {
-    const isAdded = await (await openStore()).addNote(reference, words.trim(), name ?? account, now);
+  async run({ argument: reference, more: [content = ""], options: { name } }, { openStore, out, now, account }) {
+    const isAdded = await (await openStore()).addNote(reference, content.trim(), name ?? account, now);
     if (!isAdded) throw noMessage(reference);
     out("1 note added.\n");
   },
@@ -331,7 +323,7 @@ function noMessage(reference: string): CommandFailed {
   return new CommandFailed(`There is no message ${visible(reference)}; "list" shows all messages`);
 }
 
-/** Does it to the one message, or without a reference to all since then, and prints how many that were. */
+/** Does it to the one message, or without a reference to all since then, and prints their number. */
 async function act(
   action: Exclude<Action, "delete">,
   reference: string,
@@ -364,11 +356,11 @@ function refused(action: Action, reason: string, message: StoredMessage, { progr
 
 /** `acceptedAt` as `Accepted at`. */
 function labelOf(name: string): string {
-  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/^is /, "");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const label = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/^is /, "");
+  return label.charAt(0).toUpperCase() + label.slice(1);
 }
 
-function shown(value: MessageJson[Fact]): string {
+function shown(value: Fact): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
   return visible(cellText(value)) || "-";
 }

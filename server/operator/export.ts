@@ -1,4 +1,3 @@
-import type { FootprintInputs } from "../../contract/footprint-fields.ts";
 import type { ExportFormat } from "../../contract/inbox.ts";
 import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
 import type { Delivery, Note, Store, StoredMessage } from "../store/store.ts";
@@ -53,42 +52,57 @@ function sentAt(delivery: Delivery | null): Date | null {
 
 export type MessageJson = ReturnType<typeof messageJson>;
 
-/** The fields that have a cell of their own. */
-export type Fact = Exclude<keyof MessageJson, "footprint" | "notes">;
+/** What a cell shows. */
+export type Fact = string | number | boolean | Date | null;
 
-const FACT_COLUMNS: readonly Fact[] = [
-  ...(["reference", "state", "isRestricted", "acceptedAt", "stateChangedAt", "dueAt"] as const),
-  ...(["attempts", "lastError", "answeredAt", "quarantineReason"] as const),
-  ...(["name", "email", "phone", "country", "message"] as const),
-];
+/** Of a CSV file. New ones come last, so that programs that count columns go on working. */
+const COLUMNS = [
+  "reference",
+  "state",
+  "isRestricted",
+  "acceptedAt",
+  "stateChangedAt",
+  "dueAt",
+  "attempts",
+  "lastError",
+  "answeredAt",
+  "quarantineReason",
+  "name",
+  "email",
+  "phone",
+  "country",
+  "message",
+  "footprintKg",
+  "footprintInputs",
+  "footprintFactors",
+  "acknowledgement",
+  "acknowledgedAt",
+  "hook",
+  "hookSentAt",
+  "notes",
+] as const;
 
-/** New ones come last, so that programs that count columns go on working. */
-const LATER_COLUMNS = ["acknowledgement", "acknowledgedAt", "hook", "hookSentAt"] as const;
-const CSV_COLUMNS = [...FACT_COLUMNS, "footprintKg", "footprintInputs", "footprintFactors", ...LATER_COLUMNS, "notes"];
-
-function footprintCells({ footprint }: MessageJson): string[] {
-  return footprint ? [String(footprint.totalKg), inputsText(footprint.inputs), footprint.factorSet] : ["", "", ""];
+function rowOf({ footprint, notes = [], ...facts }: MessageJson): string[] {
+  const cells: Readonly<Record<(typeof COLUMNS)[number], Fact>> = {
+    ...facts,
+    footprintKg: footprint?.totalKg ?? null,
+    footprintInputs: Object.entries(footprint?.inputs ?? {})
+      .map(([field, value]) => `${field}=${value}`)
+      .join(" "),
+    footprintFactors: footprint?.factorSet ?? null,
+    notes: notes.map(({ at, author, text }) => `${at.toISOString()} ${author ?? "-"}: ${text}`).join("\n"),
+  };
+  return COLUMNS.map((column) => cellText(cells[column]));
 }
 
-function notesCell({ notes = [] }: MessageJson): string {
-  return notes.map(({ at, author, text }) => `${at.toISOString()} ${author ?? "-"}: ${text}`).join("\n");
-}
-
-function inputsText(inputs: FootprintInputs): string {
-  return Object.entries(inputs)
-    .map(([field, value]) => `${field}=${value}`)
-    .join(" ");
-}
-
-export function cellText(value: MessageJson[Fact]): string {
-  if (value === null) return "";
-  return value instanceof Date ? value.toISOString() : String(value);
+export function cellText(value: Fact): string {
+  return value instanceof Date ? value.toISOString() : String(value ?? "");
 }
 
 /** Few enough to fit into a small heap however long they are, many enough that the file is written quickly. */
 const MESSAGES_PER_PART = 250;
 
-export interface ExportOptions {
+interface ExportOptions {
   filter: TabFilter;
   format: ExportFormat;
   /** For a terminal: every cell of a CSV file goes through it, and there is no byte order mark. */
@@ -127,13 +141,8 @@ interface Position {
 }
 
 function csvPart(messages: readonly MessageJson[], { isFirst }: Position, show?: ExportOptions["show"]): string {
-  const rows = messages.map((json) => {
-    const textOf = (column: Fact) => cellText(json[column]);
-    const later = [...LATER_COLUMNS.map(textOf), notesCell(json)];
-    const cells = [...FACT_COLUMNS.map(textOf), ...footprintCells(json), ...later];
-    return cells.map(show ?? String);
-  });
-  return (isFirst && !show ? BYTE_ORDER_MARK : "") + toCsv(isFirst ? [CSV_COLUMNS, ...rows] : rows);
+  const rows = messages.map((json) => rowOf(json).map(show ?? String));
+  return (isFirst && !show ? BYTE_ORDER_MARK : "") + toCsv(isFirst ? [COLUMNS, ...rows] : rows);
 }
 
 /** All parts together are what `visibleJson` makes of all messages. */
