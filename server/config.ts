@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
 import { type BuildSettings, parseBuildSettings, type Retention } from "../contract/build-settings.ts";
 import { parseDurationMs } from "../contract/duration.ts";
+import { OperatorError } from "./log.ts";
 
 export type { Retention };
 
@@ -44,12 +45,12 @@ export interface Config {
 }
 
 /** Every problem of the environment at once, a line each. */
-export class ConfigError extends Error {
+export class ConfigError extends OperatorError {
+  override readonly name = "ConfigError";
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
     super(problems.join("\n"));
-    this.name = "ConfigError";
     this.problems = problems;
   }
 }

@@ -24,6 +24,11 @@ export interface Log {
   error(event: LogEvent, text: string): void;
 }
 
+/** The operator can fix it: the message says how, one line for each problem. Any other error is a defect. */
+export class OperatorError extends Error {
+  override readonly name: string = "OperatorError";
+}
+
 /** An error as a word that holds no data: database messages may quote a row. */
 export function errorName(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";

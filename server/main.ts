@@ -2,13 +2,13 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { outdatedSettings } from "../contract/build-settings.ts";
 import { createApp } from "./app.ts";
-import { type Config, ConfigError, inboxCommand, parseConfig, programName } from "./config.ts";
+import { type Config, inboxCommand, parseConfig, programName } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
+import { OperatorError } from "./log.ts";
 import { type LogStream, openLogStream } from "./log-stream.ts";
 import { createEmlMailer } from "./mail/eml.ts";
 import { createSmtpMailer } from "./mail/smtp.ts";
-import { BuildMissing } from "./manifest.ts";
 import { type Outbox, startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
 import { endNow, onStopSignal } from "./stop-signal.ts";
@@ -18,7 +18,7 @@ import { systemClock } from "./time.ts";
 import { type Alerts, startAlerts } from "./watch/alerts.ts";
 import { openSharedClock } from "./watch/clock.ts";
 import { startHeartbeat } from "./watch/heartbeat.ts";
-import { MetricsRefused, openMetrics } from "./watch/metrics.ts";
+import { openMetrics } from "./watch/metrics.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 const SHUTDOWN_MS = 10_000;
@@ -145,8 +145,7 @@ function readyLine(build: Build, port: number, config: Config, mailDestination: 
 
 /** One clear line for each error that the operator can fix; anything else is a defect and keeps its stack. */
 async function explain(error: unknown): Promise<string> {
-  if (error instanceof ConfigError) return error.problems.join("\n");
-  const fixable = [BuildMissing, StoreRefused, StoreUnavailable, MetricsRefused];
+  const fixable = [OperatorError, StoreRefused, StoreUnavailable];
   if (fixable.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code, port, address, hostname } = error as Partial<Record<"code" | "port" | "address" | "hostname", string>>;
   if (code === "EADDRINUSE") {

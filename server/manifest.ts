@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildManifest, MANIFEST_FILE, MANIFEST_VERSION } from "../contract/build-manifest.ts";
+import { OperatorError } from "./log.ts";
 
-/** There is nothing to serve; the message says what to do. */
-export class BuildMissing extends Error {
+export class BuildMissing extends OperatorError {
   override readonly name = "BuildMissing";
 }
 

@@ -3,6 +3,7 @@ import { parseDurationMs } from "../../contract/duration.ts";
 import type { ElectricityTable } from "../../contract/footprint.ts";
 import { visibleLines } from "../../contract/visible-text.ts";
 import type { Config } from "../config.ts";
+import { OperatorError } from "../log.ts";
 import { parseTime } from "../operator/messages.ts";
 import type { Store } from "../store/store.ts";
 import { table } from "./output.ts";
@@ -36,14 +37,9 @@ export interface CommandContext {
   setExitCode(code: number): void;
 }
 
-/** The command line is wrong: exit code 2. */
-export class UsageError extends Error {
+/** The command line is wrong: exit code 2. With any other OperatorError it is 1. */
+export class UsageError extends OperatorError {
   override readonly name = "UsageError";
-}
-
-/** The command line is right, but the command cannot be carried out: exit code 1. */
-export class CommandFailed extends Error {
-  override readonly name = "CommandFailed";
 }
 
 export interface Command {
@@ -134,14 +130,14 @@ export function defineCommand<Given extends Options = Record<never, never>>(defi
   };
 }
 
-/** Asks before something is lost, unless `--yes` was given. Throws a CommandFailed when nobody can be asked. */
+/** Asks before something is lost, unless `--yes` was given. Throws an OperatorError when nobody can be asked. */
 export async function isConfirmed(
   question: string,
   yes: true | undefined,
   { confirm }: Pick<CommandContext, "confirm">,
 ): Promise<boolean> {
   if (yes) return true;
-  if (!confirm) throw new CommandFailed("This needs a confirmation; run it in a terminal, or add --yes");
+  if (!confirm) throw new OperatorError("This needs a confirmation; run it in a terminal, or add --yes");
   return confirm(`${question} [y/N] `);
 }
 

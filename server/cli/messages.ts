@@ -5,6 +5,7 @@ import { type Action, MAX_NOTE_LENGTH } from "../../contract/inbox.ts";
 import { EVENT_NAME, eventDetail } from "../../contract/message-history.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
+import { OperatorError } from "../log.ts";
 import { actOn, actOnAll, isBarredByRestriction, refusalOf, retryQueued, stateOf } from "../operator/actions.ts";
 import { cellText, exportMessages, type Fact, messageJson, messagesJson, visibleJson } from "../operator/export.ts";
 import { readHistory } from "../operator/messages.ts";
@@ -20,7 +21,6 @@ import {
 import {
   type Command,
   type CommandContext,
-  CommandFailed,
   defineCommand,
   flag,
   isConfirmed,
@@ -292,7 +292,7 @@ const backup = defineCommand({
       if (error instanceof StoreUnavailable || !(error instanceof Error)) throw error;
       const exists = "code" in error && error.code === "EEXIST";
       const reason = exists ? "already exists; choose another name" : `cannot be written: ${error.message}`;
-      throw new CommandFailed(`${visible(file)} ${reason}`);
+      throw new OperatorError(`${visible(file)} ${reason}`);
     });
     out(`All messages copied to ${visible(file)}.\n`);
   },
@@ -319,8 +319,8 @@ async function requireMessage(store: Store, reference: string): Promise<StoredMe
   return message;
 }
 
-function noMessage(reference: string): CommandFailed {
-  return new CommandFailed(`There is no message ${visible(reference)}; "list" shows all messages`);
+function noMessage(reference: string): OperatorError {
+  return new OperatorError(`There is no message ${visible(reference)}; "list" shows all messages`);
 }
 
 /** Does it to the one message, or without a reference to all since then, and prints their number. */
@@ -348,10 +348,10 @@ async function actOnOne(action: Action, reference: string, context: CommandConte
   return files;
 }
 
-function refused(action: Action, reason: string, message: StoredMessage, { program }: CommandContext): CommandFailed {
+function refused(action: Action, reason: string, message: StoredMessage, { program }: CommandContext): OperatorError {
   // EMAIL, not the address itself: a command that is copied into a shell must not contain what a visitor wrote.
   const hint = `; to end that: ${program} privacy restrict EMAIL --lift`;
-  return new CommandFailed(reason + (isBarredByRestriction(action, message) ? hint : ""));
+  return new OperatorError(reason + (isBarredByRestriction(action, message) ? hint : ""));
 }
 
 /** `acceptedAt` as `Accepted at`. */

@@ -3,6 +3,7 @@ import { parseFootprint } from "../../contract/footprint.ts";
 import { AMOUNTS, CAR_UNITS, CHOICES, DISTANCES, FIELD_PREFIX } from "../../contract/footprint-fields.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
+import { OperatorError } from "../log.ts";
 import {
   changePerson,
   exportPerson,
@@ -14,7 +15,6 @@ import {
 import {
   type Command,
   type CommandContext,
-  CommandFailed,
   defineCommand,
   flag,
   isConfirmed,
@@ -148,10 +148,10 @@ async function changeOrFail(email: string, change: PersonChange, context: Comman
   const result = await changePerson(email, change, parts);
   if (result.outcome === "done") return result;
   if (result.outcome === "no-estimate") {
-    throw new CommandFailed(`No message from ${visible(email)} has a footprint estimate; nothing was changed`);
+    throw new OperatorError(`No message from ${visible(email)} has a footprint estimate; nothing was changed`);
   }
   if (result.outcome === "changed") {
-    throw new CommandFailed("The messages changed meanwhile, and nothing was corrected; run it again");
+    throw new OperatorError("The messages changed meanwhile, and nothing was corrected; run it again");
   }
-  throw new CommandFailed(`There are no messages from ${visible(email)}`);
+  throw new OperatorError(`There are no messages from ${visible(email)}`);
 }

@@ -2,15 +2,14 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { visible } from "../../contract/visible-text.ts";
-import { ConfigError, parseConfig, programName } from "../config.ts";
+import { parseConfig, programName } from "../config.ts";
 import { InboxRefused } from "../inbox/serve.ts";
+import { OperatorError } from "../log.ts";
 import { readManifest } from "../manifest.ts";
-import { FilesLeft } from "../operator/actions.ts";
-import { EstimateFailed } from "../operator/person.ts";
 import { openStore } from "../store/open-store.ts";
 import { sqliteFile } from "../store/sqlite.ts";
 import { type Store, StoreRefused, StoreUnavailable } from "../store/store.ts";
-import { type Command, type CommandContext, CommandFailed, type Run, UsageError } from "./command.ts";
+import { type Command, type CommandContext, type Run, UsageError } from "./command.ts";
 import { inbox } from "./inbox.ts";
 import { messageCommands } from "./messages.ts";
 import { table } from "./output.ts";
@@ -19,16 +18,7 @@ import { privacyCommands } from "./privacy.ts";
 
 const COMMANDS: readonly Command[] = [...messageCommands, ...privacyCommands, inbox, preflight];
 const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
-const EXPECTED = [
-  ConfigError,
-  StoreRefused,
-  StoreUnavailable,
-  UsageError,
-  CommandFailed,
-  FilesLeft,
-  EstimateFailed,
-  InboxRefused,
-];
+const EXPECTED = [OperatorError, StoreRefused, StoreUnavailable, InboxRefused];
 
 /** Of a PostgreSQL database: few, so that commands, or an inbox in which somebody searches, leave enough to the servers. */
 const MAX_CONNECTIONS = 3;
@@ -107,7 +97,7 @@ async function openExistingStore(env: Terminal["env"]): Promise<Store> {
   const { dataDir, databaseUrl } = parseConfig(env);
   // A mistyped folder must not look like one without messages.
   if (databaseUrl === null && !existsSync(sqliteFile(dataDir))) {
-    throw new CommandFailed(`There are no messages in ${dataDir}; set DATA_DIR to the server's data folder`);
+    throw new OperatorError(`There are no messages in ${dataDir}; set DATA_DIR to the server's data folder`);
   }
   return openStore({ dataDir, databaseUrl }, { maxConnections: MAX_CONNECTIONS });
 }

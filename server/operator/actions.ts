@@ -1,5 +1,5 @@
 import { ACTIONS, type Action } from "../../contract/inbox.ts";
-import { errorName } from "../log.ts";
+import { errorName, OperatorError } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import { ACTION_RULES } from "../store/actions.ts";
 import { normaliseReference } from "../store/reference.ts";
@@ -27,7 +27,7 @@ export type TargetResult =
   | { reference: string; outcome: "refused"; message: StoredMessage; reason: string };
 
 /** The messages are gone, but .eml files of them are left. */
-export class FilesLeft extends Error {
+export class FilesLeft extends OperatorError {
   override readonly name = "FilesLeft";
 }
 

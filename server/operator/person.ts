@@ -7,13 +7,14 @@ import {
   parseFootprint,
 } from "../../contract/footprint.ts";
 import type { FootprintField } from "../../contract/footprint-fields.ts";
+import { OperatorError } from "../log.ts";
 import { BuildMissing } from "../manifest.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
 import { type OperatorParts, removeFiles } from "./actions.ts";
 import { messagesJson, visibleJson } from "./export.ts";
 
 /** A correction needs a new footprint estimate, which cannot be computed; nothing was changed. */
-export class EstimateFailed extends Error {
+export class EstimateFailed extends OperatorError {
   override readonly name = "EstimateFailed";
 }
 

@@ -2,17 +2,13 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import type { Counter as PromCounter, Registry } from "prom-client";
+import { OperatorError } from "../log.ts";
 import type { DeliveryKind, QueueDepth, Store } from "../store/store.ts";
 import { withinMs } from "../time.ts";
 import { ACCEPTANCES, DELIVERY_OUTCOMES, type DeliveryOutcome, type Meter, REFUSALS, ROUTES } from "./meter.ts";
 
 type PromClient = typeof import("prom-client");
 type MetricsStore = Pick<Store, "queueDepth" | "ping">;
-
-/** The metrics cannot be served; the message says what to do. */
-export class MetricsRefused extends Error {
-  override readonly name = "MetricsRefused";
-}
 
 export interface Metrics {
   meter: Meter;
@@ -59,11 +55,11 @@ export async function openMetrics(host: string, port: number, store: MetricsStor
   await once(server, "listening").catch(({ code }: NodeJS.ErrnoException) => {
     const reason = code === "EADDRINUSE" ? "is in use" : code === "EACCES" ? "needs more rights" : `fails (${code})`;
     if (code === "EADDRNOTAVAIL") {
-      throw new MetricsRefused(
+      throw new OperatorError(
         `METRICS_PORT ${host} is not an address of this machine; e.g. METRICS_PORT=0.0.0.0:${port}`,
       );
     }
-    throw new MetricsRefused(`METRICS_PORT ${port} ${reason}; choose another, e.g. METRICS_PORT=9464`);
+    throw new OperatorError(`METRICS_PORT ${port} ${reason}; choose another, e.g. METRICS_PORT=9464`);
   });
   return {
     meter,
