@@ -8,7 +8,7 @@ import { readManifest } from "../manifest.ts";
 export type Encoding = "br" | "gzip" | "identity";
 
 /** One encoding of a file. */
-export interface Variant {
+interface Variant {
   body: Buffer;
   /** Strong, so each encoding has its own. */
   etag: string;

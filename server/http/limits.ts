@@ -92,13 +92,10 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
 
 /** Answers what never becomes a request: too slow, too large or not HTTP. The connection ends with it. */
 export function answerClientErrors(headers: Headers): (error: Error & { code?: string }, socket: Socket) => void {
-  const answers = new Map(
-    [400, ...Object.values(STATUS_BY_CODE)].map((status) => [status, rawAnswer(status, headers)]),
-  );
   return (error, socket) => {
     // Browsers open connections that they may never use; and nothing may be written into the middle of an answer.
     if (!socket.writable || socket.bytesRead === 0 || socket.bytesWritten > 0) socket.destroy();
-    else sendLast(socket, answers.get(STATUS_BY_CODE[error.code ?? ""] ?? 400) ?? "");
+    else sendLast(socket, rawAnswer(STATUS_BY_CODE[error.code ?? ""] ?? 400, headers));
   };
 }
 

@@ -29,7 +29,7 @@ export function isUnchanged(ifNoneMatch: string | undefined, etag: string): bool
 }
 
 /** `start` and `end` are both included. */
-export type RangeAnswer = { kind: "all" } | { kind: "part"; start: number; end: number } | { kind: "unsatisfiable" };
+type RangeAnswer = { kind: "all" } | { kind: "part"; start: number; end: number } | { kind: "unsatisfiable" };
 
 /** Reads a `Range` header. Several ranges at once, or another unit, get the whole file, which the standard allows. */
 export function chooseRange(range: string | undefined, sizeBytes: number): RangeAnswer {

@@ -132,11 +132,11 @@ const REFERENCE_PLACE = new RegExp(`(?<=<span id="${REFERENCE_SLOT_ID}">)`);
 const SENT_PLACES = new RegExp(`${SENT_ESTIMATE_HIDDEN}|${REFERENCE_PLACE.source}`);
 const PROBLEMS_PLACE = new RegExp(`(?<=<span ${PROBLEMS_SLOT}="">)[^<]*`);
 
-/** A page in parts, between which something is filled in. */
-type CutPage = readonly Buffer[];
-
-/** Cut once, so that all answers that wait to be read share the parts. Null for a page without these places. */
-function slotsOf(file: ServedFile): { sent: CutPage; problems: CutPage } | null {
+/**
+ * A page in parts, between which something is filled in. Cut once, so that all answers that wait to be read share the
+ * parts. Null for a page without these places.
+ */
+function slotsOf(file: ServedFile): { sent: Buffer[]; problems: Buffer[] } | null {
   if (file.kind !== "page") return null;
   const html = file.variants.identity.body.toString();
   if (!REFERENCE_PLACE.test(html)) return null;
@@ -156,7 +156,7 @@ function withResult(
 ): Buffer[] | null {
   if (!query) return null;
   const parameters = new URLSearchParams(query);
-  const fill = (page: CutPage, ...texts: string[]) =>
+  const fill = (page: readonly Buffer[], ...texts: string[]) =>
     page.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from(texts[index - 1] ?? texts[0] ?? ""), part]));
   const sent = readSent(parameters, clientKey);
   const problems = readProblems(parameters, clientKey);

@@ -17,7 +17,7 @@ import type { Meter, RefusalReason } from "../watch/meter.ts";
 import { networksOf } from "./client-address.ts";
 import { problemsQuery, type SentResult, sentQuery } from "./sent-result.ts";
 
-export interface SendEmailParts {
+interface SendEmailParts {
   config: Config;
   store: Pick<Store, "accept" | "clientKey">;
   rules: AcceptanceRules;

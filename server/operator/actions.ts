@@ -87,12 +87,8 @@ export function refusalOf(action: Action, message: StoredMessage): string | null
 
 /** Of all actions that do not fit the message. */
 export function refusalsOf(message: StoredMessage): Partial<Record<Action, string>> {
-  const refusals: Partial<Record<Action, string>> = {};
-  for (const action of ACTIONS) {
-    const refusal = refusalOf(action, message);
-    if (refusal !== null) refusals[action] = refusal;
-  }
-  return refusals;
+  const refusals = ACTIONS.map((action) => [action, refusalOf(action, message)]);
+  return Object.fromEntries(refusals.filter(([, refusal]) => refusal !== null));
 }
 
 function sentenceOf(action: Action, message: StoredMessage): string {

@@ -5,7 +5,6 @@ export type Route = (typeof ROUTES)[number];
 
 /** What happened to a valid message; `repeated`: it was stored before. */
 export const ACCEPTANCES = ["queued", "quarantined", "repeated"] as const;
-export type AcceptanceOutcome = (typeof ACCEPTANCES)[number];
 
 export const REFUSALS = [
   "foreign-origin",
@@ -31,7 +30,7 @@ export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 /** Counts what happens. It receives only these words and numbers, never a visitor's data. */
 export interface Meter {
   answered(route: Route, status: number, durationMs: number): void;
-  accepted(outcome: AcceptanceOutcome): void;
+  accepted(outcome: (typeof ACCEPTANCES)[number]): void;
   refused(reason: RefusalReason): void;
   attempted(kind: DeliveryKind, outcome: DeliveryOutcome): void;
   queuePaused(kind: DeliveryKind, isPaused: boolean): void;
