@@ -12,27 +12,23 @@ const MAX_NOTICE_MS = 3000;
 const GRACE_MS = 250;
 
 /** What `/readyz` answers: whether a load balancer may send visitors to this node. */
-export interface Readiness {
-  readonly isEnding: boolean;
-  /** To be called for each request for `/readyz`. */
-  noteAsked(): void;
-  /** From now on the answer is no. Resolves once those who ask regularly have it; at once if nobody does. */
-  end(): Promise<void>;
-}
+export type Readiness = ReturnType<typeof createReadiness>;
 
-export function createReadiness(): Readiness {
+export function createReadiness() {
   let isEnding = false;
   let askedAtMs = Number.NEGATIVE_INFINITY;
   const answered = Promise.withResolvers<void>();
   return {
-    get isEnding() {
+    get isEnding(): boolean {
       return isEnding;
     },
-    noteAsked() {
+    /** To be called for each request for `/readyz`. */
+    noteAsked(): void {
       askedAtMs = performance.now();
       if (isEnding) answered.resolve();
     },
-    async end() {
+    /** From now on the answer is no. Resolves once those who ask regularly have it; at once if nobody does. */
+    async end(): Promise<void> {
       isEnding = true;
       if (performance.now() - askedAtMs > RECENTLY_ASKED_MS) return;
       await Promise.race([answered.promise.then(() => wait(GRACE_MS)), wait(MAX_NOTICE_MS)]);

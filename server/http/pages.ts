@@ -18,21 +18,13 @@ import type { Build, ServedFile } from "./build-files.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
 import { readProblems, readSent } from "./sent-result.ts";
 
-type Handler = (request: FastifyRequest, reply: FastifyReply) => void;
-
-export interface Pages {
-  /** Answers a request that no route takes: Coming Soon, a missing file, or a method that is not allowed. */
-  answerUnknown: Handler;
-  /** Answers with the page that says that the server itself failed. */
-  answerFailure(reply: FastifyReply): void;
-}
-
-/** A route for each page and file of the build, and an answer for every path that has none. */
-export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8Array): Pages {
+/** A route for each page and file of the build. Returns the answers for every path that has none, and for a failure. */
+export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8Array) {
   const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
   const failure = pageNamed(build, FAILURE_PAGE);
 
-  const answerUnknown: Handler = (request, reply) => {
+  /** Coming Soon, a missing file, or a method that is not allowed. */
+  function answerUnknown(request: FastifyRequest, reply: FastifyReply): void {
     const path = pathOf(request);
     if (request.method !== "GET" && request.method !== "HEAD") {
       const allow = path === "/send-email" ? "OPTIONS, POST" : "GET, HEAD";
@@ -42,7 +34,7 @@ export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8A
     } else {
       sendFile(reply.raw, comingSoon, build.headers);
     }
-  };
+  }
 
   /** A page for one visitor or moment, which must not be cached. */
   function sendHtml(response: ServerResponse, status: number, page: ServedFile, parts: readonly Buffer[]): void {
@@ -80,7 +72,7 @@ export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8A
 
   return {
     answerUnknown,
-    answerFailure: (reply) => sendHtml(reply.raw, 500, failure, [failure.variants.identity.body]),
+    answerFailure: (reply: FastifyReply) => sendHtml(reply.raw, 500, failure, [failure.variants.identity.body]),
   };
 }
 

@@ -1,5 +1,5 @@
 import { statfs } from "node:fs/promises";
-import { type CountryCount, ENDS_SOON_DAYS, type Overview } from "../../contract/inbox.ts";
+import { ENDS_SOON_DAYS, type Overview } from "../../contract/inbox.ts";
 import type { Retention } from "../config.ts";
 import { type MessageCount, type QueueTrouble, type Store, StoreUnavailable } from "../store/store.ts";
 
@@ -12,19 +12,8 @@ const STALLED_MS = 3 * MINUTE_MS;
 const LOW_DISK_BYTES = 500 * 1024 * 1024;
 const DELIVERY_BOUNDS_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 
-/** Of the messages accepted in the last days; days are UTC. */
-interface PeriodCounts {
-  since: Date;
-  total: number;
-  /** Every day of the period, oldest first. */
-  perDay: { day: string; count: number }[];
-  /** Most first. */
-  perCountry: CountryCount[];
-  /** What the others are sums of. */
-  counts: MessageCount[];
-}
-
-export async function countPeriod(days: number, now: Date, store: Store): Promise<PeriodCounts> {
+/** Of the messages accepted in the last days; days are UTC. All figures are sums of `counts`. */
+export async function countPeriod(days: number, now: Date, store: Store) {
   const firstDay = Math.floor(now.getTime() / DAY_MS) - days + 1;
   const since = new Date(firstDay * DAY_MS);
   const counts = await store.countByDayAndCountry(since);
@@ -33,10 +22,12 @@ export async function countPeriod(days: number, now: Date, store: Store): Promis
   return {
     since,
     total: counts.reduce((sum, { count }) => sum + count, 0),
+    /** Every day of the period, oldest first. */
     perDay: Array.from({ length: days }, (_, index) => {
       const day = dayOf(new Date((firstDay + index) * DAY_MS));
       return { day, count: byDay.get(day) ?? 0 };
     }),
+    /** Most first. */
     perCountry: [...byCountry]
       .map(([country, count]) => ({ country, count }))
       .sort((a, b) => b.count - a.count || a.country.localeCompare(b.country, "en")),

@@ -43,11 +43,7 @@ export interface AlertOptions {
   postTimeoutMs?: number;
 }
 
-export interface Alerts {
-  /** Looks for trouble now instead of at the next check. Call it when the queue pauses or a message is held back. */
-  checkNow(): void;
-  stop(): Promise<void>;
-}
+export type Alerts = ReturnType<typeof startAlerts>;
 
 /**
  * `overdue`: a message has waited for an hour or longer. `paused`: no e-mail can be sent. `failed`: a message failed for
@@ -100,7 +96,7 @@ const STORE_DOWN_MS = 60_000;
  * topic, for all nodes of one database together, also across restarts. A post that fails is retried at the next check.
  * Delivery never waits for any of this, and alerts are sent even when the store cannot be read or written.
  */
-export function startAlerts(options: AlertOptions): Alerts {
+export function startAlerts(options: AlertOptions) {
   const { store, outbox, brand, alertUrl, log, clock = systemClock, postTimeoutMs = 10_000 } = options;
   const { program = programName({}), purge = null, sharedClock = null, postsHook = false } = options;
   const stopping = new AbortController();
@@ -304,11 +300,12 @@ export function startAlerts(options: AlertOptions): Alerts {
   }
 
   return {
-    checkNow() {
+    /** Looks for trouble now instead of at the next check. Call it when the queue pauses or a message is held back. */
+    checkNow(): void {
       if (runningCheck !== null || isResting) isCheckWanted = true;
       else runCheck();
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       cancelTimer();
       await runningCheck;

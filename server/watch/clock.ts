@@ -12,12 +12,6 @@ interface SharedClockOptions {
   stopwatch?(): number;
 }
 
-interface SharedClock extends Clock {
-  /** How far this machine's own clock is ahead of it, negative when it is behind; 0 while that is less than a minute. */
-  readonly machineAheadMs: number;
-  stop(): Promise<void>;
-}
-
 const MINUTE_MS = 60_000;
 const SYNC_INTERVAL_MS = MINUTE_MS / 2;
 /** Beyond this, somebody should set the machine's clock. */
@@ -27,7 +21,7 @@ export const CLOCK_TOLERANCE_MS = MINUTE_MS;
  * The database's clock, for servers that share one: whatever one of them writes, the others compare with the same clock.
  * Asked every half minute; between, and while the database is away, time goes on by the machine's stopwatch.
  */
-export async function openSharedClock(options: SharedClockOptions): Promise<SharedClock> {
+export async function openSharedClock(options: SharedClockOptions) {
   const { store, log, machineClock = systemClock, stopwatch = () => performance.now() } = options;
   let [sharedMs, readAtMs] = [0, 0];
   let machineAheadMs = 0;
@@ -52,16 +46,17 @@ export async function openSharedClock(options: SharedClockOptions): Promise<Shar
   }
 
   /** An outbox that cannot reach the database says so itself. */
-  function tellNotRead(error: unknown): void {
+  function logFailure(error: unknown): void {
     log.info({ event: "clock-not-read", error: errorName(error) }, "The database did not tell its time");
   }
 
   await read();
-  const { stop } = repeat(() => read().catch(tellNotRead), SYNC_INTERVAL_MS, machineClock);
+  const { stop } = repeat(() => read().catch(logFailure), SYNC_INTERVAL_MS, machineClock);
   return {
     now: () => new Date(sharedMs + stopwatch() - readAtMs),
     setTimer: machineClock.setTimer,
-    get machineAheadMs() {
+    /** How far this machine's own clock is ahead, negative when it is behind; 0 while that is less than a minute. */
+    get machineAheadMs(): number {
       return machineAheadMs;
     },
     stop,

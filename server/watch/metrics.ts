@@ -10,12 +10,6 @@ import { ACCEPTANCES, DELIVERY_OUTCOMES, type DeliveryOutcome, type Meter, REFUS
 type PromClient = typeof import("prom-client");
 type MetricsStore = Pick<Store, "queueDepth" | "ping">;
 
-export interface Metrics {
-  meter: Meter;
-  url: string;
-  close(): Promise<void>;
-}
-
 /** An unavailable store must not keep the other numbers from being read. */
 const STORE_TIMEOUT_MS = 2000;
 /** However many scrape, the queue is read and the text is made at most once in this time. */
@@ -23,7 +17,7 @@ const SHARED_MS = 1000;
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Starts counting, and serves `GET /metrics` in Prometheus' text format on this address only. */
-export async function openMetrics(host: string, port: number, store: MetricsStore): Promise<Metrics> {
+export async function openMetrics(host: string, port: number, store: MetricsStore) {
   // Loaded only here: without METRICS_PORT nobody should pay for the library in memory and start-up time.
   const prom = await import("prom-client");
   const registry = new prom.Registry();
@@ -64,7 +58,7 @@ export async function openMetrics(host: string, port: number, store: MetricsStor
   return {
     meter,
     url: `http://${isIPv6(host) ? `[${host}]` : host}:${(server.address() as AddressInfo).port}/metrics`,
-    async close() {
+    async close(): Promise<void> {
       const closed = once(server, "close");
       server.close();
       // A scrape must not delay the end of the program.
