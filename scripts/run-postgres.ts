@@ -15,12 +15,7 @@ export interface PostgresConnection {
   stop(): Promise<void>;
 }
 
-export interface PostgresServer extends PostgresConnection {
-  /** Stops the server, keeping its data. */
-  halt(): Promise<void>;
-  /** Starts the server again on the same port, if it was halted. */
-  resume(): Promise<void>;
-}
+export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 
 const PASSWORD = "test-only";
 
@@ -28,7 +23,7 @@ const PASSWORD = "test-only";
  * Starts a real PostgreSQL of its own on a free loopback port; `stop` ends it and removes its files. Unless `isDurable`, it
  * does not wait for the disk, because nothing of it is kept.
  */
-export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer> {
+export async function startPostgres({ isDurable = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "store-postgres-"));
   // When the tests run as root the server runs as another user, who must be able to reach its folder.
   await chmod(folder, 0o755);
@@ -63,6 +58,7 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
   }
 
   let connection: PostgresConnection | null = await connectPostgres(port);
+  /** Stops the server, keeping its data. */
   const halt = async () => {
     await connection?.stop();
     connection = null;
@@ -75,8 +71,9 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
   return {
     port,
     createDatabase: () => connected().createDatabase(),
-    administer: (sql) => connected().administer(sql),
+    administer: (sql: string) => connected().administer(sql),
     halt,
+    /** Starts the server again on the same port, if it was halted. */
     async resume() {
       if (connection) return;
       await server.start();

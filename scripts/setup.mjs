@@ -29,7 +29,7 @@ function installPackages() {
   const stamp = hash.digest("hex");
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
 
-  say("Installing packages (first run, or a lock file changed) ...");
+  console.error("Installing packages (first run, or a lock file changed) ...");
   const problem = "Could not install the packages. Check the connection to the npm registry.";
   run("npm", ["ci", "--loglevel=error"], problem, env);
   writeFileSync(stampFile, stamp);
@@ -50,7 +50,7 @@ function installNode() {
     fail(`Install Node 24 or newer; this command installs it on Linux only, not on ${system}.`);
   const file = join(nodeDir, "node_modules", name, "bin", "node");
   if (versionOf(file) !== version) {
-    say(`Installing Node ${version}, because this machine has an older one ...`);
+    console.error(`Installing Node ${version}, because this machine has an older one ...`);
     run("npm", ["ci", "--prefix", nodeDir, "--ignore-scripts", "--loglevel=error"], problem);
     if (versionOf(file) !== version) fail(problem);
   }
@@ -77,12 +77,12 @@ function versionOf(/** @type {string} */ node) {
 function installBrowser() {
   if (findChromium()) return;
   if (canUseApt()) {
-    say("Installing Chromium (apt-get) ...");
+    console.error("Installing Chromium (apt-get) ...");
     aptGet("update");
     aptGet("install", "chromium");
     if (findChromium()) return;
   }
-  say("Installing Playwright's own Chromium ...");
+  console.error("Installing Playwright's own Chromium ...");
   const problem = "Could not install a Chromium. Install Chromium or Chrome, or set CHROMIUM_PATH to one.";
   run("npx", ["playwright", "install", "chromium"], problem);
 }
@@ -98,7 +98,7 @@ function installTestPrograms() {
   ];
   let missing = findMissing();
   if (missing.length > 0 && canUseApt()) {
-    say(`Installing ${missing.map(({ name }) => name).join(", ")} for the tests (apt-get) ...`);
+    console.error(`Installing ${missing.map(({ name }) => name).join(", ")} for the tests (apt-get) ...`);
     withoutStartingServices(() => {
       aptGet("update");
       // One by one: a package that this Debian does not have must not keep the others from being installed.
@@ -109,7 +109,7 @@ function installTestPrograms() {
   if (missing.length === 0) return;
   const names = missing.map(({ name, packages }) => `${name} (Debian: ${packages.join(" ")})`);
   const outcome = process.env.CI ? "will fail, because CI is set" : "will be skipped";
-  say(`Not installed: ${names.join(", ")}. Tests that need them ${outcome}.`);
+  console.error(`Not installed: ${names.join(", ")}. Tests that need them ${outcome}.`);
 }
 
 /** nginx, Caddy and Prometheus are services, which Debian starts on installation and enables for every boot. */
@@ -136,7 +136,7 @@ function canUseApt() {
 function aptGet(/** @type {string[]} */ ...args) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const { status, stderr } = spawnSync("apt-get", ["-y", "-qq", ...args], { env, encoding: "utf8" });
-  if (status !== 0) say(`apt-get ${args.join(" ")} failed: ${stderr?.trim()}`);
+  if (status !== 0) console.error(`apt-get ${args.join(" ")} failed: ${stderr?.trim()}`);
 }
 
 function run(
@@ -157,10 +157,6 @@ function run(
 
 /** @returns {never} */
 function fail(/** @type {string} */ problem) {
-  say(problem);
+  console.error(problem);
   process.exit(1);
-}
-
-function say(/** @type {string} */ line) {
-  console.error(line);
 }
