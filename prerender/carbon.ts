@@ -13,7 +13,7 @@ export interface FetchedFile {
 }
 
 /** What a first view of a page emits; one page's line of `carbon.json`. */
-export interface PageCarbon {
+interface PageCarbon {
   page: string;
   bytes: number;
   grams: number;
@@ -24,7 +24,7 @@ export interface PageCarbon {
 }
 
 /** `undefined` for a URL that this build writes no file for. */
-export type ReadBuiltFile = (url: string) => Buffer | undefined;
+type ReadBuiltFile = (url: string) => Buffer | undefined;
 
 const MODEL = new co2({ model: "swd", version: 4, rating: true });
 /** About what the headers of one response take. */

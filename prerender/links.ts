@@ -4,7 +4,7 @@ import type { SiteSettings } from "../app/site.ts";
 import { type FilePath, findPathProblems, type Problem } from "./page-files.ts";
 import { sourceFiles } from "./site-dir.ts";
 
-export interface LinkTargets {
+interface LinkTargets {
   siteUrl: string;
   /** The paths of files that are no pages, such as `/robots.txt`. */
   filePaths: readonly string[];

@@ -140,23 +140,22 @@ async function compilePage(dir: string, { file, path }: FilePath, report: Report
     report(...explainSyntaxError(error));
     return null;
   }
-  const resized = await Promise.all(pictures.map((picture) => preparePicture(dir, file, picture, report)));
+  const prepared = await Promise.all(pictures.map((picture) => preparePicture(dir, file, picture, report)));
+  const resized = prepared.filter((picture) => picture !== null);
   const page = { file: shown(file), path, title, description, sections };
   return { ...page, file, code: code + exportPage(page, resized) };
 }
 
 /** The module's part that MDX does not write. A picture's URL is only known to Vite, so it is imported. */
-function exportPage(page: object, pictures: readonly (ResizedPicture | null)[]): string {
+function exportPage(page: object, pictures: readonly ResizedPicture[]): string {
   const imports: string[] = [];
-  const described = pictures
-    .filter((picture) => picture !== null)
-    .map(({ width, height, sources }) => {
-      const urls = sources.map((source) => {
-        imports.push(`import _picture${imports.length} from ${JSON.stringify(`${resolve(source.file)}?url`)};`);
-        return `{ url: _picture${imports.length - 1}, width: ${source.width} }`;
-      });
-      return `{ width: ${width}, height: ${height}, sources: [${urls}] }`;
+  const described = pictures.map(({ width, height, sources }) => {
+    const urls = sources.map((source) => {
+      imports.push(`import _picture${imports.length} from ${JSON.stringify(`${resolve(source.file)}?url`)};`);
+      return `{ url: _picture${imports.length - 1}, width: ${source.width} }`;
     });
+    return `{ width: ${width}, height: ${height}, sources: [${urls}] }`;
+  });
   return `\n${imports.join("\n")}\nexport const page = { ...${JSON.stringify(page)}, pictures: [${described}] };\n`;
 }
 
@@ -211,7 +210,7 @@ function unquoted(value: string): string {
 
 function explainSyntaxError(error: unknown): [line: number, message: string] {
   if (!(error instanceof Error) || !("reason" in error)) throw error;
-  const { line = 1 } = error as { line?: number };
+  const { line } = error as { line?: number | null };
   const reason = String(error.reason).replace(/\.$/, "");
   return [line ?? 1, `${reason}. "<" and "{" start code: write \\< and \\{ to show them, and close every <element>.`];
 }
@@ -258,7 +257,9 @@ function readText(title: string, sections: Section[], pictures: PictureUse[], re
           report(line, `The heading skips a level. Start it with ${"#".repeat(heading.depth + 1)}.`);
         const id = uniqueId(headingId(words) || "section", ids);
         node.data = { hProperties: { id } };
-        if (!nodesOf(node).some(isLink)) node.children = [linkTo(`#${id}`, node.children ?? [])];
+        // It links to itself, so that a reader can share that place.
+        const link = { type: "link", url: `#${id}`, data: { hProperties: { className: "anchor" } } };
+        if (!nodesOf(node).some(isLink)) node.children = [{ ...link, children: node.children ?? [] }];
         if (depth === 2) sections.push({ id, title: words });
         heading = { depth, words };
       } else if (node.type === "table") {
@@ -266,7 +267,7 @@ function readText(title: string, sections: Section[], pictures: PictureUse[], re
       } else if (node.type === "link" && !nodesOf(node).some((one) => one.value?.trim() || one.alt)) {
         report(line, `The link to ${node.url} has no text. Write it in the brackets: [text](${node.url})`);
       } else if (node.type === "image") {
-        if (!node.alt?.trim() && !isDecorative(node)) {
+        if (!node.alt?.trim() && node.data !== DECORATIVE) {
           report(line, `The picture ${node.url} has no alt text. Say what it shows: ![A turbine at dawn](${node.url})`);
         }
         pictures.push({ source: node.url ?? "", line });
@@ -281,11 +282,6 @@ function readText(title: string, sections: Section[], pictures: PictureUse[], re
 
 function isLink({ type, name }: Node): boolean {
   return type === "link" || type === "linkReference" || name === "a" || name === "ContactEmail";
-}
-
-/** A heading links to itself, so that a reader can share that place. */
-function linkTo(url: string, children: Node[]): Node {
-  return { type: "link", url, children, data: { hProperties: { className: "anchor" } } };
 }
 
 function nodesOf(node: Node): Node[] {
@@ -332,10 +328,6 @@ function becomeImage(node: Node, definitions: ReadonlyMap<string, string>): void
   }
   node.type = "image";
   node.children = [];
-}
-
-function isDecorative(node: Node): boolean {
-  return node.data === DECORATIVE;
 }
 
 /** A picture in a paragraph of its own needs no paragraph. One among words has no caption. */

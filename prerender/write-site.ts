@@ -12,7 +12,7 @@ import {
   MANIFEST_VERSION,
   NOT_FOUND_PAGE,
 } from "../contract/build-manifest.ts";
-import { CACHE_CONTROL, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
+import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
 import { ledgerFile, readLedger } from "./claims/ledger.ts";
 import { type ClaimsReport, claimsState, forbiddenText, reportClaims } from "./claims/site-claims.ts";
@@ -138,31 +138,13 @@ async function socialCards(pages: readonly RenderedPage[], site: SiteSettings): 
   return cards.flat();
 }
 
-const CONTENT_TYPE: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".json": "application/json; charset=utf-8",
-  ".txt": "text/plain; charset=utf-8",
-  ".xml": "application/xml; charset=utf-8",
-  ".webmanifest": "application/manifest+json",
-  ".svg": "image/svg+xml",
-  ".ico": "image/x-icon",
-  ".png": "image/png",
-  ".jpg": "image/jpeg",
-  ".webp": "image/webp",
-  ".avif": "image/avif",
-  ".woff2": "font/woff2",
-  ".mp4": "video/mp4",
-  ".webm": "video/webm",
-};
-
 /** Names that Vite gives to the files it emits. */
 const HAS_HASH = /^(assets|media)\/[^/]+-[\w-]{8}\.\w+$/;
 
 /** Writes a file in all its forms: as it is, compressed, and for visitors who save data. */
 async function writeOutput(outDir: string, { file, content, saveDataContent, policy }: OutputFile): Promise<BuiltFile> {
   const contentType = CONTENT_TYPE[extname(file)];
-  if (!contentType) throw new Error(`prerender/write-site.ts knows no content type for ${file}; add its extension.`);
+  if (!contentType) throw new Error(`contract/response-headers.ts has no content type for ${file}; add its extension.`);
   const isCompressed = await writeCompressed(outDir, file, content);
   const savingDataFile = file.replace(/\.html$/, ".save-data.html");
   if (saveDataContent) await writeCompressed(outDir, savingDataFile, saveDataContent);

@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import { type Evidence, problemsOfEvidence, type Review, twoYearsAfter } from "./ledger.ts";
 import { type ClaimsReport, placeText, type Statement } from "./site-claims.ts";
 
-export interface Reviewer {
+interface Reviewer {
   say(text: string): void;
   /** The answer, without spaces around it. */
   ask(question: string): Promise<string>;

@@ -2,15 +2,9 @@ import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { extname, join } from "node:path";
+import { CONTENT_TYPE } from "../../contract/response-headers.ts";
 import { parseHeadersFile } from "./headers-file.ts";
-
-const CONTENT_TYPE: Readonly<Record<string, string>> = {
-  html: "text/html",
-  js: "text/javascript",
-  svg: "image/svg+xml",
-  json: "application/json",
-};
 
 export interface StaticHost {
   url: string;
@@ -30,8 +24,7 @@ export async function startStaticHost(): Promise<StaticHost> {
     const file = await readFile(isFolder ? join(path, "index.html") : path).catch(() => null);
     response.setHeaders(new Map(Object.entries(headersFor(pathname))));
     if (!file) return response.writeHead(404, { "content-type": "text/html" }).end(await readFile("dist/404.html"));
-    const extension = isFolder ? "html" : (path.split(".").at(-1) ?? "");
-    const contentType = CONTENT_TYPE[extension] ?? "application/octet-stream";
+    const contentType = CONTENT_TYPE[isFolder ? ".html" : extname(path)] ?? "application/octet-stream";
     return response.writeHead(200, { "content-type": contentType }).end(file);
   }).listen(0, "127.0.0.1");
   await once(host, "listening");

@@ -6,17 +6,7 @@ import { createServer, type OutgoingHttpHeaders, type RequestListener, type Serv
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-
-const TYPES: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".svg": "image/svg+xml",
-  ".json": "application/json",
-  ".webmanifest": "application/manifest+json",
-  ".woff2": "font/woff2",
-  ".avif": "image/avif",
-  ".mp4": "video/mp4",
-};
+import { CONTENT_TYPE } from "../../contract/response-headers.ts";
 
 const [kind, path = ""] = process.argv.slice(2);
 const server = createServer(kind === "pages" ? servePages(path) : acceptMessages(path));
@@ -27,7 +17,7 @@ function servePages(folder: string): RequestListener {
   // In this order the compressed variant of a file comes after it, and wins.
   for (const name of readdirSync(folder, { recursive: true }).map(String).sort()) {
     const file = name.replace(/\.br$/, "");
-    const type = TYPES[extname(file)];
+    const type = CONTENT_TYPE[extname(file)];
     if (type === undefined) continue;
     const body = readFileSync(join(folder, name));
     answers.set(`/${file.replace(/(^|\/)index\.html$/, "")}`, {

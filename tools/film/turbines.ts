@@ -43,7 +43,7 @@ const rows = turbines.map((turbine) => {
   return { ...turbine, footX, footY, hubY, yaw: (turbine.yawDegrees * Math.PI) / 180 };
 });
 
-export interface PlacedTurbine {
+interface PlacedTurbine {
   readonly hill: number;
   /** Foot x, foot y, hub y, blade length. */
   readonly stand: readonly [number, number, number, number];
