@@ -69,7 +69,7 @@ function linkJudge(rendered: RenderedSite, { siteUrl, filePaths, refused }: Link
         : (ownPages.get(path) ?? written.get(path) ?? (announced.has(path) ? comingSoon : undefined));
     if (!target) return `The link "${href}" leads to no page of the site. ${remedyFor(path ?? "")}`;
     const place = decode(own.split("#")[1] ?? "");
-    // These two are the browser's own: the top of the page, and words to look for.
+    // The browser itself knows these: the top of the page, and a text to find.
     if (place === "" || place === "top" || place.startsWith(":~:")) return null;
     const places = [...target.html.matchAll(/\sid="([^"]+)"/g)].map(([, id = ""]) => id);
     if (places.includes(place)) return null;
@@ -127,7 +127,7 @@ async function findInSources(
 }
 
 async function linesWith(href: string, files: readonly string[]): Promise<{ file: string; line: number }[]> {
-  // A path is found wherever it is quoted; a plain word only where it is a link for sure.
+  // A path counts wherever it is quoted; a plain word only in a link.
   const before = /^[/#]|:/.test(href) ? `["'\`(<]|\\]:\\s+` : `href[=:]\\s*["'\`]|\\]\\(<?|\\]:\\s+`;
   const written = new RegExp(`(${before})(${RegExp.escape(href)}|${RegExp.escape(decode(href))})($|[\\s"')>\`])`);
   const found = await Promise.all(

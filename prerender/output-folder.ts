@@ -4,9 +4,9 @@ import { readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /**
- * Where this process builds until the result is complete. Beside the result, so that it can be renamed; with the id of the
- * process, since another may build at the same time, and a later one must know whether the folder is still in use. Always
- * the same for a process: Vite loads its configuration once more for each environment.
+ * Where this process builds until the result is complete: beside the result, so that it can be renamed. The id of the
+ * process tells other builds whether the folder is in use. It is always the same for a process, because Vite loads its
+ * configuration again for each environment.
  */
 export function draftDirOf(outDir: string): string {
   return `${outDir}.new-${process.pid}`;
@@ -32,7 +32,7 @@ export async function replaceWhenBuilt(
 
 async function replace(outDir: string, draftDir: string): Promise<void> {
   const previousDirs: string[] = [];
-  // Again, when another build has put its result there between the two steps.
+  // Repeated when another build has put its result there between the two steps.
   while (!(await renamed(draftDir, outDir, ["ENOTEMPTY", "EEXIST"]))) {
     const previousDir = `${outDir}.old-${process.pid}-${randomUUID()}`;
     if (await renamed(outDir, previousDir, ["ENOENT"])) previousDirs.push(previousDir);
@@ -40,7 +40,7 @@ async function replace(outDir: string, draftDir: string): Promise<void> {
   await Promise.all(previousDirs.map(remove));
 }
 
-/** Removes what builds left that were killed; one killed between the two last steps left the previous result. */
+/** Removes what killed builds left. One that was killed between the last two steps has left the previous result. */
 async function clearLeftovers(outDir: string): Promise<void> {
   const name = basename(outDir);
   const parent = dirname(outDir);

@@ -86,7 +86,7 @@ function pathOf(name: string): string {
   return `/${path.replace(/(^|\/)index$/, "")}`;
 }
 
-/** As messages show it: from the folder that the build runs in, if it is there. */
+/** As messages show it: relative, if it is in the folder that the build runs in. */
 function shown(file: string): string {
   const path = relative("", file);
   return path.startsWith("..") ? file : path;
@@ -146,7 +146,7 @@ async function compilePage(dir: string, { file, path }: FilePath, report: Report
   return { ...page, file, code: code + exportPage(page, resized) };
 }
 
-/** The module's part that MDX does not write. A picture's URL is only known to Vite, so it is imported. */
+/** What is added to the module that MDX writes. Pictures are imported, because only Vite knows their URLs. */
 function exportPage(page: object, pictures: readonly ResizedPicture[]): string {
   const imports: string[] = [];
   const described = pictures.map(({ width, height, sources }) => {
@@ -221,7 +221,7 @@ interface PictureUse {
   line: number;
 }
 
-/** HTML elements for what Markdown has no sign for, and the one component that app/screens/page.tsx has for pages. */
+/** HTML elements that Markdown has no syntax for, and the one component that app/screens/page.tsx has for pages. */
 const ELEMENTS =
   "a abbr b br cite dd details dl dt em figcaption figure i img kbd mark q s small span strong sub summary sup time ContactEmail".split(
     " ",
@@ -310,7 +310,7 @@ function checkElement({ name, attributes = [] }: Node, line: number, report: Rep
 
 const DECORATIVE = { isDecorative: true };
 
-/** `<img>` and `![text][name]` are then treated as `![text](file)` is. Only `<img alt="">` says that a picture is decorative. */
+/** Makes `![text](file)` of `<img>` and `![text][name]`. Only `<img alt="">` says that a picture is decorative. */
 function becomeImage(node: Node, definitions: ReadonlyMap<string, string>): void {
   const attribute = (wanted: string) => {
     const value = node.attributes?.find(({ name }) => name === wanted)?.value;
@@ -330,7 +330,7 @@ function becomeImage(node: Node, definitions: ReadonlyMap<string, string>): void
   node.children = [];
 }
 
-/** A picture in a paragraph of its own needs no paragraph. One among words has no caption. */
+/** A picture alone in a paragraph needs no paragraph. One within text has no caption. */
 function unwrapPicture(node: Node): Node {
   if (node.type !== "paragraph") return node;
   const [only, ...others] = node.children ?? [];

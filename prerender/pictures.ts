@@ -16,7 +16,7 @@ export function faviconSvg(): { svg: string; style: string } {
   return { svg, style };
 }
 
-/** The icons that browsers and home screens want as pixels. */
+/** The icons that browsers and home screens need as pixels. */
 export async function drawIcons() {
   // A maskable icon may be cropped to a circle of 80 %, so the mark stays well inside.
   const maskable = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -12 56 56"><path d="M-12-12h56v56h-56z" fill="${MARK_COLOUR.ink}"/>${markShapes("#fff")}</svg>`;
@@ -106,10 +106,10 @@ export async function resizePicture(file: string, content: Buffer): Promise<Resi
 }
 
 const CARD = { widthPx: 1200, heightPx: 630, marginPx: 80, titleWidthPx: 680, titleHeightPx: 300, maxBytes: 60_000 };
-/** The first of these is used with which the title fits. */
+/** The first size at which the title fits is used. */
 const CARD_TITLES_PX = [92, 72, 56, 44];
 
-/** A title with which no social card can be drawn. */
+/** No social card can be drawn with the title. */
 export class TitleRefused extends Error {}
 
 /**
@@ -192,7 +192,7 @@ async function textOutliner(fontFile: string, weight: number): Promise<TextOutli
   font.setScale(FONT_UNITS, FONT_UNITS);
   font.setVariations([new harfbuzz.Variation("wght", weight)]);
 
-  /** The font has no more letters than headings usually need. Of others their plain form is drawn: CO₂ as CO2. */
+  /** The font has only the letters that headings usually need. Others are drawn in their plain form: CO₂ as CO2. */
   const drawable = (text: string) =>
     [...text].flatMap((letter) => (isDrawn(letter) ? letter : [...letter.normalize("NFKD")].filter(isDrawn))).join("");
 

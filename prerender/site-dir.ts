@@ -4,12 +4,12 @@ import type { Plugin } from "vite";
 import { site as defaults } from "../app/site.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 
-/** What belongs to the company and not to the program, in SITE_DIR or else in `app/`. */
+/** Used where SITE_DIR names no other folder. */
 const DEFAULT_SETTINGS = resolve("app/site.ts");
-/** The settings of SITE_DIR; those that it lacks, because it is older than they are, have the program's defaults. */
+/** The settings of SITE_DIR, with the program's defaults for those that it lacks. */
 const MERGED_SETTINGS = "\0site-settings";
 
-/** The folder itself, without links: Vite names files so. */
+/** The real path, because Vite names files by it. */
 export function siteFolder(siteDir: string): string {
   const folder = resolve(siteDir);
   return existsSync(folder) ? realpathSync(folder) : folder;
@@ -63,7 +63,7 @@ export const site = { ...defaults, ...own, policyFacts: { ...defaults.policyFact
   };
 }
 
-/** What is wrong with the settings of SITE_DIR, which nobody has checked the types of. */
+/** What is wrong with the settings of SITE_DIR: TypeScript does not check them. */
 export function settingsProblems(site: object): string[] {
   const kindOf = (value: unknown) => (Array.isArray(value) ? "a list" : `a ${typeof value}`);
   return Object.entries(site).flatMap(([name, value]) => {

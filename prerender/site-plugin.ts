@@ -57,7 +57,7 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
       }
       settings = parsed.settings;
       pagesDir = otherPagesDir ? resolve(otherPagesDir) : join(siteFolder(settings.siteDir), "pages");
-      // Without them for scripts/dev.ts, when a page of the folder is refused.
+      // scripts/dev.ts starts without pages when one of them is refused.
       pageFiles = mode === "without-pages" ? Promise.resolve({ pages: [], paths: [], problems: [] }) : undefined;
       const assetFileNames = ({ names }: { names: string[] }) =>
         names.some((name) => /\.(mp4|webm)$/.test(name))
@@ -65,7 +65,7 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
           : "assets/[name]-[hash][extname]";
       return {
         appType: "custom",
-        // Of the folders that builds write Vite itself ignores `dist/` only. `null` means that nothing is watched.
+        // Vite itself ignores `dist/`, but not the drafts beside it. `null` means that nothing is watched.
         ...(server?.watch !== null && { server: { watch: { ignored: [`${resolve(outDir)}*/**`] } } }),
         build: { target: ["chrome117", "safari17", "ios17", "firefox125"], assetsInlineLimit: 0, modulePreload: false },
         environments: {
@@ -110,7 +110,7 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
       return () => serveDev(server, settings, readPages);
     },
 
-    // Pages have no script that could replace a part of them, so they reload when a file changes that they are made of.
+    // Pages have no script that could replace a part of them, so they reload when one of their sources changes.
     hotUpdate({ file, modules, server }) {
       if (this.environment.name !== "ssr") return;
       const isInPagesDir = resolve(file).startsWith(pagesDir + sep);
@@ -159,7 +159,7 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
   const scripts = { film: { url: `/${SCRIPTS.film}` }, contact: { url: `/${SCRIPTS.contact}` } };
   const context = renderContext(settings, scripts);
   const drawFiles = async () => technicalFiles(settings, [], (await loadRenderer(server)).site);
-  // Drawn once, as icons are slow to draw; and again after an error, which the page that needs them shows.
+  // Drawn once, because icons are slow to draw; and again after an error, which the next request shows.
   let files = drawFiles();
   const filesOrAgain = () => files.catch(() => (files = drawFiles()));
   files.catch(() => {});

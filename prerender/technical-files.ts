@@ -24,7 +24,7 @@ const countries = (createRequire(import.meta.url)("world-countries") as readonly
 );
 const YEAR_MS = 365 * 86_400_000;
 
-/** The files that programs rather than people ask for. */
+/** The files that programs fetch, not people. */
 export async function technicalFiles(
   { siteUrl }: BuildSettings,
   indexedPaths: readonly string[],

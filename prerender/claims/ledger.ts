@@ -22,7 +22,7 @@ export interface Evidence {
   until: string;
 }
 
-/** Where a folder of the company's has it. */
+/** It is beside the settings. */
 export function ledgerFile(siteDir: string): string {
   return `${siteDir}claims.json`;
 }

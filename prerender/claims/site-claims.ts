@@ -31,7 +31,7 @@ export interface ClaimsReport {
   /** Reviewed, but the evidence has ended, or there never was any. */
   expired: readonly Statement[];
   withoutEvidence: readonly Statement[];
-  /** Reviews of sentences that are nowhere any more. */
+  /** Reviews of sentences that are no longer on the site. */
   lost: readonly Review[];
 }
 
@@ -154,9 +154,9 @@ function patternOf(word: string): string {
   return literal.replaceAll("\\*", "\\p{L}*").replaceAll(" ", "[\\s\\-‐-―]*");
 }
 
-/** Where a sentence speaks of the environment; nowhere if it does not. Our own names do not count. */
+/** The words that make a sentence subject to review; none if it is not. Our own names do not count. */
 export function wordsToReview(sentence: string, ourNames: readonly string[]): { start: number; end: number }[] {
-  // CO₂ and CO² are CO2. Digits only, because nothing may move.
+  // CO₂ and CO² count as CO2. Only digits are replaced, so that positions stay the same.
   const plain = sentence.replaceAll(/[²₀-₉]/g, (digit) => digit.normalize("NFKC"));
   const others = ourNames.reduce((text, name) => text.replaceAll(name, " ".repeat(name.length)), plain);
   return [...others.matchAll(SUBJECT_TO_REVIEW)].map(({ index, 0: word }) => ({

@@ -67,7 +67,7 @@ export async function measureLoad({ port, connections, seconds, request, perSeco
   return { perSecond: latenciesMs.length / elapsedSeconds, p50Ms: quantile(0.5), p99Ms: quantile(0.99), failures };
 }
 
-/** Reads one response after the other; gives the status once one is complete, else null. */
+/** Reads one response after the other. Returns the status once one is complete, else null. */
 function responseReader(): (chunk: Buffer, hasNoBody: boolean) => number | null {
   let head = "";
   let status = 0;
