@@ -79,11 +79,14 @@ for (const javaScriptEnabled of [true, false]) {
       await page.keyboard.press("Tab");
       await expect(page.getByRole("main").getByRole("link").first()).toBeFocused();
       await expect(menu).toBeHidden();
+      // A script closes it. Without one it is only out of sight, and there again for who tabs back.
+      expect(await stateToldOf(page)).toBe(!javaScriptEnabled);
       await page.keyboard.press("Shift+Tab");
       await expect(page.getByRole("banner").locator(":focus")).toHaveCount(1);
-      await expect(menu).toBeVisible();
+      await expect(menu).toBeVisible({ visible: !javaScriptEnabled });
       await page.keyboard.press("Escape");
       await expect(menu).toBeHidden();
+      expect(await stateToldOf(page)).toBe(false);
     });
   });
 }
