@@ -45,7 +45,10 @@ export async function compileText(value: string, path: string, areNumbered: bool
       const words = textOf(heading);
       const number = areNumbered ? `${sections.length + 1}. ` : "";
       const id = headingId(words);
-      if (areNumbered) heading.children = [{ type: "text", value: number }, ...(heading.children ?? [])];
+      // Part of the first words: browsers count it as a layout shift when a text after another one moves by a pixel.
+      const [start] = heading.children ?? [];
+      if (start?.type === "text") start.value = number + start.value;
+      else if (areNumbered) heading.children?.unshift({ type: "text", value: number });
       heading.data = { hProperties: { id } };
       sections.push({ id, title: number + words });
     }

@@ -25,8 +25,7 @@ function Home({ isSavingData }: { isSavingData: boolean }) {
       <div className="hero-text">
         <h1>{home.headline}</h1>
         <p className="hero-subtitle">
-          Invest in a sustainable future with <span className="nowrap">cost-effective</span> carbon offsetting and
-          renewable energy credits.
+          Invest in a sustainable future with cost-effective carbon offsetting and renewable energy credits.
         </p>
         <p className="hero-line">
           Support renewable power projects. People call it neutralising a carbon footprint: it pays for reductions
