@@ -91,7 +91,7 @@ const FLIGHT_DETAILS: readonly Group[] = [
   },
   {
     legend: "Long flights",
-    note: "",
+    note: "Those of more than about 3,700 km one way.",
     controls: [
       ["longFlightKm", "Km one way"],
       ["longFlightClass", "Class"],
@@ -167,7 +167,7 @@ export function Estimate({ form, formId, formTitleId, explanationPath, electrici
   const group = ({ legend, note, controls }: Group) => (
     <fieldset key={legend} className="footprint-group" data-columns={controls.length % 3 === 0 ? 3 : 2}>
       <legend>{legend}</legend>
-      {note !== "" && <p className="footprint-note">{note}</p>}
+      <p className="footprint-note">{note}</p>
       {controls.map(([field, label]) => control(field, label))}
     </fieldset>
   );
@@ -205,7 +205,8 @@ export function Estimate({ form, formId, formTitleId, explanationPath, electrici
       <p ref={bar} className="footprint-bar" aria-hidden="true">
         {reading?.estimate ? (
           <>
-            Your estimate: <b data-fact="total">{reading.total}</b>
+            <span>Your estimate: </span>
+            <b data-fact="total">{reading.total}</b>
           </>
         ) : (
           "Your estimate appears here."
@@ -334,35 +335,23 @@ function isFilledIn(fold: HTMLElement): boolean {
   );
 }
 
-/** The bar stays at the top of a narrow screen, but never above the field that somebody is in. Ends what it started. */
+/**
+ * Hides the bar while it would be above the field that somebody is in: who scrolls there, or presses the part of a field
+ * that is below the bar. Who gets there by keyboard finds the field below it: see `scroll-margin-block` in estimate.css.
+ */
 function keepClear(body: RefObject<HTMLElement | null>, bar: RefObject<HTMLElement | null>): () => void {
-  const field = () => {
-    const { activeElement } = document;
-    return activeElement?.matches("input, select") && body.current?.contains(activeElement) ? activeElement : null;
-  };
-  const isCovered = (element: Element) => {
-    const above = bar.current?.getBoundingClientRect();
-    const own = element.getBoundingClientRect();
-    return above !== undefined && above.height > 0 && above.bottom > own.top && above.top < own.bottom;
-  };
-  const reveal = () => {
-    const element = field();
-    if (element && isCovered(element)) element.scrollIntoView({ block: "nearest" });
-  };
-  // Scrolled there on purpose, so the bar yields instead.
   const yieldToField = () => {
-    const element = field();
-    bar.current?.toggleAttribute("data-yields", element !== null && isCovered(element));
+    const field = document.activeElement;
+    const above = bar.current?.getBoundingClientRect();
+    if (!field || !above) return;
+    const { top, bottom } = field.getBoundingClientRect();
+    const isField = field.matches("input, select") && body.current?.contains(field) === true;
+    bar.current?.toggleAttribute("data-yields", isField && above.bottom > top && above.top < bottom);
   };
-  const events = [
-    ["focusin", reveal],
-    ["input", reveal],
-    ["scroll", yieldToField],
-    ["focusout", yieldToField],
-  ] as const;
-  for (const [type, listener] of events) document.addEventListener(type, listener, { passive: true });
+  const events = ["focusin", "focusout", "scroll"];
+  for (const type of events) document.addEventListener(type, yieldToField, { passive: true });
   return () => {
-    for (const [type, listener] of events) document.removeEventListener(type, listener);
+    for (const type of events) document.removeEventListener(type, yieldToField);
   };
 }
 
@@ -482,21 +471,22 @@ export function Result({ reading }: { reading: Reading }) {
     );
   }
   const range = rangeOf(estimate, country, electricity);
+  const [low, high] = range ? [formatMass(range.lowKg), formatMass(range.highKg)] : [];
   const categories = categoriesOf(estimate);
   const [first = { category: "", kg: 0 }] = categories;
   const share = estimate.totalKg > 0 ? Math.round((100 * first.kg) / estimate.totalKg) : 0;
   const saving = largestSaving(estimate, country, electricity);
   return (
     <>
-      {range && (
+      {range && low !== high && (
         <p className="footprint-range">
           From{" "}
           <span className="nowrap" data-fact="mass">
-            {formatMass(range.lowKg)}
+            {low}
           </span>{" "}
           to{" "}
           <span className="nowrap" data-fact="mass">
-            {formatMass(range.highKg)}
+            {high}
           </span>
           , since the sources have different figures for {range.between.join(", and for ")}.
         </p>

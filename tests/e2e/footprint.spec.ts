@@ -1,4 +1,4 @@
-import { expect, type Page } from "@playwright/test";
+import { expect, type Locator, type Page } from "@playwright/test";
 import { expectNoViolations } from "../support/axe.ts";
 import { fillForm, holdScript, openForm, VISITOR } from "../support/contact.ts";
 import { test } from "../support/site.ts";
@@ -347,24 +347,42 @@ for (const [width, height] of [
     await openAll(page);
     await amount(page, "electricityKwh").fill("2500");
     const shown = width < 768 ? page.locator(".footprint-bar") : total(page);
-    const fields = part(page).locator("input, select");
-    for (let index = 0; index < (await fields.count()); index += 1) {
-      const field = fields.nth(index);
-      // Scrolled to where the bar would be before it is clicked.
-      await field.evaluate((element) =>
-        scrollBy({ top: element.getBoundingClientRect().top - 4, behavior: "instant" }),
-      );
+    const fields = await part(page).locator("input, select").all();
+    for (const field of fields) {
+      const name = String(await field.getAttribute("id"));
+      const expectUncovered = async (how: string) => {
+        await page.keyboard.press("ArrowUp");
+        expect(await coveringOf(field), `${name}, ${how}`).toEqual([]);
+      };
+      await scrollToTop(field);
       await field.focus();
-      await page.keyboard.press("ArrowUp");
-      const name = await field.getAttribute("id");
-      const covering = await field.evaluate((element) => {
-        const { left, right, top, bottom } = element.getBoundingClientRect();
-        const corners = [top + 2, bottom - 2].map((y) => document.elementFromPoint((left + right) / 2, y));
-        return corners.filter((found) => found !== element).map((found) => found?.className ?? "out of view");
-      });
-      expect(covering, String(name)).toEqual([]);
-      await expect(shown, String(name)).toBeInViewport();
+      await expectUncovered("reached by keyboard");
+      await expect(shown, name).toBeVisible();
+      await expect(shown, name).toBeInViewport({ ratio: 1 });
+      await scrollToTop(field);
+      await expectUncovered("scrolled to the top");
+      await field.blur();
+      await scrollToTop(field);
+      // As a press on the part of it that is below the bar; on a select that would open a list.
+      await field.evaluate((element) => element.focus({ preventScroll: true }));
+      await expectUncovered("pressed");
     }
+  });
+}
+
+/** Where the bar is on a narrow screen; the field's lower edge is below it. */
+async function scrollToTop(field: Locator): Promise<void> {
+  await field.evaluate((element) => {
+    scrollBy({ top: element.getBoundingClientRect().top - 12, behavior: "instant" });
+    return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  });
+}
+
+function coveringOf(field: Locator): Promise<string[]> {
+  return field.evaluate((element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    const found = [top + 2, bottom - 2].map((y) => document.elementFromPoint((left + right) / 2, y));
+    return found.filter((one) => one !== element).map((one) => one?.className ?? "out of view");
   });
 }
 
