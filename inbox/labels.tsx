@@ -50,8 +50,11 @@ const UTC_DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short
 
 export const formatNumber = (value: number) => NUMBER.format(value);
 /** Of the operator's own time zone: `16 Nov`. */
-export const formatDay = (moment: string) => SHORT_DATE.format(new Date(moment));
+const formatDay = (moment: string) => SHORT_DATE.format(new Date(moment));
 export const formatTime = (moment: string) => TIME.format(new Date(moment));
+/** When a message is erased: `on 16 Nov`. What is past its end waits for the server that erases it. */
+export const erasedWhen = (keptUntil: string, now: Date) =>
+  new Date(keptUntil) > now ? `on ${formatDay(keptUntil)}` : "any day now";
 /** As short as it can be read: `06:04` today, else `14 Nov, 06:04`. */
 export function formatSince(moment: string, now: Date): string {
   const date = new Date(moment);

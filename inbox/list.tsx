@@ -17,7 +17,7 @@ import {
 } from "../contract/inbox.ts";
 import { useActions } from "./actions.tsx";
 import { useKeys } from "./keys.tsx";
-import { ACTION_LABELS, formatDay, formatNumber, isAllowed, namedCountries, plural, TAB_NAME } from "./labels.tsx";
+import { ACTION_LABELS, erasedWhen, formatNumber, isAllowed, namedCountries, plural, TAB_NAME } from "./labels.tsx";
 import { hasFilters, type ListView, NEWEST, PAGE_SIZE, PERIODS, type Period, toMessageQuery } from "./list-view.ts";
 import { EmptyPanel, FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
 import { countriesQuery, listQuery, reloadAll, statusQuery, useLive, useNow } from "./queries.ts";
@@ -56,7 +56,7 @@ export function ListScreen() {
           {fresh.size > 0 ? plural(fresh.size, "new message") : ""}
         </p>
       </div>
-      <EndingSoon />
+      <EndingSoon now={now} />
       <Tabs view={view} counts={counts} />
       <Filters view={view} />
       {!page && !error && <LoadingRows label="Loading messages" />}
@@ -78,14 +78,15 @@ export function ListScreen() {
 }
 
 /** Nothing that nobody has answered is erased unseen. */
-function EndingSoon() {
+function EndingSoon({ now }: { now: Date }) {
   const { count = 0, firstAt = null } = useQuery(statusQuery).data?.endingSoon ?? {};
   if (count === 0 || firstAt === null) return null;
   return (
     <p className="callout callout-quarantined ending">
       <span>
-        <strong>{plural(count, "unanswered message")}</strong>{" "}
-        {count === 1 ? `is erased on ${formatDay(firstAt)}.` : `are erased from ${formatDay(firstAt)} on.`}{" "}
+        <strong>{plural(count, "unanswered message")}</strong> {count === 1 ? "is" : "are"} erased soon,{" "}
+        {count > 1 && "the first one "}
+        {erasedWhen(firstAt, now)}.{" "}
         <Link to="/" search={{ tab: "all", sort: "oldest" }}>
           Show the oldest
         </Link>

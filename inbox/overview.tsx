@@ -4,7 +4,16 @@ import type { ReactNode } from "react";
 import type { ListSort, Overview, Tab } from "../contract/inbox.ts";
 import { asSentence } from "../contract/visible-text.ts";
 import { ColumnChart, RowChart } from "./charts.tsx";
-import { countryName, formatBytes, formatDuration, formatNumber, formatTime, formatUtcDay, plural } from "./labels.tsx";
+import {
+  countryName,
+  erasedWhen,
+  formatBytes,
+  formatDuration,
+  formatNumber,
+  formatTime,
+  formatUtcDay,
+  plural,
+} from "./labels.tsx";
 import { FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
 import { overviewQuery } from "./queries.ts";
 import { type Shape, StateMark } from "./rows.tsx";
@@ -118,7 +127,7 @@ export function needsOf(overview: Overview): Need[] {
       urgency: "look",
       shape: "ending",
       title: `${plural(endingSoon.count, "unanswered message")} erased soon`,
-      text: `The first one on ${formatTime(endingSoon.firstAt)}, by RETENTION. Answer what is still open.`,
+      text: `The first one ${erasedWhen(endingSoon.firstAt, new Date(now))}, by RETENTION. Answer what is still open.`,
       tab: "all",
       sort: "oldest",
       action: "Show the oldest",

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { type FocusEvent, useEffect, useRef } from "react";
 import { formatMass } from "../contract/footprint-fields.ts";
 import { ENDS_SOON_DAYS, type InboxState, type MessageItem } from "../contract/inbox.ts";
-import { countryName, formatDay, Moment, STATE_NAME, VisitorText } from "./labels.tsx";
+import { countryName, erasedWhen, Moment, STATE_NAME, VisitorText } from "./labels.tsx";
 import type { ListView } from "./list-view.ts";
 
 export type Shape = InboxState | "answered" | "restricted" | "ending" | "website";
@@ -50,7 +50,7 @@ export function StateMarks({ message, now }: { message: MessageItem; now: Date }
     <span className="states">
       {state !== "delivered" && <StateMark shape={state} word={STATE_NAME[state]} />}
       {keptUntil !== null && endsSoon(message, now) && (
-        <StateMark shape="ending" word={`Erased on ${formatDay(keptUntil)}`} />
+        <StateMark shape="ending" word={`Erased ${erasedWhen(keptUntil, now)}`} />
       )}
       {message.answeredAt !== null && <StateMark shape="answered" word="Answered" />}
       {message.isRestricted && <StateMark shape="restricted" word="Restricted" />}

@@ -54,9 +54,21 @@ const FOOTPRINTS = [
 /** The inbox with messages in every state, on a database of its own: the site's server would deliver them. */
 export async function startSampleInbox(): Promise<RunningInbox> {
   const dataDir = await mkdtemp(join(tmpdir(), "screenshots-"));
-  await fillStore(dataDir);
+  const store = await openStore({ dataDir, databaseUrl: null });
+  await fillStore(store);
+  // As a running server does.
+  const showRunning = () => store.markRunning(new Date());
+  await showRunning();
+  const timer = setInterval(showRunning, 60_000);
   const inbox = await startInbox({ DATA_DIR: dataDir });
-  return { ...inbox, stop: () => inbox.stop().finally(() => rm(dataDir, { recursive: true, force: true })) };
+  const stop = async () => {
+    clearInterval(timer);
+    const code = await inbox.stop();
+    await store.close();
+    await rm(dataDir, { recursive: true, force: true });
+    return code;
+  };
+  return { ...inbox, stop };
 }
 
 interface Arrival {
@@ -72,8 +84,7 @@ export function acceptMessage(store: Store, message: ContactMessage, arrival: Ar
   return store.accept({ message, footprint, idempotencyKey: null, networks: [], isTrapped }, rules, acceptedAt);
 }
 
-async function fillStore(dataDir: string): Promise<void> {
-  const store = await openStore({ dataDir, databaseUrl: null });
+async function fillStore(store: Store): Promise<void> {
   const electricity = electricityTable();
   const soon = new Date(Date.now() + 86_400_000);
   for (let index = 60; index >= 0; index -= 1) {
@@ -82,7 +93,7 @@ async function fillStore(dataDir: string): Promise<void> {
     const [name, email, country] = SENDERS[index % SENDERS.length] ?? SENDERS[0];
     const question = QUESTIONS[index % QUESTIONS.length] ?? QUESTIONS[0];
     const message = { name, email, country, phone: "+44 20 7946 0000", message: question };
-    const isTrapped = index % 13 === 5;
+    const isTrapped = index === 5 || index === 18;
     const parsed = parseFootprint({ footprint: FOOTPRINTS[index % QUESTIONS.length] });
     const footprint = parsed.ok && parsed.inputs ? estimateFootprint(parsed.inputs, country, electricity) : null;
     const accepted = await acceptMessage(store, message, { footprint, isTrapped, acceptedAt });
@@ -93,7 +104,8 @@ async function fillStore(dataDir: string): Promise<void> {
     else if (index % 17 === 3)
       await store.markFailed(claim, "550 mailbox refused by the mail server (RCPT TO)", deliveredAt);
     else await store.markDelivered(claim, deliveredAt);
-    if (index > 8 && index % 4 > 0) await store.act("answer", { references: [accepted.reference] }, deliveredAt);
+    // The oldest ones too, or the list would warn of their end.
+    if (index > 40 || (index > 8 && index % 4 > 0))
+      await store.act("answer", { references: [accepted.reference] }, deliveredAt);
   }
-  await store.close();
 }
