@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isRunnableDevEnvironment, type Plugin, type PluginOption, type ViteBuilder, type ViteDevServer } from "vite";
-import type { PageScript, RenderContext } from "../app/screen.ts";
+import type { RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint-factors.ts";
 import { claimsToDo } from "./claims/site-claims.ts";
@@ -16,6 +16,7 @@ import { technicalFiles } from "./technical-files.ts";
 import { writeSite } from "./write-site.ts";
 
 type Renderer = typeof import("../app/render.tsx");
+type BuildResult = Awaited<ReturnType<ViteBuilder["build"]>>;
 
 const SCRIPTS = { film: "app/film.ts", contact: "app/client.tsx" } as const;
 /** The module that lists the pages of the folder. */
@@ -73,7 +74,6 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
             build: {
               outDir: draftDir,
               emptyOutDir: true,
-              manifest: ".scripts.json",
               rolldownOptions: { input: SCRIPTS, output: { postBanner } },
             },
           },
@@ -134,13 +134,13 @@ function listPages(files: readonly string[]): string {
 async function buildSite(builder: ViteBuilder, settings: BuildSettings, pageFiles: PageFiles, outDir: string) {
   const { client, ssr } = builder.environments;
   if (!client || !ssr) throw new Error("Vite has no client or no ssr environment.");
-  await builder.build(client);
+  const scripts = await takeScripts(await builder.build(client), outDir);
   await builder.build(ssr);
 
   // The renderer itself; not a part of the site.
   const rendererDir = resolve(ssr.config.build.outDir);
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
-  const context = renderContext(settings, await builtScripts(outDir));
+  const context = renderContext(settings, scripts);
   const { unset, claims } = await writeSite({ renderer, context, pageFiles, outDir, rendererDir });
   await rm(rendererDir, { recursive: true });
   if (unset.length > 0) console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
@@ -192,19 +192,16 @@ function problemsPage(problems: readonly Problem[]): string {
 }
 
 /** The film's script is small enough to be written into its page; the contact form's is a file of its own. */
-async function builtScripts(outDir: string): Promise<RenderContext["scripts"]> {
-  const manifestFile = join(outDir, ".scripts.json");
-  const manifest = JSON.parse(await readFile(manifestFile, "utf8")) as Record<string, { file: string }>;
-  await rm(manifestFile);
-  const fileOf = (source: string) => {
-    const file = manifest[source]?.file;
-    if (!file) throw new Error(`The build wrote no script for ${source}.`);
-    return file;
+async function takeScripts(built: BuildResult, outDir: string): Promise<RenderContext["scripts"]> {
+  const chunks = "output" in built ? built.output.filter((one) => one.type === "chunk") : [];
+  const scriptOf = (name: keyof typeof SCRIPTS) => {
+    const script = chunks.find((chunk) => chunk.isEntry && chunk.name === name);
+    if (!script) throw new Error(`The build wrote no script for ${SCRIPTS[name]}.`);
+    return script;
   };
-  const filmFile = join(outDir, fileOf(SCRIPTS.film));
-  const film: PageScript = { code: (await readFile(filmFile, "utf8")).trim() };
-  await rm(filmFile);
-  return { film, contact: { url: `/${fileOf(SCRIPTS.contact)}` } };
+  const film = scriptOf("film");
+  await rm(join(outDir, film.fileName));
+  return { film: { code: film.code.trim() }, contact: { url: `/${scriptOf("contact").fileName}` } };
 }
 
 function renderContext(settings: BuildSettings, scripts: RenderContext["scripts"]): RenderContext {
