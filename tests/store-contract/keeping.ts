@@ -419,6 +419,8 @@ export function keepingSuite(newPlace: NewPlace): void {
     );
     expect((await copy.find(estimated))?.footprint).toEqual(estimate);
     expect(Buffer.from(copy.clientKey)).toEqual(Buffer.from(node.clientKey));
+    // Those that another node has leased can be claimed from the copy of a shared database.
+    if (place.isShared) expect(await copy.claim(2000, HOUR_MS, new Date())).toHaveLength(references.size);
     expect(await store(copy)).toMatch(/^BC-/);
   });
 
