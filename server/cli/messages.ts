@@ -36,7 +36,6 @@ const STATES: readonly MessageState[] = ["queued", "delivered", "failed", "quara
 const LIST_WIDTH = 120;
 /** Of a text that is cut to fit into a column anyway. */
 const LONGEST_EXCERPT = 400;
-const EVER = new Date(0);
 
 const FILTER = {
   state: oneOf("STATE", STATES, "only messages in this state: queued, delivered, failed or quarantined"),
@@ -140,8 +139,8 @@ const retry = defineCommand({
     queued: flag("make all queued messages that wait for a later attempt due within a minute"),
   },
   check: onlyOne("Give one REFERENCE, or --failed for all failed messages, or --queued for all that wait"),
-  async run({ argument: reference, options: { queued } }, context) {
-    if (!queued) return act("retry", reference, EVER, "queued again", context);
+  async run(input, context) {
+    if (!input.options.queued) return act("retry", "queued again", input, context);
     const { openStore, now, out } = context;
     out(`${plural(await retryQueued({ store: await openStore(), now }), "message")} due within a minute.\n`);
   },
@@ -156,8 +155,7 @@ const release = defineCommand({
     since: when("release all messages accepted since then"),
   },
   check: onlyOne("Give one REFERENCE, or --since WHEN, or --all for all messages in quarantine"),
-  run: ({ argument: reference, options: { since = EVER } }, context) =>
-    act("release", reference, since, "released", context),
+  run: (input, context) => act("release", "released", input, context),
 });
 
 const resend = defineCommand({
@@ -168,8 +166,7 @@ const resend = defineCommand({
   notes: `  The e-mail has the same Message-ID as the first time: a mailbox that still has the first one may not show it twice.
   To send a failed message, use "retry"; to send one in quarantine, use "release".`,
   check: onlyOne("Give one REFERENCE, or --since WHEN"),
-  run: ({ argument: reference, options: { since = EVER } }, context) =>
-    act("resend", reference, since, "queued again", context),
+  run: (input, context) => act("resend", "queued again", input, context),
 });
 
 const deleteMessage = defineCommand({
@@ -197,8 +194,10 @@ const answered = defineCommand({
   summary: "mark a message as answered",
   argument: "REFERENCE",
   options: { undo: flag("remove the mark") },
-  run: ({ argument: reference, options: { undo } }, context) =>
-    act(undo ? "unanswer" : "answer", reference, EVER, `marked as ${undo ? "unanswered" : "answered"}`, context),
+  run: (input, context) =>
+    input.options.undo
+      ? act("unanswer", "marked as unanswered", input, context)
+      : act("answer", "marked as answered", input, context),
 });
 
 const note = defineCommand({
@@ -323,16 +322,16 @@ function noMessage(reference: string): OperatorError {
   return new OperatorError(`There is no message ${visible(reference)}; "list" shows all messages`);
 }
 
-/** Does it to the one message, or without a reference to all since then, and prints their number. */
+/** Does it to the one message, or without a reference to all, or to all since then, and prints their number. */
 async function act(
   action: Exclude<Action, "delete">,
-  reference: string,
-  since: Date,
   done: string,
+  { argument: reference, options }: { argument: string; options: { since?: Date; [other: string]: unknown } },
   context: CommandContext,
 ): Promise<void> {
   const { openStore, now, out } = context;
   if (reference !== "") await actOnOne(action, reference, context);
+  const since = options.since ?? new Date(0);
   const count = reference === "" ? await actOnAll(action, since, { store: await openStore(), now }) : 1;
   out(`${plural(count, "message")} ${done}.\n`);
 }
