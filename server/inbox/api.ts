@@ -166,15 +166,8 @@ async function act({ action, targets }: ActionRequest, parts: ApiParts): Promise
 }
 
 async function showPerson(email: string, { store, retention }: ApiParts): Promise<Person> {
-  const { messages, version } = await readPerson(email, store);
-  const restricted = messages.filter(({ isRestricted }) => isRestricted).length;
-  return {
-    email,
-    version,
-    messages: messages.map((message) => toItem(message, retention)),
-    restricted: restricted === 0 ? "none" : restricted === messages.length ? "all" : "some",
-    hasFootprint: messages.some(({ footprint }) => footprint !== null),
-  };
+  const { messages, version, restricted, hasFootprint } = await readPerson(email, store);
+  return { email, version, restricted, hasFootprint, messages: messages.map((message) => toItem(message, retention)) };
 }
 
 async function showPersonExport(email: string, { store, clock }: ApiParts): Promise<ExportPart> {

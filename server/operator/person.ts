@@ -7,6 +7,7 @@ import {
   parseFootprint,
 } from "../../contract/footprint.ts";
 import type { FootprintField } from "../../contract/footprint-fields.ts";
+import type { Person } from "../../contract/inbox.ts";
 import { OperatorError } from "../log.ts";
 import { BuildMissing } from "../manifest.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
@@ -22,8 +23,15 @@ export class EstimateFailed extends OperatorError {
 export async function readPerson(email: string, store: Store) {
   const messages = await store.list({ email });
   const versions = messages.map(({ version }) => version).sort();
-  const posted = messages.flatMap(({ hook, reference }) => (hook?.state === "sent" ? reference : []));
-  return { messages, version: createHash("sha256").update(versions.join("\n")).digest("base64url"), posted };
+  const count = messages.filter(({ isRestricted }) => isRestricted).length;
+  const restricted: Person["restricted"] = count === 0 ? "none" : count === messages.length ? "all" : "some";
+  return {
+    messages,
+    version: createHash("sha256").update(versions.join("\n")).digest("base64url"),
+    posted: messages.flatMap(({ hook, reference }) => (hook?.state === "sent" ? reference : [])),
+    restricted,
+    hasFootprint: messages.some(({ footprint }) => footprint !== null),
+  };
 }
 
 /** All that is stored about a person, to be handed to them. */
