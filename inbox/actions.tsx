@@ -20,6 +20,7 @@ const SHOW_PROGRESS_MS = 300;
 /** Long enough to be read; the list shows the same. */
 const SHOW_SUCCESS_MS = 8000;
 const NAMED_REFERENCES = 5;
+const DRAWN_MS = 100;
 
 export interface Notice {
   tone: "success" | "warning" | "failure";
@@ -27,7 +28,7 @@ export interface Notice {
   details?: readonly string[];
 }
 
-export interface Actions {
+interface Actions {
   showNotice(notice: Notice): void;
   /** The operator has gone on, and needs the space. */
   dismissNotice(): void;
@@ -186,10 +187,14 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
     };
   }, []);
 
-  // What was pressed may be gone by now, such as the button that released a message.
+  // What was pressed may be gone, such as the button that released a message, once what was loaded is drawn.
   useEffect(() => {
-    if (notice && document.activeElement === document.body)
+    if (!notice) return;
+    const timer = setTimeout(() => {
+      if (document.activeElement !== document.body) return;
       document.getElementById("screen-title")?.focus({ preventScroll: true });
+    }, DRAWN_MS);
+    return () => clearTimeout(timer);
   }, [notice]);
 
   return (

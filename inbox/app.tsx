@@ -99,7 +99,7 @@ function Header({ pathname }: { pathname: string }) {
 
 function ConnectionBanner({ connection }: { connection: Connection }) {
   return (
-    <div className="banner-space" role="alert">
+    <div role="alert">
       {connection === "lost" && (
         <p className="banner">
           <strong>The inbox does not answer.</strong> What you see may be old. If it was stopped in its terminal, run{" "}

@@ -6,7 +6,7 @@ import { Bar } from "@visx/shape";
 import type { ReactNode } from "react";
 import { formatNumber } from "./labels.tsx";
 
-export interface Datum {
+interface Datum {
   label: string;
   count: number;
 }

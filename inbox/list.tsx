@@ -50,7 +50,8 @@ export function ListScreen() {
 
   return (
     <>
-      <div className="list-head">
+      {/* On a phone the menu says the same, and the first message matters more. */}
+      <div className="visually-hidden-narrow">
         <ScreenTitle name={view.tab === "all" ? "Messages" : TAB_NAME[view.tab]}>Messages</ScreenTitle>
         <p className="visually-hidden" role="status">
           {fresh.size > 0 ? plural(fresh.size, "new message") : ""}
@@ -170,7 +171,7 @@ function Filters({ view }: { view: ListView }) {
         }}
       >
         <label className="filter filter-search">
-          <span className="filter-label">Search</span>
+          <span className="filter-label visually-hidden-narrow">Search</span>
           <input
             ref={field}
             id="search"
@@ -454,7 +455,9 @@ function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
                   <button
                     key={action}
                     type="button"
-                    className={action === "delete" ? "button button-small button-small-danger" : "button button-small"}
+                    className={
+                      action === "delete" ? "button button-small button-danger-outline" : "button button-small"
+                    }
                     disabled={isCollecting}
                     onClick={() => perform(action)}
                   >
@@ -475,7 +478,7 @@ function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
 function Exports({ onExport }: { onExport: (format: ExportFormat) => void }) {
   return (
     <span className="exports">
-      <span className="exports-label">Export</span>
+      Export
       {EXPORT_FORMATS.map((format) => (
         <button
           key={format}
@@ -499,7 +502,7 @@ function Pages({ view, shown, total }: { view: ListView; shown: number; total: n
   const first = (view.page - 1) * PAGE_SIZE + 1;
   const last = first + shown - 1;
   const [back, forth] = view.sort === "newest" ? ["Newer", "Older"] : ["Previous", "Next"];
-  if (view.page === 1 && last >= total) return <span className="results-count">{plural(total, "message")}</span>;
+  if (view.page === 1 && last >= total) return <span>{plural(total, "message")}</span>;
   return (
     <nav className="pages" aria-label="Pages">
       <span className="pages-range">

@@ -15,13 +15,12 @@ import {
   formatNumber,
   formatTime,
   isAllowed,
-  plural,
   TAB_NAME,
   VisitorText,
 } from "./labels.tsx";
 import type { ListView } from "./list-view.ts";
 import { EmptyPanel, FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
-import { noticeOf } from "./person.tsx";
+import { restrictPerson } from "./person.tsx";
 import { messageQuery, personQuery, placeQuery, queryClient, reloadAll, useNow } from "./queries.ts";
 import { type Reply, replyTo } from "./reply.ts";
 import { StateMarks } from "./rows.tsx";
@@ -105,7 +104,7 @@ function NeighbourLink({ name, reference, view }: NeighbourLinkProps) {
   if (!reference) {
     return (
       <span className={`button button-small neighbour neighbour-${name.toLowerCase()} button-off`} aria-hidden="true">
-        <span className="neighbour-name">{name}</span>
+        <span className="visually-hidden-narrow">{name}</span>
       </span>
     );
   }
@@ -116,7 +115,7 @@ function NeighbourLink({ name, reference, view }: NeighbourLinkProps) {
       params={{ reference }}
       search={view}
     >
-      <span className="neighbour-name">{name}</span>
+      <span className="visually-hidden-narrow">{name}</span>
     </Link>
   );
 }
@@ -256,12 +255,7 @@ function MessageActions({ message, reply }: { message: MessageDetail; reply: Rep
   const lift = () =>
     actions.attempt(async () => {
       const { version } = await queryClient.fetchQuery(personQuery(email));
-      const answer = await api.restrict({ email, version, isRestricted: false });
-      await reloadAll();
-      return noticeOf(
-        answer,
-        ({ messages }) => `${plural(messages, "message")} of this address free to be used again.`,
-      );
+      return restrictPerson({ email, version, isRestricted: false });
     });
   useKeys({ e: answerAndGoOn });
 

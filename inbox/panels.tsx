@@ -29,9 +29,9 @@ export function EmptyPanel({ title, children }: PanelProps) {
   return (
     <div className="panel-empty">
       <svg viewBox="0 0 64 40" width="96" height="60" aria-hidden="true" focusable="false">
-        <path className="panel-horizon" d="M2 36h60" />
+        <path d="M2 36h60" />
         <path className="panel-sun" d="M20 32a12 12 0 0 1 24 0Z" />
-        <path className="panel-rays" d="M32 14V6M18.500 19.500 13 14M45.500 19.500 51 14" />
+        <path d="M32 14V6M18.500 19.500 13 14M45.500 19.500 51 14" />
       </svg>
       <h2>{title}</h2>
       {children}

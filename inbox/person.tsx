@@ -9,6 +9,7 @@ import {
   type MessageItem,
   type Person,
   type PersonAnswer,
+  type RestrictRequest,
 } from "../contract/inbox.ts";
 import { Dialog, DialogError, type Notice, saveFile, useActions } from "./actions.tsx";
 import { api } from "./api.ts";
@@ -148,13 +149,7 @@ function PersonOf({ email }: { email: string }) {
       saveFile(fileName, contentType, [text]);
       return { tone: "success", text: `${plural(count, "message")} exported as ${fileName}.` };
     });
-  const restrict = (isRestricted: boolean) =>
-    actions.attempt(async () => {
-      const answer = await api.restrict({ email, version, isRestricted });
-      await reloadAll();
-      const done = isRestricted ? "restricted: kept, but neither sent nor deleted" : "free to be used again";
-      return noticeOf(answer, ({ messages }) => `${plural(messages, "message")} ${done}.`);
-    });
+  const restrict = (isRestricted: boolean) => actions.attempt(() => restrictPerson({ email, version, isRestricted }));
 
   return (
     <>
@@ -443,7 +438,15 @@ function WaitingNote({ messages }: { messages: readonly MessageItem[] }) {
   return <p>{plural(waiting, "message")} of these never reached the team.</p>;
 }
 
-export function noticeOf(answer: PersonAnswer, done: (answer: { messages: number; files: number }) => string): Notice {
+/** Restricts all messages of an address, or lifts the restriction. */
+export async function restrictPerson(request: RestrictRequest): Promise<Notice> {
+  const answer = await api.restrict(request);
+  await reloadAll();
+  const done = request.isRestricted ? "restricted: kept, but neither sent nor deleted" : "free to be used again";
+  return noticeOf(answer, ({ messages }) => `${plural(messages, "message")} of this address ${done}.`);
+}
+
+function noticeOf(answer: PersonAnswer, done: (answer: { messages: number; files: number }) => string): Notice {
   if (answer.outcome === "done") return { tone: "success", text: done(answer) };
   if (answer.outcome === "invalid") {
     return { tone: "failure", text: "Nothing was changed.", details: Object.values(answer.fields) };

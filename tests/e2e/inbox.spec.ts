@@ -111,6 +111,7 @@ test("the overview says what needs somebody, with each chart's numbers in a tabl
   await page.getByRole("link", { name: "Overview" }).click();
   await expect(page.getByText(/, last backup /)).toBeVisible();
   await expect(page.getByRole("heading", { name: "1 message failed" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "The website has not been running" })).toBeVisible();
   await expect(page.locator(".figure dt")).toHaveText(["Waiting", "Failed", "Quarantined", "Website"]);
   await expect(page.getByText("SQLite takes messages")).toBeVisible();
   await expect(page.getByText("4 messages in the last 30 days")).toBeVisible();
@@ -297,9 +298,9 @@ test.describe("where messages are deleted", () => {
     expect(await inbox.store.list({ email: "ada@example.com" })).toMatchObject([corrected, corrected]);
 
     await button(page, "Restrict").click();
-    await expect(notice(page)).toContainText("2 messages restricted");
+    await expect(notice(page)).toContainText("2 messages of this address restricted");
     await button(page, "Lift restriction").click();
-    await expect(notice(page)).toContainText("2 messages free to be used again.");
+    await expect(notice(page)).toContainText("2 messages of this address free to be used again.");
 
     const confirmErasure = async () => {
       await button(page, "Erase").click();
@@ -747,7 +748,14 @@ test.describe("a morning's work", () => {
     await expect(note).toContainText(/^Note by \S+.*Wants an offer\s+until Friday/);
     await expect(page.getByLabel("Note")).toHaveValue("");
 
+    // Windows hands a mail program no more than the beginning of a long message.
+    await page.addInitScript(() => Object.defineProperty(navigator, "userAgent", { value: "Windows NT 10.0" }));
+    await expect(page.getByText("a reply quotes only its beginning")).toBeHidden();
+    await at(await put(inbox.store, "waiting", { message: "long ".repeat(600) }, minutesAgo(0)));
+    await expect(page.getByText("a reply quotes only its beginning")).toBeVisible();
+
     const primary = page.locator(".message-actions .button-primary");
+    await at(waiting);
     await expect(primary).toHaveText("Reply");
     await at(held);
     await expect(primary).toHaveText("Release");
@@ -755,7 +763,7 @@ test.describe("a morning's work", () => {
     await at(waiting);
     await expect(primary).toHaveText("Lift restriction");
     await primary.click();
-    await expect(notice(page)).toContainText("1 message of this address free to be used again.");
+    await expect(notice(page)).toContainText("2 messages of this address free to be used again.");
     await expect(primary).toHaveText("Reply");
   });
 
