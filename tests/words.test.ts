@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import type { BuildManifest } from "../contract/build-manifest.ts";
 import { contentsOf, elementsOf, textOf, textsOf } from "./support/html.ts";
 
 const pageOf = (path: string) => readFileSync(`dist${path}/index.html`, "utf8");
@@ -160,4 +161,12 @@ test("the footer holds the tagline, the company line, three columns and four nam
   expect(social).toEqual(
     ["Facebook", "Twitter", "Instagram", "LinkedIn"].map((network) => ({ href: "/", "aria-label": network })),
   );
+});
+
+test("CO₂ has a real subscript on every page", () => {
+  const { files } = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;
+  const pages = files.filter(({ kind }) => kind === "page").map(({ file }) => readFileSync(`dist/${file}`, "utf8"));
+  expect(pages.some((html) => textOf(html).includes("CO₂e"))).toBe(true);
+  // The name of a library has none.
+  for (const html of pages) expect(textOf(html).replaceAll("CO2.js", "")).not.toContain("CO2");
 });

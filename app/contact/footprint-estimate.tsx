@@ -91,7 +91,7 @@ const FLIGHT_DETAILS: readonly Group[] = [
   },
   {
     legend: "Long flights",
-    note: "Those of more than about 3,700 km one way.",
+    note: "More than 3,700 km one way.",
     controls: [
       ["longFlightKm", "Km one way"],
       ["longFlightClass", "Class"],

@@ -147,6 +147,13 @@ test.describe("without JavaScript", () => {
 
 test("headline, subtitle and button are on the first screen, apart from the film's buttons", async ({ page }) => {
   await page.goto("/");
+  await test.step("headline and subtitle speak, the rest is quiet", async () => {
+    const weights = page.locator(".hero-text > :not(.button)");
+    expect(await weights.evaluateAll((texts) => texts.map((text) => getComputedStyle(text).fontWeight))).toEqual([
+      ...["600", "500"],
+      ...["400", "400", "400"],
+    ]);
+  });
   // The left one of the two.
   await page.getByRole("button", { name: "Pause film" }).waitFor();
   for (const [width, height] of [
