@@ -1,5 +1,5 @@
 import { Footer } from "./components/footer.tsx";
-import { CLOSE_MENU, Header } from "./components/header.tsx";
+import { Header } from "./components/header.tsx";
 import { MARK_COLOUR } from "./components/mark.tsx";
 import displayFont from "./media/display.woff2?url";
 import { SettingsContext } from "./policies/facts.tsx";
@@ -29,7 +29,7 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
     style: siteStyles + screen.styles,
     scripts: [
       { type: "speculationrules", code: JSON.stringify(SPECULATION_RULES) },
-      { type: "module", code: CLOSE_MENU + (script ? inlineCode(script) : "") },
+      ...(script ? [{ type: "module", code: inlineCode(script) }] : []),
     ],
     fetches: [
       { kind: "font", urls: [displayFont] },

@@ -4,9 +4,6 @@ import { Mark } from "./mark.tsx";
 
 const SMALL_MENU_ID = "menu";
 
-/** Written into every page: closes the small menu when the focus goes on into the page. */
-export const CLOSE_MENU = `addEventListener("focusin",({target:t})=>t.closest("header")||document.getElementById("${SMALL_MENU_ID}").hidePopover?.());`;
-
 export function Header({ isOverlaid }: { isOverlaid: boolean }) {
   return (
     <header className={isOverlaid ? "header header-overlaid" : "header"}>
@@ -32,8 +29,8 @@ export function Header({ isOverlaid }: { isOverlaid: boolean }) {
 
 /**
  * A native popover: it opens without script, its state is announced, and Escape closes it. Behind it lies a button that
- * takes a press outside, so that nothing of the page is pressed by it. It gets the focus when it opens, and closes when
- * the focus leaves it for the page; without script it is only not shown then: header.css.
+ * takes a press outside, so that nothing of the page is pressed by it. It gets the focus when it opens, and keeps it
+ * until it is closed: header.css.
  */
 function SmallMenu() {
   return (
