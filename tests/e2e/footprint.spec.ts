@@ -228,10 +228,13 @@ test.describe("when its figures do not load", () => {
     await expect(part(page)).toContainText("The estimate cannot be shown just now.");
     await fillForm(page, { ...VISITOR, message: "Without figures" });
     await amount(page, "gasKwh").fill("1 000");
+    await amount(page, "carKm").fill("8000");
+    await amount(page, "carUnit").selectOption("miles");
     const answer = page.waitForResponse("**/send-email");
     await page.getByRole("button", { name: "Submit" }).click();
-    expect(await (await answer).json()).toMatchObject({ success: true, footprint: { totalKg: 212.52 } });
-    await expect(page.getByRole("status").filter({ visible: true })).toContainText("about 210 kg CO₂e a year");
+    const totalKg = expect.closeTo(212.52 + 8000 * 1.609344 * 0.20751, 5);
+    expect(await (await answer).json()).toMatchObject({ success: true, footprint: { totalKg } });
+    await expect(page.getByRole("status").filter({ visible: true })).toContainText("about 2.9 t CO₂e a year");
   });
 });
 
