@@ -45,6 +45,7 @@ export const CACHE_CONTROL = { immutable: "public, max-age=31536000, immutable",
 export const CONTENT_TYPE: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
   ".json": "application/json; charset=utf-8",
   ".txt": "text/plain; charset=utf-8",
   ".xml": "application/xml; charset=utf-8",

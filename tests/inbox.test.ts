@@ -26,7 +26,8 @@ import { electricityTable } from "../prerender/electricity.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
 import { parseConfig } from "../server/config.ts";
-import { DEFAULT_PORT, type InboxOptions, InboxRefused, startInbox } from "../server/inbox/serve.ts";
+import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/inbox/serve.ts";
+import { OperatorError } from "../server/log.ts";
 import { BuildMissing } from "../server/manifest.ts";
 import { openStore } from "../server/store/open-store.ts";
 import type { Store } from "../server/store/store.ts";
@@ -387,7 +388,7 @@ describe("the command", () => {
 
   test("says what to run when its page is not built", async () => {
     const opening = openInbox({ filesDir: "none" });
-    await expect(opening).rejects.toThrow(InboxRefused);
+    await expect(opening).rejects.toThrow(OperatorError);
     await expect(opening).rejects.toThrow(/npm run build/);
   });
 

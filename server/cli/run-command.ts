@@ -3,7 +3,6 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { visible } from "../../contract/visible-text.ts";
 import { parseConfig, programName } from "../config.ts";
-import { InboxRefused } from "../inbox/serve.ts";
 import { OperatorError } from "../log.ts";
 import { readManifest } from "../manifest.ts";
 import { openStore } from "../store/open-store.ts";
@@ -18,7 +17,7 @@ import { privacyCommands } from "./privacy.ts";
 
 const COMMANDS: readonly Command[] = [...messageCommands, ...privacyCommands, inbox, preflight];
 const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
-const EXPECTED = [OperatorError, StoreRefused, StoreUnavailable, InboxRefused];
+const EXPECTED = [OperatorError, StoreRefused, StoreUnavailable];
 
 /** Of a PostgreSQL database: few, so that commands, or an inbox in which somebody searches, leave enough to the servers. */
 const MAX_CONNECTIONS = 3;

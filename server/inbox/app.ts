@@ -1,8 +1,7 @@
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
 import type { InboxError } from "../../contract/inbox.ts";
 import { securityHeaders } from "../../contract/response-headers.ts";
-import { FilesLeft } from "../operator/actions.ts";
-import { EstimateFailed } from "../operator/person.ts";
+import { OperatorError } from "../log.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { type ApiParts, InvalidCall, NotFound, serveApi } from "./api.ts";
 import type { Guard, Refusal } from "./guard.ts";
@@ -120,7 +119,7 @@ function failureOf(error: FastifyError | Error): Failure | null {
   if (error instanceof InvalidCall) return { status: 400, error: "invalid", message };
   if (error instanceof NotFound) return { status: 404, error: "not-found", message };
   if (error instanceof StoreUnavailable) return { status: 503, error: "unavailable", message };
-  if (error instanceof FilesLeft || error instanceof EstimateFailed) return { status: 500, error: "failed", message };
+  if (error instanceof OperatorError) return { status: 500, error: "failed", message };
   switch ("statusCode" in error ? error.statusCode : 500) {
     case 413:
       return { status: 413, error: "too-large", message: "That is more than one call may carry." };

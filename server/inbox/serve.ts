@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
+import { CONTENT_TYPE } from "../../contract/response-headers.ts";
 import { createLimitedServer, LIMITS } from "../http/limits.ts";
+import { OperatorError } from "../log.ts";
 import { type Clock, systemClock } from "../time.ts";
 import type { ApiParts } from "./api.ts";
 import { createInboxApp, HEADERS, type PageFile } from "./app.ts";
@@ -30,17 +32,12 @@ export interface Inbox {
   close(): Promise<void>;
 }
 
-/** The inbox cannot be opened; the message is one line that says what to do. */
-export class InboxRefused extends Error {
-  override readonly name = "InboxRefused";
-}
-
 /** Far from the ports that deploy/ and docs/ give to the site, its metrics, and what is around them. */
 export const DEFAULT_PORT = 4620;
 const PORTS_TRIED = 100;
 const IDLE_MS = 8 * 60 * 60_000;
 
-/** Serves the inbox to this machine until it is closed. Rejects with InboxRefused. */
+/** Serves the inbox to this machine until it is closed. Rejects with OperatorError. */
 export async function startInbox(options: InboxOptions): Promise<Inbox> {
   const { clock = systemClock, onDefect = () => {} } = options;
   const files = loadFiles(options.filesDir);
@@ -73,7 +70,7 @@ async function listenOnFreePort(
 ): Promise<{ port: number; servers: Server[] }> {
   const owner = wanted === null ? undefined : sitePorts.get(wanted);
   if (owner)
-    throw new InboxRefused(`Port ${wanted} is the site's (${owner}); choose another with --port, or leave --port out`);
+    throw new OperatorError(`Port ${wanted} is the site's (${owner}); choose another with --port, or leave --port out`);
   const first = wanted ?? DEFAULT_PORT;
   const last = wanted ?? DEFAULT_PORT + PORTS_TRIED - 1;
   for (let port = first; port <= last; port += 1) {
@@ -81,7 +78,7 @@ async function listenOnFreePort(
     const servers = await listenOnLoopback(port, app);
     if (servers) return { port, servers };
   }
-  throw new InboxRefused(
+  throw new OperatorError(
     wanted === null
       ? `Ports ${first} to ${last} are all in use; choose another with --port`
       : `Port ${wanted} is in use; choose another with --port, or leave --port out`,
@@ -112,8 +109,8 @@ async function listenOnLoopback(port: number, app: FastifyInstance): Promise<Ser
       await closeAll(servers);
       if (code === "EADDRINUSE") return null;
       if (code === "EACCES")
-        throw new InboxRefused(`Port ${port} needs more rights; choose one above 1023 with --port`);
-      throw new InboxRefused(`The inbox cannot be opened on ${host}: ${message}`);
+        throw new OperatorError(`Port ${port} needs more rights; choose one above 1023 with --port`);
+      throw new OperatorError(`The inbox cannot be opened on ${host}: ${message}`);
     }
   }
   return servers;
@@ -132,28 +129,19 @@ async function closeAll(servers: readonly Server[]): Promise<void> {
   await Promise.all(closed);
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-  ".woff2": "font/woff2",
-};
-
 /** All files of the page, by their path. Nothing else of the disk is ever read for a request. */
 function loadFiles(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
   try {
     for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-      const type = TYPES[extname(name)];
+      const type = CONTENT_TYPE[extname(name)];
       if (type) files.set(`/${name.replaceAll("\\", "/")}`, { type, body: readFileSync(join(folder, name)) });
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
   if (!files.has("/index.html")) {
-    throw new InboxRefused("The inbox is not built; run it with: npm run inbox, or build it with: npm run build");
+    throw new OperatorError("The inbox is not built; run it with: npm run inbox, or build it with: npm run build");
   }
   return files;
 }

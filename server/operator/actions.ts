@@ -26,11 +26,6 @@ export type TargetResult =
   | { reference: string; outcome: "gone" }
   | { reference: string; outcome: "refused"; message: StoredMessage; reason: string };
 
-/** The messages are gone, but .eml files of them are left. */
-export class FilesLeft extends OperatorError {
-  override readonly name = "FilesLeft";
-}
-
 /** Does it to each of the messages that it fits. The results are in the order of the targets. */
 export async function actOn(
   action: Action,
@@ -111,12 +106,12 @@ export function stateOf({ state, isRestricted }: Pick<StoredMessage, "state" | "
   return isRestricted ? `${state}, restricted` : state;
 }
 
-/** Removes the .eml files of messages that were deleted, and returns their number. Throws FilesLeft. */
+/** Removes the .eml files of messages that were deleted, and returns their number. Throws OperatorError when some are left. */
 export async function removeFiles(dataDir: string, references: Iterable<string>): Promise<number> {
   try {
     return await removeEmls(dataDir, new Set(references));
   } catch (error) {
-    throw new FilesLeft(
+    throw new OperatorError(
       `The messages are deleted, but some of their .eml files in DATA_DIR/outbox are left (${errorName(error)}); ` +
         "the site's server removes them within an hour",
       { cause: error },

@@ -2,10 +2,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { electricityTable } from "../../prerender/electricity.ts";
 import { estimateOf, messageWith, NOON, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
+import { OperatorError } from "../log.ts";
 import { BuildMissing } from "../manifest.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { changePerson, EstimateFailed, type PersonChange, readPerson } from "./person.ts";
+import { changePerson, type PersonChange, readPerson } from "./person.ts";
 
 const EMAIL = "ada@example.com";
 const CAR = { electricityKwh: 1000, carKm: 5000, carFuel: "diesel" };
@@ -72,7 +73,7 @@ test("an estimate that cannot be computed stops the whole correction, and only w
   const { store, correct, estimates } = await openPerson(CAR);
   const parts = { readElectricity: noBuild };
   const failure = correct({ changes: { country: "FR", name: "Ada King" } }, parts);
-  await expect(failure).rejects.toThrow(EstimateFailed);
+  await expect(failure).rejects.toThrow(OperatorError);
   await expect(failure).rejects.toThrow(
     "The footprint estimate cannot be computed again. There is no build to serve in dist/; run: npm run build",
   );

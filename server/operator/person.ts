@@ -14,11 +14,6 @@ import type { Store, StoredMessage } from "../store/store.ts";
 import { type OperatorParts, removeFiles } from "./actions.ts";
 import { messagesJson, visibleJson } from "./export.ts";
 
-/** A correction needs a new footprint estimate, which cannot be computed; nothing was changed. */
-export class EstimateFailed extends OperatorError {
-  override readonly name = "EstimateFailed";
-}
-
 /** All messages from an address, a version of them all together, and the references that the hook's receiver has. */
 export async function readPerson(email: string, store: Store) {
   const messages = await store.list({ email });
@@ -63,7 +58,10 @@ interface PersonParts extends OperatorParts {
 
 const MAX_TRIES = 5;
 
-/** With a version, changes nothing when the person's messages have another by now. */
+/**
+ * With a version, changes nothing when the person's messages have another by now. Rejects with OperatorError when an
+ * estimate cannot be computed again; then nothing was changed.
+ */
 export async function changePerson(
   email: string,
   change: PersonChange,
@@ -131,7 +129,7 @@ function correctedFootprints(
       // The unit belongs to the number: a corrected distance is in km unless it comes with another.
       const unit = corrected.carKm === undefined ? {} : { carUnit: "km" };
       const parsed = parseFootprint({ footprint: { ...footprint.inputs, ...unit, ...corrected } });
-      if (!parsed.ok) throw new EstimateFailed(`${reference}: ${Object.values(parsed.fields).join(" ")}`);
+      if (!parsed.ok) throw new OperatorError(`${reference}: ${Object.values(parsed.fields).join(" ")}`);
       const { inputs } = parsed;
       return [reference, inputs && estimateFootprint(inputs, changes.country ?? country, electricity)];
     }),
@@ -143,7 +141,7 @@ function electricityOrFail(readElectricity: () => ElectricityTable): Electricity
     return readElectricity();
   } catch (error) {
     if (!(error instanceof BuildMissing)) throw error;
-    throw new EstimateFailed(`The footprint estimate cannot be computed again. ${error.message}`, { cause: error });
+    throw new OperatorError(`The footprint estimate cannot be computed again. ${error.message}`, { cause: error });
   }
 }
 
