@@ -11,12 +11,14 @@ import siteStyles from "./styles/site.css?inline";
 /** Browsers prerender a page of this site while the pointer rests on its link, unless they save data. */
 const SPECULATION_RULES = { prerender: [{ where: { href_matches: "/*" }, eagerness: "moderate" }] };
 
+const BEFORE_PAINT = "text/javascript";
 const ICON = { svg: "/favicon.svg", ico: "/favicon.ico" };
 const WEB_MANIFEST = "/site.webmanifest";
 
 /** What a page contains and fetches apart from its markup. `Document` writes it, the build weighs and allows it. */
 export interface PageParts {
   style: string;
+  /** In the order of the page; `text/javascript` stands in its head. */
   scripts: readonly { type: string; code: string }[];
   fetches: readonly PageFetch[];
   hasFilm: boolean;
@@ -28,6 +30,7 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
   return {
     style: siteStyles + screen.styles,
     scripts: [
+      ...(screen.codeBeforePaint ? [{ type: BEFORE_PAINT, code: screen.codeBeforePaint }] : []),
       { type: "speculationrules", code: JSON.stringify(SPECULATION_RULES) },
       ...(script ? [{ type: "module", code: inlineCode(script) }] : []),
     ],
@@ -65,6 +68,12 @@ interface DocumentProps {
 /** A whole page: one response has everything that is needed to paint it. */
 export function Document({ screen, canonicalPath, parts, context }: DocumentProps) {
   const { settings } = context;
+  const scripts = parts.scripts.map(({ type, code }) => (
+    <script key={type} type={type}>
+      {code}
+    </script>
+  ));
+  const lastOfHead = parts.scripts.findLastIndex(({ type }) => type === BEFORE_PAINT);
   return (
     <html lang="en-GB">
       <head>
@@ -92,6 +101,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         {/* Words over a picture are placed from its lower edge: the first ones would move when the others arrive. */}
         {screen.isHeaderOverlaid && <link rel="expect" href="#footer" blocking="render" />}
         <style>{parts.style}</style>
+        {scripts.slice(0, lastOfHead + 1)}
         {canonicalPath !== null && <SharingTags screen={screen} siteUrl={settings.siteUrl} path={canonicalPath} />}
         {canonicalPath !== null && screen.isIndexed && (
           <script type="application/ld+json">{structuredData(screen, canonicalPath, settings)}</script>
@@ -112,11 +122,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         <SettingsContext value={settings}>
           <Footer hasFilm={parts.hasFilm} />
         </SettingsContext>
-        {parts.scripts.map(({ type, code }) => (
-          <script key={type} type={type}>
-            {code}
-          </script>
-        ))}
+        {scripts.slice(lastOfHead + 1)}
       </body>
     </html>
   );

@@ -17,7 +17,9 @@ export interface Screen {
   isHeaderOverlaid?: boolean;
   /** Styles that only this screen needs. */
   styles: string;
-  /** The screen's only script, if it needs one. */
+  /** Code that has to run before the page is painted. */
+  codeBeforePaint?: string;
+  /** The screen's only other script, if it needs one. */
   script?: ScreenScript;
   /** What a browser fetches for this screen, besides its script and the files that every page fetches. */
   fetches?(settings: BuildSettings): readonly PageFetch[];

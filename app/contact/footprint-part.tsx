@@ -16,6 +16,8 @@ import type { Reading, Report as ReportComponent } from "./footprint-estimate.ts
 
 /** The fragment that opens the part. */
 const FRAGMENT = "footprint";
+/** Browsers themselves open it only after the first paint, and everything below it would move. */
+export const OPEN_AT_FRAGMENT = `location.hash=="#${FRAGMENT}"&&new MutationObserver((_,o)=>{const d=document.querySelector(".footprint");if(d)d.open=1,o.disconnect()}).observe(document,{childList:1,subtree:1})`;
 /** The heading of the form. */
 export const FORM_TITLE_ID = "form-title";
 /** The page that explains the figures: under /assets/, because every other path belongs to the site's own pages. */

@@ -1,5 +1,6 @@
 import { ContactEmail } from "../components/links.tsx";
 import { ContactForm, FORM_ROOT_ID } from "../contact/contact-form.tsx";
+import { OPEN_AT_FRAGMENT } from "../contact/footprint-part.tsx";
 import type { RenderContext, Screen } from "../screen.ts";
 import { site } from "../site.ts";
 import formStyles from "../styles/contact.css?inline";
@@ -12,6 +13,7 @@ export const contact: Screen = {
   description: `Ask ${site.brand} about carbon offsetting and renewable energy credits. We answer by e-mail.`,
   isIndexed: true,
   styles: formStyles + estimateStyles,
+  codeBeforePaint: OPEN_AT_FRAGMENT,
   script: "contact",
   fetches: ({ countriesUrl }) => [{ kind: "data", urls: [countriesUrl] }],
   render: (context) => <Contact {...context} />,

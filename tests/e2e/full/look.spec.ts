@@ -143,13 +143,13 @@ for (const width of [320, 375, 390, 768, 1280]) {
   test(`nothing moves when the display font arrives late, at ${width} px`, async ({ page }) => {
     await page.setViewportSize({ width, height: 800 });
     await recordShifts(page);
-    for (const path of ["/", "/contact", "/privacy", "/about"]) {
+    for (const path of ["/", "/contact", "/privacy", "/contact#footprint", "/about"]) {
       const arrival = Promise.withResolvers<void>();
       await page.route("**/*.woff2", async (route) => {
         await arrival.promise;
         await route.continue();
       });
-      if (width < 768) await page.route((url) => url.pathname === path, withoutFallbackFonts);
+      if (width < 768) await page.route((url) => url.pathname === path.split("#")[0], withoutFallbackFonts);
       await page.goto(path, { waitUntil: "commit" });
       await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0);
       arrival.resolve();
