@@ -56,7 +56,9 @@ test.describe("states on a phone", () => {
     await expectNoViolations(page);
   });
 
-  test("axe finds nothing on the form while it asks, counts, and lists what is wrong", async ({ page }) => {
+  test("axe finds nothing on the form while it asks, counts, and lists what is wrong", { tag: "@full" }, async ({
+    page,
+  }) => {
     await openForm(page);
     await fillForm(page, { email: "ada@gmail", message: "x".repeat(5001) });
     await expect(page.getByText("Did you mean ada@gmail.com?")).toBeVisible();

@@ -321,7 +321,7 @@ test("all problems are named at once, above the form and beside their fields, an
 test.describe("when the country list fails", () => {
   test.use({ expectedTrouble: /countries\.json|country list|status of 500/ });
 
-  test("it is only logged and the form still works", async ({ page }) => {
+  test("it is only logged and the form still works", { tag: "@full" }, async ({ page }) => {
     for (const answer of [{ status: 500 }, { body: "nonsense" }, { json: { not: "a list" } }]) {
       await page.route("**/countries.json", (route) => route.fulfill(answer));
       const logged = page.waitForEvent("console", (message) =>

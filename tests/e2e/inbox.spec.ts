@@ -397,7 +397,7 @@ test.describe("where messages are deleted", () => {
     await expect(rows(page)).toHaveCount(3);
   });
 
-  test("everything can be done by keyboard alone", async ({ page, inbox }) => {
+  test("everything can be done by keyboard alone", { tag: "@full" }, async ({ page, inbox }) => {
     const { failed, held, waiting } = await putSamples(inbox.store);
     await page.goto(inbox.address);
     await expect(rows(page)).toHaveCount(4);
@@ -533,7 +533,7 @@ test.describe("who gets in", () => {
   });
 });
 
-test("cancels long work, and says how much was done", async ({ page, inbox }) => {
+test("cancels long work, and says how much was done", { tag: "@full" }, async ({ page, inbox }) => {
   await Promise.all(Array.from({ length: 130 }, (_, index) => put(inbox.store, "waiting", {}, minutesAgo(index))));
   // The first part is done, and the second under way when somebody cancels.
   const cancelled = Promise.withResolvers<void>();
@@ -565,7 +565,7 @@ test("cancels long work, and says how much was done", async ({ page, inbox }) =>
   await expect(notice(page)).toContainText(`${130 - answered} messages marked as answered.`);
 });
 
-test("cancels an export, and saves nothing", async ({ page, inbox }) => {
+test("cancels an export, and saves nothing", { tag: "@full" }, async ({ page, inbox }) => {
   await putSamples(inbox.store);
   const downloads: string[] = [];
   page.on("download", (download) => downloads.push(download.suggestedFilename()));
