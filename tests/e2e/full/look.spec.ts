@@ -1,4 +1,4 @@
-import { type CDPSession, expect, type Page, type Route } from "@playwright/test";
+import { type CDPSession, expect, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { recordShifts, shiftsOf } from "../../support/layout-shifts.ts";
 import { test } from "../../support/site.ts";
@@ -149,7 +149,6 @@ for (const width of [320, 375, 390, 768, 1280]) {
         await arrival.promise;
         await route.continue();
       });
-      if (width < 768) await page.route((url) => url.pathname === path.split("#")[0], withoutFallbackFonts);
       await page.goto(path, { waitUntil: "commit" });
       await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0);
       arrival.resolve();
@@ -162,11 +161,4 @@ for (const width of [320, 375, 390, 768, 1280]) {
       await page.unrouteAll();
     }
   });
-}
-
-/** Android has none of the fonts that are adjusted to the display font. */
-async function withoutFallbackFonts(route: Route): Promise<void> {
-  const response = await route.fetch();
-  const body = (await response.text()).replaceAll(/local\([^)]*\)/g, "local(None)");
-  await route.fulfill({ response, body });
 }
