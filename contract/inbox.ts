@@ -447,6 +447,9 @@ export interface Overview {
 /** Whoever has not answered by then has to hurry: afterwards the message is erased. */
 export const ENDS_SOON_DAYS = 7;
 
+/** Of a backup that is made every day: whoever never made one may have another way. */
+export const BACKUP_OVERDUE_MS = 48 * 60 * 60_000;
+
 /**
  * `running`: nothing is overdue. `paused`: the mail server takes no mail at all; `reason` says why. `stalled`: a message
  * has been due for minutes and nothing tries to send it, so the site's server probably does not run.

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { ListSort, Overview, Tab } from "../contract/inbox.ts";
+import { BACKUP_OVERDUE_MS, type ListSort, type Overview, type Tab } from "../contract/inbox.ts";
 import { asSentence } from "../contract/visible-text.ts";
 import { ColumnChart, RowChart } from "./charts.tsx";
 import {
@@ -21,8 +21,6 @@ import { type Shape, StateMark } from "./rows.tsx";
 const SHOWN_COUNTRIES = 8;
 /** A message that has waited for less is on its way. */
 const LONG_WAIT_MS = 60 * 60_000;
-/** As the alerts have it: of a backup that is made every day. */
-const BACKUP_OVERDUE_MS = 2 * 86_400_000;
 
 export function OverviewScreen() {
   const { data, error, refetch } = useQuery(overviewQuery);

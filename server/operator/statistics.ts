@@ -2,9 +2,8 @@ import { statfs } from "node:fs/promises";
 import { ENDS_SOON_DAYS, type Overview } from "../../contract/inbox.ts";
 import type { Retention } from "../config.ts";
 import { type MessageCount, type QueueTrouble, type Store, StoreUnavailable } from "../store/store.ts";
+import { DAY_MS, MINUTE_MS } from "../time.ts";
 
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 /** Longer than the longest pause between two attempts of a queue that is paused. */
 const PAUSE_SEEN_MS = 20 * MINUTE_MS;
 /** The site's server looks for due messages twice a minute. */

@@ -1,4 +1,5 @@
 import { durationInWords } from "../../contract/duration.ts";
+import { BACKUP_OVERDUE_MS } from "../../contract/inbox.ts";
 import { plural } from "../../contract/plural.ts";
 import { programName } from "../config.ts";
 import { errorName, type Log } from "../log.ts";
@@ -85,8 +86,6 @@ const ALERT_INTERVAL_MS = 60 * 60_000;
 /** For what can wait, and comes again every day. */
 const LONG_ALERT_INTERVAL_MS = 24 * 60 * 60_000;
 const OVERDUE_MS = 60 * 60_000;
-/** Of a backup that is made every day. */
-const BACKUP_OVERDUE_MS = 48 * 60 * 60_000;
 /** Restarting a database should not alert anybody. */
 const STORE_DOWN_MS = 60_000;
 
@@ -205,7 +204,6 @@ export function startAlerts(options: AlertOptions) {
     return { text: sentences.join(". "), troubles: ["clock"], level: "info", intervalMs: LONG_ALERT_INTERVAL_MS };
   }
 
-  /** Whoever has never made a backup with this program may have another way. */
   async function findBackupTrouble({ now }: Situation): Promise<Alert | null> {
     const lastBackupAt = await nullIfUnavailable(() => store.lastBackupAt());
     const ageMs = lastBackupAt ? now.getTime() - lastBackupAt.getTime() : 0;
