@@ -42,6 +42,22 @@ test("the form as it first appears: words, fields, countries in order, and a tra
     await expect(page.locator("option[value=GB]")).toHaveText("United Kingdom");
   });
 
+  await test.step("the placeholder is shown whole, also where the field is narrow", async () => {
+    const select = page.getByLabel("Country", { exact: true });
+    for (const width of [320, 640, 1024, 1280]) {
+      await page.setViewportSize({ width, height: 768 });
+      const [text, space] = await select.evaluate((element) => {
+        const style = getComputedStyle(element);
+        const canvas = document.createElement("canvas").getContext("2d");
+        if (!canvas) throw new Error("no canvas");
+        canvas.font = style.font;
+        const padding = Number.parseFloat(style.paddingLeft) + Number.parseFloat(style.paddingRight);
+        return [canvas.measureText("Select a country").width, element.clientWidth - padding];
+      });
+      expect(text, `at ${width} px`).toBeLessThanOrEqual(space);
+    }
+  });
+
   await test.step("the trap is out of sight, out of the tab order, and nothing that a browser fills in", async () => {
     const trap = page.locator("input[name=topic_code]");
     await expect(trap).toHaveAttribute("autocomplete", "off");

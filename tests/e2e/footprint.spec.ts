@@ -326,7 +326,7 @@ test("continue to the message: the estimate comes with it, can be edited and rem
     "Electricity2,500 kWh0.04418 kg per kWh, France110 kg",
   );
   await expect(report).toContainText(
-    /Sent on \d+ \w+ 20\d\d with message BC-\w{4}-\w\w\. Before rounding: 2,185\.55 kg CO₂e\./,
+    /Sent on \d+ \w+ 20\d\d with message BC-\w{4}-\w\w\. To the nearest kilogram: 2,186 kg CO₂e\./,
   );
   await expect(report.getByRole("link", { name: /^Ember/ })).toBeVisible();
   await expect(enclosed(page)).toHaveCount(0);
@@ -429,6 +429,39 @@ test("axe finds nothing, and nothing scrolls sideways: open, filled in and with 
     }
   }
 });
+
+test("with text at 200 % no word of its buttons is broken on a phone", { tag: "@full" }, async ({ page }) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  await openPart(page);
+  await page.evaluate(() => {
+    document.documentElement.style.fontSize = "200%";
+  });
+  await amount(page, "gasKwh").fill("9000");
+  const actions = part(page).locator(".footprint-actions > *");
+  await expect(actions.filter({ hasText: "Remove the estimate" })).toBeVisible();
+  expect(await brokenWords(actions)).toEqual([]);
+  await part(page).getByRole("link", { name: "Continue to your message" }).click();
+  await expect(enclosed(page)).toBeVisible();
+  expect(await brokenWords(enclosed(page).getByRole("button"))).toEqual([]);
+});
+
+function brokenWords(elements: Locator): Promise<string[]> {
+  return elements.evaluateAll((all) =>
+    all.flatMap((element) => {
+      const broken: string[] = [];
+      const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+        for (const { index, 0: word } of (node.nodeValue ?? "").matchAll(/\S+/g)) {
+          const range = document.createRange();
+          range.setStart(node, index);
+          range.setEnd(node, index + word.length);
+          if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(word);
+        }
+      }
+      return broken;
+    }),
+  );
+}
 
 test("prints the estimate, not the controls to remove it", async ({ page }) => {
   await openPart(page);

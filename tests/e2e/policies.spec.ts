@@ -17,6 +17,25 @@ test("a policy's contents lead to its sections inside the pane", async ({ page }
   }
 });
 
+test("what explains our figures has its contents beside the text, and fills a wide screen as a policy does", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  for (const path of ["/assets/carbon", "/assets/footprint"]) {
+    await page.goto(path);
+    const contents = page.getByRole("navigation", { name: "On this page" });
+    const [beside, text] = [await contents.boundingBox(), await page.locator(".page-text").boundingBox()];
+    if (!beside || !text) throw new Error(`${path} has no contents, or no text.`);
+    expect(text.x, path).toBeGreaterThan(beside.x + beside.width);
+    expect(text.x + text.width - beside.x, path).toBeGreaterThan(1280 * 0.7);
+
+    const last = contents.getByRole("link").last();
+    await last.click();
+    await expect(page.getByRole("heading", { name: (await last.textContent()) ?? "" })).toBeInViewport();
+    await expect(contents, path).toBeInViewport();
+  }
+});
+
 test("the text pane scrolls at 600 px, also by keyboard, and prints in full; the refund notice is red", async ({
   page,
 }) => {

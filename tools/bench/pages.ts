@@ -123,15 +123,13 @@ export async function benchLighthouse(): Promise<BenchTable[]> {
           for (const [, url] of pages) figures.push(await measure(url, { port, throttlingMethod: method }));
           rounds.push(figures);
         }
-        const rows = pages.map(([page], index) => {
-          const figures = medians(rounds.map((round) => round[index] ?? {}));
-          const lcp = rounds.map((round) => (round[index]?.["LCP s"] ?? 0) / (round[0]?.["LCP s"] ?? 0));
-          return {
-            page,
-            ...figures,
-            ...(page.startsWith("contact") && { "LCP to hand-written": median(lcp).toFixed(2) }),
-          };
-        });
+        const figures = pages.map((_, index) => medians(rounds.map((round) => round[index] ?? {})));
+        const toHandWritten = (lcp = Number.NaN) => (lcp / (figures[0]?.["LCP s"] ?? Number.NaN)).toFixed(2);
+        const rows = pages.map(([page], index) => ({
+          page,
+          ...figures[index],
+          ...(page.startsWith("contact") && { "LCP to hand-written": toHandWritten(figures[index]?.["LCP s"]) }),
+        }));
         tables.push({
           title: `Lighthouse, mobile, throttling: ${method} (medians of ${ROUNDS} rounds)`,
           rows,
