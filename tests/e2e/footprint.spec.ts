@@ -329,6 +329,11 @@ test("continue to the message: the estimate comes with it, can be edited and rem
     /Sent on \d+ \w+ 20\d\d with message BC-\w{4}-\w\w\. To the nearest kilogram: 2,186 kg CO₂e\./,
   );
   await expect(report.getByRole("link", { name: /^Ember/ })).toBeVisible();
+  for (const width of [320, 500, 768, 1280]) {
+    await page.setViewportSize({ width, height: 720 });
+    expect(await brokenWords(report.locator("th, td")), `at ${width} px`).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  }
   await expect(enclosed(page)).toHaveCount(0);
   await page.emulateMedia({ media: "print" });
   await expect(report.getByRole("table")).toBeVisible();
