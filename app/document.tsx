@@ -68,12 +68,6 @@ interface DocumentProps {
 /** A whole page: one response has everything that is needed to paint it. */
 export function Document({ screen, canonicalPath, parts, context }: DocumentProps) {
   const { settings } = context;
-  const scripts = parts.scripts.map(({ type, code }) => (
-    <script key={type} type={type}>
-      {code}
-    </script>
-  ));
-  const lastOfHead = parts.scripts.findLastIndex(({ type }) => type === BEFORE_PAINT);
   return (
     <html lang="en-GB">
       <head>
@@ -101,7 +95,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         {/* Words over a picture are placed from its lower edge: the first ones would move when the others arrive. */}
         {screen.isHeaderOverlaid && <link rel="expect" href="#footer" blocking="render" />}
         <style>{parts.style}</style>
-        {scripts.slice(0, lastOfHead + 1)}
+        <Scripts scripts={parts.scripts.filter(({ type }) => type === BEFORE_PAINT)} />
         {canonicalPath !== null && <SharingTags screen={screen} siteUrl={settings.siteUrl} path={canonicalPath} />}
         {canonicalPath !== null && screen.isIndexed && (
           <script type="application/ld+json">{structuredData(screen, canonicalPath, settings)}</script>
@@ -122,10 +116,18 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
         <SettingsContext value={settings}>
           <Footer hasFilm={parts.hasFilm} />
         </SettingsContext>
-        {scripts.slice(lastOfHead + 1)}
+        <Scripts scripts={parts.scripts.filter(({ type }) => type !== BEFORE_PAINT)} />
       </body>
     </html>
   );
+}
+
+function Scripts({ scripts }: Pick<PageParts, "scripts">) {
+  return scripts.map(({ type, code }) => (
+    <script key={type} type={type}>
+      {code}
+    </script>
+  ));
 }
 
 function SharingTags({ screen, siteUrl, path }: { screen: Screen; siteUrl: string; path: string }) {

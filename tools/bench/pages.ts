@@ -118,10 +118,10 @@ export async function benchLighthouse(): Promise<BenchTable[]> {
       const tables: BenchTable[] = [];
       for (const method of METHODS) {
         const rounds: Figures[][] = [];
-        for (let round = 0; round < ROUNDS; round += 1) {
-          const figures: Figures[] = [];
-          for (const [, url] of pages) figures.push(await measure(url, { port, throttlingMethod: method }));
-          rounds.push(figures);
+        while (rounds.length < ROUNDS) {
+          const round: Figures[] = [];
+          for (const [, url] of pages) round.push(await measure(url, { port, throttlingMethod: method }));
+          rounds.push(round);
         }
         const figures = pages.map((_, index) => medians(rounds.map((round) => round[index] ?? {})));
         const toHandWritten = (lcp = Number.NaN) => (lcp / (figures[0]?.["LCP s"] ?? Number.NaN)).toFixed(2);
