@@ -298,9 +298,10 @@ function CountryChoice({ own }: { own: HTMLSelectElement | null }) {
         id="estimate-country"
         aria-describedby="estimate-country-hint"
         value={own?.value ?? ""}
-        onChange={({ target }) => {
+        // Not `onChange`, which may come after the estimate was drawn again, with the country before.
+        onInput={({ currentTarget }) => {
           if (!own) return;
-          own.value = target.value;
+          own.value = currentTarget.value;
           for (const type of ["input", "change"]) own.dispatchEvent(new Event(type, { bubbles: true }));
         }}
       >

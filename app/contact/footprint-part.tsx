@@ -101,7 +101,10 @@ export function FootprintPart({
     };
     // Not by React, which does not hear of what happens in markup that it has not hydrated.
     const takeInput = ({ target }: Event) => {
-      onEdit((target as HTMLInputElement).name);
+      const { name } = target as HTMLInputElement;
+      // The country, which is the form's: drawn again before the form has it, it would show the one before.
+      if (name === "") return;
+      onEdit(name);
       enclose();
     };
     // The browser has kept what was entered before.

@@ -243,7 +243,17 @@ test("by keyboard alone: open, enter, choose, read, send; what was typed survive
   await part(page).locator("summary").first().focus();
   await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
-  await expect(page.getByLabel("Your country")).toBeFocused();
+  const country = page.getByLabel("Your country");
+  await expect(country).toBeFocused();
+  await expect(country.locator("option[value=FR]")).toBeAttached();
+  for (const [keys, code] of [
+    [["F", "r"], "FR"],
+    [["Home"], ""],
+  ] as const) {
+    for (const key of keys) await page.keyboard.press(key);
+    await expect(country).toHaveValue(code);
+    await expect(page.getByLabel("Country", { exact: true })).toHaveValue(code);
+  }
   await page.keyboard.press("Tab");
   await expect(amount(page, "electricityKwh")).toBeFocused();
   await page.keyboard.type("2000");
