@@ -604,6 +604,7 @@ test("an action on all that match is done to what matched when they were selecte
   await page.goto(inbox.address);
   await page.getByLabel("Select all 50").check();
   await button(page, "Select all 52").click();
+  await expect(page.getByText("52 messages selected")).toBeAttached();
   const late = await put(inbox.store, "held", { name: "Late" });
   await expect(tab(page, "All")).toContainText("53");
   await button(page, "Delete").click();
