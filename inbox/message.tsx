@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import type { FormEvent } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 import { type Action, type EventKind, MAX_NOTE_LENGTH, type MessageDetail } from "../contract/inbox.ts";
 import { EVENT_NAME, eventDetail, QUARANTINE_REASON } from "../contract/message-history.ts";
 import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
@@ -45,7 +45,7 @@ export function MessageScreen() {
   const message = isGone ? undefined : data;
   return (
     <>
-      <MessageNav reference={reference} view={view} />
+      <MessageNav key={`nav-${reference}`} reference={reference} view={view} />
       <header className="message-head">
         <p className="message-reference">{reference}</p>
         {/* One heading from the start: it has the focus, and keeps it. */}
@@ -68,11 +68,17 @@ export function MessageScreen() {
 function MessageNav({ reference, view }: { reference: string; view: ListView }) {
   const navigate = useNavigate();
   const { data: place } = useQuery(placeQuery(reference, view));
-  const goTo = (neighbour: string | null | undefined) =>
-    neighbour && navigate({ to: "/messages/$reference", params: { reference: neighbour }, search: view });
+  // A key may be pressed before the neighbours are known.
+  const [wanted, setWanted] = useState<"previous" | "next" | null>(null);
+  useEffect(() => {
+    if (!place || wanted === null) return;
+    setWanted(null);
+    const neighbour = place[wanted];
+    if (neighbour !== null) navigate({ to: "/messages/$reference", params: { reference: neighbour }, search: view });
+  }, [place, wanted, navigate, view]);
   useKeys({
-    j: () => goTo(place?.next),
-    k: () => goTo(place?.previous),
+    j: () => setWanted("next"),
+    k: () => setWanted("previous"),
     u: () => navigate({ to: "/", search: view }),
     "/": async () => {
       await navigate({ to: "/", search: view });
@@ -232,26 +238,23 @@ function MessageActions({ message, reply }: { message: MessageDetail; reply: Rep
   const actions = useActions();
   const navigate = useNavigate();
   const view = route.useSearch();
-  const { data: place } = useQuery(placeQuery(message.reference, view));
-  const { email, state, isRestricted, answeredAt } = message;
+  const { reference, email, state, isRestricted, answeredAt } = message;
   const isAnswered = answeredAt !== null;
 
-  const goOn = (reference: string | null | undefined) =>
-    reference
-      ? navigate({ to: "/messages/$reference", params: { reference }, search: view })
-      : navigate({ to: "/", search: view });
-  const perform = (action: Action) =>
+  const goToList = () => navigate({ to: "/", search: view });
+  const goToNext = async () => {
+    // What is shown of its place may be missing yet, or older than the answers given since.
+    const { next } = await queryClient.fetchQuery(placeQuery(reference, view));
+    if (next === null) await goToList();
+    else await navigate({ to: "/messages/$reference", params: { reference: next }, search: view });
+  };
+  const perform = (action: Action, goOn?: () => Promise<void>) =>
     actions.perform(action, [message], async ([result]) => {
-      if (action === "delete" && result?.outcome === "done") await goOn(null);
+      if (result?.outcome === "done") await goOn?.();
       await reloadAll();
     });
   const answerAndGoOn = () =>
-    isAnswered
-      ? goOn(place?.next)
-      : actions.perform("answer", [message], async ([result]) => {
-          if (result?.outcome === "done") await goOn(place?.next);
-          await reloadAll();
-        });
+    isAnswered ? actions.attempt(() => goToNext().then(() => null)) : perform("answer", goToNext);
   const lift = () =>
     actions.attempt(async () => {
       const { version } = await queryClient.fetchQuery(personQuery(email));
@@ -274,7 +277,7 @@ function MessageActions({ message, reply }: { message: MessageDetail; reply: Rep
           {ACTION_LABELS.release.label}
         </button>
       )}
-      {state === "quarantined" && <DeleteButton message={message} onPress={() => perform("delete")} />}
+      {state === "quarantined" && <DeleteButton message={message} onPress={() => perform("delete", goToList)} />}
       {!isRestricted && (
         <>
           <a className={look("reply")} href={reply.href}>
@@ -309,7 +312,7 @@ function MessageActions({ message, reply }: { message: MessageDetail; reply: Rep
       <button type="button" className={look("")} onClick={() => print()}>
         Print
       </button>
-      {state !== "quarantined" && <DeleteButton message={message} onPress={() => perform("delete")} />}
+      {state !== "quarantined" && <DeleteButton message={message} onPress={() => perform("delete", goToList)} />}
     </div>
   );
 }
