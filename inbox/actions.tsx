@@ -77,7 +77,17 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
   const cancellation = useRef<AbortController | null>(null);
 
   const actions = useMemo<Actions>(() => {
-    let isRunning = false;
+    const pending = new Set<string>();
+    let last: Promise<unknown> = Promise.resolve();
+
+    /** A second press before the first one is done is the same press; any other waits for its turn. */
+    function inTurn<T>(what: string, run: () => Promise<T>): Promise<T | null> {
+      if (pending.has(what)) return Promise.resolve(null);
+      pending.add(what);
+      const turn = last.then(run).finally(() => pending.delete(what));
+      last = turn.catch(() => {});
+      return turn;
+    }
 
     function ask(title: string, text: string, confirm: string): Promise<boolean> {
       return new Promise((resolve) => {
@@ -95,9 +105,6 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
       // One call shows nothing: there is nothing to cancel, and the focus stays where it is.
       isOneCall = false,
     ): Promise<void> {
-      // A second press before the first one is done is the same press.
-      if (isRunning) return;
-      isRunning = true;
       const controller = new AbortController();
       cancellation.current = controller;
       setNotice(null);
@@ -118,7 +125,6 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
         const text = isAbort(error) ? "Cancelled." : describeFailure(error);
         setNotice({ tone: isAbort(error) ? "warning" : "failure", text });
       } finally {
-        isRunning = false;
         clearTimeout(timer);
         setProgress(null);
       }
@@ -128,61 +134,66 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
       showNotice: setNotice,
       dismissNotice: () => setNotice(null),
 
-      attempt: (run) => runLong(() => run()),
-
-      async perform(action, items, refresh) {
-        if (isRunning) return null;
-        const total = items.length;
-        const question = questionOf(action, total);
-        if (question && !(await ask(...question))) return null;
-        const results: ActionResult[] = [];
-        await runLong(async (report, signal) => {
-          let problem: unknown = null;
-          while (results.length < total && !signal.aborted && problem === null) {
-            report({ title: ACTION_LABELS[action].running, done: results.length, total });
-            const batch = items
-              .slice(results.length, results.length + BATCH)
-              .map(({ reference, version }) => ({ reference, version }));
-            // Never broken off on its way: nobody would know what became of it.
-            await api.act({ action, targets: batch }).then(
-              (answer) => results.push(...answer.results),
-              (error) => {
-                problem = error;
-              },
-            );
-          }
-          await refresh(results);
-          return outcomeNotice(action, results, total, problem);
-        }, total === 1);
-        return results;
+      async attempt(run) {
+        await inTurn("attempt", () => runLong(() => run()));
       },
 
-      async collect(query, total) {
-        let found: readonly MessageItem[] | null = null;
-        await runLong(async (report, signal) => {
-          found = await collect(query, total, report, signal);
-          return null;
-        });
-        return found;
-      },
+      perform: (action, items, refresh) =>
+        inTurn(`${action} ${items.map(({ reference }) => reference)}`, async () => {
+          const total = items.length;
+          const question = questionOf(action, total);
+          if (question && !(await ask(...question))) return null;
+          const results: ActionResult[] = [];
+          await runLong(async (report, signal) => {
+            let problem: unknown = null;
+            while (results.length < total && !signal.aborted && problem === null) {
+              report({ title: ACTION_LABELS[action].running, done: results.length, total });
+              const batch = items
+                .slice(results.length, results.length + BATCH)
+                .map(({ reference, version }) => ({ reference, version }));
+              // Never broken off on its way: nobody would know what became of it.
+              await api.act({ action, targets: batch }).then(
+                (answer) => results.push(...answer.results),
+                (error) => {
+                  problem = error;
+                },
+              );
+            }
+            await refresh(results);
+            return outcomeNotice(action, results, total, problem);
+          }, total === 1);
+          return results;
+        }),
+
+      collect: (query, total) =>
+        inTurn("collect", async () => {
+          let found: readonly MessageItem[] | null = null;
+          await runLong(async (report, signal) => {
+            found = await collect(query, total, report, signal);
+            return null;
+          });
+          return found;
+        }),
 
       async exportMessages(format, query, total) {
-        await runLong(async (report, signal) => {
-          const parts: Blob[] = [];
-          let [done, cursor]: [number, string | null] = [0, null];
-          while (true) {
-            report({ title: `Exporting as ${format.toUpperCase()}`, done, total });
-            const asked = { ...query, format, ...(cursor !== null && { cursor }) };
-            const part = await api.exportPart(asked, { signal });
-            // A blob is kept outside the page's memory, so that a large file does not fill it.
-            parts.push(new Blob([part.text]));
-            done += part.count;
-            cursor = part.nextCursor;
-            if (cursor !== null) continue;
-            saveFile(part.fileName, part.contentType, parts);
-            return { tone: "success", text: `${plural(done, "message")} exported as ${part.fileName}.` };
-          }
-        });
+        await inTurn(`export ${format}`, () =>
+          runLong(async (report, signal) => {
+            const parts: Blob[] = [];
+            let [done, cursor]: [number, string | null] = [0, null];
+            while (true) {
+              report({ title: `Exporting as ${format.toUpperCase()}`, done, total });
+              const asked = { ...query, format, ...(cursor !== null && { cursor }) };
+              const part = await api.exportPart(asked, { signal });
+              // A blob is kept outside the page's memory, so that a large file does not fill it.
+              parts.push(new Blob([part.text]));
+              done += part.count;
+              cursor = part.nextCursor;
+              if (cursor !== null) continue;
+              saveFile(part.fileName, part.contentType, parts);
+              return { tone: "success", text: `${plural(done, "message")} exported as ${part.fileName}.` };
+            }
+          }),
+        );
       },
     };
   }, []);

@@ -9,6 +9,7 @@ import { estimateOf, finish, MINUTE_MS, messageWith, store as send, submissionOf
 import { expectNoViolations } from "../support/axe.ts";
 import { HARMLESS, HOSTILE_CASES } from "../support/hostile-messages.ts";
 import { test } from "../support/inbox-page.ts";
+import { hold } from "../support/site.ts";
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS);
 
@@ -127,6 +128,7 @@ test("the overview says what needs somebody, with each chart's numbers in a tabl
   await expect(unseen).toBeVisible();
   await page.getByRole("link", { name: "Show quarantined" }).click();
   await rows(page).getByRole("link").first().click();
+  await expect(page.getByRole("region", { name: "History" })).toBeVisible();
   await page.getByRole("link", { name: "Overview" }).click();
   await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
   await expect(unseen).toBeHidden();
@@ -388,10 +390,13 @@ test.describe("where messages are deleted", () => {
 
     await page.goto(`${inbox.origin}/messages/${held}`);
     await expect(page.getByText("A field that no visitor sees was filled in").first()).toBeVisible();
+    // What is pressed while the page still loads what has changed is done after it.
+    const answer = await hold(page, "**/api/overview*");
     await button(page, "Release").click();
     await expect(history.last()).toContainText("Released by an operator");
     await expect(page.locator(".message-head")).toContainText("Waiting");
     await button(page, "Delete").click();
+    answer();
     await button(page.getByRole("dialog"), "Delete 1 message").click();
     await expect(page).toHaveURL(`${inbox.origin}/`);
     await expect(rows(page)).toHaveCount(3);
@@ -569,8 +574,7 @@ test("cancels an export, and saves nothing", { tag: "@full" }, async ({ page, in
   await putSamples(inbox.store);
   const downloads: string[] = [];
   page.on("download", (download) => downloads.push(download.suggestedFilename()));
-  const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
-  await page.route("**/api/export*", (route) => isOver.then(() => route.continue()).catch(() => {}));
+  const answer = await hold(page, "**/api/export*");
   await page.goto(inbox.address);
   await button(page, "Export as CSV").click();
   const dialog = page.getByRole("dialog");
@@ -578,7 +582,7 @@ test("cancels an export, and saves nothing", { tag: "@full" }, async ({ page, in
   await button(dialog, "Cancel").click();
   await expect(notice(page)).toContainText("Cancelled.");
   await expect(dialog).toBeHidden();
-  end();
+  answer();
   expect(downloads).toEqual([]);
 });
 
@@ -695,13 +699,12 @@ test.describe("a morning's work", () => {
     expect(await inbox.store.find(second)).toMatchObject({ answeredAt: expect.any(Date) });
 
     // What is pressed before the page knows a message's neighbours is done once it does.
-    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
-    await page.route("**/place?*", (route) => isOver.then(() => route.continue()).catch(() => {}));
+    const tellPlaces = await hold(page, "**/place?*");
     await page.keyboard.press("j");
     await expect(heading).toHaveText("Third");
     await page.keyboard.press("e");
     await expect.poll(() => inbox.store.find(third)).toMatchObject({ answeredAt: expect.any(Date) });
-    end();
+    tellPlaces();
     await expect(heading).toHaveText("Fourth");
     await page.keyboard.press("k");
     await expect(heading).toHaveText("First");

@@ -1,4 +1,5 @@
 import type { Page } from "@playwright/test";
+import { hold } from "./site.ts";
 
 export const VISITOR = {
   name: "Ada Lovelace",
@@ -36,11 +37,4 @@ export async function openForm(page: Page): Promise<void> {
 }
 
 /** Keeps the form's script from arriving until the function it gives is called. */
-export async function holdScript(page: Page): Promise<() => void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  await page.route("**/assets/contact-*.js", async (route) => {
-    await promise;
-    await route.continue();
-  });
-  return resolve;
-}
+export const holdScript = (page: Page) => hold(page, "**/assets/contact-*.js");

@@ -61,6 +61,7 @@ export const test = base.extend<InboxFixtures, WorkerFixtures>({
     const trouble = collectTrouble(page, inbox.origin);
     const violations = await collectViolations(page);
     await use(page);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     // A download is a request for something that the page itself made.
     const isExpected = (line: string) => expectedTrouble?.test(line) || line.includes(`blob:${inbox.origin}`);
     const unexpected = [...trouble, ...violations].filter((line) => !isExpected(line));

@@ -26,6 +26,7 @@ export const test = base.extend<SiteFixtures, ServerFixtures>({
   page: async ({ page, baseURL, expectedTrouble }, use) => {
     const trouble = collectTrouble(page, baseURL ?? "");
     await use(page);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     const unexpected = trouble.filter((line) => !expectedTrouble?.test(line));
     if (unexpected.length > 0) throw new Error(`The browser reported:\n${unexpected.join("\n")}`);
   },
@@ -51,4 +52,14 @@ export function collectTrouble(page: Page, origin: string): string[] {
     if (response.status() >= 400) trouble.push(`status ${response.status()}: ${response.url()}`);
   });
   return trouble;
+}
+
+/** Keeps requests for what matches from leaving until the function it gives is called. */
+export async function hold(page: Page, pattern: string): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(pattern, async (route) => {
+    await promise;
+    await route.continue();
+  });
+  return resolve;
 }

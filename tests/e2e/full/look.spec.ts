@@ -1,7 +1,7 @@
 import { type CDPSession, expect, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { recordShifts, shiftsOf } from "../../support/layout-shifts.ts";
-import { test } from "../../support/site.ts";
+import { hold, test } from "../../support/site.ts";
 
 const SAMPLES = [0, 0.13, 0.25, 0.38, 0.5, 0.63, 0.75, 0.88, 0.99];
 const VIEWPORTS = [
@@ -144,14 +144,10 @@ for (const width of [320, 375, 390, 768, 1280]) {
     await page.setViewportSize({ width, height: 800 });
     await recordShifts(page);
     for (const path of ["/", "/contact", "/privacy", "/contact#footprint", "/about"]) {
-      const arrival = Promise.withResolvers<void>();
-      await page.route("**/*.woff2", async (route) => {
-        await arrival.promise;
-        await route.continue();
-      });
+      const arrive = await hold(page, "**/*.woff2");
       await page.goto(path, { waitUntil: "commit" });
       await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0);
-      arrival.resolve();
+      arrive();
       await page.waitForLoadState("load");
       await page.evaluate(async () => {
         await document.fonts.ready;
