@@ -26,7 +26,6 @@ export const test = base.extend<SiteFixtures, ServerFixtures>({
   page: async ({ page, baseURL, expectedTrouble }, use) => {
     const trouble = collectTrouble(page, baseURL ?? "");
     await use(page);
-    await page.unrouteAll({ behavior: "ignoreErrors" });
     const unexpected = trouble.filter((line) => !expectedTrouble?.test(line));
     if (unexpected.length > 0) throw new Error(`The browser reported:\n${unexpected.join("\n")}`);
   },
