@@ -33,7 +33,7 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable): s
     `<h2 id="report-title">Your estimate</h2>`,
     `<p class="report-total">${fact("total", formatTotal(estimate.totalKg))}</p>`,
     `<p>Sent on ${fact("date", day)} with message ${fact("reference", escaped(reference))}. `,
-    `To the nearest kilogram: ${fact("kg", formatAmount(Math.round(estimate.totalKg)))} kg CO₂e.</p>`,
+    `To the nearest kilogram: ${fact("kg", formatAmount(Math.round(estimate.totalKg)))}&nbsp;kg CO₂e.</p>`,
     `<table><thead><tr><th scope="col">Amount</th><th scope="col">Entered, for a year</th>`,
     `<th scope="col">Factor (CO₂e)</th><th scope="col">CO₂e</th></tr></thead><tbody>${rows.join("")}</tbody></table>`,
     `<h3>Sources</h3><ul>${[...new Set(sources)].join("")}</ul>`,

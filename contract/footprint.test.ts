@@ -316,7 +316,7 @@ describe("the words", () => {
     const text = html.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
     for (const part of [
       "about 2.8 t CO₂e a year",
-      "Sent on 1 January 1970 with message BC-7K3Q-9M . To the nearest kilogram: 2,789 kg CO₂e.",
+      "Sent on 1 January 1970 with message BC-7K3Q-9M . To the nearest kilogram: 2,789 &nbsp;kg CO₂e.",
       "Electricity 2,500 kWh 0.04418 kg per kWh, &lt;b>France &amp; co 110 kg",
       "Car 8,000 miles, petrol 0.20751 kg per km, UK average 2.7 t",
       "Hotel 1 night 6.7 kg per night",

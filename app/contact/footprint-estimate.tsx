@@ -574,7 +574,7 @@ function Sources({ reading: { country, countryName, electricity }, estimate }: R
 export function Report({ sent, electricity }: { sent: SentEstimate; electricity: ElectricityTable }) {
   const html = reportHtml(sent, electricity);
   return (
-    <section className="report" id={SENT_ESTIMATE_ID} aria-labelledby="report-title">
+    <section className="report" id={SENT_ESTIMATE_ID} tabIndex={-1} aria-labelledby="report-title">
       {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own words, with what comes from elsewhere escaped */}
       <div dangerouslySetInnerHTML={{ __html: html }} />
       <button type="button" className="button button-outline report-print" onClick={() => print()}>

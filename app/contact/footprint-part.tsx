@@ -191,6 +191,7 @@ export function FootprintPart({
           hidden
           id={SENT_ESTIMATE_ID}
           className="report"
+          tabIndex={-1}
           suppressHydrationWarning
           // biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes the estimate here after a plain post
           dangerouslySetInnerHTML={{ __html: "" }}

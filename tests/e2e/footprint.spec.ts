@@ -332,11 +332,12 @@ test("continue to the message: the estimate comes with it, can be edited and rem
   await page.getByRole("link", { name: "See and print it" }).click();
   const report = page.locator("#sent-estimate");
   await expect(report).toBeInViewport();
+  await expect(report).toBeFocused();
   await expect(report.getByRole("row", { name: /^Electricity/ })).toHaveText(
     "Electricity2,500 kWh0.04418 kg per kWh, France110 kg",
   );
   await expect(report).toContainText(
-    /Sent on \d+ \w+ 20\d\d with message BC-\w{4}-\w\w\. To the nearest kilogram: 2,186 kg CO₂e\./,
+    /Sent on \d+ \w+ 20\d\d with message BC-\w{4}-\w\w\. To the nearest kilogram: 2,186\xa0kg CO₂e\./,
   );
   await expect(report.getByRole("link", { name: /^Ember/ })).toBeVisible();
   for (const width of [320, 500, 768, 1280]) {

@@ -71,6 +71,7 @@ test("the estimate is open at its address, the rest unfolds, and the result come
   await page.getByRole("link", { name: "See and print it" }).click();
   const report = page.locator("#sent-estimate");
   await expect(report).toBeInViewport();
+  await expect(report).toBeFocused();
   await expect(report.getByRole("row", { name: /^Car/ })).toHaveText(
     "Car8,000 miles, petrol0.20751 kg per km, UK average2.7 t",
   );

@@ -65,7 +65,7 @@ test.each(["SQLite", "PostgreSQL"])(
       expect(page).toContain(`<th scope="row">${label}</th><td><span data-fact="amount">${value}</span>`);
     }
     expect(page).toContain(
-      `To the nearest kilogram: <span data-fact="kg">${Math.round(ESTIMATE.totalKg).toLocaleString("en-GB")}</span> kg`,
+      `To the nearest kilogram: <span data-fact="kg">${Math.round(ESTIMATE.totalKg).toLocaleString("en-GB")}</span>&nbsp;kg`,
     );
 
     const { reference: without } = await post({ message: "without", email: "eve@example.com" });
