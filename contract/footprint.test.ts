@@ -152,7 +152,7 @@ describe("what the estimate says", () => {
 
   test("miles stay what was typed", () => {
     const inMiles = estimateOf({ carKm: "8,000 miles", carUnit: "mi" });
-    expect(describeInputs(inMiles)).toMatchObject([{ label: "Car", value: "8,000 miles, petrol" }]);
+    expect(describeInputs(inMiles)).toMatchObject([{ label: "Car", value: "8,000 miles (12,875 km), petrol" }]);
     expect(inMiles.totalKg).toBe(withoutNoise(8000 * 1.609344 * 0.20751));
     expect(inMiles.inputs).toMatchObject({ carKm: 8000, carUnit: "mi" });
     expect(estimateOf({ carKm: 8000, carUnit: "km" }).inputs).not.toHaveProperty("carUnit");
@@ -318,7 +318,7 @@ describe("the words", () => {
       "about 2.8 t CO₂e a year",
       "Sent on 1 January 1970 with message BC-7K3Q-9M . To the nearest kilogram: 2,789 &nbsp;kg CO₂e.",
       "Electricity 2,500 kWh 0.04418 kg per kWh, &lt;b>France &amp; co 110 kg",
-      "Car 8,000 miles, petrol 0.20751 kg per km, UK average 2.7 t",
+      "Car 8,000 miles (12,875 km), petrol 0.20751 kg per km, UK average 2.7 t",
       "Hotel 1 night 6.7 kg per night",
       "UK Government (DESNZ) conversion factors 2026, v1.2 . Counted: burning the fuel, and producing it.",
       "Ember, yearly electricity data, by co2.js of the Green Web Foundation , 2024. Counted:",

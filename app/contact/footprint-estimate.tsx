@@ -8,6 +8,7 @@ import {
   HOTEL_AVERAGE,
   isDomestic,
   largestSaving,
+  milesInKm,
   parseFootprint,
   rangeOf,
   unitOf,
@@ -25,7 +26,6 @@ import {
   formatAmount,
   formatMass,
   formatTotal,
-  KM_PER_MILE,
   optionLabel,
   SHORT_MAX_KM,
 } from "../../contract/footprint-fields.ts";
@@ -446,10 +446,9 @@ function hintsOf(footprint: Readonly<Record<string, unknown>>, inputs: Footprint
     const amount = inputs[field];
     const text = footprint[field];
     if (typeof amount !== "number" || typeof text !== "string" || text.trim() === "") continue;
-    const isMiles = field === "carKm" && inputs.carUnit === "mi";
-    if (!isMiles && /^\d+$/.test(text.trim())) continue;
+    const inKm = field === "carKm" ? milesInKm(inputs) : "";
+    if (inKm === "" && /^\d+$/.test(text.trim())) continue;
     const unit = field in AMOUNTS ? unitOf(field as AmountField, inputs) : "km";
-    const inKm = isMiles ? ` (${formatAmount(Math.round(amount * KM_PER_MILE))} km)` : "";
     hints[FIELD_PREFIX + field] = `Read as ${formatAmount(amount)} ${unit}${inKm}`;
   }
   if (inputs.shortFlights !== undefined) {

@@ -73,7 +73,7 @@ test("the estimate is open at its address, the rest unfolds, and the result come
   await expect(report).toBeInViewport();
   await expect(report).toBeFocused();
   await expect(report.getByRole("row", { name: /^Car/ })).toHaveText(
-    "Car8,000 miles, petrol0.20751 kg per km, UK average2.7 t",
+    "Car8,000 miles (12,875 km), petrol0.20751 kg per km, UK average2.7 t",
   );
   await page.emulateMedia({ media: "print" });
   await expect(report.getByRole("table")).toBeVisible();
