@@ -228,20 +228,21 @@ export function EnclosedEstimate({ total, onEdit, onRemove }: EnclosedEstimatePr
         )}
         comes with it.
       </p>
-      <button type="button" className="enclosed-button" aria-label="Edit the estimate" onClick={onEdit}>
-        Edit
-      </button>
-      <button
-        type="button"
-        className="enclosed-button"
-        aria-label="Remove the estimate"
-        onClick={() => {
-          onRemove();
-          focusForm();
-        }}
-      >
-        Remove
-      </button>
+      <div className="enclosed-buttons">
+        <button type="button" aria-label="Edit the estimate" onClick={onEdit}>
+          Edit
+        </button>
+        <button
+          type="button"
+          aria-label="Remove the estimate"
+          onClick={() => {
+            onRemove();
+            focusForm();
+          }}
+        >
+          Remove
+        </button>
+      </div>
     </div>
   );
 }

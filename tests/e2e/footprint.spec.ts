@@ -385,6 +385,20 @@ for (const [width, height] of [
       await field.evaluate((element) => element.focus({ preventScroll: true }));
       await expectUncovered("pressed");
     }
+    await part(page).getByText("Factors and sources").click();
+    for (const target of await part(page).locator("a, button, .footprint-body summary").all()) {
+      await scrollToTop(target);
+      await target.focus();
+      expect(await isUnderTotal(target), String(await target.textContent())).toBe(false);
+    }
+  });
+}
+
+function isUnderTotal(target: Locator): Promise<boolean> {
+  return target.evaluate((element) => {
+    const [{ left, top, bottom } = new DOMRect()] = element.getClientRects();
+    const found = [top + 2, bottom - 2].map((y) => document.elementFromPoint(left + 4, y));
+    return found.some((one) => one?.closest(".footprint-total, .footprint-bar"));
   });
 }
 
@@ -446,7 +460,9 @@ test("axe finds nothing, and nothing scrolls sideways: open, filled in and with 
   }
 });
 
-test("with text at 200 % no word of its buttons is broken on a phone", { tag: "@full" }, async ({ page }) => {
+test("with text at 200 % no word of its buttons and of the outcome is broken on a phone", {
+  tag: "@full",
+}, async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 640 });
   await openPart(page);
   await page.evaluate(() => {
@@ -459,6 +475,14 @@ test("with text at 200 % no word of its buttons is broken on a phone", { tag: "@
   await part(page).getByRole("link", { name: "Continue to your message" }).click();
   await expect(enclosed(page)).toBeVisible();
   expect(await brokenWords(enclosed(page).getByRole("button"))).toEqual([]);
+  await fillForm(page, { ...VISITOR, country: "" });
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page.locator(".alert-sent")).toBeVisible();
+  for (const width of [320, 375, 390]) {
+    await page.setViewportSize({ width, height: 640 });
+    if (width > 320) expect(await brokenWords(page.locator(".alert-sent .alert-text")), `at ${width} px`).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  }
 });
 
 function brokenWords(elements: Locator): Promise<string[]> {
