@@ -63,6 +63,8 @@ const Estimate = lazy(async () => {
     return { default: (await tryTwice(() => import("./footprint-estimate.tsx"))).Estimate };
   } catch (error) {
     console.error("The footprint estimate did not load.", error);
+    // They stay empty, as without script.
+    for (const unused of document.querySelectorAll(".footprint-bar, .footprint-country")) unused.remove();
     return new Promise<never>(() => {});
   }
 });
@@ -107,6 +109,10 @@ export function FootprintPart({
       onEdit(name);
       enclose();
     };
+    // Enter would send the message, though somebody has only finished a number.
+    const stayOnEnter = (event: KeyboardEvent) => {
+      if (event.key === "Enter" && event.target instanceof HTMLInputElement) event.preventDefault();
+    };
     // The browser has kept what was entered before.
     if (form.current && hasAmounts(form.current)) part.open = true;
     openIfAsked();
@@ -114,10 +120,12 @@ export function FootprintPart({
     if (part.open) ask();
     part.addEventListener("input", takeInput);
     part.addEventListener("focusout", onBlur);
+    part.addEventListener("keydown", stayOnEnter);
     addEventListener("hashchange", openIfAsked);
     return () => {
       part.removeEventListener("input", takeInput);
       part.removeEventListener("focusout", onBlur);
+      part.removeEventListener("keydown", stayOnEnter);
       removeEventListener("hashchange", openIfAsked);
     };
   }, []);

@@ -218,8 +218,19 @@ test.describe("what cannot be used", () => {
   });
 });
 
-test.describe("when its figures do not load", () => {
-  test.use({ expectedTrouble: /electricity|did not load|status of 404/ });
+test.describe("when its figures or its script do not load", () => {
+  test.use({ expectedTrouble: /electricity|footprint-estimate|did not load|status of 404/ });
+
+  test("there is nothing that stays empty, and the amounts are sent", async ({ page }) => {
+    await page.route("**/assets/footprint-estimate-*", (route) => route.fulfill({ status: 404, body: "" }));
+    await openForm(page);
+    await part(page).locator("summary").first().click();
+    await amount(page, "gasKwh").fill("1000");
+    await expect(page.getByLabel("Your country")).toHaveCount(0);
+    await fillForm(page, { ...VISITOR, message: "Without the script of the estimate" });
+    await page.getByRole("button", { name: "Submit" }).click();
+    await expect(page.getByText("We received your estimate too: about 210 kg CO₂e a year.")).toBeVisible();
+  });
 
   test("the amounts are sent as they were typed, and the server computes", async ({ page }) => {
     await page.route("**/assets/electricity-*", (route) => route.fulfill({ status: 404, body: "" }));
@@ -257,6 +268,8 @@ test("by keyboard alone: open, enter, choose, read, send; what was typed survive
   await page.keyboard.press("Tab");
   await expect(amount(page, "electricityKwh")).toBeFocused();
   await page.keyboard.type("2000");
+  // Enter ends a number, and sends nothing.
+  await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
   await expect(amount(page, "gasKwh")).toBeFocused();
   await expect(total(page)).toHaveText("about 950 kg CO₂e a year");
