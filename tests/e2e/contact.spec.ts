@@ -353,6 +353,17 @@ test.describe("when the country list fails", () => {
   });
 });
 
+test("the way back finds the country with the text, also after a link within the page", async ({ page }) => {
+  await openForm(page);
+  await fillForm(page, VISITOR);
+  await page.getByRole("link", { name: "Skip to the main content" }).focus();
+  await page.keyboard.press("Enter");
+  await page.goto("/privacy");
+  await page.goBack();
+  await expect(page.getByLabel("Country", { exact: true })).toHaveValue(VISITOR.country);
+  expect(await readForm(page)).toEqual(VISITOR);
+});
+
 test("what was typed before the script arrives survives it", async ({ page }) => {
   const letScriptGo = await holdScript(page);
   await page.goto("/contact");
