@@ -55,7 +55,7 @@ async function renderScriptTexts(): Promise<string> {
   // As the page itself does: else its figures would be in the same file as the form.
   const { EveryResult } = await import("./contact/every-result.tsx");
   const states: FormState[] = [
-    { phase: "sent", reference: "0", totalKg: 0, keepsEdits: true },
+    { phase: "sent", reference: "0", totalKg: 0, keepsEdits: true, hasReport: true },
     { phase: "failed", error: "", fields: {}, edited: [] },
     { phase: "broken" },
   ];

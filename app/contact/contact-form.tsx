@@ -71,7 +71,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     const form = event.currentTarget;
     const typed = [...new FormData(form)].filter(([name]) => !name.startsWith(FIELD_PREFIX));
     // Pressed once too often: the form is empty because it was sent.
-    if (state.phase === "sent" && typed.every(([, text]) => text === "")) return;
+    if (state.phase === "sent" && enclosed === null && typed.every(([, text]) => text === "")) return;
     isSubmitting.current = true;
     const fields = Object.fromEntries(typed);
     const parsed = parseContactMessage(fields);
@@ -84,14 +84,14 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     try {
       const body = JSON.stringify({ ...fields, ...estimate?.fields });
       const answer = await sendMessage(apiBase, body, keyFor(body));
-      let keepsEdits = false;
+      const outcome = { keepsEdits: false, hasReport: false };
       if (answer.success) {
-        keepsEdits = clear(form, sent);
+        outcome.keepsEdits = clear(form, sent);
         rememberCountry(form.country.value);
-        footprint.current?.finish(answer.reference, keepsEdits);
+        outcome.hasReport = footprint.current?.finish(answer.reference, outcome.keepsEdits) ?? false;
         setLeftEmail("");
       }
-      dispatch({ type: "answered", answer, keepsEdits });
+      dispatch({ type: "answered", answer, ...outcome });
     } catch (error) {
       console.error("Sending the message failed.", error);
       dispatch({ type: "broke" });

@@ -28,8 +28,11 @@ export interface FootprintHandle {
   /** `fields` is what goes into the body: nothing, or what was typed, for a server that computes with it. */
   read(): { fields: object; errors: FootprintErrors };
   open(): void;
-  /** Shows the estimate of the message that was sent, to print or save, and closes unless it was edited since. */
-  finish(reference: string, keepsEdits: boolean): void;
+  /**
+   * Shows the estimate of the message that was sent, to print or save, and closes unless it was edited since. False where
+   * there is none to show: without one, or without the figures to compute it here.
+   */
+  finish(reference: string, keepsEdits: boolean): boolean;
   remove(): void;
 }
 
@@ -142,13 +145,19 @@ export function FootprintPart({
     },
     finish: (reference, keepsEdits) => {
       if (details.current && !keepsEdits) details.current.open = false;
-      const { estimate, country, countryName, electricity } = submitted.current ?? {};
-      if (!estimate || country === undefined || countryName === undefined || !electricity) setReport(null);
-      else {
-        const sent = { inputs: estimate.inputs, country, countryName, reference, date: new Date() };
-        setReport({ sent, electricity });
-      }
       enclose();
+      if (!submitted.current?.estimate) {
+        setReport(null);
+        // Of the message before, which the server wrote into the page: React does not know of it.
+        document.getElementById(SENT_ESTIMATE_ID)?.setAttribute("hidden", "");
+        return false;
+      }
+      const { estimate, country, countryName, electricity } = submitted.current;
+      setReport({
+        sent: { inputs: estimate.inputs, country, countryName, reference, date: new Date() },
+        electricity,
+      });
+      return true;
     },
     remove,
   }));

@@ -15,7 +15,7 @@ test("an outcome appears in a region that screen readers read as a whole: polite
     /<div class="alerts" ([^>]*)><div class="alert/.exec(
       renderToStaticMarkup(<FormAlert state={state} apiBase="" />),
     )?.[1];
-  const sent = { phase: "sent", reference: "", totalKg: null, keepsEdits: false } as const;
+  const sent = { phase: "sent", reference: "", totalKg: null, keepsEdits: false, hasReport: false } as const;
   expect(regionOf(sent)).toBe('aria-live="polite" aria-atomic="true"');
   expect(regionOf({ phase: "failed", error: "", fields: {}, edited: [] })).toBe(
     'aria-live="assertive" aria-atomic="true"',

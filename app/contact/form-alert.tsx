@@ -75,8 +75,13 @@ export function FormAlert({ state, apiBase }: { state: FormState; apiBase: strin
                 {state.totalKg !== null && (
                   <>
                     {" "}
-                    We received your estimate too: <span data-fact="total">{formatTotal(state.totalKg)}</span>.{" "}
-                    <a href={`#${SENT_ESTIMATE_ID}`}>See and print it</a>.
+                    We received your estimate too: <span data-fact="total">{formatTotal(state.totalKg)}</span>.
+                    {state.hasReport && (
+                      <>
+                        {" "}
+                        <a href={`#${SENT_ESTIMATE_ID}`}>See and print it</a>.
+                      </>
+                    )}
                   </>
                 )}
               </>

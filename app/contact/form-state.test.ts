@@ -12,13 +12,14 @@ test("a success ends in sent with its reference", () => {
     type: "answered",
     answer: { success: true, reference: "BC-7K3Q-9M" },
     keepsEdits: false,
+    hasReport: false,
   });
-  expect(state).toEqual({ phase: "sent", reference: "BC-7K3Q-9M", totalKg: null, keepsEdits: false });
+  expect(state).toEqual({ phase: "sent", reference: "BC-7K3Q-9M", totalKg: null, keepsEdits: false, hasReport: false });
 });
 
 test("an answer without success ends in failed with the fields it names", () => {
   const answer = { success: false as const, error: "No.", fields: { name: "Enter your name." } };
-  expect(nextState(sending, { type: "answered", answer, keepsEdits: true })).toEqual({
+  expect(nextState(sending, { type: "answered", answer, keepsEdits: true, hasReport: false })).toEqual({
     phase: "failed",
     error: "No.",
     fields: { name: "Enter your name." },
@@ -51,7 +52,7 @@ test("editing a field without an error changes nothing", () => {
   const states: FormState[] = [
     START,
     sending,
-    { phase: "sent", reference: "", totalKg: null, keepsEdits: false },
+    { phase: "sent", reference: "", totalKg: null, keepsEdits: false, hasReport: false },
     { phase: "broken" },
   ];
   for (const state of states) expect(nextState(state, { type: "edited", field: "name" })).toBe(state);

@@ -6,6 +6,13 @@ interface Problems {
   edited: readonly string[];
 }
 
+interface Outcome {
+  /** What was changed while the message was sent is still in the form. */
+  keepsEdits: boolean;
+  /** The page shows the estimate that went with it. */
+  hasReport: boolean;
+}
+
 /**
  * `failed`: the server answered without success. `broken`: there was no readable answer. What was typed is kept in
  * every phase except `sent`.
@@ -13,15 +20,14 @@ interface Problems {
 export type FormState =
   | ({ phase: "idle" } & Problems)
   | { phase: "sending" }
-  /** `keepsEdits`: what was changed while the message was sent is still in the form. */
-  | { phase: "sent"; reference: string; totalKg: number | null; keepsEdits: boolean }
+  | ({ phase: "sent"; reference: string; totalKg: number | null } & Outcome)
   | ({ phase: "failed"; error: string } & Problems)
   | { phase: "broken" };
 
 export type FormEvent =
   | { type: "invalid"; fields: AnswerErrors }
   | { type: "sending" }
-  | { type: "answered"; answer: SendEmailAnswer; keepsEdits: boolean }
+  | ({ type: "answered"; answer: SendEmailAnswer } & Outcome)
   | { type: "broke" }
   | { type: "edited"; field: string };
 
@@ -34,10 +40,10 @@ export function nextState(state: FormState, event: FormEvent): FormState {
     case "sending":
       return { phase: "sending" };
     case "answered": {
-      const { answer, keepsEdits } = event;
-      return answer.success
-        ? { phase: "sent", reference: answer.reference, totalKg: answer.footprint?.totalKg ?? null, keepsEdits }
-        : { phase: "failed", error: answer.error, fields: answer.fields ?? {}, edited: [] };
+      const { answer, keepsEdits, hasReport } = event;
+      if (!answer.success) return { phase: "failed", error: answer.error, fields: answer.fields ?? {}, edited: [] };
+      const { reference, footprint } = answer;
+      return { phase: "sent", reference, totalKg: footprint?.totalKg ?? null, keepsEdits, hasReport };
     }
     case "broke":
       return { phase: "broken" };

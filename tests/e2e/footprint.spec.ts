@@ -246,6 +246,7 @@ test.describe("when its figures or its script do not load", () => {
     const totalKg = expect.closeTo(212.52 + 8000 * 1.609344 * 0.20751, 5);
     expect(await (await answer).json()).toMatchObject({ success: true, footprint: { totalKg } });
     await expect(page.getByRole("status").filter({ visible: true })).toContainText("about 2.9 t CO₂e a year");
+    await expect(page.getByRole("link", { name: "See and print it" })).toHaveCount(0);
   });
 });
 
@@ -312,7 +313,15 @@ test("the unit goes with the distance, also when the script comes late or the fa
   const sent = new URLSearchParams((await request).postData() ?? "");
   expect([sent.get("footprint.carKm"), sent.get("footprint.carUnit")]).toEqual(["8000", "mi"]);
   await expect(page.getByText("We received your estimate too: about 2.7 t CO₂e a year.")).toBeVisible();
+  await expect(page.locator("#sent-estimate")).toBeVisible();
+
+  // With the next message, the estimate of this one goes.
   arrive();
+  await page.locator("option[value=GB]").waitFor({ state: "attached" });
+  await fillForm(page, { ...VISITOR, message: "Another one, without an estimate" });
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page.getByLabel("Message", { exact: true })).toHaveValue("");
+  await expect(page.locator("#sent-estimate")).toBeHidden();
 });
 
 test("continue to the message: the estimate comes with it, can be edited and removed; after sending it can be printed", async ({
@@ -359,6 +368,10 @@ test("continue to the message: the estimate comes with it, can be edited and rem
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
   }
   await expect(enclosed(page)).toHaveCount(0);
+  await part(page).locator("summary").first().click();
+  await amount(page, "gasKwh").fill("1000");
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page.getByRole("heading", { name: "There are 4 problems" })).toBeVisible();
   await page.emulateMedia({ media: "print" });
   await expect(report.getByRole("table")).toBeVisible();
   await expect(page.getByRole("heading", { name: "Send us a Message" })).toBeHidden();
