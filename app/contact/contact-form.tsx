@@ -52,17 +52,14 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
   }, [state]);
 
-  // A link within the page makes an entry of the history that does not have it yet.
-  useEffect(() => {
-    const keep = () => rememberCountry(form.current?.country.value);
-    addEventListener("hashchange", keep);
-    return () => removeEventListener("hashchange", keep);
-  }, []);
-
   useEffect(() => {
     if (!form.current || countries.length === 0) return;
     restoreCountry(form.current);
     countEdit();
+    // A link within the page makes an entry of the history that does not have it yet.
+    const keep = () => rememberCountry(form.current?.country.value);
+    addEventListener("hashchange", keep);
+    return () => removeEventListener("hashchange", keep);
   }, [countries]);
 
   async function submit(event: SubmitEvent<HTMLFormElement>) {
