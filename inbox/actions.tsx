@@ -10,6 +10,7 @@ import {
 } from "react";
 import type { Action, ActionResult, ExportFormat, MessageItem, MessageQuery } from "../contract/inbox.ts";
 import { MAX_PAGE } from "../contract/inbox.ts";
+import { visible } from "../contract/visible-text.ts";
 import { api, describeFailure, isAbort } from "./api.ts";
 import { ACTION_LABELS, formatNumber, plural, STATE_NAME } from "./labels.tsx";
 
@@ -34,18 +35,18 @@ interface Actions {
   dismissNotice(): void;
   /**
    * Asks first where something cannot be undone, then acts in batches. `refresh` runs before the notice is shown, so that
-   * the page is up to date by then. Resolves to null when the operator cancels.
+   * the page is up to date by then. Resolves to null when the operator cancels, and for a second press of the same.
    */
   perform(
     action: Action,
     items: readonly MessageItem[],
     refresh: (results: readonly ActionResult[]) => Promise<void> | void,
   ): Promise<readonly ActionResult[] | null>;
-  /** All messages of the query as they are now; null when the operator cancels. */
+  /** All messages of the query as they are now; null when the operator cancels, and for a second press of the same. */
   collect(query: MessageQuery, total: number): Promise<readonly MessageItem[] | null>;
   exportMessages(format: ExportFormat, query: MessageQuery, total: number): Promise<void>;
-  /** Runs anything that takes one call, and tells the operator when it fails. */
-  attempt(run: () => Promise<Notice | null>): Promise<void>;
+  /** Runs anything that takes one call, and tells the operator when it fails. `press` is a name of what was pressed. */
+  attempt(press: string, run: () => Promise<Notice | null>): Promise<void>;
 }
 
 interface Question {
@@ -81,12 +82,23 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
     let last: Promise<unknown> = Promise.resolve();
 
     /** A second press before the first one is done is the same press; any other waits for its turn. */
-    function inTurn<T>(what: string, run: () => Promise<T>): Promise<T | null> {
-      if (pending.has(what)) return Promise.resolve(null);
-      pending.add(what);
-      const turn = last.then(run).finally(() => pending.delete(what));
+    function inTurn<T>(press: string, run: () => Promise<T>): Promise<T | null> {
+      if (pending.has(press)) return Promise.resolve(null);
+      if (pending.size === 0) setNotice(null);
+      pending.add(press);
+      const turn = last.then(run).finally(() => pending.delete(press));
       last = turn.catch(() => {});
       return turn;
+    }
+
+    /** An outcome does not hide that something pressed just before went wrong. */
+    function showOutcome(notice: Notice | null): void {
+      setNotice((shown) => {
+        if (!shown || !notice || shown.tone === "success") return notice;
+        const tone = notice.tone === "failure" ? "failure" : shown.tone;
+        const details = [...(shown.details ?? []), notice.text, ...(notice.details ?? [])];
+        return { tone, text: shown.text, details: [...new Set(details)] };
+      });
     }
 
     function ask(title: string, text: string, confirm: string): Promise<boolean> {
@@ -107,7 +119,6 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
     ): Promise<void> {
       const controller = new AbortController();
       cancellation.current = controller;
-      setNotice(null);
       let latest: Progress | null = null;
       let isShown = false;
       const timer = setTimeout(() => {
@@ -120,10 +131,10 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
         if (isShown) setProgress(progress);
       };
       try {
-        setNotice(await run(report, controller.signal));
+        showOutcome(await run(report, controller.signal));
       } catch (error) {
         const text = isAbort(error) ? "Cancelled." : describeFailure(error);
-        setNotice({ tone: isAbort(error) ? "warning" : "failure", text });
+        showOutcome({ tone: isAbort(error) ? "warning" : "failure", text });
       } finally {
         clearTimeout(timer);
         setProgress(null);
@@ -134,15 +145,16 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
       showNotice: setNotice,
       dismissNotice: () => setNotice(null),
 
-      async attempt(run) {
-        await inTurn("attempt", () => runLong(() => run()));
+      async attempt(press, run) {
+        await inTurn(press, () => runLong(() => run()));
       },
 
-      perform: (action, items, refresh) =>
-        inTurn(`${action} ${items.map(({ reference }) => reference)}`, async () => {
-          const total = items.length;
-          const question = questionOf(action, total);
-          if (question && !(await ask(...question))) return null;
+      async perform(action, items, refresh) {
+        const total = items.length;
+        // Asked at once: later, another message could be shown behind the question.
+        const question = questionOf(action, items);
+        if (question && !(await ask(...question))) return null;
+        return inTurn(`${action} ${items.map(({ reference }) => reference)}`, async () => {
           const results: ActionResult[] = [];
           await runLong(async (report, signal) => {
             let problem: unknown = null;
@@ -163,7 +175,8 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
             return outcomeNotice(action, results, total, problem);
           }, total === 1);
           return results;
-        }),
+        });
+      },
 
       collect: (query, total) =>
         inTurn("collect", async () => {
@@ -230,14 +243,18 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
   );
 }
 
-function questionOf(action: Action, count: number): [title: string, text: string, confirm: string] | null {
-  const messages = plural(count, "message");
+type Confirmation = [title: string, text: string, confirm: string];
+
+function questionOf(action: Action, items: readonly MessageItem[]): Confirmation | null {
+  const [{ name } = { name: "" }] = items;
+  const messages = plural(items.length, "message");
   if (action === "delete") {
     const text =
       "This cannot be undone. When a person asks for erasure, use their page instead: it removes every trace in the database’s files.";
-    return [`Delete ${messages}?`, text, `Delete ${messages}`];
+    const title = items.length === 1 ? `Delete the message from ${visible(name)}?` : `Delete ${messages}?`;
+    return [title, text, `Delete ${messages}`];
   }
-  if (action === "resend" && count > 1) {
+  if (action === "resend" && items.length > 1) {
     return [`Resend ${messages}?`, "The team gets each of them by e-mail once more.", `Resend ${messages}`];
   }
   return null;

@@ -4,16 +4,21 @@ import { Dialog } from "./actions.tsx";
 /** Set when the operator has switched the keys off. */
 const OFF = "inbox-keys-off";
 
+/** Somebody types, or is asked something. */
+export function isOccupied(): boolean {
+  const isTyping = document.activeElement?.matches("input:not([type=checkbox]), textarea, select") ?? false;
+  return isTyping || document.querySelector("dialog[open]") !== null;
+}
+
 /** Letters do something unless somebody types, a dialog is open, or the operator has switched them off. */
 export function useKeys(keys: Readonly<Record<string, () => unknown>>): void {
   const latest = useRef(keys);
   latest.current = keys;
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      const { key, target, repeat, defaultPrevented, isComposing, ctrlKey, metaKey, altKey } = event;
+      const { key, repeat, defaultPrevented, isComposing, ctrlKey, metaKey, altKey } = event;
       if (defaultPrevented || isComposing || ctrlKey || metaKey || altKey || localStorage.getItem(OFF)) return;
-      const isTyping = target instanceof Element && target.matches("input:not([type=checkbox]), textarea, select");
-      if (isTyping || document.querySelector("dialog[open]")) return;
+      if (isOccupied()) return;
       const act = latest.current[key];
       // Whoever holds a key down goes on to the next row, but does nothing twice.
       if (!act || (repeat && key !== "j" && key !== "k")) return;

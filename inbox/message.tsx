@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
 import { type Action, type EventKind, MAX_NOTE_LENGTH, type MessageDetail } from "../contract/inbox.ts";
 import { EVENT_NAME, eventDetail, QUARANTINE_REASON } from "../contract/message-history.ts";
@@ -7,7 +7,7 @@ import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
 import { useActions } from "./actions.tsx";
 import { ApiFailure, api, describeFailure } from "./api.ts";
 import { FootprintCard } from "./footprint.tsx";
-import { useKeys } from "./keys.tsx";
+import { isOccupied, useKeys } from "./keys.tsx";
 import {
   ACTION_LABELS,
   ageOf,
@@ -73,6 +73,7 @@ function MessageNav({ reference, view }: { reference: string; view: ListView }) 
   useEffect(() => {
     if (!place || wanted === null) return;
     setWanted(null);
+    if (isOccupied()) return;
     const neighbour = place[wanted];
     if (neighbour !== null) navigate({ to: "/messages/$reference", params: { reference: neighbour }, search: view });
   }, [place, wanted, navigate, view]);
@@ -238,15 +239,21 @@ function MessageActions({ message, reply }: { message: MessageDetail; reply: Rep
   const actions = useActions();
   const navigate = useNavigate();
   const view = route.useSearch();
+  const { pathname } = useLocation();
   const { reference, email, state, isRestricted, answeredAt } = message;
   const isAnswered = answeredAt !== null;
 
-  const goToList = () => navigate({ to: "/", search: view });
+  const isStillHere = () => location.pathname === pathname && !isOccupied();
+  const goToList = async () => {
+    if (isStillHere()) await navigate({ to: "/", search: view });
+  };
   const goToNext = async () => {
-    // What is shown of its place may be missing yet, or older than the answers given since.
-    const { next } = await queryClient.fetchQuery(placeQuery(reference, view));
+    // What is shown of its place may be missing yet, or older than what was answered since. Better that than nothing.
+    const query = placeQuery(reference, view);
+    const place = await queryClient.fetchQuery(query).catch(() => queryClient.getQueryData(query.queryKey));
+    const next = place?.next ?? null;
     if (next === null) await goToList();
-    else await navigate({ to: "/messages/$reference", params: { reference: next }, search: view });
+    else if (isStillHere()) await navigate({ to: "/messages/$reference", params: { reference: next }, search: view });
   };
   const perform = (action: Action, goOn?: () => Promise<void>) =>
     actions.perform(action, [message], async ([result]) => {
@@ -254,9 +261,9 @@ function MessageActions({ message, reply }: { message: MessageDetail; reply: Rep
       await reloadAll();
     });
   const answerAndGoOn = () =>
-    isAnswered ? actions.attempt(() => goToNext().then(() => null)) : perform("answer", goToNext);
+    isAnswered ? actions.attempt(`next ${reference}`, () => goToNext().then(() => null)) : perform("answer", goToNext);
   const lift = () =>
-    actions.attempt(async () => {
+    actions.attempt(`lift ${email}`, async () => {
       const { version } = await queryClient.fetchQuery(personQuery(email));
       return restrictPerson({ email, version, isRestricted: false });
     });

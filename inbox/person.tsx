@@ -136,7 +136,7 @@ function PersonOf({ email }: { email: string }) {
 
   // Loaded again, so that the form shows what is stored, and nothing else is saved back.
   const correct = () =>
-    actions.attempt(async () => {
+    actions.attempt(`correct ${email}`, async () => {
       const person = await queryClient.fetchQuery(personQuery(email));
       const [first] = person.messages;
       if (!first) return GONE;
@@ -144,12 +144,13 @@ function PersonOf({ email }: { email: string }) {
       return null;
     });
   const exportPerson = () =>
-    actions.attempt(async () => {
+    actions.attempt(`export ${email}`, async () => {
       const { fileName, contentType, text, count } = await api.exportPerson(email);
       saveFile(fileName, contentType, [text]);
       return { tone: "success", text: `${plural(count, "message")} exported as ${fileName}.` };
     });
-  const restrict = (isRestricted: boolean) => actions.attempt(() => restrictPerson({ email, version, isRestricted }));
+  const restrict = (isRestricted: boolean) =>
+    actions.attempt(`restrict ${email}`, () => restrictPerson({ email, version, isRestricted }));
 
   return (
     <>

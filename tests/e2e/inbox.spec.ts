@@ -390,14 +390,15 @@ test.describe("where messages are deleted", () => {
 
     await page.goto(`${inbox.origin}/messages/${held}`);
     await expect(page.getByText("A field that no visitor sees was filled in").first()).toBeVisible();
-    // What is pressed while the page still loads what has changed is done after it.
+    // What is pressed while the page still loads what has changed is asked about at once, and done after it.
     const answer = await hold(page, "**/api/overview*");
     await button(page, "Release").click();
     await expect(history.last()).toContainText("Released by an operator");
     await expect(page.locator(".message-head")).toContainText("Waiting");
     await button(page, "Delete").click();
-    answer();
+    await expect(page.getByRole("dialog", { name: "Delete the message from Program?" })).toBeVisible();
     await button(page.getByRole("dialog"), "Delete 1 message").click();
+    answer();
     await expect(page).toHaveURL(`${inbox.origin}/`);
     await expect(rows(page)).toHaveCount(3);
   });
@@ -603,6 +604,29 @@ test("turns pages, and comes back to the same place", async ({ page, inbox }) =>
   await expect(far).toBeInViewport();
 });
 
+test.describe("when one of two actions fails", () => {
+  test.use({ expectedTrouble: /500/ });
+
+  test("it is said, though the other one was done", async ({ page, inbox }) => {
+    const [second = "", first = ""] = await Promise.all(
+      [1, 2].map((age) => put(inbox.store, "waiting", {}, minutesAgo(age))),
+    );
+    let calls = 0;
+    await page.route("**/api/actions", async (route) => {
+      calls += 1;
+      if (calls > 1) await route.continue();
+      else await route.fulfill({ status: 500, json: { error: "failed", message: "It went wrong." } });
+    });
+    await page.goto(inbox.address);
+    await expect(rows(page)).toHaveCount(2);
+    for (const key of ["j", "e", "j", "e"]) await page.keyboard.press(key);
+    await expect(notice(page)).toContainText("It went wrong.");
+    await expect(notice(page)).toContainText("1 message marked as answered.");
+    const answeredAt = async (reference: string) => (await inbox.store.find(reference))?.answeredAt;
+    expect([await answeredAt(second), await answeredAt(first)]).toEqual([null, expect.any(Date)]);
+  });
+});
+
 test("an action on all that match is done to what matched when they were selected", async ({ page, inbox }) => {
   await Promise.all(Array.from({ length: 52 }, (_, index) => put(inbox.store, "held", {}, minutesAgo(index + 5))));
   await page.goto(inbox.address);
@@ -702,10 +726,12 @@ test.describe("a morning's work", () => {
     const tellPlaces = await hold(page, "**/place?*");
     await page.keyboard.press("j");
     await expect(heading).toHaveText("Third");
+    const answered = page.waitForResponse("**/api/actions");
     await page.keyboard.press("e");
-    await expect.poll(() => inbox.store.find(third)).toMatchObject({ answeredAt: expect.any(Date) });
+    await answered;
     tellPlaces();
     await expect(heading).toHaveText("Fourth");
+    expect(await inbox.store.find(third)).toMatchObject({ answeredAt: expect.any(Date) });
     await page.keyboard.press("k");
     await expect(heading).toHaveText("First");
     await button(page, "Answered, next").dblclick();
@@ -728,6 +754,18 @@ test.describe("a morning's work", () => {
     await page.getByLabel("Use these keys").check();
     await page.keyboard.press("Escape");
     expect(await inbox.store.countStates({})).toMatchObject({ queued: { answered: 3 } });
+
+    // Who has begun to write before the neighbours are known stays where they write.
+    await page.goto(`${inbox.origin}/messages/${second}`);
+    const tellPlace = await hold(page, "**/place?*");
+    await page.reload();
+    await expect(heading).toHaveText("Second");
+    await page.keyboard.press("j");
+    await page.getByLabel("Note").fill("Called back");
+    tellPlace();
+    await expect(page.getByText("2 of 4")).toBeVisible();
+    await expect(heading).toHaveText("Second");
+    await expect(page.getByLabel("Note")).toHaveValue("Called back");
   });
 
   test("replies, copies, notes, and shows what fits the state first", async ({ page, inbox }) => {
