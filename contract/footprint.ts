@@ -435,12 +435,12 @@ export function estimateNotes({ inputs, lines, factorSet }: FootprintEstimate): 
 }
 
 /** " (14,484 km)" where the car's distance is in miles: its factor is for a kilometre. */
-export function milesInKm({ carKm = 0, carUnit }: FootprintInputs): string {
+export function kmNote({ carKm = 0, carUnit }: FootprintInputs): string {
   return carUnit === "mi" ? ` (${formatAmount(Math.round(carKm * KM_PER_MILE))} km)` : "";
 }
 
 function detailsOf(field: AmountField, inputs: FootprintInputs): string {
-  if (field === "carKm") return `${milesInKm(inputs)}, ${inputs.carFuel}`;
+  if (field === "carKm") return `${kmNote(inputs)}, ${inputs.carFuel}`;
   if (field === "shortFlights")
     return ` of ${formatAmount(inputs.shortFlightKm)} km each way, ${isDomestic(inputs) ? "as domestic flights" : optionLabel(inputs.shortFlightClass)}`;
   if (field === "longFlights")

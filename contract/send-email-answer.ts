@@ -45,5 +45,5 @@ export const SENT_ALERT_SHOWN = `id="${ALERT_ID.sent}"`;
 
 /** Where the contact page shows the estimate of a message that was sent. The server fills it after a plain post. */
 export const SENT_ESTIMATE_ID = "sent-estimate";
-export const SENT_ESTIMATE_SHOWN = `id="${SENT_ESTIMATE_ID}" class="report" tabindex="-1">`;
+export const SENT_ESTIMATE_SHOWN = `id="${SENT_ESTIMATE_ID}" class="report" tabindex="-1" aria-labelledby="report-title">`;
 export const SENT_ESTIMATE_HIDDEN = `hidden="" ${SENT_ESTIMATE_SHOWN}`;

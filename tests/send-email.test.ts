@@ -321,7 +321,7 @@ describe("a form without script", () => {
     expect(page).toContain(
       `Your reference is <b>${reference}</b>. We received your estimate too: about 2.1 t CO₂e a year. <a href="#sent-estimate">See and print it</a>.</span>`,
     );
-    const report = /<div id="sent-estimate"[^>]*>(.*?)<\/div>/.exec(page)?.[1]?.replaceAll(/<[^>]+>/g, " ");
+    const report = /<section id="sent-estimate"[^>]*>(.*?)<\/section>/.exec(page)?.[1]?.replaceAll(/<[^>]+>/g, " ");
     expect(report?.replaceAll(/\s+/g, " ")).toContain(
       "Car 10,000 km, petrol 0.20751 kg per km, UK average 2.1 t Sources UK Government (DESNZ) conversion factors 2026",
     );

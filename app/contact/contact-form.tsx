@@ -56,7 +56,7 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     if (!form.current || countries.length === 0) return;
     restoreCountry(form.current);
     countEdit();
-    // A link within the page makes an entry of the history that does not have it yet.
+    // A link within the page makes a history entry without the country.
     const keep = () => rememberCountry(form.current?.country.value);
     addEventListener("hashchange", keep);
     return () => removeEventListener("hashchange", keep);

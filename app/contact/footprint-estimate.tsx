@@ -7,8 +7,8 @@ import {
   type FootprintEstimate,
   HOTEL_AVERAGE,
   isDomestic,
+  kmNote,
   largestSaving,
-  milesInKm,
   parseFootprint,
   rangeOf,
   unitOf,
@@ -446,7 +446,7 @@ function hintsOf(footprint: Readonly<Record<string, unknown>>, inputs: Footprint
     const amount = inputs[field];
     const text = footprint[field];
     if (typeof amount !== "number" || typeof text !== "string" || text.trim() === "") continue;
-    const inKm = field === "carKm" ? milesInKm(inputs) : "";
+    const inKm = field === "carKm" ? kmNote(inputs) : "";
     if (inKm === "" && /^\d+$/.test(text.trim())) continue;
     const unit = field in AMOUNTS ? unitOf(field as AmountField, inputs) : "km";
     hints[FIELD_PREFIX + field] = `Read as ${formatAmount(amount)} ${unit}${inKm}`;

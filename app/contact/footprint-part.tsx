@@ -66,7 +66,7 @@ const Estimate = lazy(async () => {
     return { default: (await tryTwice(() => import("./footprint-estimate.tsx"))).Estimate };
   } catch (error) {
     console.error("The footprint estimate did not load.", error);
-    // They stay empty, as without script.
+    // Only the script fills these. Without any, the styles hide them.
     for (const unused of document.querySelectorAll(".footprint-bar, .footprint-country")) unused.remove();
     return new Promise<never>(() => {});
   }
@@ -204,11 +204,12 @@ export function FootprintPart({
       {Report && report ? (
         <Report {...report} />
       ) : (
-        <div
+        <section
           hidden
           id={SENT_ESTIMATE_ID}
           className="report"
           tabIndex={-1}
+          aria-labelledby="report-title"
           suppressHydrationWarning
           // biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes the estimate here after a plain post
           dangerouslySetInnerHTML={{ __html: "" }}

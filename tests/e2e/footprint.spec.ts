@@ -415,6 +415,7 @@ for (const [width, height] of [
     for (const target of await part(page).locator("a, button, .footprint-body summary").all()) {
       await scrollToTop(target);
       await target.focus();
+      await expect(target).toBeFocused();
       expect(await isUnderTotal(target), String(await target.textContent())).toBe(false);
     }
   });
@@ -486,7 +487,7 @@ test("axe finds nothing, and nothing scrolls sideways: open, filled in and with 
   }
 });
 
-test("with text at 200 % no word of its buttons and of the outcome is broken on a phone", {
+test("with text at 200 % no word of its buttons is broken on a phone, nor of the outcome from 375 px", {
   tag: "@full",
 }, async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 640 });

@@ -69,7 +69,7 @@ test("the estimate is open at its address, the rest unfolds, and the result come
   await page.getByRole("button", { name: "Submit" }).click();
   await expect(page.getByText("We received your estimate too: about 2.8 t CO₂e a year.")).toBeInViewport();
   await page.getByRole("link", { name: "See and print it" }).click();
-  const report = page.locator("#sent-estimate");
+  const report = page.getByRole("region", { name: "Your estimate" });
   await expect(report).toBeInViewport();
   await expect(report).toBeFocused();
   await expect(report.getByRole("row", { name: /^Car/ })).toHaveText(
