@@ -7,6 +7,8 @@ export default defineConfig({
     globalSetup: "tests/support/global-setup.ts",
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // Ten times the usual one: only a test that fails waits that long, and the machine may be slow.
+    expect: { poll: { timeout: 10_000 } },
     // Files share what they import: no test replaces a module, and every spy is restored.
     isolate: false,
     restoreMocks: true,

@@ -22,6 +22,7 @@ import type {
   Person,
   PersonAnswer,
 } from "../contract/inbox.ts";
+import { CHANGES_WAIT_MS } from "../contract/inbox.ts";
 import { electricityTable } from "../prerender/electricity.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
@@ -736,7 +737,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     expect(await change("restrict", { isRestricted: true })).toEqual({ outcome: "gone" });
   });
 
-  test("tells of a new message within two seconds, and waits as long as nothing happens", async () => {
+  test("tells of a new message within seconds, and waits as long as nothing happens", async () => {
     const { store, get, act, item } = await setUp(kind);
     const { token, counts } = await get<Changes>("changes");
     expect(counts.all).toBe(0);
@@ -750,7 +751,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     const startedAtMs = performance.now();
     const reference = await send(store, submissionOf(), ago(0));
     expect(await next).toMatchObject({ counts: { all: 1, unanswered: 1, waiting: 1 } });
-    expect(performance.now() - startedAtMs).toBeLessThan(2000);
+    expect(performance.now() - startedAtMs).toBeLessThan(CHANGES_WAIT_MS / 2);
     const after = await next;
     await act("answer", await item(reference));
     expect(await get<Changes>("changes", { since: after.token })).toMatchObject({ counts: { all: 1, unanswered: 0 } });

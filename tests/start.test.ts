@@ -107,7 +107,7 @@ test("stops gracefully when one press of Ctrl-C arrives twice, as npm passes it 
   mailServer.behave({ kind: "hold-after-data" });
   const server = await start({ SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` });
   await postMessage(server.url, "on its way");
-  await expect.poll(() => mailServer.mails.length, { timeout: 5000 }).toBe(1);
+  await expect.poll(() => mailServer.mails.length).toBe(1);
   const exited = once(server.process, "exit");
   server.process.kill("SIGINT");
   // Another signal, since two of a kind may arrive as one.

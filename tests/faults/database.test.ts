@@ -83,7 +83,7 @@ test(
     const repair = await attachStrace(skip, server.process.pid, options);
     const answers = scene.visitors.post(server.url, 3);
     await expectPagesUp(server);
-    await expect.poll(() => readiness(server), { timeout: 5000 }).toBe(503);
+    await expect.poll(() => readiness(server)).toBe(503);
     for (const answer of await answers) expect(answer?.tookMs).toBeLessThan(10_000);
     expectRefusedForNow(await answers);
     await repair();
@@ -165,7 +165,7 @@ async function expectOutage({ visitors }: Scene, server: RunningServer): Promise
     await expectPagesUp(server);
   }
   // After a failure it is checked once a second.
-  await expect.poll(() => readiness(server), { timeout: 5000 }).toBe(503);
+  await expect.poll(() => readiness(server)).toBe(503);
 }
 
 async function readiness({ url }: RunningServer): Promise<number> {

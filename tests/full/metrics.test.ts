@@ -114,10 +114,10 @@ test("shows the queue of all nodes, and without the store leaves it out in time"
 
   await network.become({ kind: "silent" });
   // What was read within the last second is shown again.
-  await expect.poll(async () => (await scrape(metrics)).value("site_store_up"), { timeout: 6000 }).toBe(0);
+  await expect.poll(async () => (await scrape(metrics)).value("site_store_up")).toBe(0);
   const startMs = performance.now();
   const lost = await scrape(metrics);
-  expect(performance.now() - startMs).toBeLessThan(6000);
+  expect(performance.now() - startMs).toBeLessThan(10_000);
   for (const name of ["site_queue_messages", "site_queue_oldest_age_seconds", "site_failed_messages"]) {
     expect(lost.value(name)).toBeUndefined();
   }
