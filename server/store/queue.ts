@@ -31,7 +31,7 @@ export interface Kind
   sent: string;
   /** True for all that is still to be sent; the condition of an index. */
   isOpen: string;
-  /** Where that is not all that is open. */
+  /** Where that is not all that is open: an acknowledgement has to be admitted before each attempt. */
   isClaimable?: string;
   events: DeliveryEvents;
 }
@@ -56,7 +56,7 @@ export const KINDS: Readonly<Record<DeliveryKind, Kind>> = {
     waiting: "sending",
     sent: "sent",
     isOpen: "ack_due_at IS NOT NULL",
-    isClaimable: "ack_due_at IS NOT NULL AND ack_state = 'sending' AND is_restricted = 0",
+    isClaimable: "ack_due_at IS NOT NULL AND ack_state = 'sending' AND ack_lease_token IS NULL AND is_restricted = 0",
     events: {
       sent: "acknowledged",
       deferred: "acknowledgement-deferred",

@@ -239,6 +239,9 @@ export function acknowledgingSuite(newPlace: NewPlace): void {
       return claimAcknowledgements(node, 10, MINUTE_MS, RULES, NOON);
     };
     const dead = await claimOne(node);
+    // Should its lease end just before a claim: not without the note.
+    await endLeases(place);
+    expect(await node.claim(10, MINUTE_MS, NOON, "acknowledgement")).toEqual([]);
     expect((await claimAfterDeath()).claims).toMatchObject([{ attempts: 5 }]);
     expect(await node.markFailed(dead, "550", NOON)).toBe(false);
     expect((await node.history(reference)).at(-1)).toMatchObject({
