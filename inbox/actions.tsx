@@ -10,6 +10,7 @@ import {
 } from "react";
 import type { Action, ActionResult, ExportFormat, MessageItem, MessageQuery } from "../contract/inbox.ts";
 import { MAX_PAGE } from "../contract/inbox.ts";
+import { serially } from "../contract/serially.ts";
 import { visible } from "../contract/visible-text.ts";
 import { api, describeFailure, isAbort } from "./api.ts";
 import { ACTION_LABELS, formatNumber, plural, STATE_NAME } from "./labels.tsx";
@@ -79,16 +80,14 @@ export function ActionsProvider({ children }: { children: ReactNode }) {
 
   const actions = useMemo<Actions>(() => {
     const pending = new Set<string>();
-    let last: Promise<unknown> = Promise.resolve();
+    const oneByOne = serially();
 
     /** A second press before the first one is done is the same press; any other waits for its turn. */
     function inTurn<T>(press: string, run: () => Promise<T>): Promise<T | null> {
       if (pending.has(press)) return Promise.resolve(null);
       if (pending.size === 0) setNotice(null);
       pending.add(press);
-      const turn = last.then(run).finally(() => pending.delete(press));
-      last = turn.catch(() => {});
-      return turn;
+      return oneByOne(run).finally(() => pending.delete(press));
     }
 
     /** An outcome does not hide that something pressed just before went wrong. */

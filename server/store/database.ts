@@ -61,16 +61,6 @@ export async function onlyRow<Row>(query: Query, sql: string, values?: readonly 
   return row;
 }
 
-/** One piece of work after the other. */
-export function serially(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const result = last.then(work);
-    last = result.catch(() => {});
-    return result;
-  };
-}
-
 /** The references that a statement returns. */
 export async function queryReferences(query: Query, sql: string, values?: readonly Value[]): Promise<string[]> {
   return (await query<{ reference: string }>(sql, values)).map(({ reference }) => reference);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { EventKind } from "../../contract/inbox.ts";
+import { serially } from "../../contract/serially.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
 import {
   type Database,
@@ -10,7 +11,6 @@ import {
   queryReferences,
   readMeta,
   SELECTED_COLUMNS,
-  serially,
   toStoredMessage,
   type Value,
   writeMeta,

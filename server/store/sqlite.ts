@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { parentPort, Worker, workerData } from "node:worker_threads";
+import { serially } from "../../contract/serially.ts";
 import { errorName } from "../log.ts";
 import { withinMs } from "../time.ts";
 import { acceptBatch } from "./acceptance.ts";
@@ -17,7 +18,6 @@ import {
   type NewEvent,
   type Query,
   queryReferences,
-  serially,
   toParameter,
   toRecord,
   type Value,
