@@ -611,15 +611,18 @@ test.describe("when one of two actions fails", () => {
     const [second = "", first = ""] = await Promise.all(
       [1, 2].map((age) => put(inbox.store, "waiting", {}, minutesAgo(age))),
     );
+    const bothPressed = Promise.withResolvers<void>();
     let calls = 0;
     await page.route("**/api/actions", async (route) => {
       calls += 1;
+      await bothPressed.promise;
       if (calls > 1) await route.continue();
       else await route.fulfill({ status: 500, json: { error: "failed", message: "It went wrong." } });
     });
     await page.goto(inbox.address);
     await expect(rows(page)).toHaveCount(2);
     for (const key of ["j", "e", "j", "e"]) await page.keyboard.press(key);
+    bothPressed.resolve();
     await expect(notice(page)).toContainText("It went wrong.");
     await expect(notice(page)).toContainText("1 message marked as answered.");
     const answeredAt = async (reference: string) => (await inbox.store.find(reference))?.answeredAt;
