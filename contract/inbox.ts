@@ -22,7 +22,7 @@ import type { FootprintEstimate } from "./footprint.ts";
  * | `GET /api/export`           | ExportQuery                               | ExportPart                |
  * | `GET /api/countries`        |                                           | CountryCount[]            |
  * | `GET /api/overview`         | OVERVIEW_QUERY                            | Overview                  |
- * | `GET /api/changes`          | CHANGES_QUERY                             | Changes                   |
+ * | `GET /api/changes`          | CHANGES_QUERY                             | ChangeNotice              |
  *
  * What a call takes is a JSON schema, which the command checks and the type is made from; `description` ends the sentence
  * "NAME is not …" that refuses a wrong value.
@@ -31,8 +31,22 @@ import type { FootprintEstimate } from "./footprint.ts";
  * `background=1` in its query: it does not keep the command from ending after eight idle hours.
  */
 
-/** A person needs to act on `failed` and `quarantined`; `queued` waits for its next attempt. */
-export type InboxState = "queued" | "delivered" | "failed" | "quarantined";
+/**
+ * The ways in which something leaves because of a message: the mail to the team, the mail that tells the sender of its
+ * arrival, and the post to HOOK_URL.
+ */
+export const CHANNELS = ["mail", "acknowledgement", "hook"] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/**
+ * `queued`: to be sent, now or at its next attempt. `delivered`: the receiver took it. `failed`: refused for good or out of
+ * attempts, kept for the operator. `quarantined`: the message is suspected abuse, and nothing of it is sent unless it is
+ * released. `skipped`: a rule forbids it.
+ */
+export type DeliveryState = "queued" | "delivered" | "failed" | "quarantined" | "skipped";
+
+/** Of a message: that of its mail. A person needs to act on `failed` and `quarantined`. */
+export type InboxState = Exclude<DeliveryState, "skipped">;
 
 /**
  * `trap`: the trap field was filled. `network-limit`: many messages came from the same network. `hourly-limit`: more
@@ -41,12 +55,11 @@ export type InboxState = "queued" | "delivered" | "failed" | "quarantined";
 export type QuarantineReason = "trap" | "network-limit" | "hourly-limit";
 
 /**
- * Why a sender gets no acknowledgement. `restricted`: they asked that the message not be used. `too-late`: it is more than
- * a day old. `own-address`: an address of the site itself. `not-a-person`: an address that no person reads, such as
+ * Why a sender gets no acknowledgement. `too-late`: the message is more than a day old. `own-address`: an address of the site itself. `not-a-person`: an address that no person reads, such as
  * `no-reply@`, that is on no public mail server, or that is not written as people write theirs. `address-limit`: the address
  * had one within a day. `hourly-limit`: too many went out to everybody together.
  */
-export type SkipReason = "restricted" | "too-late" | "own-address" | "not-a-person" | "address-limit" | "hourly-limit";
+export type SkipReason = "too-late" | "own-address" | "not-a-person" | "address-limit" | "hourly-limit";
 
 /**
  * `unanswered`: neither marked as answered nor in quarantine. `waiting`: queued. Messages that
@@ -161,8 +174,8 @@ export interface MessageItem {
   keptUntil: string | null;
   /** Kept after its release. */
   quarantineReason: QuarantineReason | null;
-  /** Of the post to HOOK_URL; once `sent`, the receiver has a copy. `null` when none is made. */
-  hook: "queued" | "sent" | "failed" | null;
+  /** Of the post to HOOK_URL; once `delivered`, the receiver has a copy. `null` when none is made. */
+  hook: DeliveryState | null;
   /** Why an action is refused, as a sentence without its full stop; those without one can be done. */
   refusals: Readonly<Partial<Record<Action, string>>>;
 }
@@ -180,12 +193,10 @@ export interface MessageDetail extends MessageItem {
 
 /**
  * `accepted`: it came in, and was queued. `quarantined`: it came in, and was quarantined (`detail` is a QuarantineReason).
- * `deferred`: an attempt failed, and another follows. `failed`: the last attempt failed. `paused`: the mail server took
- * no mail at all, so that this attempt did not count. The `detail` of these three is the error. `viewed`: an operator
- * opened it while it was in quarantine. `retried`, `released` and `resent`: an operator queued it again. `acknowledged`: its
- * sender was told by e-mail that it has arrived; the other `acknowledgement-` kinds are attempts at that, and do not touch
- * the message (`detail` is the error; of `acknowledgement-skipped`, a SkipReason). The `hook-` kinds are attempts to post
- * it to HOOK_URL, and do not touch it either. `noted`: an operator wrote a note, which is the `detail`.
+ * Of a delivery, with its channel: `delivered`; `deferred`: an attempt failed, and another follows; `failed`: the last
+ * attempt failed; `paused`: the receiver took nothing at all, so that this attempt did not count (the `detail` of these
+ * three is the error); `skipped` (`detail` is a SkipReason); `retried`, `released` and `resent`: an operator queued it
+ * again. `viewed`: an operator opened it while it was in quarantine. `noted`: an operator wrote a note, the `detail`.
  */
 export type EventKind =
   | "accepted"
@@ -194,6 +205,7 @@ export type EventKind =
   | "deferred"
   | "failed"
   | "paused"
+  | "skipped"
   | "retried"
   | "released"
   | "resent"
@@ -203,20 +215,13 @@ export type EventKind =
   | "corrected"
   | "restricted"
   | "unrestricted"
-  | "acknowledged"
-  | "acknowledgement-deferred"
-  | "acknowledgement-failed"
-  | "acknowledgement-skipped"
-  | "acknowledgement-retried"
-  | "hook-sent"
-  | "hook-deferred"
-  | "hook-failed"
-  | "hook-retried"
   | "noted";
 
 export interface MessageEvent {
   at: string;
   kind: EventKind;
+  /** Of a delivery's events. */
+  channel: Channel | null;
   detail: string | null;
   /** Who wrote a note. */
   author: string | null;
@@ -414,19 +419,58 @@ export const OVERVIEW_QUERY = {
   additionalProperties: false,
 } as const;
 
+/**
+ * Something that is wrong. Of a channel: `overdue`: a delivery has waited for an hour; `paused`: nothing can be sent;
+ * `failed`: deliveries failed for good. `quarantined`: messages are held back. `expiring`: messages are erased soon.
+ * `store-away`: no message can be stored; `store-lost`: nor will be, until a restart. `website-down`: no server runs.
+ * `clock`: this machine's is wrong. `backup-overdue`: none has succeeded for two days. `disk-low`: little space is left.
+ */
+export const TROUBLE_KINDS = [
+  "overdue",
+  "paused",
+  "failed",
+  "quarantined",
+  "expiring",
+  "store-away",
+  "store-lost",
+  "website-down",
+  "clock",
+  "backup-overdue",
+  "disk-low",
+] as const;
+export type TroubleKind = (typeof TROUBLE_KINDS)[number];
+
+/** So long before its end a message is announced; with a shorter period, half of it. */
+export const EXPIRY_NOTICE_DAYS = 7;
+
+/** `critical`: messages do not arrive, or may be lost. `warning`: somebody has to look. `info`: nobody has to act. */
+export type Severity = "critical" | "warning" | "info";
+
+export interface Trouble<Time = string> {
+  kind: TroubleKind;
+  channel: Channel | null;
+  severity: Severity;
+  /** How many messages; 1 where it is not about messages. */
+  count: number;
+  since: Time | null;
+  /** What is wrong, as a sentence without its full stop. */
+  what: string;
+  /** What to do, as a sentence without its full stop. */
+  remedy: string;
+}
+
 /** What is failed, quarantined or waiting is counted without messages that are restricted. */
 export interface Overview {
   now: string;
   /** How many days the counts and times below look back. */
   days: number;
+  /** The most urgent first. */
+  troubles: readonly Trouble[];
   failed: { count: number; lastAt: string | null };
   /** `unseen`: no operator has opened them yet. */
   quarantined: { count: number; unseen: number };
   /** `oldestAt`: since when the oldest of them waits. */
   waiting: { count: number; oldestAt: string | null };
-  /** Unanswered messages that end within ENDS_SOON_DAYS, and when the first of them does. */
-  endingSoon: { count: number; firstAt: string | null };
-  queue: QueueHealth;
   /** The site's server leaves a sign of life once a minute; `lastSeenAt` is the last one, or when it was stopped. */
   website: { isRunning: boolean; lastSeenAt: string | null };
   /** When `messages backup` last succeeded; `null` if never. */
@@ -436,28 +480,13 @@ export interface Overview {
     problem: string | null;
   };
   /** Where DATA_DIR lies; `null` when the system does not say. */
-  disk: { freeBytes: number; totalBytes: number; isLow: boolean } | null;
+  disk: { freeBytes: number; totalBytes: number } | null;
   /** Every day of the period, oldest first; days are UTC. */
   perDay: readonly { day: string; count: number }[];
   /** Most first. */
   perCountry: readonly CountryCount[];
   delivery: DeliveryTimes;
 }
-
-/** Whoever has not answered by then has to hurry: afterwards the message is erased. */
-export const ENDS_SOON_DAYS = 7;
-
-/** Of a backup that is made every day: whoever never made one may have another way. */
-export const BACKUP_OVERDUE_MS = 48 * 60 * 60_000;
-
-/**
- * `running`: nothing is overdue. `paused`: the mail server takes no mail at all; `reason` says why. `stalled`: a message
- * has been due for minutes and nothing tries to send it, so the site's server probably does not run.
- */
-export type QueueHealth =
-  | { state: "running" }
-  | { state: "paused"; reason: string; since: string }
-  | { state: "stalled"; since: string };
 
 /** From acceptance to delivery, of the messages accepted in the period and delivered by now. */
 export interface DeliveryTimes {
@@ -480,7 +509,7 @@ export const CHANGES_QUERY = {
  * Answered at once when something changed since `since` or without it, else after at most CHANGES_WAIT_MS with the same
  * token: so ask again as soon as the answer is there.
  */
-export interface Changes {
+export interface ChangeNotice {
   token: string;
   /** Of all messages, without filters. */
   counts: TabCounts;

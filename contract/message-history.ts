@@ -1,4 +1,4 @@
-import type { EventKind, QuarantineReason, SkipReason } from "./inbox.ts";
+import type { Channel, EventKind, QuarantineReason, SkipReason } from "./inbox.ts";
 import { asSentence } from "./visible-text.ts";
 
 // What the inbox and the command line say of a message's history.
@@ -10,7 +10,6 @@ export const QUARANTINE_REASON: Readonly<Record<QuarantineReason, string>> = {
 };
 
 const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
-  restricted: "The message is restricted.",
   "too-late": "The message was more than a day old by then.",
   "own-address": "The address is one of the site's own.",
   "not-a-person":
@@ -19,13 +18,14 @@ const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
   "hourly-limit": "Too many acknowledgements went out within the hour.",
 };
 
-export const EVENT_NAME: Readonly<Record<EventKind, string>> = {
+const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   accepted: "Received",
   quarantined: "Received, and quarantined",
   delivered: "Delivered to the mail server",
   deferred: "Could not be delivered; tried again later",
   failed: "Failed for good",
   paused: "Not sent: the mail server takes no mail at all",
+  skipped: "Not sent",
   retried: "Queued again by an operator",
   released: "Released by an operator",
   resent: "Sent once more by an operator",
@@ -35,22 +35,34 @@ export const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   corrected: "Corrected by an operator",
   restricted: "Restricted: kept, but not used",
   unrestricted: "Restriction lifted",
-  acknowledged: "Acknowledgement sent",
-  "acknowledgement-deferred": "Acknowledgement not sent yet; tried again later",
-  "acknowledgement-failed": "Acknowledgement failed for good",
-  "acknowledgement-skipped": "No acknowledgement sent",
-  "acknowledgement-retried": "Acknowledgement queued again by an operator",
-  "hook-sent": "Posted to the web hook",
-  "hook-deferred": "Could not be posted to the web hook; tried again later",
-  "hook-failed": "Post to the web hook failed for good",
-  "hook-retried": "Post to the web hook queued again by an operator",
   noted: "Note",
 };
+
+export const CHANNEL_NAME: Readonly<Record<Channel, string>> = {
+  mail: "E-mail",
+  acknowledgement: "Acknowledgement",
+  hook: "Web hook",
+};
+
+/** Of every channel but the mail, after the channel's name. */
+const OTHER_EVENT_NAME: Readonly<Partial<Record<EventKind, string>>> = {
+  delivered: "delivered",
+  deferred: "not delivered yet; tried again later",
+  failed: "failed for good",
+  paused: "not sent: the receiver takes nothing at the moment",
+  skipped: "not sent",
+  retried: "queued again by an operator",
+};
+
+export function eventName(kind: EventKind, channel: Channel | null): string {
+  const name = channel === null || channel === "mail" ? undefined : OTHER_EVENT_NAME[kind];
+  return channel === null || name === undefined ? EVENT_NAME[kind] : `${CHANNEL_NAME[channel]}: ${name}`;
+}
 
 /** Kinds whose detail is a code. */
 const REASONS: Readonly<Partial<Record<EventKind, Readonly<Record<string, string>>>>> = {
   quarantined: QUARANTINE_REASON,
-  "acknowledgement-skipped": SKIP_REASON,
+  skipped: SKIP_REASON,
 };
 
 /** The detail of an event as a sentence; a note as it was written. */

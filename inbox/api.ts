@@ -1,7 +1,7 @@
 import {
   type ActionAnswer,
   type ActionRequest,
-  type Changes,
+  type ChangeNotice,
   type CorrectRequest,
   type CountryCount,
   type EraseRequest,
@@ -97,7 +97,7 @@ export const api = {
   countries: (options?: CallOptions) => get<readonly CountryCount[]>("countries", {}, options),
   overview: (query: { days?: number }, options?: CallOptions) => get<Overview>("overview", query, options),
   changes: (since: string | null, options?: CallOptions) =>
-    get<Changes>("changes", { since: since ?? undefined }, { ...options, isBackground: true }),
+    get<ChangeNotice>("changes", { since: since ?? undefined }, { ...options, isBackground: true }),
 };
 
 type Query = Readonly<Record<string, string | number | undefined>>;

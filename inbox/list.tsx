@@ -15,9 +15,10 @@ import {
   type Tab,
   type TabCounts,
 } from "../contract/inbox.ts";
+import { asSentence } from "../contract/visible-text.ts";
 import { useActions } from "./actions.tsx";
 import { useKeys } from "./keys.tsx";
-import { ACTION_LABELS, erasedWhen, formatNumber, isAllowed, namedCountries, plural, TAB_NAME } from "./labels.tsx";
+import { ACTION_LABELS, formatNumber, isAllowed, namedCountries, plural, TAB_NAME } from "./labels.tsx";
 import { hasFilters, type ListView, NEWEST, PAGE_SIZE, PERIODS, type Period, toMessageQuery } from "./list-view.ts";
 import { EmptyPanel, FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
 import { countriesQuery, listQuery, reloadAll, statusQuery, useLive, useNow } from "./queries.ts";
@@ -57,7 +58,7 @@ export function ListScreen() {
           {fresh.size > 0 ? plural(fresh.size, "new message") : ""}
         </p>
       </div>
-      <EndingSoon now={now} />
+      <ExpiringSoon />
       <Tabs view={view} counts={counts} />
       <Filters view={view} />
       {!page && !error && <LoadingRows label="Loading messages" />}
@@ -79,15 +80,14 @@ export function ListScreen() {
 }
 
 /** Nothing that nobody has answered is erased unseen. */
-function EndingSoon({ now }: { now: Date }) {
-  const { count = 0, firstAt = null } = useQuery(statusQuery).data?.endingSoon ?? {};
-  if (count === 0 || firstAt === null) return null;
+function ExpiringSoon() {
+  const { troubles = [] } = useQuery(statusQuery).data ?? {};
+  const expiring = troubles.find(({ kind, severity }) => kind === "expiring" && severity !== "info");
+  if (!expiring) return null;
   return (
-    <p className="callout callout-quarantined ending">
+    <p className="callout callout-quarantined expiring">
       <span>
-        <strong>{plural(count, "unanswered message")}</strong> {count === 1 ? "is" : "are"} erased soon,{" "}
-        {count > 1 && "the first one "}
-        {erasedWhen(firstAt, now)}.{" "}
+        {asSentence(expiring.what)}{" "}
         <Link to="/" search={{ tab: "all", sort: "oldest" }}>
           Show the oldest
         </Link>

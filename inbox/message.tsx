@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
 import { type Action, type EventKind, MAX_NOTE_LENGTH, type MessageDetail } from "../contract/inbox.ts";
-import { EVENT_NAME, eventDetail, QUARANTINE_REASON } from "../contract/message-history.ts";
+import { eventDetail, eventName, QUARANTINE_REASON } from "../contract/message-history.ts";
 import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
 import { useActions } from "./actions.tsx";
 import { ApiFailure, api, describeFailure } from "./api.ts";
@@ -26,14 +26,7 @@ import { type Reply, replyTo } from "./reply.ts";
 import { StateMarks } from "./rows.tsx";
 
 /** Events of these kinds come with an error. */
-const TROUBLE: readonly EventKind[] = [
-  "deferred",
-  "failed",
-  "paused",
-  "acknowledgement-failed",
-  "hook-deferred",
-  "hook-failed",
-];
+const TROUBLE: readonly EventKind[] = ["deferred", "failed", "paused"];
 const route = getRouteApi("/messages/$reference");
 
 export function MessageScreen() {
@@ -385,11 +378,11 @@ function History({ message: { history } }: { message: MessageDetail }) {
   const now = useNow();
   return (
     <ol className="history">
-      {history.map(({ at, kind, detail, author }, index) => (
+      {history.map(({ at, kind, channel, detail, author }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a history only grows at its end
         <li key={index} className={`event event-${TROUBLE.includes(kind) ? "trouble" : kind}`}>
           <p className="event-name">
-            {EVENT_NAME[kind]}
+            {eventName(kind, channel)}
             {author !== null && ` by ${visible(author)}`}
           </p>
           {detail !== null && (

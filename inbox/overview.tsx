@@ -1,26 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
-import { BACKUP_OVERDUE_MS, type ListSort, type Overview, type Tab } from "../contract/inbox.ts";
+import type { ListSort, Overview, Tab, Trouble, TroubleKind } from "../contract/inbox.ts";
 import { asSentence } from "../contract/visible-text.ts";
 import { ColumnChart, RowChart } from "./charts.tsx";
-import {
-  countryName,
-  erasedWhen,
-  formatBytes,
-  formatDuration,
-  formatNumber,
-  formatTime,
-  formatUtcDay,
-  plural,
-} from "./labels.tsx";
+import { countryName, formatBytes, formatDuration, formatNumber, formatTime, formatUtcDay, plural } from "./labels.tsx";
 import { FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
 import { overviewQuery } from "./queries.ts";
 import { type Shape, StateMark } from "./rows.tsx";
 
 const SHOWN_COUNTRIES = 8;
-/** A message that has waited for less is on its way. */
-const LONG_WAIT_MS = 60 * 60_000;
 
 export function OverviewScreen() {
   const { data, error, refetch } = useQuery(overviewQuery);
@@ -39,129 +27,59 @@ export function OverviewScreen() {
   );
 }
 
-interface Need {
+interface Need extends Trouble {
   key: string;
-  urgency: "trouble" | "look";
   shape: Shape;
-  title: string;
-  text: ReactNode;
-  tab?: Tab;
-  sort?: ListSort;
-  action?: string;
+  /** Where its messages are. */
+  link: { text: string; tab: Tab; sort: ListSort } | null;
 }
 
-/** What somebody has to do something about, the most urgent first. */
-export function needsOf(overview: Overview): Need[] {
-  const { now, failed, quarantined, waiting, queue, website, endingSoon, lastBackupAt, database, disk } = overview;
-  const needs: Need[] = [];
-  const msSince = (moment: string) => new Date(now).getTime() - new Date(moment).getTime();
-  if (!website.isRunning) {
-    const since = website.lastSeenAt === null ? "" : ` since ${formatTime(website.lastSeenAt)}`;
-    needs.push({
-      key: "website",
-      urgency: "trouble",
-      shape: "website",
-      title: `The website has not been running${since}`,
-      text: "Visitors cannot write, and no e-mail is sent. Start its server, and look into its log.",
-    });
-  }
-  if (database.problem !== null) {
-    needs.push({
-      key: "database",
-      urgency: "trouble",
-      shape: "failed",
-      title: `${database.kind} has a problem`,
-      text: asSentence(database.problem),
-    });
-  }
-  if (disk?.isLow) {
-    const text = `${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)} are free. When it is full, no message can be accepted.`;
-    needs.push({ key: "disk", urgency: "trouble", shape: "failed", title: "The disk is nearly full", text });
-  }
-  if (queue.state === "paused") {
-    const text = (
-      <>
-        {asSentence(queue.reason)} Messages are kept and sent as soon as that is fixed. Paused since{" "}
-        {formatTime(queue.since)}.
-      </>
-    );
-    needs.push({ key: "queue", urgency: "trouble", shape: "failed", title: "No e-mail can be sent", text });
-  }
-  if (queue.state === "stalled") {
-    const text = `A message has been due since ${formatTime(queue.since)} and nothing sends it: the site’s server probably does not run.`;
-    needs.push({ key: "queue", urgency: "trouble", shape: "failed", title: "Nothing is being sent", text });
-  }
-  if (lastBackupAt !== null && msSince(lastBackupAt) > BACKUP_OVERDUE_MS) {
-    const title = `No backup has succeeded for ${formatDuration(msSince(lastBackupAt))}`;
-    const text = "Make one by hand on the server, and see what it says.";
-    needs.push({ key: "backup", urgency: "trouble", shape: "failed", title, text });
-  }
-  if (failed.count > 0) {
-    const last = failed.lastAt === null ? "" : ` The last one failed ${formatDuration(msSince(failed.lastAt))} ago.`;
-    needs.push({
-      key: "failed",
-      urgency: "trouble",
-      shape: "failed",
-      title: `${plural(failed.count, "message")} failed`,
-      text: `The team never got ${failed.count === 1 ? "it" : "them"}.${last} Retry once the cause is fixed.`,
-      tab: "failed",
-      action: "Show failed",
-    });
-  }
-  if (quarantined.unseen > 0) {
-    needs.push({
-      key: "quarantined",
-      urgency: "look",
-      shape: "quarantined",
-      title: `${plural(quarantined.unseen, "message")} quarantined, not looked at`,
-      text: "Suspected abuse. Release what is genuine, delete the rest.",
-      tab: "quarantined",
-      action: "Show quarantined",
-    });
-  }
-  if (endingSoon.count > 0 && endingSoon.firstAt !== null) {
-    needs.push({
-      key: "ending",
-      urgency: "look",
-      shape: "ending",
-      title: `${plural(endingSoon.count, "unanswered message")} erased soon`,
-      text: `The first one ${erasedWhen(endingSoon.firstAt, new Date(now))}, by RETENTION. Answer what is still open.`,
-      tab: "all",
-      sort: "oldest",
-      action: "Show the oldest",
-    });
-  }
-  if (waiting.oldestAt !== null && msSince(waiting.oldestAt) > LONG_WAIT_MS) {
-    needs.push({
-      key: "waiting",
-      urgency: "look",
-      shape: "queued",
-      title: `The oldest message has waited for ${formatDuration(msSince(waiting.oldestAt))}`,
-      text: "It is tried again by itself for five days.",
-      tab: "waiting",
-      action: "Show waiting",
-    });
-  }
-  return needs;
+const SHAPES: Readonly<Partial<Record<TroubleKind, Shape>>> = {
+  overdue: "queued",
+  quarantined: "quarantined",
+  expiring: "expiring",
+  "website-down": "website",
+};
+const LINKS: Readonly<Partial<Record<TroubleKind, Need["link"]>>> = {
+  overdue: { text: "Show waiting", tab: "waiting", sort: "newest" },
+  failed: { text: "Show failed", tab: "failed", sort: "newest" },
+  quarantined: { text: "Show quarantined", tab: "quarantined", sort: "newest" },
+  expiring: { text: "Show the oldest", tab: "all", sort: "oldest" },
+};
+
+/** What is wrong, the most urgent first. */
+export function needsOf({ troubles }: Overview): Need[] {
+  return troubles.map((trouble) => {
+    const { kind, channel } = trouble;
+    // The tabs are by the state of the mail.
+    const link = channel === "hook" ? null : (LINKS[kind] ?? null);
+    return { ...trouble, key: `${kind} ${channel}`, shape: SHAPES[kind] ?? "failed", link };
+  });
 }
+
+/** Somebody has to do something about it. */
+export const isPressing = ({ severity }: Trouble) => severity !== "info";
 
 function NeedsYou({ overview }: { overview: Overview }) {
   const needs = needsOf(overview);
   const { waiting, quarantined, failed, website, lastBackupAt, database, disk } = overview;
   return (
     <section className="needs" aria-labelledby="needs-title">
-      <h2 id="needs-title">{needs.length > 0 ? "Needs somebody now" : "Nothing needs you now"}</h2>
+      <h2 id="needs-title">{needs.some(isPressing) ? "Needs somebody now" : "Nothing needs you now"}</h2>
       {needs.length > 0 && (
         <ul className="needs-list">
-          {needs.map(({ key, urgency, shape, title, text, tab, sort = "newest", action }) => (
-            <li key={key} className={`need need-${urgency}`}>
+          {needs.map(({ key, severity, shape, what, remedy, since, link }) => (
+            <li key={key} className={`need need-${severity}`}>
               <h3>
-                <StateMark shape={shape} word={title} />
+                <StateMark shape={shape} word={what} />
               </h3>
-              <p>{text}</p>
-              {tab && (
-                <Link to="/" search={{ tab, sort }}>
-                  {action}
+              <p>
+                {asSentence(remedy)}
+                {since !== null && ` Since ${formatTime(since)}.`}
+              </p>
+              {link && (
+                <Link to="/" search={{ tab: link.tab, sort: link.sort }}>
+                  {link.text}
                 </Link>
               )}
             </li>
@@ -170,7 +88,7 @@ function NeedsYou({ overview }: { overview: Overview }) {
       )}
       <dl className="figures">
         <Figure name="Waiting" value={waiting.count} note={oldestNote(overview)} tab="waiting" />
-        <Figure name="Failed" value={failed.count} note={failed.count === 0 ? "none" : "to retry"} tab="failed" />
+        <Figure name="Failed" value={failed.count} note={failedNote(overview)} tab="failed" />
         <Figure
           name="Quarantined"
           value={quarantined.count}
@@ -181,7 +99,7 @@ function NeedsYou({ overview }: { overview: Overview }) {
           <dt>Website</dt>
           <dd className="figure-word">{website.isRunning ? "Running" : "Not running"}</dd>
           <dd className="figure-note">
-            {database.kind} {database.problem === null ? "takes messages" : "has a problem"}
+            {database.kind} {database.problem === null ? "takes messages" : `has a problem: ${database.problem}`}
             {disk && `, ${formatBytes(disk.freeBytes)} of disk free`}
             {lastBackupAt && `, last backup ${formatTime(lastBackupAt)}`}
           </dd>
@@ -191,9 +109,16 @@ function NeedsYou({ overview }: { overview: Overview }) {
   );
 }
 
-function oldestNote({ now, waiting }: Overview): string {
-  if (waiting.oldestAt === null) return "none";
-  return `oldest for ${formatDuration(new Date(now).getTime() - new Date(waiting.oldestAt).getTime())}`;
+function oldestNote({ now, waiting: { oldestAt } }: Overview): string {
+  return oldestAt === null ? "none" : `oldest for ${durationBetween(oldestAt, now)}`;
+}
+
+function failedNote({ now, failed: { lastAt } }: Overview): string {
+  return lastAt === null ? "none" : `last one ${durationBetween(lastAt, now)} ago`;
+}
+
+function durationBetween(start: string, end: string): string {
+  return formatDuration(new Date(end).getTime() - new Date(start).getTime());
 }
 
 function Figure({ name, value, note, tab }: { name: string; value: number; note: string; tab: Tab }) {

@@ -403,7 +403,7 @@ function EraseDialog({ person: { email, version, messages }, onClose }: PersonDi
         Removes {count} of <VisitorText text={email} />, every trace of them in the database’s files, and their .eml
         files on this machine. It cannot be undone, and it reaches neither backups nor e-mails that were already sent.
       </p>
-      {messages.some(({ hook }) => hook === "sent") && (
+      {messages.some(({ hook }) => hook === "delivered") && (
         <p>The receiver of the web hook (HOOK_URL) has a copy, which has to be erased there.</p>
       )}
       <WaitingNote messages={messages} />

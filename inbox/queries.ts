@@ -1,6 +1,6 @@
 import { keepPreviousData, QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { Changes } from "../contract/inbox.ts";
+import type { ChangeNotice } from "../contract/inbox.ts";
 import { ApiFailure, api, type CallOptions } from "./api.ts";
 import { type ListView, PAGE_SIZE, toMessageQuery } from "./list-view.ts";
 
@@ -70,7 +70,7 @@ export const statusQuery = {
  */
 export type Connection = "connecting" | "live" | "lost" | "unavailable" | "slowed" | "refused";
 
-interface Live extends Pick<Changes, "counts"> {
+interface Live extends Pick<ChangeNotice, "counts"> {
   connection: Connection;
   token: string;
 }

@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { type FocusEvent, useEffect, useRef } from "react";
 import { formatMass } from "../contract/footprint-fields.ts";
-import { ENDS_SOON_DAYS, type InboxState, type MessageItem } from "../contract/inbox.ts";
+import { EXPIRY_NOTICE_DAYS, type InboxState, type MessageItem } from "../contract/inbox.ts";
 import { countryName, erasedWhen, Moment, STATE_NAME, VisitorText } from "./labels.tsx";
 import type { ListView } from "./list-view.ts";
 
-export type Shape = InboxState | "answered" | "restricted" | "ending" | "website";
+export type Shape = InboxState | "answered" | "restricted" | "expiring" | "website";
 
 /** Each differs in its outline, not in its colour alone. */
 const SHAPES: Readonly<Record<Shape, string>> = {
@@ -20,16 +20,16 @@ const SHAPES: Readonly<Record<Shape, string>> = {
   answered: "M6.500 2.500 1 7.500l5.500 5V9.400c3.800-.1 6 1.100 8 4.100-.3-4.700-3-7.500-8-7.900V2.500Z",
   restricted:
     "M8 .9a3.600 3.600 0 0 1 3.600 3.600V6.600h1.500v8.500H2.900V6.600h1.500V4.500A3.600 3.600 0 0 1 8 .9Zm0 1.700a1.900 1.900 0 0 0-1.900 1.900v2.100h3.800V4.500A1.900 1.900 0 0 0 8 2.600Z",
-  ending:
+  expiring:
     "M3 1h10v2.200c0 2-1.400 3.600-3.400 4.800 2 1.200 3.400 2.800 3.400 4.800V15H3v-2.200c0-2 1.400-3.600 3.400-4.800C4.400 6.800 3 5.200 3 3.200V1Zm2 1.700c.2 1.800 1.400 3 3 3.900 1.600-.9 2.800-2.100 3-3.900H5Z",
   website:
     "M8 1a7 7 0 1 1 0 14A7 7 0 0 1 8 1Zm-.9 1.900A5.300 5.300 0 0 0 2.800 7.100h4.300V2.900Zm1.800 0v4.200h4.300a5.300 5.300 0 0 0-4.300-4.200ZM2.800 8.900a5.300 5.300 0 0 0 4.300 4.200V8.900H2.800Zm6.100 0v4.200a5.300 5.300 0 0 0 4.300-4.200H8.900Z",
 };
 
 /** Nobody has answered it, and it is erased within a week. */
-function endsSoon({ keptUntil, answeredAt }: MessageItem, now: Date): boolean {
+function isExpiring({ keptUntil, answeredAt }: MessageItem, now: Date): boolean {
   if (keptUntil === null || answeredAt !== null) return false;
-  return new Date(keptUntil).getTime() - now.getTime() < ENDS_SOON_DAYS * 86_400_000;
+  return new Date(keptUntil).getTime() - now.getTime() < EXPIRY_NOTICE_DAYS * 86_400_000;
 }
 
 export function StateMark({ shape, word }: { shape: Shape; word: string }) {
@@ -49,8 +49,8 @@ export function StateMarks({ message, now }: { message: MessageItem; now: Date }
   return (
     <span className="states">
       {state !== "delivered" && <StateMark shape={state} word={STATE_NAME[state]} />}
-      {keptUntil !== null && endsSoon(message, now) && (
-        <StateMark shape="ending" word={`Erased ${erasedWhen(keptUntil, now)}`} />
+      {keptUntil !== null && isExpiring(message, now) && (
+        <StateMark shape="expiring" word={`Erased ${erasedWhen(keptUntil, now)}`} />
       )}
       {message.answeredAt !== null && <StateMark shape="answered" word="Answered" />}
       {message.isRestricted && <StateMark shape="restricted" word="Restricted" />}

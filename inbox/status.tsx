@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Overview } from "../contract/inbox.ts";
 import { KeyHelp } from "./keys.tsx";
 import { formatSince } from "./labels.tsx";
-import { needsOf } from "./overview.tsx";
+import { isPressing, needsOf } from "./overview.tsx";
 import { statusQuery, useLive } from "./queries.ts";
 import { StateMark } from "./rows.tsx";
 
@@ -13,17 +13,17 @@ export function StatusLine() {
   const { data } = useQuery(statusQuery);
   const isKnown = data !== undefined && connection === "live";
   const state = !isKnown ? "unknown" : data.website.isRunning ? "running" : "stopped";
-  const needs = isKnown ? needsOf(data).filter(({ key }) => key !== "website") : [];
+  const needs = isKnown ? needsOf(data).filter((need) => isPressing(need) && need.kind !== "website-down") : [];
   return (
     <section className="status" aria-label="Status">
       <p className={`status-website status-${state}`} role="status">
         {isKnown ? websiteText(data) : connection === "connecting" ? "Connecting" : "No connection"}
       </p>
       <ul className="status-needs">
-        {needs.map(({ key, shape, title, tab, sort }) => (
+        {needs.map(({ key, shape, what, link }) => (
           <li key={key}>
-            <Link to={tab ? "/" : "/overview"} search={tab ? { tab, sort: sort ?? "newest" } : {}}>
-              <StateMark shape={shape} word={title} />
+            <Link to={link ? "/" : "/overview"} search={link ? { tab: link.tab, sort: link.sort } : {}}>
+              <StateMark shape={shape} word={what} />
             </Link>
           </li>
         ))}

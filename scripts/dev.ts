@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { relative } from "node:path";
 import { createInterface } from "node:readline";
 import { createBuilder, createServer as createVite } from "vite";
 import { MANIFEST_FILE } from "../contract/build-manifest.ts";
@@ -11,6 +12,8 @@ import { type Config, ConfigError, parseConfig } from "../server/config.ts";
 import { findFreePort } from "./run-server.ts";
 
 const config = readConfig();
+// A folder of its own, so that it runs beside `npm start`: each folder takes one server.
+const dataDir = `${config.dataDir}-dev`;
 const apiPort = await findFreePort();
 // An object, because for a string Vite replaces the Host header, which the server compares with the Origin.
 const target = { target: `http://127.0.0.1:${apiPort}` };
@@ -28,7 +31,7 @@ const vite = createVite({
     middlewareMode: true,
     hmr: { server: http },
     proxy: { "/send-email": target, "/healthz": target, "/readyz": target },
-    watch: { ignored: (path: string) => `${path}/`.startsWith(`${config.dataDir}/`) },
+    watch: { ignored: (path: string) => [config.dataDir, dataDir].some((dir) => `${path}/`.startsWith(`${dir}/`)) },
   },
 });
 await vite;
@@ -37,7 +40,15 @@ await vite;
 if (!existsSync(`dist/${MANIFEST_FILE}`)) await buildOnce();
 const address = `localhost:${(http.address() as AddressInfo).port}`;
 const api = spawn(process.execPath, ["--watch", "--watch-preserve-output", "server/main.ts"], {
-  env: { RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...process.env, HOST: "127.0.0.1", PORT: String(apiPort) },
+  env: {
+    RATE_LIMIT: "off",
+    HOURLY_LIMIT: "off",
+    MESSAGES_COMMAND: `DATA_DIR=${relative("", dataDir)} npm run messages --`,
+    ...process.env,
+    DATA_DIR: dataDir,
+    HOST: "127.0.0.1",
+    PORT: String(apiPort),
+  },
   stdio: ["inherit", "pipe", "inherit"],
 });
 // It knows its own address only, and nobody should open that one.

@@ -10,7 +10,7 @@ import { plainError } from "./log.ts";
 import type { Store } from "./store/store.ts";
 import { type Meter, noMeter, type Route } from "./watch/meter.ts";
 
-export interface AppParts {
+export interface AppOptions {
   config: Config;
   build: Build;
   store: Pick<Store, "accept" | "clientKey" | "ping">;
@@ -28,12 +28,13 @@ export interface AppParts {
 }
 
 /** The whole product but for the process around it: a test creates it and injects requests. */
-export function createApp(parts: AppParts): FastifyInstance {
-  const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = parts;
-  const { now = () => new Date() } = parts;
+export function createApp(options: AppOptions): FastifyInstance {
+  const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = options;
+  const { now = () => new Date() } = options;
   const { rateLimits, hourlyLimit } = config;
   const { referencePrefix } = build.manifest.site;
-  const rules = { referencePrefix, rateLimits, hourlyLimit, postsHook: config.hook !== null };
+  const channels = config.hook ? (["mail", "hook"] as const) : (["mail"] as const);
+  const rules = { referencePrefix, rateLimits, hourlyLimit, channels };
 
   const app: FastifyInstance = Fastify({
     serverFactory: (listener) => createLimitedServer(limits, build.headers, listener),

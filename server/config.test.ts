@@ -10,6 +10,8 @@ const problemsOf = (env: Record<string, string>) => {
   }
 };
 const day = 86_400_000;
+const HOOK_URL = "https://crm.example.com/hooks/website";
+const SECRET = `whsec_${Buffer.alloc(32, "a").toString("base64")}`;
 
 test("has a default for everything, and is frozen", () => {
   expect(Object.isFrozen(parseConfig({}))).toBe(true);
@@ -117,4 +119,28 @@ test("names every problem at once, and never repeats a secret in one", () => {
   });
   expect(problems).toHaveLength(3);
   expect(problems.join()).not.toContain("hunter2");
+});
+
+test.each([
+  { HOOK_URL, HOOK_SECRET: SECRET },
+  { HOOK_URL, HOOK_SECRET: `${SECRET} ${SECRET}` },
+  { HOOK_URL: "http://localhost:9000/", HOOK_SECRET: SECRET },
+  { HOOK_URL: "http://[::1]:9000/", HOOK_SECRET: SECRET },
+])("takes %o", (env) => {
+  expect(problemsOf(env)).toEqual([]);
+});
+
+test.each([
+  [{ HOOK_URL: "nonsense", HOOK_SECRET: SECRET }, /^HOOK_URL is not an https address; e\.g\./],
+  [{ HOOK_URL: "http://crm.example.com/", HOOK_SECRET: SECRET }, /^HOOK_URL is not an https address/],
+  [{ HOOK_URL: "http://127.0.0.1.example.com/", HOOK_SECRET: SECRET }, /^HOOK_URL is not an https address/],
+  [{ HOOK_URL: "https://user:pass@crm.example.com/", HOOK_SECRET: SECRET }, /^HOOK_URL holds a user name/],
+  [{ HOOK_URL }, /^HOOK_SECRET is not one secret/],
+  [{ HOOK_URL, HOOK_SECRET: "whsec_c2hvcnQ=" }, /^HOOK_SECRET is not one secret/],
+  [{ HOOK_URL, HOOK_SECRET: "a".repeat(40) }, /^HOOK_SECRET is not one secret/],
+  [{ HOOK_URL, HOOK_SECRET: `${SECRET} whsec_c2hvcnQ=` }, /^HOOK_SECRET is not one secret/],
+  [{ HOOK_URL, HOOK_SECRET: `${SECRET} ${SECRET} ${SECRET}` }, /^HOOK_SECRET is not one secret/],
+])("refuses %o with one line that holds no secret", (env, line) => {
+  expect(problemsOf(env)).toEqual([expect.stringMatching(line)]);
+  expect(problemsOf(env).join()).not.toMatch(/whsec_\w{5,}|user:pass|\n/);
 });

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
 import { type BuildSettings, parseBuildSettings, type Retention } from "../contract/build-settings.ts";
 import { parseDurationMs } from "../contract/duration.ts";
+import { CHANNELS, type Channel } from "../contract/inbox.ts";
 import { OperatorError } from "./log.ts";
 
 export type { Retention };
@@ -69,9 +70,15 @@ export function programName(env: Environment): string {
   return env.MESSAGES_COMMAND?.trim() || NPM_COMMAND;
 }
 
+/** By which something leaves because of a message. */
+export function channelsOf({ acknowledge, hook }: Pick<Config, "acknowledge" | "hook">): Channel[] {
+  return CHANNELS.filter((channel) => channel === "mail" || (channel === "hook" ? hook !== null : acknowledge));
+}
+
 /** The command that opens the inbox. */
 export function inboxCommand(program: string): string {
-  return program === NPM_COMMAND ? "npm run inbox" : `${program.replace(/ messages$/, "")} inbox`;
+  if (program.endsWith(NPM_COMMAND)) return program.replace(NPM_COMMAND, "npm run inbox");
+  return `${program.replace(/ messages$/, "")} inbox`;
 }
 
 /** What each value of a variable has to be, and the problem to report, after the variable's name, when it is not. */

@@ -11,9 +11,8 @@ export interface LogEvent {
   reason?: string;
   count?: number;
   /** Of a machine's clock; negative when it is behind. */
-  aheadSeconds?: number;
   /** Of a delivery. */
-  kind?: string;
+  channel?: string;
   troubles?: readonly string[];
 }
 

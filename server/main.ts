@@ -2,13 +2,16 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { outdatedSettings } from "../contract/build-settings.ts";
 import { createApp } from "./app.ts";
-import { type Config, inboxCommand, parseConfig, programName } from "./config.ts";
+import { type Config, channelsOf, inboxCommand, parseConfig, programName } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
 import { OperatorError } from "./log.ts";
 import { type LogStream, openLogStream } from "./log-stream.ts";
 import { createEmlMailer } from "./mail/eml.ts";
 import { createSmtpMailer } from "./mail/smtp.ts";
+import { acknowledgementSender } from "./outbox/acknowledgement.ts";
+import { hookSender } from "./outbox/hook.ts";
+import { mailSender } from "./outbox/mail.ts";
 import { type Outbox, startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
 import { endNow, onStopSignal } from "./stop-signal.ts";
@@ -19,6 +22,7 @@ import { type Alerts, startAlerts } from "./watch/alerts.ts";
 import { openSharedClock } from "./watch/clock.ts";
 import { startHeartbeat } from "./watch/heartbeat.ts";
 import { openMetrics } from "./watch/metrics.ts";
+import { createWatch } from "./watch/troubles.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 const SHUTDOWN_MS = 10_000;
@@ -37,29 +41,30 @@ try {
 async function run(config: Config): Promise<void> {
   const { dataDir, alertUrl, retention } = config;
   const build = loadBuild(DIST_DIR);
-  const { contactEmail, brand } = build.manifest.site;
+  const { contactEmail, brand, acknowledgement: text } = build.manifest.site;
   const identity = { brand, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
   const store = await openStore(config, {
+    isServer: true,
     onThreadEnd: endWith,
     onLost(error) {
       log.error({ event: "store-lost", error: error.message }, "the message database is gone");
       alerts?.checkNow();
     },
   });
-  const createMailer = () => (config.smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(config.smtpUrl));
-  const mailer = createMailer();
-  const acknowledgement = config.acknowledge
-    ? { mailer: createMailer(), text: build.manifest.site.acknowledgement, replyTo: contactEmail }
-    : null;
-  const metrics = config.metricsPort === null ? null : await openMetrics(config.metricsHost, config.metricsPort, store);
+  const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ store });
+  const clock = sharedClock ?? systemClock;
+  const watch = createWatch({ store, program: PROGRAM, dataDir, channels: channelsOf(config), askedBy: "server" });
+  const metrics =
+    config.metricsPort === null
+      ? null
+      : await openMetrics({ host: config.metricsHost, port: config.metricsPort, watch, now: () => clock.now() });
   const meter = metrics?.meter;
   const readiness = createReadiness();
 
   // Started once the server listens; until then messages are only stored.
   let outbox: Outbox | undefined;
   let alerts: Alerts | undefined;
-  let clock = systemClock;
   // Where standard error is the same pipe, Node's first use of it would make that pipe block; so it comes before ours.
   void process.stderr;
   const logStream = openLogStream(STDOUT);
@@ -74,28 +79,21 @@ async function run(config: Config): Promise<void> {
     onStored: (state) => (state === "queued" ? outbox?.wake() : alerts?.checkNow()),
   });
   const { log } = app;
-  const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ store, log });
-  if (sharedClock) clock = sharedClock;
   if (metrics) log.info({ event: "metrics", url: metrics.url }, "Metrics are served");
-  // Before all work: a second server on the same port must fail before it touches a message.
   await app.listen({ port: config.port, host: config.host });
-  await store.clearLeases();
-  outbox = startOutbox({
-    store,
-    mailer,
-    identity,
-    acknowledgement,
-    hook: config.hook,
-    dataDir,
-    meter,
-    log,
-    clock,
-    onPaused: () => alerts?.checkNow(),
-  });
-  const purge = startPurge({ store, retention, dataDir, log, clock, onTrouble: () => alerts?.checkNow() });
-  const postsHook = config.hook !== null;
-  alerts = startAlerts({ store, outbox, purge, sharedClock, brand, program: PROGRAM, alertUrl, postsHook, log, clock });
-  const heartbeat = startHeartbeat(store, clock);
+
+  const createMailer = () => (config.smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(config.smtpUrl));
+  const mailer = createMailer();
+  const senders = [mailSender({ mailer, identity })];
+  if (config.acknowledge) {
+    senders.push(acknowledgementSender({ mailer: createMailer(), store, identity, text, replyTo: contactEmail }));
+  }
+  if (config.hook) senders.push(hookSender(config.hook));
+  const onPauseChange = () => void heartbeat?.beat().then(() => alerts?.checkNow());
+  outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
+  const heartbeat = startHeartbeat({ store, outbox, clock });
+  const purge = startPurge({ store, dataDir, log, clock });
+  alerts = startAlerts({ store, watch, retention, brand, alertUrl, log, clock });
 
   onStopSignal(process, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;
@@ -117,8 +115,7 @@ async function run(config: Config): Promise<void> {
     // Leaves at least a second to close the rest.
     const mailMs = Math.min(SHUTDOWN_MS / 2, endsAtMs - performance.now() - 1000);
     await Promise.all([outbox?.stop(mailMs), purge.stop(), alerts?.stop(), sharedClock?.stop()]);
-    await metrics?.close();
-    await Promise.all([mailer.close(), acknowledgement?.mailer.close(), heartbeat.stop()]);
+    await Promise.all([metrics?.close(), heartbeat.stop()]);
     await store.close();
     await exit(0, logStream);
   }

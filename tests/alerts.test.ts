@@ -1,340 +1,336 @@
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { MailError } from "../server/mail/mailer.ts";
-import { type ClockDoubt, type Ending, StoreLost, StoreUnavailable } from "../server/store/store.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { CHANNELS, type Channel } from "../contract/inbox.ts";
+import { type Store, StoreLost, StoreUnavailable } from "../server/store/store.ts";
 import { type AlertOptions, startAlerts } from "../server/watch/alerts.ts";
+import { startHeartbeat } from "../server/watch/heartbeat.ts";
+import { createWatch } from "../server/watch/troubles.ts";
 import { startAlertReceiver } from "./support/alert-receiver.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
-import { createManualMailer, openPostOffice, withStore } from "./support/post-office.ts";
+import { RETENTION } from "./support/in-process-store.ts";
+import { openPostOffice, withStore } from "./support/post-office.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
+const PROGRAM = "npm run messages --";
+const away = () => Promise.reject(new StoreUnavailable("away"));
 
-async function openWatched({ messages = 1 } = {}) {
-  const office = await openPostOffice();
+/** `changed`: methods of the store that do something else. */
+type WatchOptions = Partial<AlertOptions> & { changed?: Partial<Store> };
+
+async function openWatched({ messages = 1, channels = ["mail"] as readonly Channel[] } = {}) {
+  const office = await openPostOffice({ channels });
+  const { store, dataDir, log } = office;
   const receiver = await startAlertReceiver();
   onTestFinished(() => receiver.close());
   for (let count = 0; count < messages; count += 1) await office.accept();
   return {
     ...office,
     receiver,
-    /** Starts alerts with a clock of their own, so that time can pass for them and not for the outbox. */
-    watch(options: Partial<AlertOptions> = {}) {
+    /** Starts alerts with a clock of their own, so that time can pass for them and not for the messages. */
+    watch({ changed = {}, ...options }: WatchOptions = {}) {
       const clock = createFakeClock();
       const alertUrl = `http://127.0.0.1:${receiver.port}/hook`;
-      const { store, log } = office;
-      const outbox = { pauseReason: null };
-      const alerts = startAlerts({ store, outbox, brand: "Brighter", alertUrl, log, clock, ...options });
+      const watched = withStore(store, changed);
+      const watch = createWatch({ store: watched, program: PROGRAM, dataDir, channels: CHANNELS, askedBy: "server" });
+      const given = { store: watched, watch, retention: RETENTION, brand: "Brighter", alertUrl, log, clock };
+      const alerts = startAlerts({ ...given, ...options });
       onTestFinished(() => alerts.stop());
-      return { clock, alerts };
+      /** Only the last minute is lived through. */
+      const pass = async (ms: number) => {
+        clock.set(ms - MINUTE_MS);
+        await clock.advance(MINUTE_MS);
+      };
+      return { clock, alerts, pass };
     },
-    /** Alerts in the log, and posts. */
-    counts: () => [office.log.count("alert"), receiver.alerts.length],
+    /** How one delivery ends, of those that wait. */
+    async end(kind: "delivered" | "failed", channel: Channel = "mail") {
+      const now = office.clock.now();
+      const [claim] = await store.claim(channel, 1, MINUTE_MS, now);
+      if (!claim) throw new Error("nothing to claim");
+      await store.settle(claim, kind === "failed" ? { kind, error: "550 refused" } : { kind }, now);
+    },
+    /** The troubles of each post. */
+    posts: () => receiver.alerts.map(({ body }) => body.troubles.join()),
+    lastText: () => receiver.alerts.at(-1)?.body.text,
   };
 }
 
 describe("the oldest undelivered message", () => {
   it("leads to one line and one post when it passes an hour, and to another each hour while it waits", async () => {
-    const { receiver, watch, counts, ...office } = await openWatched({ messages: 2 });
+    const { receiver, watch, log, posts } = await openWatched({ messages: 2 });
     const { clock } = watch();
     await clock.advance(HOUR_MS - 1);
-    expect(counts()).toEqual([0, 0]);
+    expect([log.lines, posts()]).toEqual([[], []]);
     await clock.advance(MINUTE_MS);
-    expect(office.log.lines.filter(({ level }) => level === "error")).toEqual([
-      {
-        level: "error",
-        event: "alert",
-        troubles: ["overdue"],
-        text: "Brighter: Messages from the website are not being delivered. 2 messages in the queue, the oldest for 60 minutes; see: npm run messages -- list",
-      },
-    ]);
-    expect(receiver.alerts).toMatchObject([
+    const text = `Brighter: Messages are not being e-mailed: 2 in the queue, the oldest for 60 minutes. See why: ${PROGRAM} list`;
+    expect(log.lines[0]).toEqual({ level: "error", event: "alert", troubles: ["overdue"], text });
+    const counts = { queued: 2, failed: 0, quarantined: 0, oldestAgeSeconds: 3600 };
+    expect(receiver.alerts).toEqual([
       {
         path: "/hook",
         contentType: "application/json",
-        body: { text: office.log.lines[0]?.text, troubles: ["overdue"], queued: 2, oldestAgeSeconds: 3600, failed: 0 },
+        authorization: undefined,
+        body: { text, troubles: ["overdue"], ...counts },
       },
     ]);
     await clock.advance(58 * MINUTE_MS);
-    expect(counts()).toEqual([1, 1]);
+    expect(posts()).toHaveLength(1);
     await clock.advance(2 * MINUTE_MS);
-    expect(counts()).toEqual([2, 2]);
+    expect([posts().length, log.count("alert")]).toEqual([2, 2]);
   });
 
-  it("is one line in the log where ALERT_URL is not set", async () => {
-    const { watch, ...office } = await openWatched();
+  it("is one line in the log where ALERT_URL is not set, and one when it is over", async () => {
+    const { watch, log, end, posts } = await openWatched();
     const { clock } = watch({ alertUrl: null });
     await clock.advance(HOUR_MS + 30 * MINUTE_MS);
-    expect(office.log.lines.map(({ event }) => event)).toEqual(["alert"]);
+    await end("delivered");
+    await clock.advance(2 * HOUR_MS);
+    expect(log.lines.map(({ event, troubles }) => [event, troubles])).toEqual([
+      ["alert", ["overdue"]],
+      ["alert-over", ["overdue"]],
+    ]);
+    expect(posts()).toEqual([]);
   });
 
-  it("is reported as delivered again in one line, and nothing more is posted", async () => {
-    const { receiver, watch, ...office } = await openWatched();
-    const { clock } = watch();
-    await clock.advance(HOUR_MS + MINUTE_MS);
-    expect(receiver.alerts).toHaveLength(1);
-    const [claim] = await office.store.claim(1, MINUTE_MS, clock.now());
-    if (claim) await office.store.markDelivered(claim, clock.now());
-    await clock.advance(3 * HOUR_MS);
-    expect(office.log.count("alert-over")).toBe(1);
-    expect(receiver.alerts).toHaveLength(1);
-  });
-
-  it("is not one in quarantine, which has an alert of its own", async () => {
-    const { watch, ...office } = await openWatched({ messages: 0 });
-    await office.accept({}, true);
-    const { clock } = watch({ alertUrl: null });
-    await clock.advance(3 * HOUR_MS);
-    expect(office.log.lines.map(({ troubles }) => troubles)).toEqual([["quarantined"]]);
+  it("is told of with its channel, unless it is an acknowledgement or in quarantine", async () => {
+    const { watch, accept, end, posts, lastText } = await openWatched({
+      channels: ["mail", "acknowledgement", "hook"],
+    });
+    await end("delivered");
+    await accept({}, true);
+    const { pass } = watch();
+    await pass(HOUR_MS + MINUTE_MS);
+    expect(posts()).toEqual(["hook-overdue,quarantined"]);
+    expect(lastText()).toContain(
+      "Messages are not being posted to HOOK_URL: 1 in the queue, the oldest for 61 minutes.",
+    );
   });
 });
 
 describe("messages in quarantine", () => {
-  it("are not posted again and again to a web hook that fails", async () => {
-    const { receiver, watch, ...office } = await openWatched({ messages: 0 });
-    receiver.answerWith(429);
-    const { clock, alerts } = watch();
-    for (let count = 0; count < 20; count += 1) {
-      await office.accept({}, true);
-      alerts.checkNow();
-      await clock.advance(1500);
-    }
-    expect(receiver.alerts.length).toBeLessThanOrEqual(2);
-  });
-
-  it("lead to an alert at once, then to one an hour with the number of new ones, whatever else is wrong", async () => {
-    const { receiver, watch, ...office } = await openWatched({ messages: 0 });
-    const { clock, alerts } = watch({ outbox: { pauseReason: "535 refused" } });
-    alerts.checkNow();
-    await office.log.seen("alert-sent");
+  it("lead to an alert at once, then to one an hour, but not once somebody has opened them", async () => {
+    const { watch, accept, store, posts, lastText } = await openWatched({ messages: 0 });
+    const { clock, alerts, pass } = watch();
     const hold = async () => {
-      await office.accept({}, true);
+      const reference = await accept({}, true);
       alerts.checkNow();
+      await clock.advance(2000);
+      return reference;
     };
-    await hold();
-    await clock.advance(2 * MINUTE_MS);
-    const quarantine = () => receiver.alerts.filter(({ body }) => body.troubles.includes("quarantined"));
-    expect(quarantine().map(({ body }) => body)).toMatchObject([
-      {
-        text: "Brighter: 1 message was held back as suspected abuse, and real ones may be among them. See: npm run messages -- list --state quarantined. To deliver them: npm run messages -- release --all",
-        quarantined: 1,
-      },
-    ]);
-    await hold();
-    await hold();
+    const held = [await hold()];
+    expect(posts()).toEqual(["quarantined"]);
+    expect(lastText()).toBe(
+      `Brighter: 1 message held back as suspected abuse, not opened yet. Real ones may be among them: ${PROGRAM} list --state quarantined. To deliver all: ${PROGRAM} release --all`,
+    );
+    await store.markSeen(held[0] ?? "", clock.now());
+    held.push(await hold(), await hold());
     await clock.advance(30 * MINUTE_MS);
-    expect(quarantine()).toHaveLength(1);
-    await clock.advance(35 * MINUTE_MS);
-    expect(quarantine()[1]?.body.text).toContain("2 messages were held back");
-    await clock.advance(5 * HOUR_MS);
-    expect(quarantine()).toHaveLength(2);
+    expect(posts()).toHaveLength(1);
+    await pass(35 * MINUTE_MS);
+    expect(lastText()).toContain("2 messages held back");
+    for (const reference of [...held, await hold()]) await store.markSeen(reference, clock.now());
+    await pass(5 * HOUR_MS);
+    expect(posts()).toHaveLength(2);
+  });
+
+  it("that flood in cause a check a second, and no flood of posts to a service that fails", async () => {
+    const { receiver, watch, accept, store } = await openWatched({ messages: 0 });
+    receiver.answerWith(429);
+    let checks = 0;
+    const ping = () => {
+      checks += 1;
+      return store.ping();
+    };
+    const { clock, alerts } = watch({ changed: { ping } });
+    for (let count = 0; count < 50; count += 1) {
+      await accept({}, true);
+      alerts.checkNow();
+      await clock.advance(100);
+    }
+    expect([checks, receiver.alerts.length]).toEqual([5, 1]);
   });
 });
 
-describe("a backup", () => {
-  const backUp = async ({ store }: Awaited<ReturnType<typeof openWatched>>, now: Date) =>
-    store.backup(join(await makeScratchFolder(), "copy.db"), now);
-
-  it("that has not succeeded for two days leads to one alert a day, once one was ever made", async () => {
-    const office = await openWatched({ messages: 0 });
-    const { clock } = office.watch({ program: "sudo brighter-carbon messages" });
-    await clock.advance(5 * DAY_MS);
-    expect(office.counts()).toEqual([0, 0]);
-    await backUp(office, clock.now());
-    await clock.advance(2 * DAY_MS - MINUTE_MS);
-    expect(office.counts()).toEqual([0, 0]);
-    await clock.advance(2 * MINUTE_MS);
-    expect(office.receiver.alerts.map(({ body }) => body)).toMatchObject([
-      {
-        text: "Brighter: No backup has succeeded for 2 days. Make one and see what it says: sudo brighter-carbon messages backup FILE",
-        troubles: ["backup-overdue"],
-      },
-    ]);
-    await clock.advance(DAY_MS - HOUR_MS);
-    expect(office.counts()).toEqual([1, 1]);
-    await clock.advance(2 * HOUR_MS);
-    expect(office.counts()).toEqual([2, 2]);
-    await backUp(office, clock.now());
-    await clock.advance(DAY_MS);
-    expect(office.counts()).toEqual([2, 2]);
-  });
-});
-
-describe("a paused queue", () => {
-  it("leads at once to one alert that says what to fix", async () => {
-    const { receiver, watch, ...office } = await openWatched({ messages: 0 });
-    const server = await office.mailServer({ hasTls: true });
-    server.expectPassword("the new one");
-    await office.accept();
-    const query = "?tls.rejectUnauthorized=false";
-    const onPaused = () => alerts.checkNow();
-    const outbox = office.start(office.smtpMailer(server, { user: "website:the%20old%20one", query }), { onPaused });
-    const { clock, alerts } = watch({ outbox });
-    // The clock stands still: no check can have come by itself.
-    await office.log.seen("alert-sent");
-    await clock.advance(50 * MINUTE_MS);
-    expect(office.log.count("alert")).toBe(1);
-    const errors = office.log.lines.filter(({ level }) => level === "error");
-    expect(errors.map(({ event }) => event)).toEqual(["queue-paused"]);
-    expect(receiver.alerts.map(({ body }) => body)).toEqual([
-      {
-        text: "Brighter: Messages from the website are not being delivered. No e-mail can be sent until this is fixed: 535 the mail server refused the sign-in: check the user name and password in SMTP_URL",
-        troubles: ["paused"],
-        queued: 1,
-        oldestAgeSeconds: 0,
-        failed: 0,
-        quarantined: 0,
-      },
-    ]);
-  });
-});
-
-describe("a message that failed for good", () => {
-  it("is reported once, though it is kept", async () => {
-    const { receiver, watch, ...office } = await openWatched();
-    const mailer = createManualMailer();
-    const outbox = office.start(mailer);
-    await mailer.received(1);
-    mailer.mails[0]?.fail(new MailError("permanent", "550 mailbox refused"));
-    await office.log.seen("failed");
-    const { clock } = watch({ outbox });
-    await clock.advance(5 * HOUR_MS);
-    expect(receiver.alerts).toHaveLength(1);
-    expect(receiver.alerts[0]?.body).toMatchObject({
-      text: "Brighter: Messages from the website are not being delivered. 1 message failed for good; after fixing the cause run: npm run messages -- retry --failed",
-      troubles: ["failed"],
-      failed: 1,
-      queued: 0,
+describe("a channel that pauses", () => {
+  it("leads at once to one alert that says what to fix; the outbox has logged the error", async () => {
+    const { store, watch, mailServer, smtpMailer, start, accept, log, posts, lastText } = await openWatched({
+      messages: 0,
     });
-    expect(office.log.count("alert-over")).toBe(0);
-    const errors = office.log.lines.filter(({ level }) => level === "error");
-    expect(errors.map(({ event }) => event)).toEqual(["failed"]);
+    const server = await mailServer({ hasTls: true });
+    server.expectPassword("the new one");
+    await accept();
+    const { clock, alerts } = watch();
+    const onPauseChange = () => void heartbeat.beat().then(() => alerts.checkNow());
+    const mailer = smtpMailer(server, { user: "website:the%20old%20one", query: "?tls.rejectUnauthorized=false" });
+    const outbox = start(mailer, { onPauseChange });
+    const heartbeat = startHeartbeat({ store, outbox, clock: createFakeClock() });
+    onTestFinished(() => heartbeat.stop());
+    await log.seen("queue-paused");
+    await expect.poll(async () => (await store.website(clock.now())).pauses).toHaveLength(1);
+    await clock.advance(2000);
+    expect(posts()).toEqual(["paused"]);
+    expect(lastText()).toBe(
+      "Brighter: No message can be e-mailed. Fix this: 535 the mail server refused the sign-in: check the user name and password in SMTP_URL. Messages are kept, and sent afterwards",
+    );
+    expect(log.lines.filter(({ level }) => level === "error").map(({ event }) => event)).toEqual(["queue-paused"]);
   });
-});
 
-describe("after the clock was set back", () => {
-  it.each([30 * MINUTE_MS, 24 * HOUR_MS])("by %i ms, a message that fails is reported", async (backMs) => {
-    const { receiver, watch, ...office } = await openWatched({ messages: 0 });
-    const fail = async () => {
-      await office.accept();
-      const [claim] = await office.store.claim(1, MINUTE_MS, office.clock.now());
-      if (claim) await office.store.markFailed(claim, "550 mailbox refused", office.clock.now());
-    };
+  it("is a trouble of the web hook only after an hour: its receiver may ask for a break", async () => {
+    const { store, watch, posts } = await openWatched({ messages: 0 });
     const { clock } = watch();
-    await fail();
-    await clock.advance(MINUTE_MS);
-    expect(receiver.alerts.map(({ body }) => body.troubles)).toEqual([["failed"]]);
-    clock.set(-backMs);
-    office.clock.set(-backMs);
-    await fail();
-    await clock.advance(2 * HOUR_MS);
-    expect(receiver.alerts.map(({ body }) => body.failed)).toEqual([1, 2]);
-    await clock.advance(5 * HOUR_MS);
-    expect(receiver.alerts).toHaveLength(2);
-  });
-
-  it("a database that is away is reported a minute later", async () => {
-    const { receiver, watch, ...office } = await openWatched({ messages: 0 });
-    const away = () => Promise.reject(new StoreUnavailable("away"));
-    const { clock } = watch({ store: withStore(office.store, { ping: away, moveLastAlert: away }) });
-    await clock.advance(MINUTE_MS / 2);
-    clock.set(-24 * HOUR_MS);
-    await clock.advance(3 * MINUTE_MS);
-    expect(receiver.alerts.map(({ body }) => body.troubles)).toEqual([["store-away"]]);
+    const pauses = [{ channel: "hook" as const, reason: "status 429", since: clock.now() }];
+    await store.reportNode(pauses, new Date(clock.now().getTime() + HOUR_MS));
+    await clock.advance(HOUR_MS - MINUTE_MS);
+    expect(posts()).toEqual([]);
+    await clock.advance(2 * MINUTE_MS);
+    expect(posts()).toEqual(["hook-paused"]);
   });
 });
 
-describe("messages that end soon", () => {
-  const ENDING: Ending = { foundAt: new Date(0), count: 5, undelivered: 0, held: 0, lastId: 9 };
+describe("what failed for good", () => {
+  it.each(["mail", "hook"] as const)("by %s is reported once, though it is kept", async (channel) => {
+    const { receiver, watch, end, log } = await openWatched({ channels: ["mail", "hook"] });
+    await end("failed", channel);
+    await end("delivered", channel === "mail" ? "hook" : "mail");
+    const { pass } = watch();
+    for (let hour = 0; hour < 5; hour += 1) await pass(HOUR_MS + MINUTE_MS);
+    const verb = channel === "mail" ? "e-mailed" : "posted to HOOK_URL";
+    const text = `Brighter: 1 message could not be ${verb}. Fix the cause, then run: ${PROGRAM} retry --failed`;
+    const troubles = [channel === "mail" ? "failed" : "hook-failed"];
+    expect(receiver.alerts.map(({ body }) => body)).toMatchObject([
+      { text, troubles, queued: 0, failed: channel === "mail" ? 1 : 0 },
+    ]);
+    // The outbox has logged it as an error.
+    expect(log.lines[0]).toMatchObject({ level: "info", event: "alert" });
+    expect(log.count("alert-over")).toBe(0);
+  });
 
-  function purgeWith(ending: Ending | null, clockDoubt: ClockDoubt | null = null) {
-    return {
-      ending,
-      clockDoubt,
-      reports: 0,
-      async noteEndingReported() {
-        this.reports += 1;
-        this.ending = null;
-      },
+  it.each([30 * MINUTE_MS, DAY_MS])("is reported after the clock was set back by %i ms", async (backMs) => {
+    const { receiver, watch, accept, end, clock: officeClock } = await openWatched();
+    const { clock, pass } = watch();
+    await end("failed");
+    await clock.advance(MINUTE_MS);
+    clock.set(-backMs);
+    officeClock.set(-backMs);
+    await accept();
+    await end("failed");
+    await clock.advance(2 * HOUR_MS);
+    await pass(5 * HOUR_MS);
+    expect(receiver.alerts.map(({ body }) => body.failed)).toEqual([1, 2]);
+  });
+});
+
+describe("what can wait leads to one alert a day", () => {
+  it("a backup that has not succeeded for two days, once one was ever made", async () => {
+    const { store, watch, posts, lastText } = await openWatched({ messages: 0 });
+    const { clock, pass } = watch();
+    const backUp = async () => store.backup(join(await makeScratchFolder(), "copy.db"), clock.now());
+    await pass(5 * DAY_MS);
+    await backUp();
+    await pass(2 * DAY_MS - MINUTE_MS);
+    expect(posts()).toEqual([]);
+    await clock.advance(2 * MINUTE_MS);
+    expect(posts()).toEqual(["backup-overdue"]);
+    expect(lastText()).toBe(
+      `Brighter: No backup has succeeded for 2 days. Make one and see what it says: ${PROGRAM} backup FILE`,
+    );
+    await pass(23 * HOUR_MS);
+    expect(posts()).toHaveLength(1);
+    await pass(2 * HOUR_MS);
+    expect(posts()).toHaveLength(2);
+    await backUp();
+    await pass(DAY_MS);
+    expect(posts()).toHaveLength(2);
+  });
+
+  it("a machine's clock that is not that of the database", async () => {
+    const { watch, posts, lastText } = await openWatched({ messages: 0 });
+    const { pass } = watch({ changed: { time: async () => new Date(Date.now() + 6 * MINUTE_MS) } });
+    await pass(HOUR_MS);
+    await pass(22 * HOUR_MS);
+    expect(posts()).toEqual(["clock"]);
+    expect(lastText()).toMatch(/^Brighter: The clock of \S+ is 6 minutes behind the database's. Set it, /);
+  });
+});
+
+describe("messages that expire soon", () => {
+  /** Delivered, and so many days before the end of the 30 that they are kept. */
+  async function openExpiring(...daysLeft: number[]) {
+    const office = await openWatched({ messages: 0 });
+    const references: string[] = [];
+    for (const days of daysLeft) {
+      office.clock.set((days - 30) * DAY_MS);
+      references.push(await office.accept());
+      await office.end("delivered");
+      office.clock.set((30 - days) * DAY_MS);
+    }
+    /** In days after the start. */
+    const endsIn = async (reference: string) => {
+      const { expiresAt } = await office.message(reference);
+      return ((expiresAt?.getTime() ?? 0) - office.clock.now().getTime()) / DAY_MS;
     };
+    return { ...office, references, endsIn };
   }
 
-  it("are reported once, and others not before the next day", async () => {
-    const { receiver, watch, ...office } = await openWatched({ messages: 0 });
-    const purge = purgeWith(ENDING);
-    const { clock } = watch({ purge });
+  it("are announced with a count, at most once a day, early enough to end when they should", async () => {
+    const { store, watch, references, log, posts, lastText, endsIn } = await openExpiring(6, 7.9, 8.9);
+    await store.act("answer", { references: references.slice(0, 1) }, new Date());
+    const { clock, pass } = watch();
     await clock.advance(MINUTE_MS);
-    expect(office.log.lines.filter(({ level }) => level === "warn")).toMatchObject([{ event: "alert" }]);
-    expect(receiver.alerts.map(({ body }) => [body.troubles, body.text])).toEqual([
-      [
-        ["ending"],
-        "Brighter: 5 messages that nobody has answered will be erased within 8 days. See: npm run messages -- list --unanswered, and list --state quarantined",
-      ],
-    ]);
-    expect(purge).toMatchObject({ ending: null, reports: 1 });
-    purge.ending = { ...ENDING, count: 1 };
-    await clock.advance(23 * HOUR_MS);
-    expect(receiver.alerts).toHaveLength(1);
-    await clock.advance(HOUR_MS);
-    expect(receiver.alerts[1]?.body.text).toContain("1 message that nobody has answered");
+    expect(posts()).toEqual(["expiring"]);
+    expect(lastText()).toMatch(
+      /^Brighter: 2 messages will be erased soon, the first within 6 days, \w+ of them unanswered/,
+    );
+    await pass(23 * HOUR_MS);
+    expect(posts()).toHaveLength(1);
+    await pass(HOUR_MS);
+    await pass(2 * DAY_MS);
+    expect(posts()).toEqual(["expiring", "expiring"]);
+    // The first was announced a day too late.
+    const ends = await Promise.all(references.map(endsIn));
+    expect(ends.map((days) => Math.round(days * 1000) / 1000)).toEqual([7, 7.9, 8.9]);
+    expect(log.lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  it("are reported within the hour when they reached nobody or are held, and are not noted before the post was taken", async () => {
-    const { receiver, watch } = await openWatched({ messages: 0 });
-    const purge = purgeWith({ ...ENDING, undelivered: 2 });
-    const { clock } = watch({ purge });
+  it("are not marked as announced before the post was taken", async () => {
+    const { receiver, watch, references, endsIn } = await openExpiring(-60);
     receiver.answerWith(500);
+    const { clock } = watch();
     await clock.advance(MINUTE_MS);
-    expect([receiver.alerts.length > 0, purge.reports]).toEqual([true, 0]);
+    expect(await endsIn(references[0] ?? "")).toBe(-60);
     receiver.answerWith(204);
     await clock.advance(MINUTE_MS);
-    expect(receiver.alerts.at(-1)?.body.text).toContain("within 8 days, 2 of which were never delivered.");
-    expect(purge.reports).toBe(1);
-    purge.ending = { ...ENDING, count: 700, held: 700 };
-    await clock.advance(HOUR_MS + MINUTE_MS);
-    expect(receiver.alerts.at(-1)?.body.text).toMatch(
-      /^Brighter: 700 messages past their RETENTION will be erased tomorrow/,
-    );
-    expect(purge.reports).toBe(2);
+    expect(await endsIn(references[0] ?? "")).toBeCloseTo(7, 2);
   });
 
-  it("are not erased, which is reported once a day, while the clock does not fit the database", async () => {
-    const { receiver, watch } = await openWatched({ messages: 0 });
-    const doubt = { newestChangeAt: new Date("2025-10-01"), trustedFrom: new Date("2026-01-12") };
-    const { clock } = watch({ purge: purgeWith(null, doubt) });
-    await clock.advance(25 * HOUR_MS);
-    expect(receiver.alerts.map(({ body }) => body.troubles)).toEqual([["clock"], ["clock"]]);
-    expect(receiver.alerts[0]?.body.text).toContain("newest change in the database is of 2025-10-01T00:00:00.000Z");
+  it("are announced by a line of the log where ALERT_URL is not set, which is no warning when all are answered", async () => {
+    const { store, watch, references, log } = await openExpiring(3);
+    await store.act("answer", { references }, new Date());
+    const { clock } = watch({ alertUrl: null });
+    await clock.advance(MINUTE_MS);
+    expect(log.lines).toMatchObject([{ level: "info", text: expect.stringContaining("none of them unanswered") }]);
+    expect((await store.findExpiring(clock.now())).unannounced).toBe(0);
   });
-});
-
-it("says that this machine's clock is not that of the database, once a day", async () => {
-  const { receiver, watch } = await openWatched({ messages: 0 });
-  const { clock } = watch({ sharedClock: { machineAheadMs: -6 * MINUTE_MS } });
-  await clock.advance(23 * HOUR_MS);
-  expect(receiver.alerts.map(({ body }) => body.text)).toEqual([
-    expect.stringMatching(/^Brighter: The clock of \S+ is 6 minutes behind the database's; set it, /),
-  ]);
 });
 
 describe("at most one alert an hour", () => {
   it("comes from all nodes together, and across restarts", async () => {
-    const { watch, counts } = await openWatched();
+    const { watch, log, posts } = await openWatched();
     const nodes = [watch(), watch(), watch()];
-    await Promise.all(nodes.map(({ clock }) => clock.advance(HOUR_MS + MINUTE_MS)));
+    await Promise.all(nodes.map(({ pass }) => pass(HOUR_MS + MINUTE_MS)));
     for (const { alerts } of nodes) await alerts.stop();
-    await watch().clock.advance(HOUR_MS + 50 * MINUTE_MS);
-    expect(counts()).toEqual([1, 1]);
+    await watch().pass(HOUR_MS + 50 * MINUTE_MS);
+    expect([log.count("alert"), posts()]).toEqual([1, ["overdue"]]);
   });
 
-  it("is not held back by an alert that a clock set back has left in the future", async () => {
-    const { watch, ...office } = await openWatched();
-    await office.store.moveLastAlert("delivery", new Date(0), new Date("2026-06-01"));
-    const { clock } = watch({ alertUrl: null });
-    await clock.advance(HOUR_MS + MINUTE_MS);
-    expect(office.log.count("alert")).toBe(1);
+  it("is not prevented by one that a clock set back has left in the future", async () => {
+    const { watch, store, posts } = await openWatched();
+    await store.moveLastAlert("overdue", new Date(0), new Date("2026-06-01"));
+    await watch().pass(HOUR_MS + MINUTE_MS);
+    expect(posts()).toEqual(["overdue"]);
   });
 });
 
@@ -342,150 +338,149 @@ describe("an alert that is not taken", () => {
   it.each([500, 404, 302])(
     "because the service answers %i is posted again at the next check, not logged again",
     async (status) => {
-      const { receiver, watch, ...office } = await openWatched();
+      const { receiver, watch, log } = await openWatched();
       receiver.answerWith(status);
-      const { clock } = watch();
-      await clock.advance(HOUR_MS + MINUTE_MS - 1);
+      const { clock, pass } = watch();
+      await pass(HOUR_MS + MINUTE_MS - 1);
       expect(receiver.alerts).toHaveLength(2);
       receiver.answerWith(204);
       await clock.advance(30 * MINUTE_MS);
-      expect(receiver.alerts).toHaveLength(3);
-      expect(receiver.alerts.every(({ path }) => path === "/hook")).toBe(true);
-      expect([office.log.count("alert"), office.log.count("alert-not-sent")]).toEqual([1, 2]);
-      expect(await office.log.seen("alert-not-sent")).toMatchObject({ level: "warn", error: `status ${status}` });
+      expect(receiver.alerts.map(({ path }) => path)).toEqual(["/hook", "/hook", "/hook"]);
+      expect([log.count("alert"), log.count("alert-not-sent")]).toEqual([1, 2]);
+      expect(await log.seen("alert-not-sent")).toMatchObject({ level: "warn", error: `status ${status}` });
     },
   );
 
   it("because the service never answers, or is not there, is given up in time", async () => {
-    const { receiver, watch, ...office } = await openWatched();
+    const { receiver, watch, log } = await openWatched();
     receiver.answerWith(null);
     const { clock } = watch({ postTimeoutMs: 200 });
     await clock.advance(HOUR_MS);
-    expect((await office.log.seen("alert-not-sent")).error).toBe("TimeoutError");
+    expect((await log.seen("alert-not-sent")).error).toBe("TimeoutError");
     await receiver.close();
     await clock.advance(MINUTE_MS / 2);
-    expect((await office.log.seen("alert-not-sent", 2)).error).toBe("ECONNREFUSED");
+    expect((await log.seen("alert-not-sent", 2)).error).toBe("ECONNREFUSED");
   });
 
   it("is given up at once when the program stops", async () => {
-    const { receiver, watch, ...office } = await openWatched();
+    const { receiver, watch, log } = await openWatched();
     receiver.answerWith(null);
     const { clock, alerts } = watch();
     void clock.advance(HOUR_MS);
     await expect.poll(() => receiver.alerts.length).toBe(1);
     await alerts.stop();
-    expect(await office.log.seen("alert-not-sent")).toMatchObject({ error: "AbortError" });
+    expect(await log.seen("alert-not-sent")).toMatchObject({ error: "AbortError" });
   });
 });
 
 it("sends the credentials of ALERT_URL as such and logs nothing of its address", async () => {
-  const { receiver, watch, ...office } = await openWatched();
+  const { receiver, watch, log } = await openWatched();
   const alertUrl = `http://operator:top%20secret@127.0.0.1:${receiver.port}/a-secret-path`;
   const { clock } = watch({ alertUrl });
   await clock.advance(HOUR_MS);
-  const [alert] = receiver.alerts;
-  expect(alert?.path).toBe("/a-secret-path");
-  expect(alert?.authorization).toBe(`Basic ${Buffer.from("operator:top secret").toString("base64")}`);
+  const authorization = `Basic ${Buffer.from("operator:top secret").toString("base64")}`;
+  expect(receiver.alerts).toMatchObject([{ path: "/a-secret-path", authorization }]);
   receiver.answerWith(500);
   await clock.advance(HOUR_MS);
   await receiver.close();
   await clock.advance(MINUTE_MS);
-  expect(office.log.count("alert-not-sent")).toBeGreaterThan(1);
-  expect(JSON.stringify(office.log.lines)).not.toMatch(/operator|secret|127\.0\.0\.1/);
+  expect(log.count("alert-not-sent")).toBeGreaterThan(1);
+  expect(JSON.stringify(log.lines)).not.toMatch(/operator|secret|127\.0\.0\.1/);
 });
 
-describe("a store that is away", () => {
-  it("for a minute leads to one alert an hour, and the last one is over when messages get through again", async () => {
-    const { receiver, watch, ...office } = await openWatched({ messages: 0 });
+describe("a store", () => {
+  /** A store that fails in all that watching and alerting asks of it, while there is an error. */
+  function failing(store: Store, error: () => Error | null): Partial<Store> {
+    const ifThere = <Args extends unknown[], T>(method: (...args: Args) => Promise<T>) => {
+      return (...args: Args) => (error() ? Promise.reject(error()) : method(...args));
+    };
+    const { ping, countDeliveries, lastAlertAt, moveLastAlert } = store;
+    return {
+      ping: ifThere(ping),
+      countDeliveries: ifThere(countDeliveries),
+      lastAlertAt: ifThere(lastAlertAt),
+      moveLastAlert: ifThere(moveLastAlert),
+    };
+  }
+
+  it("that is away for a minute leads to one alert an hour, and is over when messages get through again", async () => {
+    const { receiver, store, watch, log } = await openWatched({ messages: 0 });
     let isAway = true;
-    const away = () => Promise.reject(new StoreUnavailable("away"));
-    const store = withStore(office.store, {
-      ping: () => (isAway ? away() : office.store.ping()),
-      queueDepth: () => (isAway ? away() : office.store.queueDepth()),
-      lastAlertAt: (topic) => (isAway ? away() : office.store.lastAlertAt(topic)),
-      moveLastAlert: (...args) => (isAway ? away() : office.store.moveLastAlert(...args)),
-    });
-    const { clock } = watch({ store });
+    const { clock, pass } = watch({ changed: failing(store, () => (isAway ? new StoreUnavailable("away") : null)) });
     await clock.advance(MINUTE_MS);
-    expect(office.log.lines).toEqual([]);
+    expect(log.lines).toEqual([]);
     await clock.advance(MINUTE_MS);
-    expect(await office.log.seen("alert")).toMatchObject({ level: "error", troubles: ["store-away"] });
-    expect(receiver.alerts.map(({ body }) => body)).toEqual([
-      {
-        text: expect.stringContaining("No message could be stored for 1 minute"),
-        troubles: ["store-away"],
-        queued: null,
-        oldestAgeSeconds: null,
-        failed: null,
-        quarantined: null,
-      },
-    ]);
-    await clock.advance(2 * HOUR_MS - MINUTE_MS);
+    expect(await log.seen("alert")).toMatchObject({ level: "error", troubles: ["store-away"] });
+    const counts = { queued: null, failed: null, quarantined: null, oldestAgeSeconds: null };
+    const text = expect.stringContaining("No message can be stored, and visitors are asked to try again. Check ");
+    expect(receiver.alerts.map(({ body }) => body)).toEqual([{ text, troubles: ["store-away"], ...counts }]);
+    await pass(2 * HOUR_MS - MINUTE_MS);
     expect(receiver.alerts).toHaveLength(2);
     isAway = false;
-    await clock.advance(HOUR_MS);
-    expect(office.log.count("alert-over")).toBe(1);
+    await pass(HOUR_MS);
+    expect(log.count("alert-over")).toBe(1);
     expect(receiver.alerts).toHaveLength(2);
   });
 
-  it("because its files are gone leads to an alert at once, even within the hour of another", async () => {
-    const { receiver, watch, ...office } = await openWatched();
+  it("that is gone leads to an alert at once, even after another, and to one when its messages are saved", async () => {
+    const { store, watch, log, posts, lastText } = await openWatched();
     let loss: StoreLost | null = null;
-    const ifThere = <T>(ask: () => Promise<T>) => (loss ? Promise.reject(loss) : ask());
-    const store = withStore(office.store, {
-      ping: () => ifThere(() => office.store.ping()),
-      queueDepth: () => ifThere(() => office.store.queueDepth()),
-      lastAlertAt: (topic) => ifThere(() => office.store.lastAlertAt(topic)),
-      moveLastAlert: (...args) => ifThere(() => office.store.moveLastAlert(...args)),
-    });
-    const { clock, alerts } = watch({ store });
-    await clock.advance(HOUR_MS + MINUTE_MS);
-    expect(receiver.alerts.map(({ body }) => body.troubles)).toEqual([["overdue"]]);
-    loss = new StoreLost("messages.db is gone; its messages were saved to x.db");
-    alerts.checkNow();
-    await clock.advance(1000);
-    expect(receiver.alerts).toHaveLength(2);
-    expect(receiver.alerts[1]?.body).toMatchObject({
-      text: expect.stringContaining("saved to x.db"),
-      troubles: ["store-lost"],
-    });
-    await clock.advance(HOUR_MS - MINUTE_MS);
-    expect(receiver.alerts).toHaveLength(2);
-    await clock.advance(2 * MINUTE_MS);
-    expect(receiver.alerts).toHaveLength(3);
+    const { clock, alerts, pass } = watch({ changed: failing(store, () => loss) });
+    await pass(HOUR_MS + MINUTE_MS);
+    for (const [count, text] of [
+      [2, "are being saved to x.db"],
+      [3, "were saved to x.db"],
+    ] as const) {
+      loss = new StoreLost(`messages.db is gone; its messages ${text}`);
+      alerts.checkNow();
+      await clock.advance(2000);
+      expect(posts()).toHaveLength(count);
+      expect(lastText()).toContain(text);
+    }
+    await pass(HOUR_MS - 2 * MINUTE_MS);
+    expect(posts()).toEqual(["overdue", "store-lost", "store-lost"]);
+    // Nobody knows what became of the message.
+    expect(log.count("alert-over")).toBe(0);
+    await pass(3 * MINUTE_MS);
+    expect(posts()).toHaveLength(4);
   });
 
-  it("for writing only, as with a full disk, is reported too", async () => {
-    const { receiver, watch, ...office } = await openWatched({ messages: 0 });
-    const full = () => Promise.reject(new StoreUnavailable("full"));
-    const store = withStore(office.store, { ping: full, moveLastAlert: full });
-    const { clock } = watch({ store });
+  it("that can only be read, as with a full disk, is reported, with the messages in it, also after the clock was set back", async () => {
+    const { watch, posts } = await openWatched();
+    const { clock, pass } = watch({ changed: { ping: away, moveLastAlert: away } });
+    await clock.advance(MINUTE_MS / 2);
+    clock.set(-DAY_MS);
     await clock.advance(3 * MINUTE_MS);
-    expect(receiver.alerts.map(({ body }) => body.troubles)).toEqual([["store-away"]]);
+    expect(posts()).toEqual(["store-away"]);
+    clock.set(DAY_MS);
+    await pass(HOUR_MS);
+    expect(posts()).toEqual(["store-away", "store-away,overdue"]);
+    await pass(50 * MINUTE_MS);
+    expect(posts()).toHaveLength(2);
   });
 
-  it("when it is to be written, as with a full disk, does not prevent the alert about the messages in it", async () => {
-    const { receiver, watch, ...office } = await openWatched();
-    const store = withStore(office.store, { moveLastAlert: () => Promise.reject(new StoreUnavailable("full")) });
-    const { clock } = watch({ store });
-    await clock.advance(HOUR_MS + 50 * MINUTE_MS);
-    expect(receiver.alerts.map(({ body }) => body.troubles)).toEqual([["overdue"]]);
-    await clock.advance(20 * MINUTE_MS);
-    expect(receiver.alerts).toHaveLength(2);
+  it("that never answers is reported all the same", async () => {
+    const { dataDir, store, clock } = await openWatched({ messages: 0 });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const never = () => new Promise<never>(() => {});
+    const silent = withStore(store, { ping: never, countDeliveries: never });
+    const watch = createWatch({ store: silent, program: PROGRAM, dataDir, channels: CHANNELS, askedBy: "operator" });
+    const found = watch.find(clock.now());
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(await found).toMatchObject({ troubles: [{ kind: "store-away" }], facts: null });
   });
 
-  it("is not the reason when something else fails, which the log says", async () => {
-    const { watch, ...office } = await openWatched();
+  it("is not the reason when something else fails, which the log says without its words", async () => {
+    const { watch, store, log } = await openWatched();
     let isBroken = true;
-    const store = withStore(office.store, {
-      queueDepth: () => (isBroken ? Promise.reject(new Error("ada@example.org")) : office.store.queueDepth()),
-    });
-    const { clock } = watch({ alertUrl: null, store });
-    await clock.advance(2 * HOUR_MS);
-    expect(office.log.count("alert")).toBe(0);
-    expect(office.log.count("alert-check-failed")).toBeGreaterThan(0);
+    const countDeliveries = () => (isBroken ? Promise.reject(new Error("ada@example.org")) : store.countDeliveries());
+    const { clock, pass } = watch({ alertUrl: null, changed: { countDeliveries } });
+    await pass(2 * HOUR_MS);
+    expect(log.count("alert")).toBe(0);
+    expect(log.count("alert-check-failed")).toBeGreaterThan(0);
     isBroken = false;
     await clock.advance(MINUTE_MS);
-    expect(office.log.count("alert")).toBe(1);
+    expect(log.count("alert")).toBe(1);
   });
 });

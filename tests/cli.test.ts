@@ -4,20 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Channel } from "../contract/inbox.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { widthOf } from "../server/cli/output.ts";
-import { openStore } from "../server/store/open-store.ts";
-import type { Store } from "../server/store/store.ts";
+import type { Outcome, Store } from "../server/store/store.ts";
 import {
+  claimOne,
   estimateOf,
   finish,
   messageWith,
   NO_LIMITS,
   NOON,
-  referenceOf,
   store as send,
   submissionOf,
 } from "./store-contract/samples.ts";
+import { openStoreInProcess } from "./support/in-process-store.ts";
 import { runAtTerminal, runCli, runCliProcess, spawnCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
@@ -53,6 +54,11 @@ describe("on SQLite", () => {
   const cli = (...args: string[]) => runCli({ DATA_DIR: dataDir }, ...args);
   const atTerminal = (isYes: boolean, ...args: string[]) => runAtTerminal({ DATA_DIR: dataDir }, isYes, ...args);
 
+  /** Of the delivery that waits longest. */
+  const settle = async (channel: Channel, outcome: Outcome, now = NOON, next?: Channel) => {
+    await store.settle(await claimOne(store, now, channel), outcome, now, next);
+  };
+
   const writeMails = (...names: string[]) => {
     const outbox = join(dataDir, "outbox");
     mkdirSync(outbox);
@@ -62,7 +68,7 @@ describe("on SQLite", () => {
 
   beforeEach(async () => {
     dataDir = await makeScratchFolder();
-    store = await openStore({ dataDir, databaseUrl: null });
+    store = await openStoreInProcess({ dataDir, databaseUrl: null });
     onTestFinished(() => store.close());
   });
 
@@ -73,9 +79,7 @@ describe("on SQLite", () => {
       submissionOf(messageWith({ email: "ada@example.com", message: "Good\n\nmorning, everybody" })),
       minutesAgo(125),
     );
-    const [claim] = await store.claim(1, 1000, new Date());
-    if (!claim) throw new Error("Nothing was claimed");
-    await store.markFailed(claim, `550 \u001b[31mno\n${"x".repeat(90)}`, new Date());
+    await settle("mail", { kind: "failed", error: `550 \u001b[31mno\n${"x".repeat(90)}` }, new Date());
     const held = await send(
       store,
       submissionOf(messageWith({ name: "E\u001b[31mve", email: "eve@example.org", message: "\u202EHi" }), {
@@ -121,9 +125,9 @@ describe("on SQLite", () => {
     expect(code).toBe(0);
     expect(out).toContain(`Reference:         ${reference}\n`);
     expect(out).toContain("Name:              Zoë\n");
-    expect(out).toContain("Country:           -\nKept until:        -\n");
+    expect(out).toContain("Country:           -\n");
     await finish(store, "delivered");
-    expect((await cli("show", reference)).out).toContain("Kept until:        2025-07-15T12:00:00.000Z\n");
+    expect((await cli("show", reference)).out).toContain("Expires at:        2025-07-15T12:00:00.000Z\n");
     expect(out).toMatch(/\n\nFirst line\nsecond \\u\{202e\}line\n\nHistory:/);
     expect(await cli("show", "BC-NONE-00")).toEqual(refused(/^There is no message BC-NONE-00/));
   });
@@ -135,7 +139,6 @@ describe("on SQLite", () => {
     expect((await cli("show", reference)).out).toContain(
       [
         "Country:           GB",
-        "Kept until:        -",
         "",
         "Footprint estimate: about 2.2 t CO₂e a year",
         "  Car    10,000 km, petrol  2.1 t",
@@ -152,60 +155,50 @@ describe("on SQLite", () => {
 
   test("tells what became of the web hook, retries it, and names the copies that an erasure leaves", async () => {
     expect((await cli("list")).out).not.toContain("HOOK");
-    const rules = { ...NO_LIMITS, postsHook: true };
-    const accept = async (email: string) =>
-      referenceOf(await store.accept(submissionOf(messageWith({ email })), rules, NOON));
-    const [posted, failed] = [await accept("ada@example.com"), await accept("ada@example.com")];
-    const [first, second] = await store.claim(2, 1000, NOON, "hook");
-    if (!first || !second) throw new Error("Nothing was claimed");
-    await store.markDelivered(first, NOON);
-    await store.markFailed(second, "status 410: the receiver wants no more of it", NOON);
+    const sendAll = () => send(store, submissionOf(), NOON, ["mail", "hook"]);
+    const [posted, failed] = [await sendAll(), await sendAll()];
+    await settle("hook", { kind: "delivered" });
+    await settle("hook", { kind: "failed", error: "status 410: the receiver wants no more of it" });
     expect((await cli("list")).out).toMatch(/^STATE +HOOK +AGE/);
-    expect((await cli("list")).out).toMatch(new RegExp(`^queued +sent +\\S+ +${posted}`, "m"));
-    expect((await cli("show", posted)).out).toMatch(/^Hook: +sent\nHook sent at: +2025-06-15T12:00:00\.000Z\n/m);
+    expect((await cli("list")).out).toMatch(new RegExp(`^queued +delivered +\\S+ +${posted}`, "m"));
+    expect((await cli("show", posted)).out).toMatch(/^Hook: +delivered\nHook sent at: +2025-06-15T12:00:00\.000Z\n/m);
     const shown = (await cli("show", failed)).out;
     expect(shown).toMatch(/^Hook: +failed: status 410/m);
-    expect(shown).toMatch(
-      /\nHistory:\n {2}\S+Z {2}Received\n {2}\S+Z {2}Post to the web hook failed for good: Status 410/,
-    );
-    expect((await cli("stats")).out).toContain("\nWeb hook: 1 posted, 1 failed, 0 waiting.\n");
+    expect(shown).toMatch(/\nHistory:\n {2}\S+Z {2}Received\n {2}\S+Z {2}Web hook: failed for good: Status 410/);
+    expect((await cli("stats")).out).toContain("\nWeb hook: 1 sent, 0 waiting, 1 failed, 0 skipped.\n");
     expect((await cli("retry", "--failed")).out).toBe("1 message queued again.\n");
-    expect((await cli("stats")).out).toContain("\nWeb hook: 1 posted, 0 failed, 1 waiting.\n");
+    expect((await cli("stats")).out).toContain("\nWeb hook: 1 sent, 1 waiting, 0 failed, 0 skipped.\n");
     expect((await cli("privacy", "erase", "ada@example.com", "--yes")).out).toMatch(
       new RegExp(`\nThe receiver of HOOK_URL has a copy, which has to be erased there: ${posted}\n$`),
     );
   });
 
   test("tells whether the sender was told, in show, export and stats", async () => {
-    const rules = { ownAddresses: [], perHour: 100 };
-    const deliver = async (email: string) => {
+    const deliver = async (email: string, outcome: Outcome) => {
       const reference = await send(store, submissionOf(messageWith({ email })));
-      const [claim] = await store.claim(1, 1000, NOON);
-      if (!claim) throw new Error("Nothing was claimed");
-      await store.markDelivered(claim, NOON, true);
-      await store.admitAcknowledgements(1, 1000, rules, NOON);
-      const claims = await store.claim(1, 1000, NOON, "acknowledgement");
-      return { reference, claim: claims[0] };
+      await settle("mail", { kind: "delivered" }, NOON, "acknowledgement");
+      await settle("acknowledgement", outcome);
+      return reference;
     };
-    const sent = await deliver("ada@example.com");
-    if (sent.claim) await store.markDelivered(sent.claim, NOON);
-    const skipped = await deliver("ADA+1@example.com");
-    const failed = await deliver("bob@example.com");
-    if (failed.claim) await store.markFailed(failed.claim, "550 mailbox refused", NOON);
+    const sent = await deliver("ada@example.com", { kind: "delivered" });
+    const skipped = await deliver("ADA+1@example.com", { kind: "skipped", error: "address-limit" });
+    const failed = await deliver("bob@example.com", { kind: "failed", error: "550 mailbox refused" });
 
-    const shown = async ({ reference }: { reference: string }) => (await cli("show", reference)).out;
-    expect(await shown(sent)).toMatch(/^Acknowledgement: {3}sent\nAcknowledged at: {3}2025-06-15T12:00:00\.000Z\n/m);
-    expect(await shown(sent)).toMatch(/Z {2}Delivered to the mail server\n {2}\S+Z {2}Acknowledgement sent\n$/);
+    const shown = async (reference: string) => (await cli("show", reference)).out;
+    expect(await shown(sent)).toMatch(
+      /^Acknowledgement: {3}delivered\nAcknowledged at: {3}2025-06-15T12:00:00\.000Z\n/m,
+    );
+    expect(await shown(sent)).toMatch(/Z {2}Delivered to the mail server\n {2}\S+Z {2}Acknowledgement: delivered\n$/);
     expect(await shown(skipped)).toMatch(
-      /Z {2}No acknowledgement sent: The address had one less than a day before\.\n$/,
+      /Z {2}Acknowledgement: not sent: The address had one less than a day before\.\n$/,
     );
     expect(await shown(skipped)).toMatch(/^Acknowledgement: {3}skipped: address-limit\nAcknowledged at: {3}-\n/m);
     expect(await shown(failed)).toMatch(/^Acknowledgement: {3}failed: 550 mailbox refused\n/m);
     expect(JSON.parse((await cli("privacy", "export", "bob@example.com")).out).messages).toMatchObject([
       { acknowledgement: "failed: 550 mailbox refused", acknowledgedAt: null },
     ]);
-    expect((await cli("export")).out).toMatch(/,acknowledgement,acknowledgedAt,hook,hookSentAt,notes\r\n/);
-    expect((await cli("stats")).out).toContain("\nAcknowledgements: 1 sent, 1 skipped, 1 failed, 0 waiting.\n\n");
+    expect((await cli("export")).out).toMatch(/,acknowledgement,acknowledgedAt,hook,hookSentAt,notes,expiresAt\r\n/);
+    expect((await cli("stats")).out).toContain("\nAcknowledgement: 1 sent, 0 waiting, 1 failed, 1 skipped.\n\n");
   });
 
   test("retries what failed and releases what is held", async () => {
@@ -215,10 +208,9 @@ describe("on SQLite", () => {
     expect(await cli("retry", failed)).toEqual(done("1 message queued again.\n"));
     expect(await cli("retry", "--failed")).toEqual(done("0 messages queued again.\n"));
     const wrapped = await runCli({ DATA_DIR: dataDir, MESSAGES_COMMAND: "sudo brighter-carbon messages" }, "stats");
-    expect(wrapped.out).toContain(" To list them, run: sudo brighter-carbon messages list --state quarantined\n");
+    expect(wrapped.out).toContain(": sudo brighter-carbon messages list --state quarantined.");
     expect(await cli("retry", "--queued")).toEqual(done("0 messages due within a minute.\n"));
-    const [claim] = await store.claim(1, 60_000, new Date());
-    if (claim) await store.reschedule(claim, new Date(Date.now() + 3_600_000), "451", new Date());
+    await settle("mail", { kind: "deferred", dueAt: minutesAgo(-60), error: "451" }, new Date());
     expect(await cli("retry", "--queued")).toEqual(done("1 message due within a minute.\n"));
     expect(await cli("retry", "--queued", "--failed")).toMatchObject({ code: 2 });
     expect(await cli("retry", held)).toEqual(
@@ -254,7 +246,9 @@ describe("on SQLite", () => {
     };
     const [first, second, third] = [await deliver(300), await deliver(30), await deliver(20)];
     expect(await cli("resend", first.toLowerCase())).toEqual(done("1 message queued again.\n"));
-    expect(await store.list({ state: "queued" })).toMatchObject([{ reference: first, attempts: 0 }]);
+    expect(await store.list({ state: "queued" })).toMatchObject([
+      { reference: first, deliveries: { mail: { attempts: 0 } } },
+    ]);
     expect(await cli("resend", first)).toEqual(refused(/is queued; only delivered messages can be resent\n$/));
     expect(await cli("resend", "--since", "2h")).toEqual(done("2 messages queued again.\n"));
     expect(await store.list({ state: "queued" })).toMatchObject(
@@ -288,7 +282,7 @@ describe("on SQLite", () => {
     const { out } = await cli("export");
     const [heading, row] = out.split("\r\n");
     expect(heading).toMatch(
-      /^\uFEFFreference,state,isRestricted,acceptedAt,.+,name,email,phone,country,message,footprintKg,footprintInputs,footprintFactors,acknowledgement,acknowledgedAt,hook,hookSentAt,notes$/,
+      /^\uFEFFreference,state,isRestricted,acceptedAt,.+,name,email,phone,country,message,footprintKg,footprintInputs,footprintFactors,acknowledgement,acknowledgedAt,hook,hookSentAt,notes,expiresAt$/,
     );
     expect(row).toMatch(new RegExp(`^${reference},queued,false,2025-06-15T12:00:00.000Z,`));
     expect(row).toContain(`,'=cmd|' /C calc'!A0,ada@example.com,'+44 20 7946 0000,GB,"a, ""b""\nc"`);
@@ -309,7 +303,17 @@ describe("on SQLite", () => {
   test("counts what waits and failed, and draws messages per day and country", async () => {
     const today = new Date();
     expect((await cli("stats")).out).toBe(
-      "Website: not running.\nWaiting to be delivered: 0. Failed: 0.\nIn quarantine: 0.\n\nNo messages in the last 30 days.\n",
+      [
+        "Website: not running.",
+        "Waiting to be delivered: 0. Failed: 0.",
+        "In quarantine: 0.",
+        "",
+        "Needs somebody:",
+        "- The website is not running. Start its server: without it visitors cannot write, and no e-mail is sent.",
+        "",
+        "No messages in the last 30 days.",
+        "",
+      ].join("\n"),
     );
     await send(store, submissionOf(messageWith({ email: "old@example.com" })), minutesAgo(10_000));
     await finish(store, "failed", minutesAgo(9000));
@@ -324,16 +328,15 @@ describe("on SQLite", () => {
     expect(out).toMatch(/not given {2}1 {2}█{20}\n/);
   });
 
-  test("counts what is in quarantine, and what no alert has reported yet", async () => {
+  test("counts what is in quarantine, and what nobody has opened yet", async () => {
     const held = (minutes: number) =>
       send(store, submissionOf(messageWith({ country: "DE" }), { isTrapped: true }), minutesAgo(minutes));
-    await held(2);
-    await store.markQuarantineReported((await store.queueDepth()).lastQuarantinedId ?? 0);
+    await store.markSeen(await held(2), new Date());
     await held(0);
     await held(0);
-    expect((await cli("stats")).out).toContain(
-      "\nIn quarantine: 3 (2 not yet reported in an alert). To list them, run: npm run messages -- list --state quarantined\n",
-    );
+    const { out } = await cli("stats");
+    expect(out).toContain("\nIn quarantine: 3 (2 not opened yet).\n");
+    expect(out).toContain("\n- 2 messages held back as suspected abuse, not opened yet. ");
     for (const count of JSON.parse((await cli("stats", "--json")).out)) {
       expect(count).toEqual({ day: expect.any(String), country: "DE", count: expect.any(Number) });
     }
@@ -460,7 +463,7 @@ describe("on PostgreSQL", () => {
   test("lists, backs up and erases while a server is connected", async () => {
     const dataDir = await makeScratchFolder();
     const databaseUrl = await server.createDatabase();
-    const store = await openStore({ dataDir, databaseUrl });
+    const store = await openStoreInProcess({ dataDir, databaseUrl });
     onTestFinished(() => store.close());
     const reference = await send(store);
     const cli = (...args: string[]) => runCli({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir }, ...args);

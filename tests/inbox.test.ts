@@ -8,29 +8,28 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type BuildManifest, MANIFEST_FILE } from "../contract/build-manifest.ts";
 import type { ContactMessage } from "../contract/contact-message.ts";
-import type {
-  Action,
-  ActionAnswer,
-  Changes,
-  CountryCount,
-  ExportPart,
-  MessageDetail,
-  MessageItem,
-  MessagePage,
-  Overview,
-  People,
-  Person,
-  PersonAnswer,
+import {
+  type Action,
+  type ActionAnswer,
+  CHANGES_WAIT_MS,
+  CHANNELS,
+  type ChangeNotice,
+  type CountryCount,
+  type ExportPart,
+  type MessageDetail,
+  type MessageItem,
+  type MessagePage,
+  type Overview,
+  type People,
+  type Person,
+  type PersonAnswer,
 } from "../contract/inbox.ts";
-import { CHANGES_WAIT_MS } from "../contract/inbox.ts";
 import { electricityTable } from "../prerender/electricity.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
-import { parseConfig } from "../server/config.ts";
 import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/inbox/serve.ts";
 import { OperatorError } from "../server/log.ts";
 import { BuildMissing } from "../server/manifest.ts";
-import { openStore } from "../server/store/open-store.ts";
 import type { Store } from "../server/store/store.ts";
 import {
   DAY_MS,
@@ -41,9 +40,11 @@ import {
   NO_LIMITS,
   store as send,
   submissionOf,
+  trapped,
 } from "./store-contract/samples.ts";
 import { openApp } from "./support/app.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
+import { openStoreInProcess } from "./support/in-process-store.ts";
 import { type AskOptions, ask, createCaller, openInboxCommand, startInboxCommand } from "./support/inbox-command.ts";
 import { postMessage } from "./support/load.ts";
 import { startNetwork } from "./support/network.ts";
@@ -59,7 +60,6 @@ beforeAll(async () => {
 afterAll(() => postgres?.stop(), 120_000);
 
 const ago = (ms: number) => new Date(Date.now() - ms);
-const trapped = (email = "ada@example.com") => submissionOf(messageWith({ email }), { isTrapped: true });
 
 /** A page of its own, so that these tests do not need a build. */
 async function makePage(): Promise<string> {
@@ -73,7 +73,7 @@ async function makePage(): Promise<string> {
 /** The inbox within this process, on SQLite, with a clock of the test's own. */
 async function openInbox(settings: Partial<Pick<InboxOptions, "readElectricity" | "filesDir">> = {}) {
   const dataDir = await makeScratchFolder();
-  const store = await openStore({ dataDir, databaseUrl: null });
+  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
   onTestFinished(() => store.close());
   const clock = createFakeClock();
   const inbox = await startInbox({
@@ -81,7 +81,8 @@ async function openInbox(settings: Partial<Pick<InboxOptions, "readElectricity" 
     dataDir,
     databaseKind: "SQLite",
     account: "tester",
-    retention: parseConfig({}).retention,
+    program: "npm run messages --",
+    channels: CHANNELS,
     filesDir: await makePage(),
     port: await findFreePort(),
     clock,
@@ -306,7 +307,7 @@ describe("the command", () => {
   /** With a database that has no messages. */
   async function makeDataDir(): Promise<string> {
     const dataDir = await makeScratchFolder();
-    await (await openStore({ dataDir, databaseUrl: null })).close();
+    await (await openStoreInProcess({ dataDir, databaseUrl: null })).close();
     return dataDir;
   }
 
@@ -319,8 +320,8 @@ describe("the command", () => {
     expect((await ask(port, "/", {})).text).toContain("<!doctype html>");
     // A page that waits for changes does not keep the command from ending.
     const { get } = createCaller(inbox);
-    const { token } = await get<Changes>("changes");
-    const asked = get<Changes>("changes", { since: token }).catch(() => "cut off");
+    const { token } = await get<ChangeNotice>("changes");
+    const asked = get<ChangeNotice>("changes", { since: token }).catch(() => "cut off");
     // Answered after the other one was received.
     await get("messages");
     expect(await inbox.stop()).toBe(0);
@@ -454,7 +455,7 @@ describe("the command", () => {
 async function setUp(kind: "SQLite" | "PostgreSQL") {
   const dataDir = await makeScratchFolder();
   const databaseUrl = kind === "SQLite" ? null : await postgres.createDatabase();
-  const store = await openStore({ dataDir, databaseUrl });
+  const store = await openStoreInProcess({ dataDir, databaseUrl });
   onTestFinished(() => store.close());
   const env = { DATA_DIR: dataDir, ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
   const inbox = await openInboxCommand(env, "--port", String(await findFreePort()));
@@ -597,7 +598,9 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     const notes = [{ text: "Wants =1+1 offers" }, { author: "Anna", text: "Called back" }];
     expect(JSON.parse(await cli("export", "--json", "--search", "zola"))).toMatchObject([{ notes }]);
     expect(JSON.parse(await cli("privacy", "export", "ada@example.com")).messages[0]).toMatchObject({ notes });
-    expect(await cli("export")).toMatch(/,notes\r\n[\s\S]+"\S+Z -: Wants =1\+1 offers\n\S+Z Anna: Called back"\r\n/);
+    expect(await cli("export")).toMatch(
+      /,notes,expiresAt\r\n[\s\S]+"\S+Z -: Wants =1\+1 offers\n\S+Z Anna: Called back",\r\n/,
+    );
 
     expect(await get<People>("people/search", { search: "ZOL" })).toMatchObject([
       { name: "Émile Zola", email: "ada@example.com", messages: 2 },
@@ -739,10 +742,10 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
 
   test("tells of a new message within seconds, and waits as long as nothing happens", async () => {
     const { store, get, act, item } = await setUp(kind);
-    const { token, counts } = await get<Changes>("changes");
+    const { token, counts } = await get<ChangeNotice>("changes");
     expect(counts.all).toBe(0);
     let isAnswered = false;
-    const next = get<Changes>("changes", { since: token }).finally(() => {
+    const next = get<ChangeNotice>("changes", { since: token }).finally(() => {
       isAnswered = true;
     });
     // Longer than it waits between two looks into the database.
@@ -754,20 +757,22 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     expect(performance.now() - startedAtMs).toBeLessThan(CHANGES_WAIT_MS / 2);
     const after = await next;
     await act("answer", await item(reference));
-    expect(await get<Changes>("changes", { since: after.token })).toMatchObject({ counts: { all: 1, unanswered: 0 } });
+    expect(await get<ChangeNotice>("changes", { since: after.token })).toMatchObject({
+      counts: { all: 1, unanswered: 0 },
+    });
   });
 
   test("gives an overview of what needs somebody, and of the last days", async () => {
     const { store, get } = await setUp(kind);
     const overview = () => get<Overview>("overview", { days: "2" });
+    // The disk is the machine's.
+    const kinds = ({ troubles }: Overview) => troubles.flatMap(({ kind }) => (kind === "disk-low" ? [] : kind));
     const quiet = await overview();
     expect(quiet).toMatchObject({
       days: 2,
       failed: { count: 0, lastAt: null },
       quarantined: { count: 0, unseen: 0 },
-      queue: { state: "running" },
       website: { isRunning: false, lastSeenAt: null },
-      endingSoon: { count: 0, firstAt: null },
       lastBackupAt: null,
       waiting: { count: 0, oldestAt: null },
       database: { kind, problem: null },
@@ -775,6 +780,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       delivery: { count: 0, medianMs: null, slowestMs: null },
     });
     expect(quiet.disk?.freeBytes).toBeGreaterThan(0);
+    expect(kinds(quiet)).toEqual(["website-down"]);
     const now = new Date();
     await send(store, submissionOf(messageWith({ country: "DE" })), now);
     await finish(store, "delivered", now);
@@ -783,16 +789,16 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     const opened = await send(store, trapped(), now);
     await send(store, trapped("eve@example.com"), now);
     await get(`messages/${opened}`);
-    const overdue = ago(10 * 60_000);
+    const overdue = ago(2 * HOUR_MS);
     await send(store, submissionOf(messageWith({ country: "FR" })), overdue);
-    await store.markRunning(now);
+    await store.reportNode([], now);
     await store.backup(join(await makeScratchFolder(), "copy.db"), now);
     const { perDay, ...busy } = await overview();
+    expect(kinds({ perDay, ...busy })).toEqual(["overdue", "failed", "quarantined"]);
     expect(busy).toMatchObject({
       failed: { count: 1, lastAt: now.toISOString() },
       quarantined: { count: 2, unseen: 1 },
       waiting: { count: 1, oldestAt: overdue.toISOString() },
-      queue: { state: "stalled", since: overdue.toISOString() },
       website: { isRunning: true, lastSeenAt: expect.any(String) },
       lastBackupAt: expect.stringMatching(/^20.+Z$/),
       perCountry: [
@@ -811,21 +817,26 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     expect(perDay.map(({ day }) => day)).toEqual([ago(DAY_MS), ago(0)].map((at) => at.toISOString().slice(0, 10)));
     expect(await get<CountryCount[]>("countries")).toEqual(busy.perCountry);
 
-    // Of two that end within a week, one is answered.
-    const endsSoon = ago(24 * DAY_MS);
+    // Of two that are erased within a week, one is answered.
+    const deliveredAt = ago(24 * DAY_MS);
     for (const isAnswered of [true, false]) {
-      const reference = await send(store, submissionOf(), endsSoon);
-      await finish(store, "delivered", endsSoon);
+      const reference = await send(store, submissionOf(), deliveredAt);
+      await finish(store, "delivered", deliveredAt);
       if (isAnswered) await store.act("answer", { references: [reference] }, now);
     }
-    const endsAt = new Date(endsSoon.getTime() + 30 * DAY_MS).toISOString();
-    expect((await overview()).endingSoon).toEqual({ count: 1, firstAt: endsAt });
-
-    const [claim] = await store.claim(1, 60_000, new Date());
-    if (!claim) throw new Error("Nothing was claimed");
     const reason = "the mail server refused the password";
-    await store.unclaim(claim, new Date(), reason, new Date());
-    expect((await overview()).queue).toMatchObject({ state: "paused", reason });
+    await store.reportNode([{ channel: "mail", reason, since: now }], now);
+    const { troubles } = await overview();
+    expect(troubles).toContainEqual(
+      expect.objectContaining({
+        kind: "expiring",
+        count: 2,
+        what: expect.stringMatching(/6 days, 1 of them unanswered$/),
+      }),
+    );
+    expect(troubles).toContainEqual(
+      expect.objectContaining({ kind: "paused", channel: "mail", remedy: expect.stringContaining(reason) }),
+    );
   });
 
   test("refuses what it does not understand, with a sentence", async () => {
@@ -884,9 +895,9 @@ test("works beside a running server: a message that a visitor sends is delivered
   const { env, items, act, get } = await setUp("SQLite");
   const server = await startServer(env);
   onTestFinished(async () => void (await server.stop()));
-  const { token } = await get<Changes>("changes");
+  const { token } = await get<ChangeNotice>("changes");
   await postMessage(server.url, "from a visitor");
-  expect((await get<Changes>("changes", { since: token })).counts.all).toBe(1);
+  expect((await get<ChangeNotice>("changes", { since: token })).counts.all).toBe(1);
   const state = async () => (await items())[0]?.state;
   await expect.poll(state, { timeout: 10_000 }).toBe("delivered");
   expect((await act("resend", ...(await items()))).results).toMatchObject([{ outcome: "done" }]);

@@ -1,196 +1,311 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { CHANNELS, type Channel } from "../contract/inbox.ts";
+import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort } from "../scripts/run-server.ts";
 import { createEmlMailer } from "../server/mail/eml.ts";
 import { MailError } from "../server/mail/mailer.ts";
+import { SMTP_LIMITS } from "../server/mail/smtp.ts";
+import { mailSender } from "../server/outbox/mail.ts";
+import type { OutboxOptions } from "../server/outbox/outbox.ts";
+import { StoreUnavailable } from "../server/store/store.ts";
+import { HOUR_MS, MINUTE_MS } from "../server/time.ts";
 import { parseMail } from "./support/parse-mail.ts";
-import { createManualMailer, openPostOffice, withStore } from "./support/post-office.ts";
+import { createManualMailer, IDENTITY, openPostOffice, withStore } from "./support/post-office.ts";
+import { sharePostgres } from "./support/shared-postgres.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+let postgres: PostgresConnection;
+beforeAll(async () => {
+  postgres = await sharePostgres();
+}, 120_000);
+afterAll(() => postgres?.stop());
 
-describe("a queued message", () => {
-  it("is delivered at once after a wake, not at the next poll", async () => {
-    const { accept, message, log, ...office } = await openPostOffice();
-    const server = await office.mailServer();
-    const outbox = office.start(office.smtpMailer(server));
+/** A worker of one channel, whose deliveries are all up to the test. */
+async function openWorker(channel: Channel = "mail", databaseUrl: string | null = null) {
+  const office = await openPostOffice({ databaseUrl, channels: [...new Set<Channel>(["mail", channel])] });
+  const mailer = createManualMailer();
+  return {
+    ...office,
+    mailer,
+    start: (options: Partial<OutboxOptions> & { concurrency?: number } = {}, by = mailer) => {
+      const sender = mailSender({ mailer: by, identity: IDENTITY, concurrency: options.concurrency ?? 5 });
+      return office.startSenders([{ ...sender, channel }], options);
+    },
+    delivery: (reference: string) => office.delivery(reference, channel),
+    /** Ends the nth attempt, once it was started. */
+    async end(nth: number, error?: MailError) {
+      await mailer.received(nth);
+      if (error) mailer.mails[nth - 1]?.fail(error);
+      else mailer.mails[nth - 1]?.accept();
+    },
+  };
+}
+
+const TEMPORARY = new MailError("temporary", "451");
+const PERMANENT = new MailError("permanent", "550");
+const BLOCKED = new MailError("blocked", "535");
+
+const PLACES = CHANNELS.flatMap((channel) => ["SQLite", "PostgreSQL"].map((database) => ({ channel, database })));
+
+describe.each(PLACES)("a delivery by $channel on $database", ({ channel, database }) => {
+  const open = async () => openWorker(channel, database === "SQLite" ? null : await postgres.createDatabase());
+
+  it("is sent at once after a wake, and found by the poll without one", async () => {
+    const { accept, clock, delivery, end, events, log, mailer, start } = await open();
+    const outbox = start();
     const reference = await accept();
     outbox.wake();
     // The clock stands still: no poll can have come.
-    expect(await log.seen("delivered")).toMatchObject({ reference, attempts: 1 });
-    expect(await message(reference)).toMatchObject({ state: "delivered", attempts: 1, lastError: null });
-    const [mail] = server.mails;
-    expect(mail?.recipients).toEqual(["team@example.test"]);
-    const { id } = await message(reference);
-    expect(parseMail(mail?.raw ?? Buffer.alloc(0)).header("Message-ID")).toBe(`<${reference}.${id}@example.test>`);
-  });
-
-  it("is found by the poll when nobody wakes the outbox", async () => {
-    const { accept, clock, log, ...office } = await openPostOffice();
-    const server = await office.mailServer();
-    office.start(office.smtpMailer(server));
-    await clock.advance(0);
-    const reference = await accept();
+    await end(1);
+    expect(await log.seen("delivered")).toMatchObject({ channel, reference, attempts: 1, level: "info" });
+    expect(await delivery(reference)).toMatchObject({ state: "delivered", attempts: 1, error: null, dueAt: null });
+    expect(await events(reference)).toEqual([`${channel} delivered`]);
+    await accept();
     await clock.advance(30_000);
-    expect(await log.seen("delivered")).toMatchObject({ reference });
+    await mailer.received(2);
   });
 
-  it("is one of at most five on their way at once", async () => {
-    const { accept, log, ...office } = await openPostOffice();
+  it("is one of at most so many at once", async () => {
+    const { accept, end, log, mailer, start } = await open();
     for (let count = 0; count < 12; count += 1) await accept();
-    const mailer = createManualMailer();
-    office.start(mailer);
+    start();
     for (let given = 5; given <= 12; given += 1) {
       await mailer.received(given);
-      expect(mailer.mails.length).toBe(given);
-      mailer.mails[given - 5]?.accept();
+      expect(mailer.mails).toHaveLength(given);
+      await end(given - 4);
       await log.seen("delivered", given - 4);
     }
   });
 
-  it("stays queued when the server answers 451, and is delivered later", async () => {
-    const { accept, message, clock, log, ...office } = await openPostOffice();
-    const server = await office.mailServer();
-    server.behave({ kind: "refuse", at: "recipient", code: 451, times: 1 });
+  it("stays queued after a temporary failure, and is tried again on the schedule", async () => {
+    const { accept, clock, delivery, end, events, log, mailer, start } = await open();
     const reference = await accept();
-    office.start(office.smtpMailer(server));
-    const { dueAt } = await log.seen("deferred");
-    const deferred = await message(reference);
-    expect(deferred).toMatchObject({ state: "queued", attempts: 1, dueAt });
-    expect(deferred.lastError).toBe("451 deferred by the mail server (RCPT TO)");
-    const delayMs = (dueAt?.getTime() ?? 0) - clock.now().getTime();
-    expect(delayMs).toBeGreaterThanOrEqual(54_000);
-    expect(delayMs).toBeLessThanOrEqual(66_000);
+    start();
+    await end(1, TEMPORARY);
+    const { dueAt = clock.now() } = await log.seen("deferred");
+    expect(await delivery(reference)).toMatchObject({ state: "queued", attempts: 1, error: "451", dueAt });
+    const delayMs = dueAt.getTime() - clock.now().getTime();
+    expect([delayMs >= 54_000, delayMs <= 66_000]).toEqual([true, true]);
     await clock.advance(delayMs - 1);
-    expect(server.mails).toHaveLength(0);
+    expect(mailer.mails).toHaveLength(1);
     await clock.advance(1);
+    await end(2);
     expect(await log.seen("delivered")).toMatchObject({ reference, attempts: 2 });
-    expect(server.mails).toHaveLength(1);
+    expect(await events(reference)).toEqual([`${channel} deferred`, `${channel} delivered`]);
   });
 
-  it.each(["sender", "recipient", "data"] as const)(
-    "fails at once when the %s is refused, unlike others",
-    async (at) => {
-      const { accept, message, log, ...office } = await openPostOffice();
-      const server = await office.mailServer();
-      server.behave({ kind: "refuse", at, code: 550, times: 1 });
-      const reference = await accept();
+  it("fails at once when it is refused, unlike others, and starts over when an operator retries it", async () => {
+    const { accept, clock, delivery, end, events, log, mailer, start, store } = await open();
+    const reference = await accept();
+    await accept();
+    const outbox = start({ concurrency: 1 });
+    await end(1, PERMANENT);
+    await end(2);
+    await log.seen("delivered");
+    expect(await log.seen("failed")).toMatchObject({ channel, reference, attempts: 1, level: "error", error: "550" });
+    expect(await delivery(reference)).toMatchObject({ state: "failed", attempts: 1, error: "550", dueAt: null });
+    await clock.advance(10 * MINUTE_MS);
+    expect(mailer.mails).toHaveLength(2);
+    expect(await store.act("retry", { since: new Date(0) }, clock.now())).toEqual([reference]);
+    outbox.wake();
+    await end(3);
+    expect(await log.seen("delivered", 2)).toMatchObject({ reference, attempts: 1 });
+    const kinds = ["failed", "retried", "delivered"];
+    expect(await events(reference)).toEqual(kinds.map((kind) => `${channel} ${kind}`));
+  });
+
+  it("does not count while nothing can be sent: the queue pauses, tries one at a time, and goes on by itself", async () => {
+    const { accept, clock, delivery, end, log, mailer, start } = await open();
+    const references = [await accept(), await accept(), await accept()];
+    let changes = 0;
+    const outbox = start({ onPauseChange: () => (changes += 1) });
+    await mailer.received(3);
+    const since = clock.now();
+    for (const nth of [1, 2, 3]) await end(nth, BLOCKED);
+    expect(await log.seen("queue-paused")).toMatchObject({ channel, level: "error", error: "535" });
+    await log.seen("paused", 3);
+    for (const reference of references) {
+      expect(await delivery(reference)).toMatchObject({ state: "queued", attempts: 0, error: "535" });
+    }
+    await accept();
+    outbox.wake();
+    await clock.advance(MINUTE_MS - 1);
+    expect([outbox.pauses, changes, mailer.mails.length]).toEqual([[{ channel, reason: "535", since }], 1, 3]);
+    await clock.advance(1);
+    await end(4, BLOCKED);
+    expect(await log.seen("queue-paused", 2)).toMatchObject({ level: "warn" });
+    await clock.advance(2 * MINUTE_MS);
+    await mailer.received(5);
+    // Away is not the same as fixed.
+    await end(5, TEMPORARY);
+    await mailer.received(6);
+    expect([outbox.pauses.length, mailer.mails.length]).toEqual([1, 6]);
+    await end(6);
+    await log.seen("queue-resumed");
+    await mailer.received(8);
+    expect([outbox.pauses, changes]).toEqual([[], 2]);
+  });
+
+  it("is taken over after its lease, and from then on a failure of the first worker changes nothing", async () => {
+    const { accept, clock, delivery, end, log, mailer, start } = await open();
+    const reference = await accept();
+    const undone: unknown[] = [];
+    start(
+      { leaseMs: 5 * MINUTE_MS, concurrency: 1 },
+      { ...mailer, undo: async (message) => void undone.push(message) },
+    );
+    await mailer.received(1);
+    await clock.advance(6 * MINUTE_MS);
+    const other = createManualMailer();
+    start({}, other);
+    await other.received(1);
+    other.mails[0]?.accept();
+    await log.seen("delivered");
+    await end(1, TEMPORARY);
+    expect(await log.seen("lease-lost")).toMatchObject({ channel, reference });
+    expect(await delivery(reference)).toMatchObject({ state: "delivered", attempts: 2, error: null });
+    expect(undone).toEqual([]);
+  });
+
+  it("is repeated when the server died before the result was saved, and the history says so", async () => {
+    const { accept, clock, end, events, log, start, store } = await open();
+    const reference = await accept();
+    const saved = Promise.withResolvers<boolean>();
+    const dead = start({ store: withStore(store, { settle: () => saved.promise }) });
+    await end(1);
+    const stopped = dead.stop(1);
+    clock.setTimer(() => {}, HOUR_MS);
+    await clock.advance(6 * MINUTE_MS);
+    await stopped;
+    start();
+    await end(2);
+    expect(await log.seen("delivered")).toMatchObject({ reference, attempts: 2 });
+    expect(await events(reference)).toEqual([`${channel} deferred`, `${channel} delivered`]);
+    expect((await store.history(reference))[0]?.detail).toContain("twice");
+    saved.resolve(false);
+  });
+});
+
+describe.each(CHANNELS)("%s in trouble delays no other channel", (troubled) => {
+  it.each([
+    ["deliveries never end", null],
+    ["nothing can be sent", BLOCKED],
+  ])("when %s", async (_, error) => {
+    const { accept, log, startSenders } = await openPostOffice({ channels: CHANNELS });
+    for (let count = 0; count < 7; count += 1) await accept();
+    const mailers = CHANNELS.map((channel) => ({ channel, ...createManualMailer() }));
+    startSenders(mailers.map((mailer) => ({ ...mailSender({ mailer, identity: IDENTITY }), channel: mailer.channel })));
+    await Promise.all(
+      mailers.map(async ({ channel, mails, received }) => {
+        await received(5);
+        if (channel === troubled && error !== null) for (const mail of mails) mail.fail(error);
+        if (channel === troubled) return;
+        for (let index = 0; index < 7; index += 1) {
+          await received(index + 1);
+          mails[index]?.accept();
+        }
+        await log.seen("delivered", 7, channel);
+      }),
+    );
+    expect(log.count("delivered", troubled)).toBe(0);
+  });
+});
+
+describe("a wake", () => {
+  it.each(["flushBacklog", "claim", "dueInMs", "settle"] as const)(
+    "that comes while the answer of %s is on its way is not lost",
+    async (method) => {
+      const { accept, mailer, start, store } = await openWorker();
       await accept();
-      await accept();
-      office.start(office.smtpMailer(server), { concurrency: 1 });
-      await log.seen("delivered", 2);
-      expect(await log.seen("failed")).toMatchObject({ reference, attempts: 1, level: "error" });
-      const failed = await message(reference);
-      expect(failed).toMatchObject({ state: "failed", attempts: 1, dueAt: null });
-      expect(failed.lastError).toMatch(/^550 \w+ refused by the mail server \((MAIL FROM|RCPT TO|DATA)\)$/);
+      let late = "";
+      const slow = withStore(store, {
+        async [method](...args: never[]) {
+          const answer = await (store[method] as (...args: never[]) => Promise<never>)(...args);
+          if (late === "") {
+            late = await accept();
+            outbox.wake();
+          }
+          return answer;
+        },
+      });
+      const outbox = start({ store: slow });
+      await mailer.received(1);
+      if (method === "settle") mailer.mails[0]?.accept();
+      await mailer.received(2);
+      expect(mailer.mails[1]?.reference).toBe(late);
     },
   );
 
-  it("is delivered when the mail server is back after an hour", async () => {
-    const { accept, clock, log, ...office } = await openPostOffice();
-    const away = await office.mailServer();
-    const mailer = office.smtpMailer(away);
-    await away.close();
+  it("finds what is due though others hold locks on the message and its other deliveries", async () => {
+    const databaseUrl = await postgres.createDatabase();
+    const { accept, mailer, start } = await openWorker("hook", databaseUrl);
+    const outbox = start();
     const reference = await accept();
-    const startMs = clock.now().getTime();
-    office.start(mailer);
-    let failures = 0;
-    for (; clock.now().getTime() - startMs < HOUR_MS; failures += 1) {
-      const { dueAt, error } = await log.seen("deferred", failures + 1);
-      expect(error).toMatch(/ECONNREFUSED/);
-      if ((dueAt?.getTime() ?? 0) - startMs > HOUR_MS) await office.mailServer({ port: away.port });
-      await clock.advanceTo(dueAt ?? new Date(0));
-    }
-    expect(await log.seen("delivered")).toMatchObject({ reference, attempts: failures + 1 });
-    expect(failures).toBe(5);
-  });
-
-  it("is tried for five days, then failed but kept, and gets five new days when retried", async () => {
-    const { accept, message, store, clock, log, ...office } = await openPostOffice();
-    const server = await office.mailServer();
-    server.behave({ kind: "refuse", at: "recipient", code: 450 });
-    const reference = await accept();
-    const outbox = office.start(office.smtpMailer(server), { pollIntervalMs: 24 * HOUR_MS, random: () => 0.5 });
-    const startMs = clock.now().getTime();
-    for (let failures = 1; failures <= 35; failures += 1) {
-      const { dueAt } = await log.seen("deferred", failures);
-      await clock.advanceTo(dueAt ?? new Date(0));
-    }
-    expect(await log.seen("failed")).toMatchObject({ reference, attempts: 36 });
-    expect((clock.now().getTime() - startMs) / HOUR_MS).toBeCloseTo(119.85, 1);
-    expect(await message(reference)).toMatchObject({ state: "failed", message: expect.stringContaining("credits") });
-
-    expect(await store.act("retry", { references: [reference] }, clock.now())).toHaveLength(1);
+    await lockRows(databaseUrl, "SELECT 1 FROM messages FOR NO KEY UPDATE");
+    await lockRows(databaseUrl, "SELECT 1 FROM deliveries WHERE channel = 'mail' FOR UPDATE");
     outbox.wake();
-    expect(await log.seen("deferred", 36)).toMatchObject({ reference, attempts: 1 });
-  });
-});
-
-describe("two outboxes on one store", () => {
-  it("deliver each message once", async () => {
-    const { accept, log, ...office } = await openPostOffice();
-    const server = await office.mailServer();
-    const references: string[] = [];
-    for (let count = 0; count < 60; count += 1) references.push(await accept());
-    office.start(office.smtpMailer(server));
-    office.start(office.smtpMailer(server));
-    await log.seen("delivered", 60);
-    const subjects = server.mails.map((mail) => parseMail(mail.raw).header("Subject").slice(1, 11));
-    expect(subjects.sort()).toEqual(references.sort());
+    await mailer.received(1);
+    expect(mailer.mails[0]?.reference).toBe(reference);
   });
 
-  it("cannot both mark a message: past its lease a worker's result is not stored", async () => {
-    const { accept, message, clock, log, ...office } = await openPostOffice();
-    const reference = await accept();
-    const slow = createManualMailer();
-    office.start(slow, { leaseMs: 5 * MINUTE_MS, concurrency: 1 });
-    await slow.received(1);
-    await clock.advance(6 * MINUTE_MS);
-    const server = await office.mailServer();
-    office.start(office.smtpMailer(server));
-    await log.seen("delivered");
-    slow.mails[0]?.fail(new Error("refused in the end"));
-    expect(await log.seen("lease-lost")).toMatchObject({ reference });
-    expect(await message(reference)).toMatchObject({ state: "delivered", attempts: 2, lastError: null });
+  it("that found a delivery locked is repeated after a second, not at the next poll", async () => {
+    const databaseUrl = await postgres.createDatabase();
+    const { accept, clock, mailer, start } = await openWorker("mail", databaseUrl);
+    await accept();
+    const unlock = await lockRows(databaseUrl, "SELECT 1 FROM deliveries FOR UPDATE");
+    start();
+    await clock.advance(0);
+    await unlock();
+    await clock.advance(1000);
+    await mailer.received(1);
   });
+
+  /** As another transaction does that has not ended yet. */
+  async function lockRows(databaseUrl: string, sql: string): Promise<() => Promise<void>> {
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    onTestFinished(() => client.end());
+    await client.query("BEGIN");
+    await client.query(sql);
+    return async () => void (await client.query("ROLLBACK"));
+  }
 });
 
 describe("stopping", () => {
-  it("waits for the mail that is on its way and marks it", async () => {
-    const { accept, message, log, ...office } = await openPostOffice();
+  it("waits for the delivery that is on its way and saves its result", async () => {
+    const { accept, delivery, end, log, mailer, start } = await openWorker();
     const reference = await accept();
-    const mailer = createManualMailer();
-    const outbox = office.start(mailer);
+    const outbox = start();
     await mailer.received(1);
     let isStopped = false;
-    const stopping = outbox.stop().then(() => {
-      isStopped = true;
-    });
-    await message(reference);
-    expect([outbox.state, isStopped]).toEqual(["stopped", false]);
-    mailer.mails[0]?.accept();
+    const stopping = outbox.stop().then(() => (isStopped = true));
+    expect(await delivery(reference)).toMatchObject({ state: "queued" });
+    expect(isStopped).toBe(false);
+    await end(1);
     await stopping;
     expect(log.count("delivered")).toBe(1);
-    expect(await message(reference)).toMatchObject({ state: "delivered" });
+    expect(await delivery(reference)).toMatchObject({ state: "delivered" });
   });
 
-  it("does not wait longer than its deadline, and leaves the message queued", async () => {
-    const { accept, message, clock, log, ...office } = await openPostOffice();
+  it("does not wait longer than its deadline, leaves the message queued, and closes the senders", async () => {
+    const { accept, clock, delivery, log, mailer, start } = await openWorker();
     const reference = await accept();
-    const mailer = createManualMailer();
-    const outbox = office.start(mailer);
+    const isClosed = Promise.withResolvers<void>();
+    const outbox = start({}, { ...mailer, close: async () => isClosed.resolve() });
     await mailer.received(1);
     const stopping = outbox.stop(5000);
     clock.setTimer(() => {}, HOUR_MS);
     await clock.advance(5000);
     await stopping;
+    await isClosed.promise;
     expect(await log.seen("stopped-early")).toMatchObject({ count: 1 });
-    expect(await message(reference)).toMatchObject({ state: "queued" });
+    expect(await delivery(reference)).toMatchObject({ state: "queued" });
   });
 
-  it("gives back what it had claimed but not started", async () => {
-    const { accept, message, store, ...office } = await openPostOffice();
+  it("gives back what it had claimed but not started, and whoever starts next sends it", async () => {
+    const { accept, delivery, mailer, start, store } = await openWorker();
     const reference = await accept();
     const claimed = Promise.withResolvers<void>();
     const mayGoOn = Promise.withResolvers<void>();
@@ -202,111 +317,244 @@ describe("stopping", () => {
         return claims;
       },
     });
-    const mailer = createManualMailer();
-    const outbox = office.start(mailer, { store: slow });
+    const outbox = start({ store: slow });
     await claimed.promise;
     const stopping = outbox.stop();
+    outbox.wake();
     mayGoOn.resolve();
     await stopping;
     expect(mailer.mails).toHaveLength(0);
-    expect(await message(reference)).toMatchObject({ state: "queued", attempts: 0 });
-    office.start(mailer);
+    expect(await delivery(reference)).toMatchObject({ state: "queued", attempts: 0 });
+    start();
     await mailer.received(1);
   });
 });
 
-describe("a message erased while its mail is written", () => {
-  it("leaves no unfinished file behind when the attempt failed, and other messages keep theirs", async () => {
-    const office = await openPostOffice();
-    const other = await office.accept();
-    const folder = join(office.dataDir, "outbox");
-    const first = office.start(createEmlMailer(office.dataDir));
-    await office.log.seen("delivered");
-    await first.stop();
-    await office.store.rectify("ada@example.org", { email: "other@example.org" }, office.clock.now());
-    await office.accept();
-    const second = office.start({
-      ...createEmlMailer(office.dataDir),
-      async send(mail) {
-        writeFileSync(join(folder, `${mail.reference}.eml.unfinished`), "From: half a ma");
-        await office.store.erase("ada@example.org");
-        throw new MailError("temporary", "ENOSPC");
-      },
+describe("a store that is away", () => {
+  it.each(["claim", "settle"] as const)(
+    "for an hour when it is asked to %s is asked ever more seldom; nothing is sent meanwhile, nor twice",
+    async (method) => {
+      const { accept, clock, end, log, mailer, start, store } = await openWorker();
+      const reference = await accept();
+      const backAtMs = clock.now().getTime() + HOUR_MS;
+      let calls = 0;
+      const flaky = withStore(store, {
+        async [method](...args: never[]) {
+          calls += 1;
+          if (clock.now().getTime() < backAtMs) throw new StoreUnavailable("the disk is gone");
+          return (store[method] as (...args: never[]) => Promise<never>)(...args);
+        },
+      });
+      const outbox = start({ store: flaky });
+      if (method === "settle") await end(1);
+      expect(await log.seen("store-unavailable")).toMatchObject({ channel: "mail", level: "warn" });
+      const other = await accept();
+      outbox.wake();
+      await clock.advance(HOUR_MS - 1);
+      expect([mailer.mails.length, calls < 80]).toEqual([method === "settle" ? 1 : 0, true]);
+      await clock.advance(MINUTE_MS);
+      await mailer.received(2);
+      for (const mail of mailer.mails) mail.accept();
+      await log.seen("delivered", 2);
+      expect(mailer.mails.map((mail) => mail.reference)).toEqual([reference, other]);
+    },
+  );
+
+  it("does not stop the queue for good when a result cannot be saved because of another error", async () => {
+    const { accept, clock, end, log, start, store } = await openWorker();
+    const reference = await accept();
+    const broken = withStore(store, {
+      settle: (claim, ...rest) =>
+        claim.attempts === 1
+          ? Promise.reject(new Error("constraint of ada@example.org"))
+          : store.settle(claim, ...rest),
     });
-    await office.log.seen("lease-lost");
-    await second.stop();
-    expect(readdirSync(folder)).toEqual([`${other}.eml`]);
+    start({ store: broken });
+    await end(1);
+    await log.seen("store-unavailable");
+    await clock.advance(6 * MINUTE_MS);
+    expect(await log.seen("result-lost")).toMatchObject({ level: "error", reference });
+    await end(2);
+    expect(await log.seen("delivered")).toMatchObject({ reference, attempts: 2 });
   });
 });
 
-describe("messages that wait for a later attempt", () => {
-  /** Some that have failed seven times, and wait for four hours. */
-  async function openWaiting(count: number) {
-    const office = await openPostOffice();
-    const { accept, store, clock } = office;
-    for (let index = 0; index < count; index += 1) await accept();
-    for (let attempt = 1; attempt <= 7; attempt += 1) {
-      const dueAt = attempt < 7 ? clock.now() : new Date(clock.now().getTime() + 4 * HOUR_MS);
-      for (const claim of await store.claim(count, MINUTE_MS, clock.now())) {
-        await store.reschedule(claim, dueAt, "451", clock.now());
-      }
-    }
-    return { ...office, waiting: () => store.list({ state: "queued" }) };
-  }
-
-  it("are due after a start, spread over a minute, and the attempt does not count", async () => {
-    const { clock, waiting, ...office } = await openWaiting(20);
-    expect((await waiting()).map(({ attempts }) => attempts)).toEqual(Array.from({ length: 20 }, () => 7));
-    office.start(createManualMailer());
-    await clock.advance(0);
-    const messages = await waiting();
-    const dueInMs = messages.map(({ dueAt }) => (dueAt?.getTime() ?? 0) - clock.now().getTime());
-    expect([Math.min(...dueInMs) >= 0, Math.max(...dueInMs) < MINUTE_MS]).toEqual([true, true]);
-    for (const third of [0, 1, 2]) {
-      const inThird = dueInMs.filter((ms) => Math.floor((3 * ms) / MINUTE_MS) === third);
-      expect(inThird.length).toBeGreaterThan(3);
-    }
-    expect(messages.map(({ attempts }) => attempts)).toEqual(Array.from({ length: 20 }, () => 6));
-  });
-
-  it("are due once the mail server takes one after a time of failures", async () => {
-    const { accept, clock, log, message, ...office } = await openPostOffice();
-    const mailer = createManualMailer();
-    const outbox = office.start(mailer);
+describe("deliveries that wait for a later attempt", () => {
+  it("are due once the receiver takes one after a time of failures", async () => {
+    const { accept, clock, delivery, end, log, mailer, start } = await openWorker();
+    const outbox = start();
     const waiting = await accept();
     outbox.wake();
     for (let attempt = 1; attempt <= 4; attempt += 1) {
-      await mailer.received(attempt);
-      mailer.mails[attempt - 1]?.fail(new MailError("temporary", "451"));
+      await end(attempt, TEMPORARY);
       const { dueAt = clock.now() } = await log.seen("deferred", attempt);
       if (attempt < 4) await clock.advanceTo(dueAt);
     }
     await accept();
     outbox.wake();
-    await mailer.received(5);
-    mailer.mails[4]?.accept();
+    await end(5);
     await log.seen("delivered");
     await clock.advance(MINUTE_MS);
     await mailer.received(6);
     expect(mailer.mails[5]?.reference).toBe(waiting);
-    expect(await message(waiting)).toMatchObject({ state: "queued", attempts: 4 });
+    expect(await delivery(waiting)).toMatchObject({ state: "queued", attempts: 4 });
   });
 
-  it("are due once a mail server that could not be reached answers, though nothing is sent meanwhile", async () => {
-    const { clock, log, store, waiting, ...office } = await openWaiting(3);
+  it("are due after a start, and once a mail server answers that could not be reached, though nothing was sent", async () => {
+    const { accept, clock, delivery, log, store, ...office } = await openPostOffice();
+    const reference = await accept();
+    const dueAt = new Date(clock.now().getTime() + 4 * HOUR_MS);
+    const failedForHours = async () => {
+      const [claim] = await store.claim("mail", 1, MINUTE_MS, new Date(clock.now().getTime() + HOUR_MS));
+      expect(claim && (await store.settle(claim, { kind: "deferred", dueAt, error: "451" }, clock.now()))).toBe(true);
+    };
+    await failedForHours();
     const port = await findFreePort();
     office.start(office.smtpMailer({ port }));
     await clock.advance(MINUTE_MS);
-    await log.seen("deferred", 3);
-    expect((await waiting()).map(({ attempts }) => attempts)).toEqual([7, 7, 7]);
+    expect((await log.seen("deferred")).error).toContain("ECONNREFUSED");
+    await failedForHours();
     await office.mailServer({ port });
-    const startMs = clock.now().getTime();
-    const queued = async () => {
+    const state = async () => {
       await clock.advance(5000);
-      return (await waiting()).length;
+      return (await delivery(reference))?.state;
     };
-    await expect.poll(queued, { timeout: 10_000, interval: 10 }).toBe(0);
-    expect(clock.now().getTime() - startMs).toBeLessThan(3 * HOUR_MS);
-    expect((await store.list({})).map(({ attempts }) => attempts)).toEqual([7, 7, 7]);
+    await expect.poll(state, { interval: 10 }).toBe("delivered");
+    expect(clock.now().getTime()).toBeLessThan(dueAt.getTime() - HOUR_MS);
   });
+});
+
+describe("a mail server", () => {
+  const ANY_CERTIFICATE = "?tls.rejectUnauthorized=false";
+
+  it("gets each message once from two outboxes, for the team alone, under the message's own Message-ID", async () => {
+    const { accept, log, store, ...office } = await openPostOffice();
+    const server = await office.mailServer();
+    for (let count = 0; count < 60; count += 1) await accept();
+    for (const mailer of [1, 2].map(() => office.smtpMailer(server))) office.start(mailer);
+    await log.seen("delivered", 60);
+    const ids = (await store.list({})).map(({ reference, id }) => `<${reference}.${id}@example.test>`);
+    expect(idsOf(server.mails).sort()).toEqual(ids.sort());
+    const { sender, recipients } = server.mails[0] ?? {};
+    expect([sender, recipients]).toEqual(["website@example.test", ["team@example.test"]]);
+  });
+
+  it.each(["sender", "recipient", "data"] as const)("that refuses the %s fails a message at once", async (at) => {
+    const { accept, log, ...office } = await openPostOffice();
+    const server = await office.mailServer();
+    server.behave({ kind: "refuse", at, code: 550, times: 1 });
+    await accept();
+    await accept();
+    office.start(office.smtpMailer(server), { concurrency: 1 });
+    await log.seen("delivered");
+    const { error } = await log.seen("failed");
+    expect(error).toMatch(/^550 \w+ refused by the mail server \((MAIL FROM|RCPT TO|DATA)\)$/);
+  });
+
+  it("that defers is tried for five days, then the message fails but is kept; a retry gives it five new days", async () => {
+    const { accept, message, store, clock, log, ...office } = await openPostOffice();
+    const server = await office.mailServer();
+    server.behave({ kind: "refuse", at: "recipient", code: 450 });
+    const reference = await accept();
+    const outbox = office.start(office.smtpMailer(server), { pollIntervalMs: 24 * HOUR_MS, random: () => 0.5 });
+    const startMs = clock.now().getTime();
+    for (let failures = 1; failures <= 35; failures += 1) {
+      const { dueAt = clock.now(), error } = await log.seen("deferred", failures);
+      expect(error).toBe("450 deferred by the mail server (RCPT TO)");
+      await clock.advanceTo(dueAt);
+    }
+    expect(await log.seen("failed")).toMatchObject({ reference, attempts: 36 });
+    expect((clock.now().getTime() - startMs) / HOUR_MS).toBeCloseTo(119.85, 1);
+    expect(await message(reference)).toMatchObject({ state: "failed", message: expect.stringContaining("credits") });
+    await store.act("retry", { references: [reference] }, clock.now());
+    outbox.wake();
+    expect(await log.seen("deferred", 36)).toMatchObject({ reference, attempts: 1 });
+  });
+
+  it("that refuses the password pauses the queue, which goes on once the password is right", async () => {
+    const { accept, clock, log, ...office } = await openPostOffice();
+    const server = await office.mailServer({ hasTls: true });
+    server.expectPassword("the new one");
+    await accept();
+    office.start(office.smtpMailer(server, { user: "website:the%20old%20one", query: ANY_CERTIFICATE }));
+    const { text } = await log.seen("queue-paused");
+    expect(text).toMatch(/535 .* check the user name .* SMTP_URL/);
+    await log.seen("paused");
+    expect(server.passwords).toEqual(["the old one"]);
+    server.expectPassword("the old one");
+    await clock.advance(MINUTE_MS);
+    await log.seen("delivered");
+  });
+
+  it.each([
+    ["whose certificate cannot be trusted", true, "", /^no encrypted connection to the mail server \([A-Z_]*CERT/],
+    ["without encryption", false, "website:secret", /^no encrypted connection/],
+  ])("%s pauses the queue, and gets neither a mail nor the password", async (_, hasTls, user, reason) => {
+    const { accept, log, ...office } = await openPostOffice();
+    const server = await office.mailServer({ hasTls });
+    await accept();
+    const query = hasTls ? "" : "?requireTLS=false&ignoreTLS=true";
+    office.start(office.smtpMailer(server, { user, query }));
+    expect((await log.seen("queue-paused")).error).toMatch(reason);
+    expect([server.passwords, server.mails]).toEqual([[], []]);
+  });
+
+  it.each([
+    ["drop-after-data", 60_000, /ECONN|broke/],
+    ["hang-after-data", 300, /^the mail server took more than 0.3 s for one mail$/],
+    ["hang-before-greeting", 300, /^the mail server took more than 0.3 s for one mail$/],
+  ] as const)("that breaks off or goes silent gets the same Message-ID again: %s", async (kind, attemptMs, reason) => {
+    const { accept, clock, log, ...office } = await openPostOffice();
+    const server = await office.mailServer();
+    server.behave({ kind });
+    await accept();
+    const limits = { ...SMTP_LIMITS, attemptMs };
+    office.start(office.smtpMailer(server, { limits }));
+    const { dueAt = clock.now(), error } = await log.seen("deferred");
+    expect(error).toMatch(reason);
+    // Time enough from now on, even on a busy machine.
+    Object.assign(limits, SMTP_LIMITS);
+    server.behave({ kind: "accept" });
+    await clock.advanceTo(dueAt);
+    await log.seen("delivered");
+    expect(server.mails.length).toBeGreaterThanOrEqual(kind === "drop-after-data" ? 2 : 1);
+    expect(new Set(idsOf(server.mails)).size).toBe(1);
+  });
+
+  const idsOf = (mails: readonly { raw: Buffer }[]) => mails.map(({ raw }) => parseMail(raw).header("Message-ID"));
+});
+
+it("a channel that is switched off leaves no trace", async () => {
+  const { accept, clock, end, events, log, message, start } = await openWorker();
+  const reference = await accept();
+  start();
+  await end(1);
+  await log.seen("delivered");
+  await clock.advance(HOUR_MS);
+  expect(Object.keys((await message(reference)).deliveries)).toEqual(["mail"]);
+  expect(await events(reference)).toEqual(["mail delivered"]);
+  expect(log.lines).toHaveLength(1);
+});
+
+it("a message erased while its mail is written leaves no file, finished or not, and others keep theirs", async () => {
+  const { accept, dataDir, log, start, store } = await openPostOffice();
+  const files = createEmlMailer(dataDir);
+  const folder = join(dataDir, "outbox");
+  const [kept, finished, unfinished] = [
+    await accept(),
+    await accept({ email: "a@example.com" }),
+    await accept({ email: "b@example.com" }),
+  ];
+  const send: typeof files.send = async (mail) => {
+    if (mail.reference !== unfinished) await files.send(mail);
+    if (mail.reference === finished) await store.erase("a@example.com");
+    if (mail.reference !== unfinished) return;
+    writeFileSync(join(folder, `${unfinished}.eml.unfinished`), "From: half a ma");
+    await store.erase("b@example.com");
+    throw new MailError("temporary", "ENOSPC");
+  };
+  const outbox = start({ ...files, send }, { concurrency: 1 });
+  await log.seen("lease-lost", 2);
+  await outbox.stop();
+  expect(readdirSync(folder)).toEqual([`${kept}.eml`]);
 });

@@ -21,16 +21,19 @@ import {
   checkSenderDomain,
   checkSite,
   checkSmtp,
+  judgeSchema,
   judgeSpace,
   runChecks,
 } from "../server/cli/preflight-checks.ts";
 import { parseConfig } from "../server/config.ts";
 import { loadBuild } from "../server/http/build-files.ts";
-import { SCHEMA_VERSION } from "../server/store/migrations.ts";
-import { openStore } from "../server/store/open-store.ts";
+import { MIGRATIONS } from "../server/store/schema.ts";
+import { LOW_DISK_BYTES } from "../server/watch/troubles.ts";
+import { store as send } from "./store-contract/samples.ts";
 import { startAlertReceiver } from "./support/alert-receiver.ts";
 import { openApp } from "./support/app.ts";
 import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
+import { openStoreInProcess } from "./support/in-process-store.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { listen } from "./support/raw-http.ts";
 import { runCli } from "./support/run-cli.ts";
@@ -122,7 +125,7 @@ describe("the disk", () => {
   });
 
   test("is filling up", () => {
-    expect([99, 1023, 1024].map((freeMb) => judgeSpace("data", freeMb).state)).toEqual(["fail", "warn", "ok"]);
+    expect([-1, 0].map((more) => judgeSpace("data", LOW_DISK_BYTES + more).state)).toEqual(["fail", "ok"]);
   });
 });
 
@@ -133,66 +136,69 @@ describe("the database", () => {
   });
   afterAll(() => postgres.stop());
 
-  const setVersion = (dataDir: string, version: number | string) => {
-    const db = new DatabaseSync(join(dataDir, "messages.db"));
-    db.exec(`UPDATE store_meta SET value = '${version}' WHERE name = 'schema_version'`);
-    db.close();
+  const NEWEST = MIGRATIONS.length;
+  /** The first finding, as `state: detail -> remedy`. */
+  const judge = async (config: Parameters<typeof checkDatabase>[0]) => {
+    const [{ state, detail, remedy } = { state: "", detail: "", remedy: "" }] = await checkDatabase(config);
+    return `${state}: ${detail}${remedy && ` -> ${remedy}`}`;
   };
 
-  test("SQLite: none yet, ours, older, newer, damaged", async () => {
+  test("SQLite: none yet, ours, older, newer, with a version that is none, damaged", async () => {
     const dataDir = await makeScratchFolder();
     const config = { dataDir, databaseUrl: null };
-    expect((await checkDatabase(config))[0]).toMatchObject({
-      state: "ok",
-      detail: expect.stringContaining("first start"),
-    });
+    const setVersion = (version: number | string) => {
+      const db = new DatabaseSync(join(dataDir, "messages.db"));
+      db.exec(`UPDATE meta SET value = '${version}' WHERE name = 'schema_version'`);
+      db.close();
+    };
+    expect(await judge(config)).toMatch(/^ok: SQLite, still empty: .+ first start$/);
     expect(readdirSync(dataDir)).toEqual([]);
-    await (await openStore(config)).close();
-    expect((await checkDatabase(config))[0]).toMatchObject({ state: "ok", detail: `SQLite, schema ${SCHEMA_VERSION}` });
-    setVersion(dataDir, SCHEMA_VERSION - 1);
-    expect((await checkDatabase(config))[0]).toMatchObject({
-      state: "warn",
-      detail: `SQLite, schema ${SCHEMA_VERSION - 1}: will be upgraded to ${SCHEMA_VERSION} at the next start`,
-      remedy: "back it up",
-    });
-    setVersion(dataDir, "abc");
-    expect((await checkDatabase(config))[0]).toMatchObject({
-      state: "fail",
-      detail: 'The message database has the schema version "abc", which is none',
-      remedy: "restore a backup",
-    });
-    setVersion(dataDir, 99);
-    expect((await checkDatabase(config))[0]).toMatchObject({ state: "fail", detail: expect.stringContaining("newer") });
+    await (await openStoreInProcess(config)).close();
+    expect(await judge(config)).toBe(`ok: SQLite, schema ${NEWEST}`);
+    const older = { version: NEWEST - 1, losesCommits: false };
+    expect(judgeSchema("SQLite", older)).toMatchObject({ state: "warn", remedy: "back it up" });
+    setVersion("abc");
+    expect(await judge(config)).toBe(
+      'fail: The message database has the schema version "abc", which is none -> restore a backup',
+    );
+    setVersion(99);
+    expect(await judge(config)).toMatch(/^fail: SQLite, schema 99: written by a newer version/);
     await writeFile(join(dataDir, "messages.db"), "x".repeat(5000));
-    expect((await checkDatabase(config))[0]).toMatchObject({
-      state: "fail",
-      detail: expect.stringContaining("cannot be read"),
-    });
+    expect(await judge(config)).toMatch(/^fail: .*cannot be read/);
   });
 
   test("PostgreSQL: empty, ours, unsafe, away; the password is not shown", async () => {
     const dataDir = await makeScratchFolder();
     const databaseUrl = await postgres.createDatabase();
-    const config = { dataDir, databaseUrl };
-    expect((await checkDatabase(config))[0]).toMatchObject({
-      state: "ok",
-      detail: expect.stringContaining("first start"),
-    });
-    await (await openStore(config)).close();
-    expect((await checkDatabase(config))[0]).toMatchObject({
-      state: "ok",
-      detail: `PostgreSQL, schema ${SCHEMA_VERSION}`,
-    });
+    expect(await judge({ dataDir, databaseUrl })).toMatch(/^ok: PostgreSQL, still empty: .+ first start$/);
+    await (await openStoreInProcess({ dataDir, databaseUrl })).close();
+    expect(await judge({ dataDir, databaseUrl })).toBe(`ok: PostgreSQL, schema ${NEWEST}`);
     const unsafe = `${databaseUrl}%20-csynchronous_commit%3Doff`;
-    expect((await checkDatabase({ dataDir, databaseUrl: unsafe }))[0]).toMatchObject({
-      state: "fail",
-      detail: expect.stringContaining("before they are on disk"),
-    });
-    const [wrong] = await checkDatabase({ dataDir, databaseUrl: databaseUrl.replace("test-only", "hunter2") });
-    expect(wrong).toMatchObject({ state: "fail", detail: expect.stringContaining("password authentication failed") });
-    expect(JSON.stringify(wrong)).not.toContain("hunter2");
+    expect(await judge({ dataDir, databaseUrl: unsafe })).toMatch(/^fail: .+before they are on disk/);
+    const wrong = await judge({ dataDir, databaseUrl: databaseUrl.replace("test-only", "hunter2") });
+    expect(wrong).toMatch(/^fail: .*password authentication failed/);
+    expect(wrong).not.toContain("hunter2");
     const away = `postgres://u:hunter2@127.0.0.1:${await findFreePort()}/x`;
     expect(await checkDatabase({ dataDir, databaseUrl: away })).toMatchObject([{ name: "database", state: "fail" }]);
+  });
+
+  test.each(["SQLite", "PostgreSQL"])("%s: names the .eml files of messages that it does not have", async (kind) => {
+    const dataDir = await makeScratchFolder();
+    const databaseUrl = kind === "SQLite" ? null : await postgres.createDatabase();
+    const store = await openStoreInProcess({ dataDir, databaseUrl });
+    const known = await send(store);
+    await store.close();
+    await mkdir(join(dataDir, "outbox"));
+    const unknown = ["BC-2222-22", "BC-3333-33", "BC-4444-44", "BC-5555-55", "BC-6666-66", "BC-7777-77"];
+    for (const name of [known, ...unknown]) await writeFile(join(dataDir, "outbox", `${name}.eml`), "");
+    const finding = {
+      name: "e-mail files",
+      state: "warn",
+      detail: expect.stringMatching(/exist: (BC-\S+ ){5}and 1 more$/),
+    };
+    expect((await checkDatabase({ dataDir, databaseUrl })).at(-1)).toMatchObject(finding);
+    expect(JSON.stringify(await checkDatabase({ dataDir, databaseUrl }))).not.toContain(known);
+    expect(readdirSync(join(dataDir, "outbox"))).toHaveLength(7);
   });
 
   test.each([

@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { findFreePort, startServer } from "../scripts/run-server.ts";
-import { openStore } from "../server/store/open-store.ts";
-import { finish, HOUR_MS, store as send, submissionOf } from "./store-contract/samples.ts";
+import { finish, store as send, submissionOf } from "./store-contract/samples.ts";
+import { openStoreInProcess } from "./support/in-process-store.ts";
 import { openInboxCommand } from "./support/inbox-command.ts";
+import { messageIdsOf } from "./support/invariant.ts";
 import { postMessage } from "./support/load.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { runCli } from "./support/run-cli.ts";
+import { kill } from "./support/scene.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
 async function start(env: Readonly<Record<string, string>> = {}) {
@@ -38,13 +40,11 @@ test("says in one line where it is, where messages go and what is unset; a secon
   expect(line).toContain(`messages go to files in ${join(server.dataDir, "outbox")} - `);
 
   const dataDir = await makeScratchFolder();
-  const store = await openStore({ dataDir, databaseUrl: null });
+  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
   onTestFinished(() => store.close());
-  // Past its retention, on its way, and waiting.
+  // Past its retention, and waiting.
   await send(store, submissionOf(), new Date(0));
   await finish(store, "delivered", new Date(0));
-  await send(store);
-  await store.claim(1, HOUR_MS, new Date());
   await send(store);
   const messages = await store.list({});
   const { port } = new URL(server.url);
@@ -53,14 +53,37 @@ test("says in one line where it is, where messages go and what is unset; a secon
     error: `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm start\n`,
   });
   expect(await store.list({})).toEqual(messages);
-  expect(await store.claim(5, HOUR_MS, new Date())).toHaveLength(1);
-  expect((await store.websiteStatus(new Date())).isRunning).toBe(false);
+  expect((await store.website(new Date())).isRunning).toBe(false);
   expect(await server.stop()).toBe(0);
+});
+
+test("a second one on its data folder ends at once and mails nothing; after a kill the next one starts", async () => {
+  const mailServer = await startMailServer();
+  onTestFinished(() => mailServer.close());
+  mailServer.behave({ kind: "hold-after-data", times: 1 });
+  const env = { DATA_DIR: await makeScratchFolder(), SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` };
+  const first = await start(env);
+  await postMessage(first.url, "on its way");
+  await expect.poll(() => mailServer.mails.length).toBe(1);
+  expect(await failToStart(env)).toEqual({
+    code: 1,
+    error: `Another website uses ${env.DATA_DIR} already; stop it, or set DATA_DIR to another folder (or DATABASE_URL, for several nodes)\n`,
+  });
+  mailServer.release();
+  const waiting = async () => (await runCli(env, "list", "--state", "queued")).out;
+  await expect.poll(waiting).toBe("No messages.\n");
+  await kill(first);
+
+  const next = await start(env);
+  await postMessage(next.url, "after the kill");
+  await expect.poll(waiting).toBe("No messages.\n");
+  const ids = messageIdsOf(mailServer.mails);
+  expect([ids.length, new Set(ids).size]).toEqual([2, 2]);
 });
 
 test("says so when its port is taken by an inbox", async () => {
   const dataDir = await makeScratchFolder();
-  await (await openStore({ dataDir, databaseUrl: null })).close();
+  await (await openStoreInProcess({ dataDir, databaseUrl: null })).close();
   const inbox = await openInboxCommand({ DATA_DIR: dataDir }, "--port", String(await findFreePort()));
   onTestFinished(async () => void (await inbox.stop()));
   expect(await failToStart({ PORT: String(inbox.port), DATA_DIR: dataDir })).toEqual({

@@ -1,48 +1,23 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
-import { createStore, openStore } from "../server/store/open-store.ts";
-import { openPostgres } from "../server/store/postgres.ts";
-import type { Store } from "../server/store/store.ts";
+import type { StoreOptions } from "../server/store/open-store.ts";
+import { sqliteFile } from "../server/store/sqlite.ts";
 import { acceptingSuite } from "./store-contract/accepting.ts";
-import { acknowledgingSuite } from "./store-contract/acknowledging.ts";
-import { keepingSuite } from "./store-contract/keeping.ts";
-import { operatorSuite } from "./store-contract/operator.ts";
-import { queueSuite } from "./store-contract/queue.ts";
-import type { NewPlace } from "./store-contract/samples.ts";
+import { changesSuite } from "./store-contract/changes.ts";
+import { deliveriesSuite } from "./store-contract/deliveries.ts";
+import { listingSuite } from "./store-contract/listing.ts";
+import { openingSuite } from "./store-contract/opening.ts";
+import { type Place, testOn } from "./store-contract/place.ts";
+import { retentionSuite } from "./store-contract/retention.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
+import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
-describe("SQLite", () => {
-  runSuites(async () => {
-    const folder = await mkdtemp(join(tmpdir(), "store-contract-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const settings = { dataDir: folder, databaseUrl: null };
-    let nodes = 0;
-    return {
-      isShared: false,
-      async open(options) {
-        nodes += 1;
-        return closedAfterTest(await (nodes === 1 ? openStoreInProcess(settings, options) : openStore(settings)));
-      },
-      async sql(statement) {
-        const db = new DatabaseSync(join(folder, "messages.db"));
-        const rows = db.prepare(statement).all();
-        db.close();
-        return rows;
-      },
-      async loadSchema(version) {
-        const db = new DatabaseSync(join(folder, "messages.db"));
-        db.exec(await readFile(`tests/fixtures/schema-${version}.sqlite.sql`, "utf8"));
-        db.close();
-      },
-    };
-  });
-});
+describe("SQLite in the process", () => runSuites(() => newSqlitePlace(false)));
+
+describe("SQLite behind the proxy", () => runSuites(() => newSqlitePlace(true)));
 
 describe("PostgreSQL", () => {
   let server: PostgresConnection;
@@ -52,36 +27,54 @@ describe("PostgreSQL", () => {
   afterAll(() => server?.stop(), 120_000);
 
   runSuites(async () => {
-    const url = await server.createDatabase();
+    const databaseUrl = await server.createDatabase();
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    onTestFinished(() => client.end());
+    const settings = { dataDir: "", databaseUrl };
     return {
       isShared: true,
-      open: async (options) => closedAfterTest(createStore(await openPostgres(url, options))),
-      async sql(statement) {
-        const client = new pg.Client(url);
-        await client.connect();
-        const { rows } = await client.query(statement);
-        await client.end();
-        return rows;
-      },
-      async loadSchema(version) {
-        const client = new pg.Client(url);
-        await client.connect();
-        await client.query(await readFile(`tests/fixtures/schema-${version}.postgres.sql`, "utf8"));
-        await client.end();
-      },
+      open: ({ retention, migrations } = {}) =>
+        openUntilTheEnd({ ...settings, retention }, { isServer: true, migrations }),
+      sql: async (statement) => (await client.query(statement)).rows,
     };
   });
 });
 
-function runSuites(newPlace: NewPlace): void {
-  describe("accepting", () => acceptingSuite(newPlace));
-  describe("the queue", () => queueSuite(newPlace));
-  describe("acknowledging", () => acknowledgingSuite(newPlace));
-  describe("keeping", () => keepingSuite(newPlace));
-  describe("the operator", () => operatorSuite(newPlace));
+/** One of the first two nodes is the website, the others are commands beside it. */
+async function newSqlitePlace(isFirstServer: boolean): Promise<Place> {
+  const dataDir = await makeScratchFolder();
+  let nodes = 0;
+  return {
+    isShared: false,
+    open({ retention, migrations } = {}) {
+      nodes += 1;
+      // Two in one thread would block each other. A migration is a function, which no thread can be sent.
+      const isInThread = !migrations && nodes === (isFirstServer ? 1 : 2);
+      const options = { isServer: isInThread, migrations };
+      return openUntilTheEnd({ dataDir, databaseUrl: null, retention }, options);
+    },
+    async sql<Row>(statement: string) {
+      const db = new DatabaseSync(sqliteFile(dataDir), { timeout: 5000 });
+      const rows = db.prepare(statement).all();
+      db.close();
+      return rows as Row[];
+    },
+  };
 }
 
-function closedAfterTest(store: Store): Store {
+async function openUntilTheEnd(settings: Parameters<typeof openStoreInProcess>[0], options: StoreOptions) {
+  const store = await openStoreInProcess(settings, options);
   onTestFinished(() => store.close());
   return store;
+}
+
+function runSuites(newPlace: () => Promise<Place>): void {
+  const test = testOn(newPlace);
+  describe("accepting", () => acceptingSuite(test));
+  describe("deliveries", () => deliveriesSuite(test));
+  describe("listing", () => listingSuite(test));
+  describe("changes", () => changesSuite(test));
+  describe("retention", () => retentionSuite(test));
+  describe("opening", () => openingSuite(test));
 }

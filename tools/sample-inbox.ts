@@ -7,7 +7,7 @@ import { estimateFootprint, type FootprintEstimate, parseFootprint } from "../co
 import { electricityTable } from "../prerender/electricity.ts";
 import { findFreePort, startProgram } from "../scripts/run-server.ts";
 import { openStore } from "../server/store/open-store.ts";
-import type { Store } from "../server/store/store.ts";
+import type { Outcome, Store } from "../server/store/store.ts";
 
 interface RunningInbox {
   /** Without a slash at its end. */
@@ -54,10 +54,10 @@ const FOOTPRINTS = [
 /** The inbox with messages in every state, on a database of its own: the site's server would deliver them. */
 export async function startSampleInbox(): Promise<RunningInbox> {
   const dataDir = await mkdtemp(join(tmpdir(), "screenshots-"));
-  const store = await openStore({ dataDir, databaseUrl: null });
+  const store = await openSampleStore(dataDir);
   await fillStore(store);
   // As a running server does.
-  const showRunning = () => store.markRunning(new Date());
+  const showRunning = () => store.reportNode([], new Date());
   await showRunning();
   const timer = setInterval(showRunning, 60_000);
   const inbox = await startInbox({ DATA_DIR: dataDir });
@@ -71,6 +71,11 @@ export async function startSampleInbox(): Promise<RunningInbox> {
   return { ...inbox, stop };
 }
 
+/** A store in which nothing expires. */
+export function openSampleStore(dataDir: string, databaseUrl: string | null = null): Promise<Store> {
+  return openStore({ dataDir, databaseUrl, retention: { deliveredMs: null, failedMs: null, quarantinedMs: null } });
+}
+
 interface Arrival {
   footprint?: FootprintEstimate | null;
   isTrapped?: boolean;
@@ -80,7 +85,7 @@ interface Arrival {
 /** Stores a message as the server stores a visitor's, without limits. */
 export function acceptMessage(store: Store, message: ContactMessage, arrival: Arrival = {}) {
   const { footprint = null, isTrapped = false, acceptedAt = new Date() } = arrival;
-  const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
+  const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null, channels: ["mail"] as const };
   return store.accept({ message, footprint, idempotencyKey: null, networks: [], isTrapped }, rules, acceptedAt);
 }
 
@@ -97,13 +102,19 @@ async function fillStore(store: Store): Promise<void> {
     const parsed = parseFootprint({ footprint: FOOTPRINTS[index % QUESTIONS.length] });
     const footprint = parsed.ok && parsed.inputs ? estimateFootprint(parsed.inputs, country, electricity) : null;
     const accepted = await acceptMessage(store, message, { footprint, isTrapped, acceptedAt });
-    const [claim] = await store.claim(1, 60_000, acceptedAt);
+    const [claim] = await store.claim("mail", 1, 60_000, acceptedAt);
     if (!claim || !("reference" in accepted)) continue;
-    if (index === 1)
-      await store.reschedule(claim, soon, "no connection to the mail server, or it broke (ECONNREFUSED)", acceptedAt);
-    else if (index % 17 === 3)
-      await store.markFailed(claim, "550 mailbox refused by the mail server (RCPT TO)", deliveredAt);
-    else await store.markDelivered(claim, deliveredAt);
+    let outcome: Outcome = { kind: "delivered" };
+    if (index === 1) {
+      outcome = {
+        kind: "deferred",
+        dueAt: soon,
+        error: "no connection to the mail server, or it broke (ECONNREFUSED)",
+      };
+    } else if (index % 17 === 3) {
+      outcome = { kind: "failed", error: "550 mailbox refused by the mail server (RCPT TO)" };
+    }
+    await store.settle(claim, outcome, deliveredAt);
     // The oldest ones too, or the list would warn of their end.
     if (index > 40 || (index > 8 && index % 4 > 0))
       await store.act("answer", { references: [accepted.reference] }, deliveredAt);

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { sitePortsOf } from "../config.ts";
+import { channelsOf, sitePortsOf } from "../config.ts";
 import { DEFAULT_PORT, startInbox } from "../inbox/serve.ts";
 import { type Command, defineCommand, flag, text, wholeNumber } from "./command.ts";
 
@@ -21,7 +21,7 @@ export const inbox: Command = defineCommand({
   end it; it ends by itself when nobody has used it for eight hours. On another machine, reach it through ssh:
   see docs/operations.md.`,
   async run({ options: { port, open, name } }, context) {
-    const { readConfig, openStore, readElectricity, out, untilStopped, reportDefect, account } = context;
+    const { program, readConfig, openStore, readElectricity, out, untilStopped, reportDefect, account } = context;
     // Before the address is printed: whoever sees it may press Ctrl-C at once.
     const stopped = untilStopped().then(() => "stopped");
     const config = readConfig();
@@ -29,7 +29,8 @@ export const inbox: Command = defineCommand({
       store: await openStore(),
       readElectricity,
       dataDir: config.dataDir,
-      retention: config.retention,
+      program,
+      channels: channelsOf(config),
       databaseKind: config.databaseUrl === null ? "SQLite" : "PostgreSQL",
       account: name ?? account,
       filesDir: FILES_DIR,

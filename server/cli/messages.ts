@@ -2,15 +2,16 @@ import { resolve } from "node:path";
 import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
 import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
 import { type Action, MAX_NOTE_LENGTH } from "../../contract/inbox.ts";
-import { EVENT_NAME, eventDetail } from "../../contract/message-history.ts";
+import { CHANNEL_NAME, eventDetail, eventName } from "../../contract/message-history.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
+import { channelsOf } from "../config.ts";
 import { OperatorError } from "../log.ts";
-import { actOn, actOnAll, isBarredByRestriction, refusalOf, retryQueued, stateOf } from "../operator/actions.ts";
+import { actOn, actOnAll, retryQueued, stateOf } from "../operator/actions.ts";
 import { cellText, exportMessages, type Fact, messageJson, messagesJson, visibleJson } from "../operator/export.ts";
 import { readHistory } from "../operator/messages.ts";
-import { countDeliveries, countPeriod } from "../operator/statistics.ts";
-import { keptUntil } from "../store/retention.ts";
+import { countPeriod, readStatus } from "../operator/statistics.ts";
+import { refusalOf } from "../store/rules.ts";
 import {
   type MessageState,
   type Store,
@@ -64,18 +65,17 @@ const list = defineCommand({
 
 /** Attempts and errors are shown only where there are errors, the hook only where it is used. */
 function messageTable(messages: readonly StoredMessage[], now: Date): string {
-  const hasErrors = messages.some(({ lastError }) => lastError !== null);
-  const hasHook = messages.some(({ hook }) => hook !== null);
+  const hasErrors = messages.some(({ deliveries }) => deliveries.mail.error !== null);
+  const hasHook = messages.some(({ deliveries }) => deliveries.hook !== undefined);
   const fromWidth = hasErrors ? 30 : 40;
   const heading = ["STATE", ...(hasHook ? ["HOOK"] : []), "AGE", "REFERENCE", "FROM", "MESSAGE"];
   const rows = messages.map((message) => {
-    const hook = hasHook ? [message.hook?.state ?? ""] : [];
+    const { mail, hook: post } = message.deliveries;
+    const hook = hasHook ? [post?.state ?? ""] : [];
     const age = ageOf(message.acceptedAt, now);
     const row = [stateOf(message), ...hook, age, message.reference, sender(message, fromWidth)];
     const text = excerpt(message.message);
-    return hasErrors
-      ? [...row, cut(text, 18), String(message.attempts), excerpt(message.lastError ?? "")]
-      : [...row, text];
+    return hasErrors ? [...row, cut(text, 18), String(mail.attempts), excerpt(mail.error ?? "")] : [...row, text];
   });
   // An error is never cut: its end is often what says why.
   return hasErrors ? table([[...heading, "TRIES", "LAST ERROR"], ...rows]) : table([heading, ...rows], LIST_WIDTH);
@@ -98,12 +98,11 @@ const show = defineCommand({
   summary: "show one message in full",
   argument: "REFERENCE",
   options: { json: flag("print it as JSON") },
-  async run({ argument: reference, options }, { openStore, readConfig, out }) {
+  async run({ argument: reference, options }, { openStore, out }) {
     const store = await openStore();
     const message = await requireMessage(store, reference);
     if (options.json) return out(visibleJson((await messagesJson([message], store))[0]));
-    const { message: text, footprint, notes: _, ...stored } = messageJson(message);
-    const facts = { ...stored, keptUntil: keptUntil(message, readConfig().retention) };
+    const { message: text, footprint, notes: _, ...facts } = messageJson(message);
     const lines = Object.entries(facts).map(([name, value]) => `${`${labelOf(name)}:`.padEnd(18)} ${shown(value)}`);
     const estimate = footprint ? `${estimateText(footprint)}\n` : "";
     const history = (await readHistory(message, store)).map(historyLine);
@@ -111,10 +110,10 @@ const show = defineCommand({
   },
 });
 
-function historyLine({ at, kind, detail, author }: StoredEvent): string {
+function historyLine({ at, kind, channel, detail, author }: StoredEvent): string {
   const reason = detail === null ? "" : `: ${visible(eventDetail(kind, detail))}`;
-  const name = author === null ? EVENT_NAME[kind] : `${EVENT_NAME[kind]} by ${visible(author)}`;
-  return `  ${at.toISOString()}  ${name}${reason}`;
+  const name = eventName(kind, channel);
+  return `  ${at.toISOString()}  ${author === null ? name : `${name} by ${visible(author)}`}${reason}`;
 }
 
 function estimateText(footprint: FootprintEstimate): string {
@@ -141,8 +140,8 @@ const retry = defineCommand({
   check: onlyOne("Give one REFERENCE, or --failed for all failed messages, or --queued for all that wait"),
   async run(input, context) {
     if (!input.options.queued) return act("retry", "queued again", input, context);
-    const { openStore, now, out } = context;
-    out(`${plural(await retryQueued({ store: await openStore(), now }), "message")} due within a minute.\n`);
+    const { openStore, out } = context;
+    out(`${plural(await retryQueued({ store: await openStore() }), "message")} due within a minute.\n`);
   },
 });
 
@@ -174,13 +173,13 @@ const deleteMessage = defineCommand({
   summary: "delete one message, e.g. spam",
   argument: "REFERENCE",
   options: { yes: flag("do not ask for confirmation") },
-  notes: `  Also removes its .eml file in DATA_DIR/outbox; other servers remove theirs within an hour. When a person asks for
-  erasure, use "privacy erase": it removes all messages from an address, and every trace of them in the database's files.`,
+  notes: `  Also removes its .eml file in DATA_DIR/outbox. When a person asks for erasure, use "privacy erase": it removes all
+  messages from an address, and every trace of them in the database's files.`,
   async run({ argument: reference, options }, context) {
     const { openStore, out } = context;
     const message = await requireMessage(await openStore(), reference);
-    const refusal = refusalOf("delete", message);
-    if (refusal !== null) throw refused("delete", refusal, message, context);
+    const refusal = refusalOf("delete", message, context.now);
+    if (refusal !== null) throw refused(refusal, message, context);
     const question = `Permanently delete ${message.reference} (${message.state}) from ${sender(message, LIST_WIDTH)}?`;
     if (!(await isConfirmed(question, options.yes, context))) return out("Nothing was deleted.\n");
     const files = await actOnOne("delete", reference, context);
@@ -211,8 +210,9 @@ const note = defineCommand({
       throw new UsageError('Give the text of the note in quotes; e.g. "Called back, wants an offer"');
     if (content.length > MAX_NOTE_LENGTH) throw new UsageError(`A note has at most ${MAX_NOTE_LENGTH} characters`);
   },
-  async run({ argument: reference, more: [content = ""], options: { name } }, { openStore, out, now, account }) {
-    const isAdded = await (await openStore()).addNote(reference, content.trim(), name ?? account, now);
+  async run({ argument: reference, more: [content = ""], options: { name } }, { openStore, out, account }) {
+    const store = await openStore();
+    const isAdded = await store.addNote(reference, content.trim(), name ?? account, await store.time());
     if (!isAdded) throw noMessage(reference);
     out("1 note added.\n");
   },
@@ -242,26 +242,26 @@ const stats = defineCommand({
     days: wholeNumber("count the messages of the last N days (default 30)", 3660),
     json: flag("print the counts per day and country, as JSON"),
   },
-  async run({ options: { days = 30, json } }, { openStore, now, out, program }) {
+  async run({ options: { days = 30, json } }, { openStore, readConfig, out, program }) {
     const store = await openStore();
-    const { counts, total, perDay, perCountry } = await countPeriod(days, now, store);
+    const { counts, total, perDay, perCountry } = await countPeriod(days, await store.time(), store);
     if (json) return out(visibleJson(counts));
-    out(`${websiteLine(await store.websiteStatus(now), now)}\n`);
-    const { queued, oldestQueuedAt, failed, quarantined, newlyQuarantined } = await store.queueDepth();
-    const oldest = oldestQueuedAt ? ` (oldest: ${ageOf(oldestQueuedAt, now)})` : "";
-    out(`Waiting to be delivered: ${queued}${oldest}. Failed: ${failed}.\n`);
-    const hint = ` (${newlyQuarantined} not yet reported in an alert). To list them, run: ${program} list --state quarantined`;
-    out(`In quarantine: ${quarantined}${quarantined > 0 ? hint : "."}\n`);
-    const told = await countDeliveries("acknowledgement", store);
-    if (told) {
-      out(
-        `Acknowledgements: ${told.sent} sent, ${told.skipped} skipped, ${told.failed} failed, ${told.waiting} waiting.\n`,
-      );
+    const config = readConfig();
+    const status = await readStatus({ store, dataDir: config.dataDir, program, channels: channelsOf(config) });
+    const { now, website, waiting, failed, quarantined, lastBackupAt, troubles } = status;
+    const oldest = waiting.oldestAt ? ` (oldest: ${ageOf(waiting.oldestAt, now)})` : "";
+    const unseen = quarantined.unseen > 0 ? ` (${quarantined.unseen} not opened yet)` : "";
+    out(`${websiteLine(website, now)}\n`);
+    out(`Waiting to be delivered: ${waiting.count}${oldest}. Failed: ${failed.count}.\n`);
+    out(`In quarantine: ${quarantined.count}${unseen}.\n`);
+    for (const channel of ["acknowledgement", "hook"] as const) {
+      const { delivered, skipped, failed, queued } = await store.countChannel(channel);
+      if (delivered + skipped + failed + queued === 0) continue;
+      out(`${CHANNEL_NAME[channel]}: ${delivered} sent, ${queued} waiting, ${failed} failed, ${skipped} skipped.\n`);
     }
-    const hook = await countDeliveries("hook", store);
-    if (hook) out(`Web hook: ${hook.sent} posted, ${hook.failed} failed, ${hook.waiting} waiting.\n`);
-    const lastBackupAt = await store.lastBackupAt();
     if (lastBackupAt) out(`Last backup: ${lastBackupAt.toISOString()} (${ageOf(lastBackupAt, now)} ago).\n`);
+    out(troubles.length === 0 ? "Nothing is wrong.\n" : "\nNeeds somebody:\n");
+    for (const { what, remedy } of troubles) out(`- ${visible(`${what}. ${remedy}`)}.\n`);
     out("\n");
     if (total === 0) return out(`No messages in the last ${plural(days, "day")}.\n`);
     out(`Messages per day (UTC), ${total} in total\n${bars(perDay.map(({ day, count }) => [day, count]))}\n`);
@@ -271,7 +271,7 @@ const stats = defineCommand({
 });
 
 /** The site's server leaves a sign of life in the database once a minute. */
-function websiteLine({ isRunning, lastSeenAt }: Awaited<ReturnType<Store["websiteStatus"]>>, now: Date): string {
+function websiteLine({ isRunning, lastSeenAt }: Awaited<ReturnType<Store["website"]>>, now: Date): string {
   if (isRunning) return "Website: running.";
   return lastSeenAt === null
     ? "Website: not running."
@@ -285,9 +285,9 @@ const backup = defineCommand({
   notes: `  FILE must not exist yet. It becomes a SQLite database, also when the messages are in PostgreSQL. To look into it
   or to restore it, name it messages.db and set DATA_DIR to its folder, without DATABASE_URL. It contains personal
   data: protect it as you protect the database itself.`,
-  async run({ argument: file }, { openStore, now, out }) {
+  async run({ argument: file }, { openStore, out }) {
     const store = await openStore();
-    await store.backup(resolve(file), now).catch((error: unknown) => {
+    await store.backup(resolve(file), await store.time()).catch((error: unknown) => {
       if (error instanceof StoreUnavailable || !(error instanceof Error)) throw error;
       const exists = "code" in error && error.code === "EEXIST";
       const reason = exists ? "already exists; choose another name" : `cannot be written: ${error.message}`;
@@ -329,28 +329,28 @@ async function act(
   { argument: reference, options }: { argument: string; options: { since?: Date; [other: string]: unknown } },
   context: CommandContext,
 ): Promise<void> {
-  const { openStore, now, out } = context;
+  const { openStore, out } = context;
   if (reference !== "") await actOnOne(action, reference, context);
   const since = options.since ?? new Date(0);
-  const count = reference === "" ? await actOnAll(action, since, { store: await openStore(), now }) : 1;
+  const count = reference === "" ? await actOnAll(action, since, { store: await openStore() }) : 1;
   out(`${plural(count, "message")} ${done}.\n`);
 }
 
 /** Does it to one message, or fails with the reason why that is not possible. Returns how many files went with it. */
 async function actOnOne(action: Action, reference: string, context: CommandContext): Promise<number> {
-  const { openStore, readConfig, now } = context;
-  const store = await openStore();
-  const { results, files } = await actOn(action, [{ reference }], { store, dataDir: readConfig().dataDir, now });
+  const { openStore, readConfig } = context;
+  const desk = { store: await openStore(), dataDir: readConfig().dataDir };
+  const { results, files } = await actOn(action, [{ reference }], desk);
   const [result] = results;
   if (result?.outcome === "gone") throw noMessage(reference);
-  if (result?.outcome === "refused") throw refused(action, result.reason, result.message, context);
+  if (result?.outcome === "refused") throw refused(result.reason, result.message, context);
   return files;
 }
 
-function refused(action: Action, reason: string, message: StoredMessage, { program }: CommandContext): OperatorError {
+function refused(reason: string, { isRestricted }: StoredMessage, { program }: CommandContext): OperatorError {
   // EMAIL, not the address itself: a command that is copied into a shell must not contain what a visitor wrote.
   const hint = `; to end that: ${program} privacy restrict EMAIL --lift`;
-  return new OperatorError(reason + (isBarredByRestriction(action, message) ? hint : ""));
+  return new OperatorError(reason + (isRestricted ? hint : ""));
 }
 
 /** `acceptedAt` as `Accepted at`. */

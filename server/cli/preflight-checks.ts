@@ -9,16 +9,16 @@ import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from ".
 import { plural } from "../../contract/plural.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { type Build, loadBuild } from "../http/build-files.ts";
+import { listEmls } from "../mail/eml.ts";
 import { MailError } from "../mail/mailer.ts";
 import { type SmtpLimits, tryToSignIn } from "../mail/smtp.ts";
 import { BuildMissing } from "../manifest.ts";
 import { failureOf, postEvent } from "../outbox/hook.ts";
-import type { SchemaState } from "../store/migrations.ts";
-import { SCHEMA_VERSION } from "../store/migrations.ts";
-import { readSchema } from "../store/open-store.ts";
+import { type DatabaseState, inspectDatabase } from "../store/open-store.ts";
+import { MIGRATIONS } from "../store/schema.ts";
 import { StoreRefused, StoreUnavailable } from "../store/store.ts";
 import { postAlert } from "../watch/alerts.ts";
-import { CLOCK_TOLERANCE_MS, describeMachineClock } from "../watch/clock.ts";
+import { CLOCK_REMEDY, describeClock, LOW_DISK_BYTES } from "../watch/troubles.ts";
 
 /** The result of one check. `fail`: do not launch like this. `warn`: it works, but somebody should know. */
 export interface Finding {
@@ -168,15 +168,17 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
     return fail("disk", `${dataDir} cannot be written (${codeOf(error) ?? "unknown reason"})`, remedy);
   }
   const { bavail, bsize } = await statfs(folder);
-  return judgeSpace(dataDir, (bavail * bsize) / 2 ** 20);
+  return judgeSpace(dataDir, bavail * bsize);
 }
 
-export function judgeSpace(dataDir: string, freeMb: number): Finding {
-  const detail = `${Math.floor(freeMb)} MB free in ${dataDir}`;
-  if (freeMb < 100) return fail("disk", detail, "free some space: without it no message can be stored");
-  if (freeMb < 1024) return warn("disk", detail, "free some space soon");
-  return ok("disk", detail);
+export function judgeSpace(dataDir: string, freeBytes: number): Finding {
+  const detail = `${Math.floor(freeBytes / 2 ** 20)} MB free in ${dataDir}`;
+  if (freeBytes >= LOW_DISK_BYTES) return ok("disk", detail);
+  return fail("disk", detail, "free some space: when the disk is full, no message can be stored");
 }
+
+/** Of the messages that a finding names. */
+const MAX_NAMED = 5;
 
 /** The server creates its folder when it starts; a check does not, since it may run as another user. */
 function nearestFolder(folder: string): string {
@@ -195,14 +197,15 @@ async function writeAndRemove(file: string): Promise<void> {
 }
 
 /**
- * Whether the messages' database answers, and has the schema of this version; and whether this machine's clock is that of a
- * database which servers share. Changes nothing in it.
+ * Whether the messages' database answers, and has the schema of this version; whether this machine's clock is that of a
+ * database which servers share; and whether every .eml file belongs to a message. Changes nothing.
  */
 export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding[]> {
   try {
-    const state = await readSchema(config);
-    if (config.databaseUrl === null) return [judgeSchema("SQLite", state)];
-    return [judgeSchema("PostgreSQL", state), judgeClock(state.clockAheadMs)];
+    const { unknownReferences, ...state } = await inspectDatabase(config, await listEmls(config.dataDir));
+    const files = judgeFiles(unknownReferences);
+    if (config.databaseUrl === null) return [judgeSchema("SQLite", state), ...files];
+    return [judgeSchema("PostgreSQL", state), judgeClock(state.clockAheadMs), ...files];
   } catch (error) {
     if (error instanceof StoreRefused) return [failOf("database", error.message)];
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -211,22 +214,32 @@ export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUr
   }
 }
 
-function judgeSchema(kind: string, { version, losesCommits }: SchemaState): Finding {
+export function judgeSchema(
+  kind: string,
+  { version, losesCommits }: Pick<DatabaseState, "version" | "losesCommits">,
+): Finding {
   if (losesCommits) {
     const remedy = "set synchronous_commit to on, or to remote_apply with a standby";
     return fail("database", `${kind} confirms messages before they are on disk (synchronous_commit=off)`, remedy);
   }
   if (version === null) return ok("database", `${kind}, still empty: its tables are created at the first start`);
-  const found = `${kind}, schema ${version}`;
-  if (version === SCHEMA_VERSION) return ok("database", found);
-  return version < SCHEMA_VERSION
-    ? warn("database", `${found}: will be upgraded to ${SCHEMA_VERSION} at the next start`, "back it up")
+  const [found, newest] = [`${kind}, schema ${version}`, MIGRATIONS.length];
+  if (version === newest) return ok("database", found);
+  return version < newest
+    ? warn("database", `${found}: will be upgraded to ${newest} at the next start`, "back it up")
     : fail("database", `${found}: written by a newer version of this program`, "run that version, or restore a backup");
 }
 
 function judgeClock(aheadMs: number): Finding {
-  if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) return ok("clock", "the same as the database's");
-  return warn("clock", describeMachineClock(aheadMs), "set it, best by a time service such as chrony");
+  const problem = describeClock(aheadMs);
+  return problem === null ? ok("clock", "the same as the database's") : warn("clock", problem, CLOCK_REMEDY);
+}
+
+function judgeFiles(unknownReferences: readonly string[]): Finding[] {
+  if (unknownReferences.length === 0) return [];
+  const [shown, more] = [unknownReferences.slice(0, MAX_NAMED), unknownReferences.length - MAX_NAMED];
+  const names = shown.join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return [warn("e-mail files", `DATA_DIR/outbox has files of messages that do not exist: ${names}`, "delete them")];
 }
 
 const SIGN_IN_LIMITS: SmtpLimits = { connectMs: 5000, silenceMs: 5000, attemptMs: 10_000 };

@@ -28,8 +28,8 @@ const exportAddress = defineCommand({
   summary: "print all messages from an e-mail address, as JSON",
   argument: "EMAIL",
   notes: "  Answers a request for access or data portability.",
-  async run({ argument: email }, { openStore, out, now }) {
-    out((await exportPerson(email, await openStore(), now)).text);
+  async run({ argument: email }, { openStore, out }) {
+    out((await exportPerson(email, await openStore())).text);
   },
 });
 
@@ -83,9 +83,9 @@ const erase = defineCommand({
   summary: "erase all messages from an e-mail address",
   argument: "EMAIL",
   options: { yes: flag("do not ask for confirmation") },
-  notes: `  Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox; other
-  servers remove theirs within an hour. It cannot remove backups, e-mails that were already sent, what was posted to
-  HOOK_URL, or a PostgreSQL server's own log and archives.`,
+  notes: `  Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox. It
+  cannot remove backups, e-mails that were already sent, what was posted to HOOK_URL, or a PostgreSQL server's own log and
+  archives.`,
   async run({ argument: email, options }, context) {
     const { openStore, out } = context;
     const { messages: found, posted } = await readPerson(email, await openStore());
@@ -143,9 +143,9 @@ function checkedOption(
 }
 
 async function changeOrFail(email: string, change: PersonChange, context: CommandContext) {
-  const { openStore, readConfig, readElectricity, now } = context;
-  const parts = { store: await openStore(), dataDir: readConfig().dataDir, readElectricity, now };
-  const result = await changePerson(email, change, parts);
+  const { openStore, readConfig, readElectricity } = context;
+  const desk = { store: await openStore(), dataDir: readConfig().dataDir, readElectricity };
+  const result = await changePerson(email, change, desk);
   if (result.outcome === "done") return result;
   if (result.outcome === "no-estimate") {
     throw new OperatorError(`No message from ${visible(email)} has a footprint estimate; nothing was changed`);

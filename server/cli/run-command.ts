@@ -93,10 +93,11 @@ Upper and lower case make no difference in references and e-mail addresses.
 }
 
 async function openExistingStore(env: Terminal["env"]): Promise<Store> {
-  const { dataDir, databaseUrl } = parseConfig(env);
+  const config = parseConfig(env);
+  const { dataDir, databaseUrl } = config;
   // A mistyped folder must not look like one without messages.
   if (databaseUrl === null && !existsSync(sqliteFile(dataDir))) {
     throw new OperatorError(`There are no messages in ${dataDir}; set DATA_DIR to the server's data folder`);
   }
-  return openStore({ dataDir, databaseUrl }, { maxConnections: MAX_CONNECTIONS });
+  return openStore(config, { maxConnections: MAX_CONNECTIONS });
 }

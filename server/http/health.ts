@@ -15,21 +15,21 @@ const GRACE_MS = 250;
 export type Readiness = ReturnType<typeof createReadiness>;
 
 export function createReadiness() {
-  let isEnding = false;
+  let isStopping = false;
   let askedAtMs = Number.NEGATIVE_INFINITY;
   const answered = Promise.withResolvers<void>();
   return {
-    get isEnding(): boolean {
-      return isEnding;
+    get isStopping(): boolean {
+      return isStopping;
     },
     /** To be called for each request for `/readyz`. */
     noteAsked(): void {
       askedAtMs = performance.now();
-      if (isEnding) answered.resolve();
+      if (isStopping) answered.resolve();
     },
     /** From now on the answer is no. Resolves once those who ask regularly have it; at once if nobody does. */
     async end(): Promise<void> {
-      isEnding = true;
+      isStopping = true;
       if (performance.now() - askedAtMs > RECENTLY_ASKED_MS) return;
       await Promise.race([answered.promise.then(() => wait(GRACE_MS)), wait(MAX_NOTICE_MS)]);
     },
@@ -48,7 +48,7 @@ export function serveHealth(app: FastifyInstance, store: Pick<Store, "ping">, re
   app.get("/readyz", async (_request, reply) => {
     readiness.noteAsked();
     reply.header("cache-control", "no-store");
-    if (readiness.isEnding) return reply.code(503).send({ status: "closing" });
+    if (readiness.isStopping) return reply.code(503).send({ status: "closing" });
     try {
       await withinMs(STORE_TIMEOUT_MS, store.ping());
       return reply.send({ status: "ready" });

@@ -17,7 +17,7 @@ import type { Meter, RefusalReason } from "../watch/meter.ts";
 import { networksOf } from "./client-address.ts";
 import { problemsQuery, type SentResult, sentQuery } from "./sent-result.ts";
 
-interface SendEmailParts {
+interface SendEmailOptions {
   config: Config;
   store: Pick<Store, "accept" | "clientKey">;
   rules: AcceptanceRules;
@@ -38,7 +38,7 @@ const CLIENT_ERROR: Readonly<Record<number, [RefusalReason, string]>> = {
 };
 
 /** `POST /send-email`: checks, stores, answers. Nothing is mailed here, so a dead mail server delays nobody. */
-export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): void {
+export function acceptMessages(app: FastifyInstance, options: SendEmailOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     const parseJson = scope.getDefaultJsonParser("error", "error");
@@ -53,9 +53,9 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
     });
 
     scope.addHook("onRequest", (request, reply, next) => {
-      const verdict = judgeOrigin(request.headers, parts.config.build.siteUrl, parts.config.allowedOrigins);
+      const verdict = judgeOrigin(request.headers, options.config.build.siteUrl, options.config.allowedOrigins);
       if (verdict.kind === "foreign") {
-        recordRefusal(request, parts.meter, "foreign-origin");
+        recordRefusal(request, options.meter, "foreign-origin");
         sendError(reply, 403, "Messages from other sites are not accepted.");
         return;
       }
@@ -71,12 +71,12 @@ export function acceptMessages(app: FastifyInstance, parts: SendEmailParts): voi
       reply.header("access-control-allow-headers", "content-type, idempotency-key");
       return reply.header("access-control-max-age", "86400").header("allow", "OPTIONS, POST").code(204).send();
     });
-    scope.post("/send-email", (request, reply) => acceptMessage(request, reply, parts));
+    scope.post("/send-email", (request, reply) => acceptMessage(request, reply, options));
     scope.get("/send-email", async (_request, reply) => {
       return sendError(reply.header("allow", "OPTIONS, POST"), 405, "Send a message with POST.");
     });
     scope.setErrorHandler((error: Error & { statusCode?: number }, request, reply) =>
-      answerError(error, request, reply, parts),
+      answerError(error, request, reply, options),
     );
   });
 }
@@ -108,21 +108,21 @@ export function judgeOrigin(headers: IncomingHttpHeaders, siteUrl: string, allow
   return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase() ? { kind: "own" } : { kind: "foreign" };
 }
 
-async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts: SendEmailParts) {
-  const { store, rules, electricity, meter, now, onStored } = parts;
+async function acceptMessage(request: FastifyRequest, reply: FastifyReply, options: SendEmailOptions) {
+  const { store, rules, electricity, meter, now, onStored } = options;
   const { body } = request;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    return refuse(request, reply, parts, 400, "malformed", "Send the message as a JSON object.");
+    return refuse(request, reply, options, 400, "malformed", "Send the message as a JSON object.");
   }
   const idempotencyKey = request.headers["idempotency-key"]?.toString() ?? null;
   if (idempotencyKey !== null && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
-    return refuse(request, reply, parts, 400, "bad-key", "Idempotency-Key must be 1 to 255 visible characters.");
+    return refuse(request, reply, options, 400, "bad-key", "Idempotency-Key must be 1 to 255 visible characters.");
   }
   const parsed = parseContactMessage(body as Record<string, unknown>);
   const parsedFootprint = parseFootprint(body as Record<string, unknown>);
   if (!parsed.ok || !parsedFootprint.ok) {
     const fields = { ...(!parsed.ok && parsed.fields), ...(!parsedFootprint.ok && parsedFootprint.fields) };
-    return refuse(request, reply, parts, 422, "invalid", "Please correct the marked fields.", fields);
+    return refuse(request, reply, options, 422, "invalid", "Please correct the marked fields.", fields);
   }
   const { message } = parsed;
   const { inputs } = parsedFootprint;
@@ -166,12 +166,19 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
       return succeed(reference);
     }
     case "key-reused":
-      return refuse(request, reply, parts, 422, "key-reused", "This Idempotency-Key came with another message before.");
+      return refuse(
+        request,
+        reply,
+        options,
+        422,
+        "key-reused",
+        "This Idempotency-Key came with another message before.",
+      );
     case "limited": {
       const { retryAfterMs } = acceptance;
       reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
       const error = `You have sent several messages already. Please try again in ${durationInWords(retryAfterMs)}.`;
-      return refuse(request, reply, parts, 429, "limited", error);
+      return refuse(request, reply, options, 429, "limited", error);
     }
   }
 }
@@ -180,7 +187,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, parts
 function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
-  { meter, store }: SendEmailParts,
+  { meter, store }: SendEmailOptions,
   status: number,
   reason: RefusalReason,
   error: string,
@@ -237,13 +244,13 @@ function answerError(
   error: Error & { statusCode?: number },
   request: FastifyRequest,
   reply: FastifyReply,
-  parts: SendEmailParts,
+  options: SendEmailOptions,
 ) {
-  const { meter, store } = parts;
+  const { meter, store } = options;
   const { statusCode = 500 } = error;
   if (statusCode < 500) {
     const [reason, text] = CLIENT_ERROR[statusCode] ?? ["malformed", "The request could not be read."];
-    return refuse(request, reply, parts, statusCode, reason, error instanceof InvalidUtf8 ? error.message : text);
+    return refuse(request, reply, options, statusCode, reason, error instanceof InvalidUtf8 ? error.message : text);
   }
   if (error instanceof StoreUnavailable) {
     meter.refused("store-unavailable");

@@ -9,7 +9,8 @@ import {
   type ActionResult,
   CHANGES_QUERY,
   CHANGES_WAIT_MS,
-  type Changes,
+  type ChangeNotice,
+  type Channel,
   CORRECT_REQUEST,
   type CorrectRequest,
   ERASE_REQUEST,
@@ -40,8 +41,7 @@ import {
   RESTRICT_REQUEST,
   type RestrictRequest,
 } from "../../contract/inbox.ts";
-import type { Retention } from "../config.ts";
-import { actOn, refusalsOf, type TargetResult } from "../operator/actions.ts";
+import { actOn, type TargetResult } from "../operator/actions.ts";
 import { EXPORT_TYPE, exportPart } from "../operator/export.ts";
 import {
   parseTime,
@@ -54,16 +54,19 @@ import {
 } from "../operator/messages.ts";
 import { changePerson, exportPerson, type PersonChange, parseCorrection, readPerson } from "../operator/person.ts";
 import { dayOf, readOverview } from "../operator/statistics.ts";
-import { keptUntil } from "../store/retention.ts";
+import { refusalsOf } from "../store/rules.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
 import type { Clock } from "../time.ts";
 
-export interface ApiParts {
+export interface ApiOptions {
   store: Store;
   /** Throws BuildMissing. */
   readElectricity(): ElectricityTable;
   dataDir: string;
-  retention: Retention;
+  /** How an operator calls the program. */
+  program: string;
+  /** Those in use. */
+  channels: readonly Channel[];
   /** Who writes the notes. */
   account: string | null;
   databaseKind: Overview["database"]["kind"];
@@ -90,58 +93,60 @@ interface TypesFromSchemas extends FastifyTypeProvider {
 }
 
 /** A route for each call of contract/inbox.ts. Whoever calls has been let in already. */
-export function serveApi(app: FastifyInstance, parts: ApiParts): void {
-  const { store, clock } = parts;
+export function serveApi(app: FastifyInstance, options: ApiOptions): void {
+  const { store, clock } = options;
   const readChanges = shared(CHANGES_INTERVAL_MS, clock, () => changesOf(store));
   const api = app.withTypeProvider<TypesFromSchemas>();
-  api.get("/messages", { schema: { querystring: LIST_QUERY } }, ({ query }) => listMessages(query, parts));
+  api.get("/messages", { schema: { querystring: LIST_QUERY } }, ({ query }) => listMessages(query, options));
   api.get("/messages/:reference(^[\\w-]{1,20}$)", ({ params }) =>
-    showMessage((params as { reference: string }).reference, parts),
+    showMessage((params as { reference: string }).reference, options),
   );
   api.get("/messages/:reference(^[\\w-]{1,20}$)/place", { schema: { querystring: PLACE_QUERY } }, ({ params, query }) =>
     showPlace((params as { reference: string }).reference, query, store),
   );
   api.post("/messages/:reference(^[\\w-]{1,20}$)/notes", { schema: { body: NOTE_REQUEST } }, ({ params, body }) =>
-    addNote((params as { reference: string }).reference, body.text, parts),
+    addNote((params as { reference: string }).reference, body.text, options),
   );
-  api.post("/actions", { schema: { body: ACTION_REQUEST } }, ({ body }) => act(body, parts));
-  api.get("/people", { schema: { querystring: PERSON_QUERY } }, ({ query }) => showPerson(query.email, parts));
+  api.post("/actions", { schema: { body: ACTION_REQUEST } }, ({ body }) => act(body, options));
+  api.get("/people", { schema: { querystring: PERSON_QUERY } }, ({ query }) => showPerson(query.email, options));
   api.get("/people/search", { schema: { querystring: PEOPLE_QUERY } }, ({ query }) =>
     searchPeople(query.search, store),
   );
   api.get("/people/export", { schema: { querystring: PERSON_QUERY } }, ({ query }) =>
-    showPersonExport(query.email, parts),
+    showPersonExport(query.email, options),
   );
-  api.post("/people/correct", { schema: { body: CORRECT_REQUEST } }, ({ body }) => correct(body, parts));
-  api.post("/people/restrict", { schema: { body: RESTRICT_REQUEST } }, ({ body }) => restrict(body, parts));
-  api.post("/people/erase", { schema: { body: ERASE_REQUEST } }, ({ body }) => erase(body, parts));
-  api.get("/export", { schema: { querystring: EXPORT_QUERY } }, ({ query }) => showExportPart(query, parts));
+  api.post("/people/correct", { schema: { body: CORRECT_REQUEST } }, ({ body }) => correct(body, options));
+  api.post("/people/restrict", { schema: { body: RESTRICT_REQUEST } }, ({ body }) => restrict(body, options));
+  api.post("/people/erase", { schema: { body: ERASE_REQUEST } }, ({ body }) => erase(body, options));
+  api.get("/export", { schema: { querystring: EXPORT_QUERY } }, ({ query }) => showExportPart(query, options));
   api.get("/countries", () => store.countByCountry());
   api.get("/overview", { schema: { querystring: OVERVIEW_QUERY } }, ({ query }) =>
-    readOverview(query.days ?? DEFAULT_DAYS, { ...parts, now: clock.now() }),
+    readOverview(query.days ?? DEFAULT_DAYS, options),
   );
   api.get("/changes", { schema: { querystring: CHANGES_QUERY } }, ({ query, signal }) =>
     waitForChanges(query.since, readChanges, signal),
   );
 }
 
-async function listMessages(query: ListQuery, { store, retention }: ApiParts): Promise<MessagePage> {
+async function listMessages(query: ListQuery, { store }: ApiOptions): Promise<MessagePage> {
   const { cursor = null, limit = DEFAULT_PAGE, sort = "newest", offset = 0 } = query;
   const filter = filterOf(query);
   const { messages, ...page } =
     cursor === null
       ? await readSortedPage(filter, { sort, offset, limit }, store)
       : { ...(await readPage(filter, limit, cursor, store)), counts: null };
-  return { items: messages.map((message) => toItem(message, retention)), ...page };
+  const now = await store.time();
+  return { items: messages.map((message) => toItem(message, now)), ...page };
 }
 
-async function showMessage(reference: string, { store, clock, retention }: ApiParts): Promise<MessageDetail> {
+async function showMessage(reference: string, { store }: ApiOptions): Promise<MessageDetail> {
   const message = await store.find(reference);
   if (!message) throw new NotFound("There is no such message; it may have been deleted.");
-  if (message.state === "quarantined") await store.markSeen(message.reference, clock.now());
+  const now = await store.time();
+  if (message.state === "quarantined") await store.markSeen(message.reference, now);
   const history = (await readHistory(message, store)).map((event) => ({ ...event, at: event.at.toISOString() }));
   const { phone, message: text, footprint } = message;
-  return { ...toItem(message, retention), phone, message: text, footprint, history };
+  return { ...toItem(message, now), phone, message: text, footprint, history };
 }
 
 async function showPlace(reference: string, query: PlaceQuery, store: Store): Promise<MessagePlace> {
@@ -150,9 +155,10 @@ async function showPlace(reference: string, query: PlaceQuery, store: Store): Pr
   return place;
 }
 
-async function addNote(reference: string, text: string, parts: ApiParts): Promise<MessageDetail> {
-  await parts.store.addNote(reference, text.trim(), parts.account, parts.clock.now());
-  return showMessage(reference, parts);
+async function addNote(reference: string, text: string, options: ApiOptions): Promise<MessageDetail> {
+  const { store, account } = options;
+  await store.addNote(reference, text.trim(), account, await store.time());
+  return showMessage(reference, options);
 }
 
 async function searchPeople(search: string, store: Store): Promise<People> {
@@ -160,23 +166,25 @@ async function searchPeople(search: string, store: Store): Promise<People> {
   return people.map(({ lastAt, ...person }) => ({ ...person, lastAt: lastAt.toISOString() }));
 }
 
-async function act({ action, targets }: ActionRequest, parts: ApiParts): Promise<ActionAnswer> {
-  const { results } = await actOn(action, targets, { ...parts, now: parts.clock.now() });
-  return { results: results.map((result) => toActionResult(result, parts.retention)) };
+async function act({ action, targets }: ActionRequest, options: ApiOptions): Promise<ActionAnswer> {
+  const { results } = await actOn(action, targets, options);
+  const now = await options.store.time();
+  return { results: results.map((result) => toActionResult(result, now)) };
 }
 
-async function showPerson(email: string, { store, retention }: ApiParts): Promise<Person> {
+async function showPerson(email: string, { store }: ApiOptions): Promise<Person> {
+  const now = await store.time();
   const { messages, version, restricted, hasFootprint } = await readPerson(email, store);
-  return { email, version, restricted, hasFootprint, messages: messages.map((message) => toItem(message, retention)) };
+  return { email, version, restricted, hasFootprint, messages: messages.map((message) => toItem(message, now)) };
 }
 
-async function showPersonExport(email: string, { store, clock }: ApiParts): Promise<ExportPart> {
+async function showPersonExport(email: string, { store, clock }: ApiOptions): Promise<ExportPart> {
   const now = clock.now();
   const file = { fileName: `privacy-export-${dayOf(now)}.json`, contentType: EXPORT_TYPE.json };
-  return { ...(await exportPerson(email, store, now)), nextCursor: null, ...file };
+  return { ...(await exportPerson(email, store)), nextCursor: null, ...file };
 }
 
-async function correct(request: CorrectRequest, parts: ApiParts): Promise<PersonAnswer> {
+async function correct(request: CorrectRequest, options: ApiOptions): Promise<PersonAnswer> {
   const { changes: given, removesFootprint = false } = request;
   const parsed = parseCorrection(given);
   if (!parsed.ok) return { outcome: "invalid", fields: parsed.fields };
@@ -184,47 +192,47 @@ async function correct(request: CorrectRequest, parts: ApiParts): Promise<Person
   if (Object.keys(changes).length === 0 && !removesFootprint) {
     throw new InvalidCall("Send at least one field to correct.");
   }
-  return change(request, { kind: "correct", changes, footprint: removesFootprint ? "none" : undefined }, parts);
+  return change(request, { kind: "correct", changes, footprint: removesFootprint ? "none" : undefined }, options);
 }
 
-function restrict(request: RestrictRequest, parts: ApiParts): Promise<PersonAnswer> {
-  return change(request, { kind: "restrict", isRestricted: request.isRestricted }, parts);
+function restrict(request: RestrictRequest, options: ApiOptions): Promise<PersonAnswer> {
+  return change(request, { kind: "restrict", isRestricted: request.isRestricted }, options);
 }
 
-async function erase(request: EraseRequest, parts: ApiParts): Promise<PersonAnswer> {
+async function erase(request: EraseRequest, options: ApiOptions): Promise<PersonAnswer> {
   const { email, confirmation } = request;
   if (confirmation.trim().toLowerCase() !== email.trim().toLowerCase()) {
     throw new InvalidCall("Type the address itself to confirm.");
   }
-  return change(request, { kind: "erase" }, parts);
+  return change(request, { kind: "erase" }, options);
 }
 
 async function change(
   { email, version }: { email: string; version: string },
   personChange: PersonChange,
-  parts: ApiParts,
+  options: ApiOptions,
 ): Promise<PersonAnswer> {
-  const result = await changePerson(email, personChange, { ...parts, now: parts.clock.now() }, version);
+  const result = await changePerson(email, personChange, options, version);
   if (result.outcome === "no-estimate") throw new InvalidCall("There is no estimate to remove.");
   return result;
 }
 
-async function showExportPart(query: ExportQuery, { store, clock }: ApiParts): Promise<ExportPart> {
+async function showExportPart(query: ExportQuery, { store, clock }: ApiOptions): Promise<ExportPart> {
   const { format, cursor = null } = query;
   const part = await exportPart({ filter: filterOf(query), format }, cursor, store);
   return { ...part, fileName: `messages-${dayOf(clock.now())}.${format}`, contentType: EXPORT_TYPE[format] };
 }
 
-async function changesOf(store: Store): Promise<Changes> {
+async function changesOf(store: Store): Promise<ChangeNotice> {
   const counts = tabCounts(await store.countStates({}));
   return { token: `${await store.changeToken()}.${Object.values(counts).join(".")}`, counts };
 }
 
 async function waitForChanges(
   since: string | undefined,
-  readChanges: () => Promise<Changes>,
+  readChanges: () => Promise<ChangeNotice>,
   signal: AbortSignal,
-): Promise<Changes> {
+): Promise<ChangeNotice> {
   const startedAtMs = performance.now();
   for (;;) {
     const changes = await readChanges();
@@ -234,8 +242,9 @@ async function waitForChanges(
   }
 }
 
-function toItem(message: StoredMessage, retention: Retention): MessageItem {
-  const { reference, version, state, name, email, country, attempts, lastError, isRestricted } = message;
+function toItem(message: StoredMessage, now: Date): MessageItem {
+  const { reference, version, state, name, email, country, isRestricted } = message;
+  const { mail, hook } = message.deliveries;
   return {
     reference,
     version,
@@ -247,27 +256,27 @@ function toItem(message: StoredMessage, retention: Retention): MessageItem {
     excerpt: message.message.slice(0, EXCERPT_LENGTH).replace(/[\uD800-\uDBFF]$/, ""),
     footprintKg: message.footprint?.totalKg ?? null,
     acceptedAt: message.acceptedAt.toISOString(),
-    stateChangedAt: message.stateChangedAt.toISOString(),
-    dueAt: isoOf(message.dueAt),
-    attempts,
-    lastError,
+    stateChangedAt: mail.changedAt.toISOString(),
+    dueAt: isoOf(mail.dueAt),
+    attempts: mail.attempts,
+    lastError: mail.error,
     isRestricted,
     answeredAt: isoOf(message.answeredAt),
-    keptUntil: isoOf(keptUntil(message, retention)),
+    keptUntil: isoOf(message.expiresAt),
     quarantineReason: message.quarantineReason,
-    hook: (message.hook?.state ?? null) as MessageItem["hook"],
-    refusals: refusalsOf(message),
+    hook: hook?.state ?? null,
+    refusals: refusalsOf(message, now),
   };
 }
 
-function toActionResult(result: TargetResult, retention: Retention): ActionResult {
+function toActionResult(result: TargetResult, now: Date): ActionResult {
   switch (result.outcome) {
     case "done":
-      return { ...result, message: result.message && toItem(result.message, retention) };
+      return { ...result, message: result.message && toItem(result.message, now) };
     case "gone":
       return result;
     default:
-      return { ...result, message: toItem(result.message, retention) };
+      return { ...result, message: toItem(result.message, now) };
   }
 }
 

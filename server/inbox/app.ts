@@ -3,7 +3,7 @@ import type { InboxError } from "../../contract/inbox.ts";
 import { securityHeaders } from "../../contract/response-headers.ts";
 import { OperatorError } from "../log.ts";
 import { StoreUnavailable } from "../store/store.ts";
-import { type ApiParts, InvalidCall, NotFound, serveApi } from "./api.ts";
+import { type ApiOptions, InvalidCall, NotFound, serveApi } from "./api.ts";
 import type { Guard, Refusal } from "./guard.ts";
 
 export interface PageFile {
@@ -11,7 +11,7 @@ export interface PageFile {
   body: Buffer;
 }
 
-export interface InboxAppParts extends ApiParts {
+export interface InboxAppOptions extends ApiOptions {
   guard: Guard;
   /** Of the built page, by their path. */
   files: ReadonlyMap<string, PageFile>;
@@ -46,8 +46,8 @@ export const HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** The page and its API, without a server. */
-export function createInboxApp(parts: InboxAppParts): FastifyInstance {
-  const { guard, files, onUsed, onDefect } = parts;
+export function createInboxApp(options: InboxAppOptions): FastifyInstance {
+  const { guard, files, onUsed, onDefect } = options;
   const app = Fastify({
     bodyLimit: MAX_BODY_BYTES,
     ajv: { customOptions: { verbose: true } },
@@ -90,7 +90,7 @@ export function createInboxApp(parts: InboxAppParts): FastifyInstance {
         const isBackground = (request.query as { background?: string }).background === "1";
         if (!isBackground && request.routeOptions.url !== "/api/changes") onUsed();
       });
-      serveApi(api, parts);
+      serveApi(api, options);
       api.setNotFoundHandler(({ method }) => {
         if (method !== "GET" && method !== "POST") throw new InvalidCall("Only GET and POST are understood.");
         throw new NotFound("There is no such call.");

@@ -7,11 +7,11 @@ import { CONTENT_TYPE } from "../../contract/response-headers.ts";
 import { createLimitedServer, LIMITS } from "../http/limits.ts";
 import { OperatorError } from "../log.ts";
 import { type Clock, systemClock } from "../time.ts";
-import type { ApiParts } from "./api.ts";
+import type { ApiOptions } from "./api.ts";
 import { createInboxApp, HEADERS, type PageFile } from "./app.ts";
 import { createGuard, isForThisMachine } from "./guard.ts";
 
-export interface InboxOptions extends Omit<ApiParts, "clock"> {
+export interface InboxOptions extends Omit<ApiOptions, "clock"> {
   /** The built page. */
   filesDir: string;
   /** `null`: the default port, or the next one that is free. */

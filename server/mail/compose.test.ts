@@ -1,6 +1,13 @@
-import { expect, it } from "vitest";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { site } from "../../app/site.ts";
+import type { AcknowledgementText } from "../../contract/build-manifest.ts";
 import { estimateOf, storedWith } from "../../tests/store-contract/samples.ts";
-import { composeMail } from "./compose.ts";
+import { parseMail } from "../../tests/support/parse-mail.ts";
+import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
+import { composeAcknowledgement, composeMail } from "./compose.ts";
+import { createEmlMailer } from "./eml.ts";
 
 const IDENTITY = { brand: "Brand", mailFrom: "site@example.test", mailTo: "team@example.test" };
 const MESSAGE = storedWith({
@@ -20,7 +27,7 @@ it("puts reference, name and country into the subject: none that was not given, 
 });
 
 it("is dated when the message was accepted and has the same Message-ID at every attempt", () => {
-  const [first, later] = [composeMail(MESSAGE, IDENTITY), composeMail({ ...MESSAGE, attempts: 9 }, IDENTITY)];
+  const [first, later] = [composeMail(MESSAGE, IDENTITY), composeMail({ ...MESSAGE, version: "9" }, IDENTITY)];
   expect(first.date).toEqual(MESSAGE.acceptedAt);
   expect(first.messageId).toBe("<BC-7K3Q-9M.17@example.test>");
   expect(later.messageId).toBe(first.messageId);
@@ -84,4 +91,59 @@ it("escapes whatever an estimate holds", () => {
   const { html } = composeMail({ ...MESSAGE, footprint }, IDENTITY);
   expect(html).toContain("Computed with: &lt;img src=&quot;x&quot;&gt;.");
   expect(html).toContain("<td>1 km, &lt;b&gt;</td>");
+});
+
+describe("an acknowledgement", () => {
+  const CLAIM = { id: 17, reference: "BC-7K3Q-9M", email: "Ada+1@example.org" };
+
+  async function written({
+    claim = {},
+    brand = "Brand & Söhne",
+    text = site.acknowledgement as AcknowledgementText,
+  } = {}) {
+    const dataDir = await makeScratchFolder();
+    const settings = { text, replyTo: "hello@example.test" };
+    const now = new Date("2026-01-05T10:00:00Z");
+    const mail = composeAcknowledgement({ ...CLAIM, ...claim }, { ...IDENTITY, brand }, settings, now);
+    await createEmlMailer(dataDir).send(mail);
+    const file = join(dataDir, "outbox", "BC-7K3Q-9M.acknowledgement.eml");
+    return { mail, parsed: parseMail(await readFile(file)) };
+  }
+
+  it("is one plain text to one address, with the reference and what happens next", async () => {
+    const { parsed, mail } = await written();
+    expect(mail.envelope).toEqual({ from: "", to: ["Ada+1@example.org"] });
+    expect(parsed.mailbox("To")).toEqual({ name: "", address: "Ada+1@example.org" });
+    expect(parsed.mailbox("From")).toEqual({ name: "Brand & Söhne", address: "site@example.test" });
+    expect(parsed.mailbox("Reply-To")).toEqual({ name: "", address: "hello@example.test" });
+    expect(parsed.header("Subject")).toBe("We have received your message (BC-7K3Q-9M)");
+    expect(parsed.text).toMatch(/^Thank you for writing to Brand & Söhne\.\n\n.*BC-7K3Q-9M.*\n\nWhat happens next: /);
+    expect(parsed.text).not.toMatch(/[{}]/);
+    expect(parsed.html).toBe("");
+  });
+
+  it("is marked as an automatic answer, and has nothing else that could start or join a conversation", async () => {
+    const { parsed } = await written();
+    expect(parsed.headers.map(([name]) => name.toLowerCase()).sort()).toEqual(
+      (
+        "auto-submitted content-transfer-encoding content-type date from message-id mime-version reply-to subject to " +
+        "x-auto-response-suppress"
+      ).split(" "),
+    );
+    expect(parsed.header("Auto-Submitted")).toBe("auto-replied");
+    expect(parsed.header("X-Auto-Response-Suppress")).toBe("All");
+    expect(parsed.header("Message-ID")).toBe("<BC-7K3Q-9M.17.ack@example.test>");
+  });
+
+  it("holds nothing of a visitor's but the address, whatever else it is given", async () => {
+    const { parsed } = await written({ claim: { name: "EVIL", phone: "EVIL", country: "EVIL", message: "EVIL" } });
+    expect(JSON.stringify([parsed.headers, parsed.text])).not.toContain("EVIL");
+  });
+
+  it("fills in a text of the operator's own, and leaves all else in it alone", async () => {
+    const text = { subject: "{brand}: {reference}", body: "{reference} {name} $& {brand} <b>\n.\nend" };
+    const { parsed } = await written({ text, brand: "{reference}" });
+    expect(parsed.header("Subject")).toBe("{reference}: BC-7K3Q-9M");
+    expect(parsed.text).toBe("BC-7K3Q-9M {name} $& {reference} <b>\n.\nend");
+  });
 });

@@ -1,6 +1,7 @@
 import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
+import type { AcknowledgementText } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
 import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
 import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
@@ -58,6 +59,43 @@ export function composeMail(message: StoredMessage, identity: MailIdentity): Com
   };
 }
 
+/** What every acknowledgement says, and who gets the answers to it. */
+export interface AcknowledgementSettings {
+  text: AcknowledgementText;
+  /** Known to the public: MAIL_TO may be an address that is not. */
+  replyTo: string;
+}
+
+/**
+ * The mail that tells a sender that the message has arrived. Nothing that a visitor wrote is in it, so that nobody can
+ * have a text of their own sent to somebody else; the address is its only recipient. Its envelope has no sender: where it
+ * cannot be delivered, no mail comes back (RFC 5321, section 4.5.5), and no program answers it.
+ */
+export function composeAcknowledgement(
+  { id, reference, email }: Pick<StoredMessage, "id" | "reference" | "email">,
+  { brand, mailFrom }: Pick<MailIdentity, "brand" | "mailFrom">,
+  { text, replyTo }: AcknowledgementSettings,
+  now: Date,
+): ComposedMail {
+  const fill = (template: string) =>
+    template.replaceAll(/\{(brand|reference)\}/g, (_, name) => (name === "brand" ? brand : reference));
+  return {
+    reference,
+    isAcknowledgement: true,
+    envelope: { from: "", to: [email] },
+    from: withoutEncodedWord({ name: brand, address: mailFrom }),
+    to: { name: "", address: email },
+    replyTo: { name: "", address: replyTo },
+    subject: fill(text.subject),
+    messageId: messageId({ reference, id }, mailFrom, ".ack"),
+    date: now,
+    text: fill(text.body),
+    encoding: "quoted-printable",
+    // No `Precedence`, which RFC 3834 does not know and some filters take for advertising.
+    headers: { "Auto-Submitted": "auto-replied", "X-Auto-Response-Suppress": "All" },
+  };
+}
+
 /** Nodemailer writes a header that it does not know as it is; the prefix is removed after that. */
 const LITERAL = "X-Literal-";
 /** An address that needs no quotes. */
@@ -81,16 +119,12 @@ function literalMailbox({ name, address }: Mailbox): string {
 }
 
 /** An odd name with an odd address: nodemailer makes the address safe, and the name is in the subject and the text. */
-export function withoutEncodedWord({ name, address }: Mailbox): Mailbox {
+function withoutEncodedWord({ name, address }: Mailbox): Mailbox {
   return { name: hasEncodedWord(name) ? "" : name, address };
 }
 
 /** The same for every attempt, so that an e-mail sent twice can be recognised as one. */
-export function messageId(
-  { reference, id }: Pick<StoredMessage, "reference" | "id">,
-  mailFrom: string,
-  suffix = "",
-): string {
+function messageId({ reference, id }: Pick<StoredMessage, "reference" | "id">, mailFrom: string, suffix = ""): string {
   const local = `${reference}.${id}${suffix}`.replaceAll(/[^A-Za-z0-9.-]/g, "-");
   const domain = domainToASCII(mailFrom.slice(mailFrom.lastIndexOf("@") + 1));
   return `<${local}@${domain || "localhost"}>`;

@@ -1,4 +1,3 @@
-import { errorName } from "../log.ts";
 import type { ComposedMail } from "./compose.ts";
 
 /** Delivers e-mails: `smtp.ts` to a mail server, `eml.ts` to files. */
@@ -8,7 +7,9 @@ export interface Mailer {
   /** Resolves once the e-mail is accepted or on disk; rejects only with a MailError, in bounded time. */
   send(mail: ComposedMail): Promise<void>;
   /** Whether the receiver answers, without sending anything; not given where that cannot be known. Never rejects. */
-  isReachable?(): Promise<boolean>;
+  probe?(): Promise<boolean>;
+  /** Removes all e-mails of a message, finished or not; not given where that cannot be done. */
+  undo?(message: { reference: string }): Promise<void>;
   /** Aborts whatever is being sent. */
   close(): Promise<void>;
 }
@@ -31,9 +32,4 @@ export class MailError extends Error {
     this.kind = kind;
     this.isUnreachable = isUnreachable;
   }
-}
-
-/** Whatever an attempt threw. An unexpected error is retried like any other; what was to be sent is kept. */
-export function toMailError(error: unknown): MailError {
-  return error instanceof MailError ? error : new MailError("temporary", `unexpected error (${errorName(error)})`);
 }

@@ -50,7 +50,7 @@ export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMI
         busy.delete(connection);
       }
     },
-    isReachable: () =>
+    probe: () =>
       tryToSignIn(smtpUrl, limits).then(
         () => true,
         (error: MailError) => !error.isUnreachable,

@@ -1,16 +1,15 @@
-import { ACTIONS, type Action } from "../../contract/inbox.ts";
+import { type Action, CHANNELS } from "../../contract/inbox.ts";
 import { errorName, OperatorError } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
-import { ACTION_RULES } from "../store/actions.ts";
 import { normaliseReference } from "../store/reference.ts";
+import { refusalOf } from "../store/rules.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
 
 /** What an operator does to messages, by the command line and by the inbox alike. */
-export interface OperatorParts {
+export interface Desk {
   store: Store;
   /** Where .eml files are. */
   dataDir: string;
-  now: Date;
 }
 
 /** With a version, nothing is done to a message that has another by now. */
@@ -30,8 +29,9 @@ export type TargetResult =
 export async function actOn(
   action: Action,
   targets: readonly Target[],
-  { store, dataDir, now }: OperatorParts,
+  { store, dataDir }: Desk,
 ): Promise<{ results: TargetResult[]; files: number }> {
+  const now = await store.time();
   const references = targets.map(({ reference }) => reference);
   const versions = targets.flatMap(({ version }) => version ?? []);
   const selection = { references, versions: versions.length > 0 ? versions : undefined };
@@ -44,62 +44,24 @@ export async function actOn(
     if (done.has(reference)) return { reference, outcome: "done", message: message ?? null };
     if (!message) return { reference, outcome: "gone" };
     if (version !== undefined && version !== message.version) return { reference, outcome: "changed", message };
-    return { reference, outcome: "refused", message, reason: sentenceOf(action, message) };
+    const reason = refusalOf(action, message, now) ?? `${reference} changed meanwhile; try again`;
+    return { reference, outcome: "refused", message, reason };
   });
   return { results, files };
 }
 
 /** Does it to all messages accepted since then that it fits, and returns their number. */
-export async function actOnAll(
-  action: Exclude<Action, "delete">,
-  since: Date,
-  { store, now }: Omit<OperatorParts, "dataDir">,
-): Promise<number> {
-  return (await store.act(action, { since }, now)).length;
+export async function actOnAll(action: Action, since: Date, { store }: Pick<Desk, "store">): Promise<number> {
+  return (await store.act(action, { since }, await store.time())).length;
 }
 
 /** Makes whatever waits for a later attempt due within a minute, and returns the number of its messages. */
-export async function retryQueued({ store, now }: Omit<OperatorParts, "dataDir">): Promise<number> {
-  const references = new Set<string>();
-  for (const kind of ["mail", "hook", "acknowledgement"] as const) {
-    for (const reference of (await store.makeWaitingDue(kind, now, "operator")) ?? []) references.add(reference);
+export async function retryQueued({ store }: Pick<Desk, "store">): Promise<number> {
+  const ids = new Set<number>();
+  for (const channel of CHANNELS) {
+    for (const id of (await store.flushBacklog(channel, await store.time(), "operator")) ?? []) ids.add(id);
   }
-  return references.size;
-}
-
-/** Why an action does not fit a message, as a sentence without its full stop; `null` when it does. */
-export function refusalOf(action: Action, message: StoredMessage): string | null {
-  const { states, isRestricted, isAnswered, fitsOtherDeliveries = false } = ACTION_RULES[action];
-  const { hook, acknowledgement } = message;
-  const isHookOpen = message.state !== "quarantined" && (hook?.state === "failed" || hook?.state === "queued");
-  const isOtherOpen = isHookOpen || acknowledgement?.state === "failed" || acknowledgement?.state === "sending";
-  const isAllowed =
-    ((states?.includes(message.state) ?? true) || (fitsOtherDeliveries && isOtherOpen)) &&
-    (isRestricted ?? message.isRestricted) === message.isRestricted &&
-    (isAnswered ?? message.answeredAt !== null) === (message.answeredAt !== null);
-  return isAllowed ? null : sentenceOf(action, message);
-}
-
-/** Of all actions that do not fit the message. */
-export function refusalsOf(message: StoredMessage): Partial<Record<Action, string>> {
-  const refusals = ACTIONS.map((action) => [action, refusalOf(action, message)]);
-  return Object.fromEntries(refusals.filter(([, refusal]) => refusal !== null));
-}
-
-function sentenceOf(action: Action, message: StoredMessage): string {
-  const { states, sentence } = ACTION_RULES[action];
-  const { reference, state } = message;
-  if (isBarredByRestriction(action, message)) {
-    return `${reference} is restricted: its sender asked that it be kept but not used`;
-  }
-  // What stands in the way is named, and nothing else.
-  return `${reference} is ${states?.includes(state) === false ? state : stateOf(message)}; ${sentence}`;
-}
-
-/** Whether the restriction alone is why the action does not fit. */
-export function isBarredByRestriction(action: Action, { state, isRestricted }: StoredMessage): boolean {
-  const { states, isRestricted: fitsRestricted } = ACTION_RULES[action];
-  return isRestricted && fitsRestricted === false && (states?.includes(state) ?? true);
+  return ids.size;
 }
 
 export function stateOf({ state, isRestricted }: Pick<StoredMessage, "state" | "isRestricted">): string {
@@ -113,7 +75,7 @@ export async function removeFiles(dataDir: string, references: Iterable<string>)
   } catch (error) {
     throw new OperatorError(
       `The messages are deleted, but some of their .eml files in DATA_DIR/outbox are left (${errorName(error)}); ` +
-        "the site's server removes them within an hour",
+        "remove these files yourself: preflight names them",
       { cause: error },
     );
   }

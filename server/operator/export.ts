@@ -5,21 +5,23 @@ import { readPage, type TabFilter } from "./messages.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
 export function messageJson(message: StoredMessage, notes: readonly Note[] = []) {
+  const { mail, acknowledgement, hook } = message.deliveries;
   return {
     reference: message.reference,
     state: message.state,
     isRestricted: message.isRestricted,
     acceptedAt: message.acceptedAt,
-    stateChangedAt: message.stateChangedAt,
-    dueAt: message.dueAt,
-    attempts: message.attempts,
-    lastError: message.lastError,
+    stateChangedAt: mail.changedAt,
+    dueAt: mail.dueAt,
+    attempts: mail.attempts,
+    lastError: mail.error,
+    expiresAt: message.expiresAt,
     answeredAt: message.answeredAt,
     quarantineReason: message.quarantineReason,
-    acknowledgement: describeDelivery(message.acknowledgement),
-    acknowledgedAt: sentAt(message.acknowledgement),
-    hook: describeDelivery(message.hook),
-    hookSentAt: sentAt(message.hook),
+    acknowledgement: describeDelivery(acknowledgement),
+    acknowledgedAt: deliveredAt(acknowledgement),
+    hook: describeDelivery(hook),
+    hookSentAt: deliveredAt(hook),
     name: message.name,
     email: message.email,
     phone: message.phone,
@@ -40,14 +42,14 @@ export async function messagesJson(
 }
 
 /** The state and, after a colon, why it is so, such as `skipped: address-limit`. */
-function describeDelivery(delivery: Delivery | null): string | null {
-  if (delivery === null) return null;
-  const { state, reason } = delivery;
-  return reason === null ? state : `${state}: ${reason}`;
+function describeDelivery(delivery: Delivery | undefined): string | null {
+  if (delivery === undefined) return null;
+  const { state, error } = delivery;
+  return error === null ? state : `${state}: ${error}`;
 }
 
-function sentAt(delivery: Delivery | null): Date | null {
-  return delivery?.state === "sent" ? delivery.changedAt : null;
+function deliveredAt(delivery: Delivery | undefined): Date | null {
+  return delivery?.state === "delivered" ? delivery.changedAt : null;
 }
 
 export type MessageJson = ReturnType<typeof messageJson>;
@@ -80,6 +82,7 @@ const COLUMNS = [
   "hook",
   "hookSentAt",
   "notes",
+  "expiresAt",
 ] as const;
 
 function rowOf({ footprint, notes = [], ...facts }: MessageJson): string[] {

@@ -84,20 +84,9 @@ export function parseTime(text: string): Date | null {
   return text.length === 10 && !time.toISOString().startsWith(text) ? null : time;
 }
 
-/** Begins with the acceptance, and has the present state even if a node of the version before did not write it down. */
+/** Begins with the acceptance. */
 export async function readHistory(message: StoredMessage, store: Pick<Store, "history">): Promise<StoredEvent[]> {
-  const { state, quarantineReason, acceptedAt } = message;
-  const events = await store.history(message.reference);
-  const wasQuarantined =
-    state === "quarantined" || quarantineReason !== null || events.some(({ kind }) => kind === "released");
-  const history: StoredEvent[] = [
-    wasQuarantined
-      ? { at: acceptedAt, kind: "quarantined", detail: quarantineReason, author: null }
-      : { at: acceptedAt, kind: "accepted", detail: null, author: null },
-    ...events,
-  ];
-  if ((state === "delivered" || state === "failed") && !events.some(({ kind }) => kind === state)) {
-    history.push({ at: message.stateChangedAt, kind: state, detail: message.lastError, author: null });
-  }
-  return history;
+  const { quarantineReason: detail, acceptedAt: at } = message;
+  const kind = detail === null ? "accepted" : "quarantined";
+  return [{ at, kind, channel: null, detail, author: null }, ...(await store.history(message.reference))];
 }

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { electricityTable } from "../../prerender/electricity.ts";
-import { estimateOf, messageWith, NOON, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
+import { estimateOf, messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
+import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { OperatorError } from "../log.ts";
 import { BuildMissing } from "../manifest.ts";
-import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { changePerson, type PersonChange, readPerson } from "./person.ts";
 
@@ -13,13 +13,13 @@ const CAR = { electricityKwh: 1000, carKm: 5000, carFuel: "diesel" };
 
 async function openPerson(...footprints: (Record<string, unknown> | null)[]) {
   const dataDir = await makeScratchFolder();
-  const store = await openStore({ dataDir, databaseUrl: null });
+  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
   onTestFinished(() => store.close());
   for (const footprint of footprints) {
     await send(store, submissionOf(messageWith({ email: EMAIL }), { footprint: footprint && estimateOf(footprint) }));
   }
   const correct = (change: Omit<PersonChange & { kind: "correct" }, "kind">, parts = {}, version?: string) => {
-    const all = { store, dataDir, now: NOON, readElectricity: electricityTable, ...parts };
+    const all = { store, dataDir, readElectricity: electricityTable, ...parts };
     return changePerson(EMAIL, { kind: "correct", ...change }, all, version);
   };
   const estimates = async () => (await store.list({ email: EMAIL })).toReversed().map(({ footprint }) => footprint);

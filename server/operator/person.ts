@@ -11,7 +11,7 @@ import type { Person } from "../../contract/inbox.ts";
 import { OperatorError } from "../log.ts";
 import { BuildMissing } from "../manifest.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
-import { type OperatorParts, removeFiles } from "./actions.ts";
+import { type Desk, removeFiles } from "./actions.ts";
 import { messagesJson, visibleJson } from "./export.ts";
 
 /** All messages from an address, a version of them all together, and the references that the hook's receiver has. */
@@ -23,17 +23,17 @@ export async function readPerson(email: string, store: Store) {
   return {
     messages,
     version: createHash("sha256").update(versions.join("\n")).digest("base64url"),
-    posted: messages.flatMap(({ hook, reference }) => (hook?.state === "sent" ? reference : [])),
+    posted: messages.flatMap(({ deliveries: { hook }, reference }) => (hook?.state === "delivered" ? reference : [])),
     restricted,
     hasFootprint: messages.some(({ footprint }) => footprint !== null),
   };
 }
 
 /** All that is stored about a person, to be handed to them. */
-export async function exportPerson(email: string, store: Store, now: Date): Promise<{ text: string; count: number }> {
+export async function exportPerson(email: string, store: Store): Promise<{ text: string; count: number }> {
   const messages = await store.list({ email });
   const json = await messagesJson(messages, store);
-  return { text: visibleJson({ email, exportedAt: now, messages: json }), count: messages.length };
+  return { text: visibleJson({ email, exportedAt: await store.time(), messages: json }), count: messages.length };
 }
 
 /** `no-estimate`: an estimate was to be corrected, and no message has one; nothing was changed. */
@@ -51,7 +51,7 @@ export type PersonChange =
   | { kind: "restrict"; isRestricted: boolean }
   | { kind: "erase" };
 
-interface PersonParts extends OperatorParts {
+interface PersonDesk extends Desk {
   /** Throws BuildMissing. Only called when an estimate has to be computed. */
   readElectricity(): ElectricityTable;
 }
@@ -65,11 +65,12 @@ const MAX_TRIES = 5;
 export async function changePerson(
   email: string,
   change: PersonChange,
-  parts: PersonParts,
+  desk: PersonDesk,
   version?: string,
 ): Promise<PersonResult> {
-  if (change.kind === "correct") return correctPerson(email, change, parts, version);
-  const { store, dataDir, now } = parts;
+  if (change.kind === "correct") return correctPerson(email, change, desk, version);
+  const { store, dataDir } = desk;
+  const now = await store.time();
   const person = await readPerson(email, store);
   if (version !== undefined && version !== person.version) return { outcome: "changed" };
   const versions = version === undefined ? undefined : person.messages.map((message) => message.version);
@@ -89,9 +90,10 @@ export async function changePerson(
 async function correctPerson(
   email: string,
   change: PersonChange & { kind: "correct" },
-  { store, now, readElectricity }: PersonParts,
+  { store, readElectricity }: PersonDesk,
   version: string | undefined,
 ): Promise<PersonResult> {
+  const now = await store.time();
   for (let tryNumber = 1; tryNumber <= MAX_TRIES; tryNumber += 1) {
     const person = await readPerson(email, store);
     if (version !== undefined && version !== person.version) return { outcome: "changed" };

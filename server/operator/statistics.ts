@@ -1,14 +1,8 @@
-import { statfs } from "node:fs/promises";
-import { ENDS_SOON_DAYS, type Overview } from "../../contract/inbox.ts";
-import type { Retention } from "../config.ts";
-import { type MessageCount, type QueueTrouble, type Store, StoreUnavailable } from "../store/store.ts";
+import type { Channel, Overview } from "../../contract/inbox.ts";
+import type { MessageCount, Store } from "../store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
+import { countOf, createWatch } from "../watch/troubles.ts";
 
-/** Longer than the longest pause between two attempts of a queue that is paused. */
-const PAUSE_SEEN_MS = 20 * MINUTE_MS;
-/** The site's server looks for due messages twice a minute. */
-const STALLED_MS = 3 * MINUTE_MS;
-const LOW_DISK_BYTES = 500 * 1024 * 1024;
 const DELIVERY_BOUNDS_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 
 /** Of the messages accepted in the last days; days are UTC. All figures are sums of `counts`. */
@@ -45,46 +39,54 @@ export function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** What became of all deliveries of a kind; `null` when there was none. */
-export async function countDeliveries(kind: "acknowledgement" | "hook", store: Store) {
-  const { queued, sending, ...ended } = await store.countDeliveries(kind, new Date(0));
-  const counts = { ...ended, waiting: queued + sending };
-  return Object.values(counts).some((count) => count > 0) ? counts : null;
-}
-
-interface OverviewParts {
+interface Desk {
   store: Store;
-  retention: Retention;
   dataDir: string;
-  databaseKind: Overview["database"]["kind"];
-  now: Date;
+  /** How an operator calls the program. */
+  program: string;
+  /** Those in use. */
+  channels: readonly Channel[];
 }
 
-export async function readOverview(days: number, parts: OverviewParts): Promise<Overview> {
-  const { store, retention, dataDir, databaseKind, now } = parts;
-  const { since, perDay, perCountry } = await countPeriod(days, now, store);
-  const [depth, unseen, trouble, times, website, endingSoon, lastBackupAt, problem, disk] = await Promise.all([
-    store.queueDepth(),
-    store.countUnseen(),
-    store.queueTrouble(now),
-    store.deliveryTimes(since, DELIVERY_BOUNDS_MS),
-    store.websiteStatus(now),
-    readEndingSoon(retention, store, now),
-    store.lastBackupAt(),
-    store.ping().then(() => null, problemOf),
-    diskOf(dataDir),
-  ]);
+/** What is wrong, and what waits, failed or is in quarantine. */
+export async function readStatus({ store, ...desk }: Desk) {
+  const now = await store.time();
+  const watch = createWatch({ store, ...desk, askedBy: "operator" });
+  const { facts, problem, troubles, disk } = await watch.find(now);
+  if (facts === null) throw problem;
+  const [failed, quarantined, waiting] = (["failed", "quarantined", "queued"] as const).map((state) =>
+    countOf(facts, "mail", state),
+  );
+  return {
+    now,
+    troubles,
+    problem,
+    disk,
+    website: facts.website,
+    lastBackupAt: facts.lastBackupAt,
+    failed: { count: failed?.count ?? 0, lastAt: failed?.lastAt ?? null },
+    quarantined: { count: quarantined?.count ?? 0, unseen: quarantined?.unseen ?? 0 },
+    waiting: { count: waiting?.count ?? 0, oldestAt: waiting?.firstAt ?? null },
+  };
+}
+
+export async function readOverview(
+  days: number,
+  { databaseKind, ...desk }: Desk & { databaseKind: Overview["database"]["kind"] },
+): Promise<Overview> {
+  const { now, troubles, problem, disk, website, lastBackupAt, failed, quarantined, waiting } = await readStatus(desk);
+  const { since, perDay, perCountry } = await countPeriod(days, now, desk.store);
+  const times = await desk.store.deliveryTimes(since, DELIVERY_BOUNDS_MS);
   return {
     now: now.toISOString(),
     days,
-    failed: { count: depth.failed, lastAt: depth.lastFailedAt?.toISOString() ?? null },
-    quarantined: { count: depth.quarantined, unseen },
-    waiting: { count: depth.queued, oldestAt: depth.oldestQueuedAt?.toISOString() ?? null },
-    queue: queueHealth(trouble, now),
-    website: { ...website, lastSeenAt: website.lastSeenAt?.toISOString() ?? null },
-    endingSoon,
-    lastBackupAt: lastBackupAt?.toISOString() ?? null,
-    database: { kind: databaseKind, problem },
+    troubles: troubles.map((trouble) => ({ ...trouble, since: isoOf(trouble.since) })),
+    failed: { ...failed, lastAt: isoOf(failed.lastAt) },
+    quarantined,
+    waiting: { ...waiting, oldestAt: isoOf(waiting.oldestAt) },
+    website: { isRunning: website.isRunning, lastSeenAt: isoOf(website.lastSeenAt) },
+    lastBackupAt: isoOf(lastBackupAt),
+    database: { kind: databaseKind, problem: problem?.message ?? null },
     disk,
     perDay,
     perCountry,
@@ -95,43 +97,6 @@ export async function readOverview(days: number, parts: OverviewParts): Promise<
   };
 }
 
-/** Unanswered messages that RETENTION will soon erase. */
-async function readEndingSoon(
-  retention: Retention,
-  store: Pick<Store, "findUnanswered">,
-  now: Date,
-): Promise<Overview["endingSoon"]> {
-  let [total, firstMs] = [0, Number.POSITIVE_INFINITY];
-  for (const state of ["delivered", "failed", "quarantined"] as const) {
-    const keptMs = retention[`${state}Ms`];
-    if (keptMs === null) continue;
-    const changedBy = new Date(now.getTime() - keptMs + ENDS_SOON_DAYS * DAY_MS);
-    const { count, firstChangedAt } = await store.findUnanswered(state, changedBy);
-    total += count;
-    if (firstChangedAt) firstMs = Math.min(firstMs, firstChangedAt.getTime() + keptMs);
-  }
-  return { count: total, firstAt: total > 0 ? new Date(firstMs).toISOString() : null };
-}
-
-function queueHealth({ pause, dueSince }: QueueTrouble, now: Date): Overview["queue"] {
-  if (pause && now.getTime() - pause.lastAt.getTime() < PAUSE_SEEN_MS) {
-    return { state: "paused", reason: pause.reason, since: pause.since.toISOString() };
-  }
-  const isStalled = dueSince !== null && now.getTime() - dueSince.getTime() > STALLED_MS;
-  return isStalled ? { state: "stalled", since: dueSince.toISOString() } : { state: "running" };
-}
-
-function problemOf(error: unknown): string {
-  if (error instanceof StoreUnavailable) return error.message;
-  throw error;
-}
-
-async function diskOf(dataDir: string): Promise<Overview["disk"]> {
-  try {
-    const { bavail, blocks, bsize } = await statfs(dataDir);
-    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize, isLow: bavail * bsize < LOW_DISK_BYTES };
-  } catch {
-    // With PostgreSQL the folder may not exist.
-    return null;
-  }
+function isoOf(time: Date | null): string | null {
+  return time?.toISOString() ?? null;
 }

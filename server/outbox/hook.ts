@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
-import type { StoredMessage } from "../store/store.ts";
-import type { Failure } from "./worker.ts";
+import { HOUR_MS } from "../time.ts";
+import type { Failure, Sender } from "./outbox.ts";
 
 export interface HookSettings {
   url: string;
@@ -8,22 +8,36 @@ export interface HookSettings {
   secrets: readonly string[];
 }
 
+/** The message as JSON, to the company's own program. */
+export function hookSender(settings: HookSettings): Sender {
+  return {
+    channel: "hook",
+    concurrency: 3,
+    failureLevel: "error",
+    async send({ id, reference, acceptedAt, name, email, phone, country, message, footprint }, now) {
+      const event: HookEvent = {
+        id: `${reference}.${id}`,
+        type: "message.accepted",
+        timestamp: acceptedAt,
+        data: { reference, acceptedAt, name, email, phone, country, message, footprint },
+      };
+      return failureOf(await postEvent(settings, event, now));
+    },
+    // Whether there is a receiver at all: it is asked for nothing, and any answer will do.
+    probe: () =>
+      fetch(settings.url, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(ATTEMPT_MS) }).then(
+        () => true,
+        () => false,
+      ),
+  };
+}
+
 /** An event as Standard Webhooks describes it. The id is the same for every attempt, so that a receiver can drop repeats. */
-export interface HookEvent {
+interface HookEvent {
   id: string;
   type: "message.accepted" | "ping";
   timestamp: Date;
   data: unknown;
-}
-
-export function messageAccepted(message: StoredMessage): HookEvent {
-  const { id, reference, acceptedAt, name, email, phone, country, message: text, footprint } = message;
-  return {
-    id: `${reference}.${id}`,
-    type: "message.accepted",
-    timestamp: acceptedAt,
-    data: { reference, acceptedAt, name, email, phone, country, message: text, footprint },
-  };
 }
 
 const ATTEMPT_MS = 15_000;
@@ -31,12 +45,10 @@ const ATTEMPT_MS = 15_000;
 const NO_CONNECTION = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"];
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** A receiver cannot put an attempt off for longer: the store takes later times for the work of a wrong clock. */
-const LONGEST_RETRY_AFTER_MS = 4 * 3_600_000;
+const LONGEST_RETRY_AFTER_MS = 4 * HOUR_MS;
 
 /** `text`: the beginning of the answer, which may hold anything. */
-export type HookAnswer =
-  | { status: number; retryAfterMs: number | null; text: string }
-  | { problem: string; isUnreachable: boolean };
+type HookAnswer = { status: number; retryAfterMs: number | null; text: string } | Failure;
 
 /** Posts the event once, signed. Follows no redirect, and ends after 15 seconds in all. Never rejects. */
 export async function postEvent(
@@ -63,38 +75,23 @@ export async function postEvent(
     const retryAfterMs = parseRetryAfterMs(response.headers.get("retry-after"), now);
     return { status: response.status, retryAfterMs, text: await readStart(response) };
   } catch (error) {
-    if (!(error instanceof Error)) return { problem: "no answer", isUnreachable: false };
-    if (error.name === "TimeoutError") {
-      return { problem: `no answer within ${attemptMs / 1000} s`, isUnreachable: false };
-    }
-    const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
-    return { problem: `no connection (${code ?? error.name})`, isUnreachable: NO_CONNECTION.includes(code ?? "") };
+    const { name, cause } = error as Error;
+    if (name === "TimeoutError") return { kind: "temporary", message: `no answer within ${attemptMs / 1000} s` };
+    const { code = name } = (cause ?? {}) as NodeJS.ErrnoException;
+    return { kind: "temporary", message: `no connection (${code})`, isUnreachable: NO_CONNECTION.includes(code) };
   }
 }
 
 /** What an answer means for the delivery; `null`: it was taken. */
 export function failureOf(answer: HookAnswer): Failure | null {
-  if ("problem" in answer) {
-    return { kind: "temporary", message: answer.problem, isUnreachable: answer.isUnreachable };
-  }
+  if (!("status" in answer)) return answer;
   const { status, retryAfterMs } = answer;
   if (status >= 200 && status < 300) return null;
   if (status === 410) return { kind: "permanent", message: "status 410: the receiver wants no more of it" };
-  if (status >= 300 && status < 400) {
-    return { kind: "temporary", message: `status ${status}: redirects are not followed` };
-  }
+  const isRedirect = status >= 300 && status < 400;
   const isObeyed = (status === 429 || status === 503) && retryAfterMs !== null;
-  return { kind: "temporary", message: `status ${status}`, ...(isObeyed && { retryAfterMs }) };
-}
-
-/** Whether there is a receiver at all: it is asked for nothing, and whatever it says will do. Never rejects. */
-export async function isAnswering({ url }: HookSettings): Promise<boolean> {
-  try {
-    await fetch(url, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(ATTEMPT_MS) });
-    return true;
-  } catch {
-    return false;
-  }
+  const message = `status ${status}${isRedirect ? ": redirects are not followed" : ""}`;
+  return { kind: "temporary", message, ...(isObeyed && { retryAfterMs }) };
 }
 
 /** The status alone decides, so that an answer that is cut off here, or that breaks off, changes nothing. */

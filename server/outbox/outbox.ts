@@ -1,181 +1,331 @@
-import type { Log } from "../log.ts";
-import { type AcknowledgementSettings, composeAcknowledgement } from "../mail/acknowledgement.ts";
-import { type ComposedMail, composeMail, type MailIdentity } from "../mail/compose.ts";
-import { type MailError, type Mailer, toMailError } from "../mail/mailer.ts";
-import { ACKNOWLEDGED_WITHIN_MS } from "../store/acknowledgements.ts";
-import type { Store } from "../store/store.ts";
-import { type Clock, systemClock } from "../time.ts";
+import type { Channel, SkipReason } from "../../contract/inbox.ts";
+import { CHANNEL_NAME, eventName } from "../../contract/message-history.ts";
+import { errorName, type Log } from "../log.ts";
+import { type FailureKind, MailError } from "../mail/mailer.ts";
+import {
+  type Claim,
+  type Outcome,
+  type Pause,
+  type Queue,
+  type Store,
+  type StoredMessage,
+  StoreUnavailable,
+  TRIED_FOR_MS,
+} from "../store/store.ts";
+import { type Clock, MINUTE_MS, systemClock } from "../time.ts";
 import { type Meter, noMeter } from "../watch/meter.ts";
-import { failureOf, type HookSettings, isAnswering, messageAccepted, postEvent } from "./hook.ts";
-import { type Kind, startWorker, type Worker, type WorkerParts } from "./worker.ts";
+import { createQueuePause } from "./queue-pause.ts";
+import { nextAttemptAt } from "./retry-schedule.ts";
 
-export interface AcknowledgementOptions extends AcknowledgementSettings {
-  /** Not that of the messages: a server that is hard on mails to strangers must not be so on the team's connections. */
-  mailer: Mailer;
-  perHour?: number;
+/** Why something was not sent. */
+export interface Failure {
+  kind: FailureKind;
+  /** Without personal data. */
+  message: string;
+  /** How long the receiver asks to wait before the next attempt of anything. */
+  retryAfterMs?: number;
+  /** The receiver did not look at it at all. */
+  isUnreachable?: boolean;
+}
+
+/** Everything that is special about a channel. */
+export interface Sender {
+  channel: Channel;
+  /** The channel after whose delivery one of this is queued; not given: it is queued with the message. */
+  follows?: Channel;
+  /** How many are sent at the same time. */
+  concurrency: number;
+  /** Of the log where one failed for good or nothing can be sent: `error` if messages are affected. */
+  failureLevel: "warn" | "error";
+  /** Resolves to `null` once the receiver has it, else to why not; or rejects with a MailError. */
+  send(message: StoredMessage, now: Date): Promise<Failure | null>;
+  /** Whether the receiver answers again after it was unreachable. Sends nothing, and never rejects. */
+  probe?: (() => Promise<boolean>) | undefined;
+  /** Why it must not be sent; `null`: it may be. */
+  admit?(claim: Claim, now: Date): Promise<SkipReason | null>;
+  /** It is given up after this many attempts without a result, each of which may have arrived. */
+  maxInterruptions?: number;
+  /** Removes what was sent or begun for a message that was erased meanwhile. */
+  undo?: ((message: StoredMessage) => Promise<void>) | undefined;
+  /** Aborts whatever is being sent. */
+  close?(): Promise<void>;
 }
 
 export interface OutboxOptions {
-  store: WorkerParts["store"] & Pick<Store, "admitAcknowledgements">;
-  mailer: Mailer;
-  /** Senders are told that their message has arrived; `null`: they are not. */
-  acknowledgement?: AcknowledgementOptions | null;
-  /** Each message is posted there; `null`: none is. */
-  hook?: HookSettings | null;
-  identity: MailIdentity;
-  /** Where .eml files are. */
-  dataDir: string;
+  store: Queue & Pick<Store, "find">;
+  senders: readonly Sender[];
   log: Log;
-  meter?: Meter | undefined;
-  /** Called when the mail server starts to refuse everything. */
-  onPaused?(): void;
+  meter?: Pick<Meter, "attempted"> | undefined;
   clock?: Clock;
   random?: () => number;
-  /** E-mails sent to the team at the same time. */
-  concurrency?: number;
   /** Longer than an attempt may take, so that another worker only takes over from a dead one. */
   leaseMs?: number;
   /** How often to look for deliveries without a wake: those of other nodes, or retried by the operator. */
   pollIntervalMs?: number;
+  /** Called when a pause starts or ends. */
+  onPauseChange?(): void;
 }
 
 export interface Outbox {
-  /** `paused`: the mail server refuses everything, see the log; resumes by itself. */
-  readonly state: "running" | "paused" | "stopped";
-  /** Why it is paused, without personal data; `null` when it is not. */
-  readonly pauseReason: string | null;
+  /** Channels whose receiver takes nothing at the moment; each resumes by itself. */
+  readonly pauses: readonly Pause[];
   /** Looks for due deliveries now. Call it after each accepted message. */
   wake(): void;
-  /** Starts no more attempts and waits for those in flight, for at most `deadlineMs`. */
+  /** Starts no more attempts, waits for those in flight for at most `deadlineMs`, and closes the senders. */
   stop(deadlineMs?: number): Promise<void>;
 }
 
-/** More than a small company is written to in an hour; a flood to many addresses ends here. */
-export const ACKNOWLEDGEMENTS_PER_HOUR = 100;
+/** The store is not asked again sooner than this when it returned nothing, even if something is due. */
+const SHORTEST_WAIT_MS = 1000;
+const LONGEST_STORE_WAIT_MS = MINUTE_MS;
+/** As long as the first wait of the schedule: what waits longer has failed at least twice. */
+const FAILING_MS = MINUTE_MS;
+const PROBE_INTERVAL_MS = MINUTE_MS;
+const GIVEN_UP = "given up: the server stopped again and again before it saved how an attempt ended";
 
-/** Sends everything that leaves because of a message, by a worker for each kind, until stopped. */
+/** Sends everything that leaves because of a message, by a worker for each channel, until stopped. */
 export function startOutbox(options: OutboxOptions): Outbox {
-  const { log, meter = noMeter, clock = systemClock, random = Math.random } = options;
-  const { leaseMs = 5 * 60_000, pollIntervalMs = 30_000 } = options;
-  const parts = { ...options, meter, clock, random, leaseMs, pollIntervalMs };
-  const acknowledgements = options.acknowledgement
-    ? startWorker(acknowledgementKind(options.acknowledgement, { ...options, meter }), parts)
-    : null;
-  const mail = startWorker(mailKind(options, acknowledgements), parts);
-  const hook = options.hook ? startWorker(hookKind(options.hook), parts) : null;
-  const workers = [mail, acknowledgements, hook].filter((worker) => worker !== null);
-  let isStopped = false;
+  const { senders, log, clock = systemClock } = options;
+  const workers = senders.map((sender) => startWorker(sender, options, wake));
+
+  function wake(channel?: Channel): void {
+    for (const worker of workers) if (channel === undefined || worker.channel === channel) worker.wake();
+  }
 
   return {
-    get state() {
-      if (isStopped) return "stopped";
-      return mail.isPaused ? "paused" : "running";
+    get pauses() {
+      return workers.flatMap((worker) => worker.pause ?? []);
     },
-    get pauseReason() {
-      return mail.pauseReason;
-    },
-    wake() {
-      for (const worker of workers) worker.wake();
-    },
+    wake: () => wake(),
     async stop(deadlineMs = 10_000) {
-      isStopped = true;
       const deadline = Promise.withResolvers<void>();
       const cancelDeadline = clock.setTimer(deadline.resolve, deadlineMs);
-      await Promise.race([Promise.all(workers.map((worker) => worker.finish())), deadline.promise]);
+      const unfinished = await Promise.all(workers.map((worker) => worker.stop(deadline.promise)));
       cancelDeadline();
-      for (const worker of workers) worker.abandon();
-      const count = workers.reduce((sum, worker) => sum + worker.inFlight, 0);
+      const count = unfinished.reduce((sum, one) => sum + one, 0);
       if (count > 0) {
         log.warn(
           { event: "stopped-early", count },
           "Stopped during attempts; they are repeated at the next start, or by another server after their lease",
         );
       }
+      await Promise.all(senders.map((sender) => sender.close?.()));
     },
   };
 }
 
-/** The message itself, to the team, under the same Message-ID each time. */
-function mailKind(options: OutboxOptions, acknowledgements: Worker | null): Kind {
-  const { mailer, identity, onPaused, concurrency = 5 } = options;
-  return {
-    name: "mail",
-    concurrency,
-    send: (message) => sendBy(mailer, () => composeMail(message, identity)),
-    ...(mailer.isReachable && { probe: mailer.isReachable }),
-    queuesAcknowledgement: acknowledgements !== null,
-    onSent: () => acknowledgements?.wake(),
-    onPaused: () => onPaused?.(),
-    log: {
-      queue: "queue",
-      sent: "Delivered",
-      failed: "Failed for good; kept for the operator to retry",
-      level: "error",
-      paused: (reason) => `No e-mail can be sent until this is fixed: ${reason}. Messages are kept`,
-      resumed: "E-mail can be sent again; the queue continues",
-    },
-  };
+/** An attempt that has ended. */
+interface Result {
+  claim: Claim;
+  outcome: Outcome;
+  at: Date;
 }
 
-/** Tells senders that their message has arrived, for a day after it was accepted. */
-function acknowledgementKind(
-  { mailer, text, replyTo, perHour = ACKNOWLEDGEMENTS_PER_HOUR }: AcknowledgementOptions,
-  { store, identity, log, meter }: Pick<OutboxOptions, "store" | "identity" | "log"> & { meter: Meter },
-): Kind {
-  const rules = { ownAddresses: [identity.mailTo, identity.mailFrom, replyTo], perHour };
-  return {
-    name: "acknowledgement",
-    concurrency: 2,
-    send: (message, now) => sendBy(mailer, () => composeAcknowledgement(message, identity, { text, replyTo }, now)),
-    ...(mailer.isReachable && { probe: mailer.isReachable }),
-    async admit(limit, leaseMs, now) {
-      const { skipped, failed } = await store.admitAcknowledgements(limit, leaseMs, rules, now);
-      for (const { reference, reason } of skipped) {
-        meter.attempted("acknowledgement", "skipped");
-        log.info({ event: "acknowledgement-skipped", reference, reason }, "The sender gets no acknowledgement");
-      }
-      for (const reference of failed) {
-        meter.attempted("acknowledgement", "failed");
-        log.warn({ event: "acknowledgement-failed", reference }, "Given up: nobody knows whether it was sent");
-      }
-      return skipped.length + failed.length > 0;
-    },
-    triedForMs: ACKNOWLEDGED_WITHIN_MS,
-    log: {
-      queue: "acknowledgements",
-      sent: "The sender was told that the message has arrived",
-      failed: "The sender gets no acknowledgement",
-      // No error: the message itself was delivered.
-      level: "warn",
-      paused: (reason) => `No acknowledgement can be sent at the moment: ${reason}. Messages are not affected`,
-      resumed: "Acknowledgements can be sent again",
-    },
-  };
-}
+/** Sends what is due of one channel: each at least once. Nothing it does delays another channel. */
+function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel: Channel) => void) {
+  const { store, senders, log, meter = noMeter, clock = systemClock, random = Math.random } = options;
+  const { leaseMs = 5 * MINUTE_MS, pollIntervalMs = 30_000, onPauseChange } = options;
+  const { channel, failureLevel, maxInterruptions = Number.POSITIVE_INFINITY } = sender;
+  const next = senders.find(({ follows }) => follows === channel)?.channel ?? null;
+  const pause = createQueuePause(clock);
+  /** To be saved before anything else is claimed. */
+  const results = new Set<Result>();
+  /** Claimed, and not saved yet. */
+  let inFlight = 0;
+  let isStopping = false;
+  let isAbandoned = false;
+  let isWoken = true;
+  let endSleep = () => {};
+  let storeWaitMs = SHORTEST_WAIT_MS;
+  /** What waits is to be made due: this server has just started, or the receiver answers again. */
+  let isFlushWanted = true;
+  /** When the first attempt failed since the last that did not. */
+  let failingSinceMs: number | null = null;
+  let isUnreachable = false;
+  let probedAtMs = 0;
 
-/** The message as JSON, to the company's own program. */
-function hookKind(settings: HookSettings): Kind {
-  return {
-    name: "hook",
-    concurrency: 3,
-    send: async (message, now) => failureOf(await postEvent(settings, messageAccepted(message), now)),
-    probe: () => isAnswering(settings),
-    log: {
-      queue: "hook",
-      sent: "Posted to HOOK_URL",
-      failed: "Not posted to HOOK_URL, for good; kept for the operator to retry",
-      level: "error",
-      paused: (reason) => `The receiver of HOOK_URL asks to wait: ${reason}. E-mail is not affected`,
-      resumed: "The receiver of HOOK_URL takes messages again",
-    },
-  };
-}
+  /** Either way, because a clock may be set back. */
+  const hasPassed = (ms: number, sinceMs: number) => Math.abs(clock.now().getTime() - sinceMs) >= ms;
 
-async function sendBy(mailer: Mailer, compose: () => ComposedMail): Promise<MailError | null> {
-  try {
-    await mailer.send(compose());
-    return null;
-  } catch (error) {
-    return toMailError(error);
+  function wake(): void {
+    isWoken = true;
+    endSleep();
   }
+
+  async function work(): Promise<void> {
+    let waitMs = 0;
+    while (!isAbandoned && !(isStopping && inFlight === 0)) {
+      if (!isWoken) await sleep(waitMs);
+      // Before the store is asked: what comes after that is found by another round.
+      isWoken = false;
+      waitMs = await startDue();
+    }
+  }
+
+  function sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancelTimer = clock.setTimer(resolve, ms);
+      endSleep = () => {
+        cancelTimer();
+        resolve();
+      };
+    });
+  }
+
+  /** Returns the time until the next round; an attempt that ends sooner calls wake. Never rejects. */
+  async function startDue(): Promise<number> {
+    try {
+      await saveResults();
+      const room = isStopping ? 0 : pause.limit(sender.concurrency) - inFlight;
+      if (room <= 0) return pause.remainingMs || pollIntervalMs;
+      probeIfUnreachable();
+      if (isFlushWanted) isFlushWanted = (await store.flushBacklog(channel, clock.now(), "outbox")) === null;
+      const claims = await store.claim(channel, room, leaseMs, clock.now());
+      storeWaitMs = SHORTEST_WAIT_MS;
+      for (const claim of claims) void attempt(claim);
+      if (claims.length === room) return pollIntervalMs;
+      const dueInMs = (await store.dueInMs(channel, clock.now())) ?? pollIntervalMs;
+      // What is due and was not claimed is locked by another server, which may not keep it.
+      return dueInMs > 0 ? Math.min(dueInMs, pollIntervalMs) : SHORTEST_WAIT_MS;
+    } catch (error) {
+      const waitMs = storeWaitMs;
+      storeWaitMs = Math.min(storeWaitMs * 2, LONGEST_STORE_WAIT_MS);
+      log.warn(
+        { event: "store-unavailable", channel, error: errorName(error), count: results.size },
+        `The store does not answer, next attempt in ${waitMs / 1000} s; count: results to be saved`,
+      );
+      return waitMs;
+    }
+  }
+
+  async function attempt(claim: Claim): Promise<void> {
+    inFlight += 1;
+    const outcome = await tryToSend(claim);
+    results.add({ claim, outcome, at: clock.now() });
+    wake();
+  }
+
+  /** Never rejects. */
+  async function tryToSend(claim: Claim): Promise<Outcome> {
+    const { message, attempts, interruptions } = claim;
+    const endsAtMs = message.acceptedAt.getTime() + (TRIED_FOR_MS[channel] ?? Number.POSITIVE_INFINITY);
+    const isTooLate = (at: Date) => at.getTime() > endsAtMs;
+    if (isStopping) return { kind: "returned", dueAt: clock.now() };
+    if (isTooLate(clock.now())) return { kind: "skipped", error: "too-late" satisfies SkipReason };
+    let failure: Failure | null;
+    try {
+      const reason = await sender.admit?.(claim, clock.now());
+      if (reason) return { kind: "skipped", error: reason };
+      if (interruptions >= maxInterruptions) return { kind: "failed", error: GIVEN_UP };
+      const ticket = pause.ticket();
+      failure = await sender.send(message, clock.now()).catch(toFailure);
+      noteAnswer(ticket, failure);
+    } catch (error) {
+      failure = toFailure(error);
+    }
+    if (failure === null) return { kind: "delivered" };
+    const now = clock.now();
+    const error = failure.message;
+    if (failure.kind === "blocked") return { kind: "paused", dueAt: now, error };
+    const dueAt = failure.kind === "temporary" ? nextAttemptAt(attempts, now, random, failure.retryAfterMs) : null;
+    return dueAt && !isTooLate(dueAt) ? { kind: "deferred", dueAt, error } : { kind: "failed", error };
+  }
+
+  /** Starts and ends pauses. After a time of failures the first answer ends all waits, which were for this receiver. */
+  function noteAnswer(ticket: number, failure: Failure | null): void {
+    if (failure === null || failure.kind === "permanent") {
+      if (failingSinceMs !== null && hasPassed(FAILING_MS, failingSinceMs)) isFlushWanted = true;
+      failingSinceMs = null;
+      isUnreachable = false;
+      if (!pause.unblock(ticket)) return;
+      log.info({ event: "queue-resumed", channel }, `${CHANNEL_NAME[channel]}: can be sent again`);
+      onPauseChange?.();
+      return;
+    }
+    const { kind, message: error, retryAfterMs } = failure;
+    failingSinceMs ??= clock.now().getTime();
+    isUnreachable = failure.isUnreachable ?? false;
+    isFlushWanted = false;
+    const change = kind === "blocked" || retryAfterMs ? pause.block(ticket, error, retryAfterMs) : "none";
+    if (change === "none") return;
+    const nextIn = `next attempt in ${Math.round(pause.remainingMs / 1000)} s`;
+    const text = `${CHANNEL_NAME[channel]}: nothing can be sent: ${error}; messages are kept, ${nextIn}`;
+    log[change === "started" ? failureLevel : "warn"]({ event: "queue-paused", channel, error }, text);
+    if (change === "started") onPauseChange?.();
+  }
+
+  /** So that a receiver which answers again is noticed though nothing is due for hours. */
+  function probeIfUnreachable(): void {
+    if (!isUnreachable || !sender.probe || !hasPassed(PROBE_INTERVAL_MS, probedAtMs)) return;
+    probedAtMs = clock.now().getTime();
+    void sender.probe().then((isReachable) => {
+      if (!isReachable || !isUnreachable) return;
+      isUnreachable = false;
+      isFlushWanted = true;
+      wake();
+    });
+  }
+
+  /** Rejects when some are left: what was sent but is not marked must not be claimed and sent again. */
+  async function saveResults(): Promise<void> {
+    const saved = await Promise.allSettled([...results].map(save));
+    const failed = saved.find((one) => one.status === "rejected");
+    if (failed) throw failed.reason;
+  }
+
+  async function save(result: Result): Promise<void> {
+    const { claim, outcome, at } = result;
+    const { message, attempts } = claim;
+    const { reference } = message;
+    let isSaved = false;
+    try {
+      isSaved = await store.settle(claim, outcome, at, next);
+      if (!isSaved) {
+        log.warn(
+          { event: "lease-lost", channel, reference },
+          "The result of an attempt was not saved: the message was erased, or its lease ended and another worker has it",
+        );
+        if ((await store.find(reference)) === null) await sender.undo?.(message);
+      }
+    } catch (error) {
+      // An unavailable store comes back; any other error may be permanent and must not stop the queue for ever.
+      if (error instanceof StoreUnavailable || !hasPassed(leaseMs, at.getTime())) throw error;
+      log.error(
+        { event: "result-lost", channel, reference, error: errorName(error) },
+        "The result of an attempt could not be saved; it may be sent again, with the same id",
+      );
+    }
+    results.delete(result);
+    inFlight -= 1;
+    const { kind, ...details } = outcome;
+    if (kind === "delivered" && next) wakeOther(next);
+    if (kind === "returned") return;
+    meter.attempted(channel, isSaved ? kind : "unmarked");
+    if (!isSaved) return;
+    const event = { event: kind, channel, reference, attempts, ...details };
+    log[kind === "failed" ? failureLevel : "info"](event, eventName(kind, channel));
+  }
+
+  const running = work();
+  return {
+    channel,
+    get pause(): Pause | null {
+      return pause.current && { channel, ...pause.current };
+    },
+    wake,
+    /** Starts no more attempts. Resolves once those in flight are saved, or at the deadline to how many are not. */
+    async stop(deadline: Promise<void>): Promise<number> {
+      isStopping = true;
+      wake();
+      await Promise.race([running, deadline]);
+      isAbandoned = true;
+      wake();
+      return inFlight;
+    },
+  };
+}
+
+/** An unexpected error is tried again like any other; what was to be sent is kept. */
+function toFailure(error: unknown): Failure {
+  return error instanceof MailError ? error : { kind: "temporary", message: `unexpected error (${errorName(error)})` };
 }

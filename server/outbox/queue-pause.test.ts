@@ -2,44 +2,37 @@ import { expect, it } from "vitest";
 import { createFakeClock } from "../../tests/support/fake-clock.ts";
 import { createQueuePause } from "./queue-pause.ts";
 
-it("doubles from a minute to a quarter of an hour while probes fail", async () => {
+it("doubles from a minute to a quarter of an hour while probes fail", () => {
   const clock = createFakeClock();
   const pause = createQueuePause(clock);
   const minutes: number[] = [];
+  const since = clock.now();
   for (let probe = 0; probe < 7; probe += 1) {
     pause.block(pause.ticket(), "535");
     minutes.push(pause.remainingMs / 60_000);
-    expect(pause.state).toBe("waiting");
-    clock.setTimer(() => {}, Number.POSITIVE_INFINITY);
-    await clock.advance(pause.remainingMs);
-    expect(pause.state).toBe("probing");
+    expect(pause.limit(5)).toBe(0);
+    clock.set(pause.remainingMs);
+    expect(pause.limit(5)).toBe(1);
   }
   expect(minutes).toEqual([1, 2, 4, 8, 15, 15, 15]);
+  expect(pause.current).toEqual({ reason: "535", since });
 });
 
 it("counts attempts that fail together once", () => {
   const pause = createQueuePause(createFakeClock());
   const together = [pause.ticket(), pause.ticket(), pause.ticket()];
-  expect(together.map((ticket) => pause.block(ticket, "535"))).toEqual(["started", "known", "known"]);
+  expect(together.map((ticket) => pause.block(ticket, "535"))).toEqual(["started", "none", "none"]);
   expect(pause.remainingMs).toBe(60_000);
-  expect(pause.reason).toBe("535");
 });
 
-it("is not ended by a mail that was already on its way when it started", () => {
+it("is not ended by a delivery that was already on its way when it started, and starts again with a minute", () => {
   const pause = createQueuePause(createFakeClock());
   const onItsWay = pause.ticket();
   pause.block(pause.ticket(), "535");
+  pause.block(pause.ticket(), "535");
   expect(pause.unblock(onItsWay)).toBe(false);
   expect(pause.unblock(pause.ticket())).toBe(true);
-  expect(pause.state).toBe("open");
-  expect(pause.reason).toBeNull();
-});
-
-it("starts again with a minute after it ended", () => {
-  const pause = createQueuePause(createFakeClock());
-  pause.block(pause.ticket(), "535");
-  pause.block(pause.ticket(), "535");
-  pause.unblock(pause.ticket());
+  expect([pause.limit(5), pause.current]).toEqual([5, null]);
   expect(pause.block(pause.ticket(), "535")).toBe("started");
   expect(pause.remainingMs).toBe(60_000);
 });

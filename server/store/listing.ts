@@ -1,73 +1,114 @@
-import type { ListSort, MessagePlace } from "../../contract/inbox.ts";
+import type { Channel, DeliveryState, ListSort, MessagePlace } from "../../contract/inbox.ts";
+import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
-import {
-  type Database,
-  type Dialect,
-  type MessageRow,
-  onlyRow,
-  queryReferences,
-  SELECTED_COLUMNS,
-  toStoredMessage,
-  type Value,
-} from "./database.ts";
+import { type Database, type Dialect, onlyRow, type Query, type Value } from "./database.ts";
 import { normaliseReference } from "./reference.ts";
+import { expiryOf } from "./retention.ts";
 import type {
   Correspondent,
+  Deliveries,
+  Delivery,
   Listing,
   MessageFilter,
   MessageState,
-  Note,
   StateCounts,
-  StoredEvent,
   StoredMessage,
 } from "./store.ts";
 
+/**
+ * Messages with the state of their mail, which is their own. Each has one: the join is a left one because SQLite then reads
+ * messages in their order, and begins with deliveries only where a state is asked for.
+ */
+const MESSAGES = "messages LEFT JOIN deliveries ON message_id = messages.id AND channel = 'mail'";
 const SEARCHED = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
-const NEWEST_FIRST = "ORDER BY accepted_at DESC, id DESC";
-/** The total of an estimate, or less than any where there is none. As in the index. */
-const FOOTPRINT_KG = "COALESCE(footprint_kg, -1)";
-/** What a list is ordered by, the highest first; `kg` comes before the others. */
-const ORDERED_BY: Readonly<Record<ListSort, string>> = {
-  newest: "0 AS kg, accepted_at, id",
-  oldest: "-accepted_at AS kg, accepted_at, id",
-  footprint: `${FOOTPRINT_KG} AS kg, accepted_at, id`,
+/** What a list is ordered by, the highest first; `rank` comes before the others. */
+const RANK: Readonly<Record<ListSort, string>> = {
+  newest: "0",
+  oldest: "-accepted_at",
+  footprint: "COALESCE(footprint_kg, -1)",
 };
+/** Of `rank`, where that is not the same for all. */
 const SORTED: Readonly<Record<ListSort, string>> = {
-  newest: NEWEST_FIRST,
+  newest: "ORDER BY accepted_at DESC, id DESC",
   oldest: "ORDER BY accepted_at, id DESC",
-  footprint: `ORDER BY ${FOOTPRINT_KG} DESC, accepted_at DESC, id DESC`,
+  footprint: `ORDER BY ${RANK.footprint} DESC, accepted_at DESC, id DESC`,
 };
-const FIRST_TO_LAST = "ORDER BY kg DESC, accepted_at DESC, id DESC";
-const NOT_RESENT = `NOT EXISTS (SELECT 1 FROM message_events
-  WHERE message_events.reference = messages.reference AND kind = 'resent')`;
+const RANKED = "ORDER BY rank DESC, accepted_at DESC, id DESC";
 
-export function listingMethods({ query, dialect }: Database): Listing {
-  function referencesIn(table: string, references: readonly string[]): Promise<string[]> {
-    const sql = `SELECT reference FROM ${table} WHERE ${dialect.isIn("reference", "$1")}`;
-    return queryReferences(query, sql, [references]);
-  }
+/** A row of the table, as far as it is shown, with what is only compared. */
+type MessageRow = Omit<StoredMessage, "footprint" | "deliveries" | "version"> & {
+  footprint: string | null;
+  correctedAt: Date | null;
+};
 
-  async function list(filter: MessageFilter, sort: ListSort = "newest", offset = 0): Promise<StoredMessage[]> {
+type DeliveryRow = Delivery & { messageId: number; channel: Channel };
+
+/** Reads messages by their row numbers, in that order, with their deliveries. Two statements, however many they are. */
+export function messageReader({ isIn }: Dialect, retention: Retention) {
+  const columns = `id, reference, name, email, phone, country, message, footprint, quarantine_reason, accepted_at,
+    is_restricted, answered_at, corrected_at, state, ${expiryOf(retention)} AS expires_at`;
+  return async (query: Query, ids: readonly number[]): Promise<StoredMessage[]> => {
+    if (ids.length === 0) return [];
+    const rows = await query<MessageRow>(
+      `SELECT ${columns} FROM ${MESSAGES} WHERE ${isIn("messages.id", "$1", "BIGINT")}`,
+      [ids],
+    );
+    const deliveries = await query<DeliveryRow>(
+      `SELECT message_id, channel, state, changed_at, due_at, attempts, error FROM deliveries
+       WHERE ${isIn("message_id", "$1", "BIGINT")}`,
+      [ids],
+    );
+    const byId = Map.groupBy(deliveries, ({ messageId }) => messageId);
+    const messages = new Map(rows.map((row) => [row.id, toMessage(row, byId.get(row.id) ?? [])]));
+    return ids.flatMap((id) => messages.get(id) ?? []);
+  };
+}
+
+export type ReadMessages = ReturnType<typeof messageReader>;
+
+function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonly DeliveryRow[]): StoredMessage {
+  const deliveries = Object.fromEntries(
+    rows.map(({ messageId: _, channel, ...delivery }) => [channel, delivery]),
+  ) as Deliveries;
+  const { state, changedAt, dueAt, attempts } = deliveries.mail;
+  const times = [changedAt, dueAt, row.answeredAt, correctedAt].map((time) => time?.getTime() ?? 0);
+  return {
+    ...row,
+    footprint: footprint === null ? null : JSON.parse(footprint),
+    // Everything that an operator may see or change, but for deliveries that go out by themselves seconds after the mail:
+    // they must not make what an operator is about to do fail.
+    version: [row.id, state, attempts, Number(row.isRestricted), ...times].join("."),
+    deliveries,
+  };
+}
+
+export function listingMethods(
+  { query, dialect }: Database,
+  readMessages: ReadMessages,
+): Omit<Listing, "history" | "notes"> {
+  const find = async (sql: string, values: readonly Value[]): Promise<StoredMessage[]> => {
+    const rows = await query<{ id: number }>(sql, values);
+    return readMessages(
+      query,
+      rows.map(({ id }) => id),
+    );
+  };
+
+  function list(filter: MessageFilter, sort: ListSort = "newest", offset = 0): Promise<StoredMessage[]> {
     const values: Value[] = [];
     const where = whereOf(filter, dialect, values);
     const limit =
       filter.limit === undefined ? "" : `LIMIT $${values.push(filter.limit)} OFFSET $${values.push(offset)}`;
-    const sql = `SELECT ${SELECTED_COLUMNS} FROM messages ${where} ${SORTED[sort]} ${limit}`;
-    return (await query<MessageRow>(sql, values)).map(toStoredMessage);
+    return find(`SELECT id FROM ${MESSAGES} ${where} ${SORTED[sort]} ${limit}`, values);
   }
 
-  /** Two indexes answer, and no message is read. */
-  async function countByIndex(filter: MessageFilter): Promise<StateCounts> {
+  async function countStates(filter: MessageFilter): Promise<StateCounts> {
     const values: Value[] = [];
     const where = whereOf(filter, dialect, values);
-    const answered = where === "" ? "WHERE answered_at IS NOT NULL" : `${where} AND answered_at IS NOT NULL`;
-    return addUp(
-      await query(
-        `SELECT state, count(*) AS count, 0 AS answered FROM messages ${where} GROUP BY state
-         UNION ALL SELECT state, 0, count(*) FROM messages ${answered} GROUP BY state`,
-        values,
-      ),
-    );
+    // All are counted, so here deliveries come first: their index is in the order of the states.
+    const all = MESSAGES.replace("LEFT ", "");
+    const counted = "state, count(*) AS count, count(answered_at) AS answered";
+    return addUp(await query(`SELECT ${counted} FROM ${all} ${where} GROUP BY state`, values));
   }
 
   return {
@@ -76,39 +117,43 @@ export function listingMethods({ query, dialect }: Database): Listing {
     async page(filter, tab, { sort, offset, limit }) {
       const { search, country, email } = filter;
       if (search === undefined && country === undefined && email === undefined) {
-        return { messages: await list({ ...filter, ...tab, limit }, sort, offset), counts: await countByIndex(filter) };
+        return { messages: await list({ ...filter, ...tab, limit }, sort, offset), counts: await countStates(filter) };
       }
       // All messages have to be read, so both are answered by reading them once.
       const values: Value[] = [];
       const where = whereOf(filter, dialect, values);
-      const rows = await query<{ reference: string | null } & StateRow>(
-        `WITH found AS MATERIALIZED (SELECT reference, state, answered_at, ${ORDERED_BY[sort]} FROM messages ${where})
-         SELECT NULL AS reference, state, count(*) AS count, count(answered_at) AS answered FROM found GROUP BY state
-         UNION ALL SELECT reference, state, 0, 0 FROM (SELECT reference, state FROM found ${whereOf(tab, dialect, values)}
-           ${FIRST_TO_LAST} LIMIT $${values.push(limit)} OFFSET $${values.push(offset)}) AS first`,
+      const rows = await query<{ id: number | null } & StateRow>(
+        `WITH found AS MATERIALIZED
+           (SELECT id, state, answered_at, accepted_at, ${RANK[sort]} AS rank FROM ${MESSAGES} ${where})
+         SELECT NULL AS id, state, count(*) AS count, count(answered_at) AS answered FROM found GROUP BY state
+         UNION ALL SELECT id, state, 0, 0 FROM (SELECT id, state FROM found ${whereOf(tab, dialect, values)}
+           ${RANKED} LIMIT $${values.push(limit)} OFFSET $${values.push(offset)}) AS first`,
         values,
       );
-      const references = rows.flatMap(({ reference }) => reference ?? []);
-      const messages = new Map((await list({ references })).map((message) => [message.reference, message]));
-      return { messages: references.flatMap((reference) => messages.get(reference) ?? []), counts: addUp(rows) };
+      return {
+        messages: await readMessages(
+          query,
+          rows.flatMap(({ id }) => id ?? []),
+        ),
+        counts: addUp(rows),
+      };
     },
 
     async placeOf(reference, filter, sort) {
       const values: Value[] = [normaliseReference(reference)];
-      const columns = ORDERED_BY[sort];
-      const found = `SELECT ${columns} FROM messages ${whereOf(filter, dialect, values)}`;
-      const comesBefore = "(found.kg, found.accepted_at, found.id) > (shown.kg, shown.accepted_at, shown.id)";
+      const ranked = `SELECT id, accepted_at, ${RANK[sort]} AS rank FROM ${MESSAGES}`;
+      const found = `${ranked} ${whereOf(filter, dialect, values)}`;
+      const comesBefore = "(found.rank, found.accepted_at, found.id) > (shown.rank, shown.accepted_at, shown.id)";
       const comesAfter = comesBefore.replace(">", "<");
       const neighbour = (where: string, order: string) =>
         `(SELECT reference FROM messages WHERE id = (SELECT id FROM found WHERE ${where} ${order} LIMIT 1))`;
-      const [row] = await query<
-        { total: number; has: number; before: number } & Pick<MessagePlace, "previous" | "next">
-      >(
-        `WITH found AS MATERIALIZED (${found}), shown AS (SELECT ${columns} FROM messages WHERE reference = $1)
+      type Place = { total: number; has: number; before: number } & Pick<MessagePlace, "previous" | "next">;
+      const [row] = await query<Place>(
+        `WITH found AS MATERIALIZED (${found}), shown AS (${ranked} WHERE reference = $1)
          SELECT (SELECT count(*) FROM found) AS total, (SELECT count(*) FROM found WHERE found.id = shown.id) AS has,
            (SELECT count(*) FROM found WHERE ${comesBefore}) AS before,
-           ${neighbour(comesBefore, FIRST_TO_LAST.replaceAll(" DESC", ""))} AS previous,
-           ${neighbour(comesAfter, FIRST_TO_LAST)} AS next
+           ${neighbour(comesBefore, RANKED.replaceAll(" DESC", ""))} AS previous,
+           ${neighbour(comesAfter, RANKED)} AS next
          FROM shown`,
         values,
       );
@@ -119,28 +164,22 @@ export function listingMethods({ query, dialect }: Database): Listing {
 
     async findPeople(words, limit) {
       const address = dialect.lowerCaseEmail;
-      const values: Value[] = [];
-      const isFound = dialect.contains("name || ' ' || email", words.trim(), (value) => `$${values.push(value)}`);
+      const isFound = dialect.contains("name || ' ' || email", "$1");
       return query<Correspondent>(
         `SELECT name, email, accepted_at AS last_at, messages FROM messages JOIN
            (SELECT max(id) AS newest, count(*) AS messages FROM messages
             WHERE ${address} IN (SELECT ${address} FROM messages WHERE ${isFound}) GROUP BY ${address}) AS people
-           ON id = newest ORDER BY id DESC LIMIT $${values.push(limit)}`,
-        values,
+           ON id = newest ORDER BY id DESC LIMIT $2`,
+        [dialect.searchable(words.trim()), limit],
       );
     },
 
-    countStates: countByIndex,
+    countStates,
 
     async find(reference) {
-      const sql = `SELECT ${SELECTED_COLUMNS} FROM messages WHERE reference = $1`;
-      const [row] = await query<MessageRow>(sql, [normaliseReference(reference)]);
-      return row ? toStoredMessage(row) : null;
+      const sql = "SELECT id FROM messages WHERE reference = $1";
+      return (await find(sql, [normaliseReference(reference)]))[0] ?? null;
     },
-
-    existingReferences: (references) => referencesIn("messages", references),
-
-    erasedReferences: (references) => referencesIn("erased_references", references),
 
     async countByDayAndCountry(since) {
       const rows = await query<{ dayAt: Date; country: string; count: number }>(
@@ -151,88 +190,42 @@ export function listingMethods({ query, dialect }: Database): Listing {
       return rows.map(({ dayAt, ...counted }) => ({ day: dayAt.toISOString().slice(0, 10), ...counted }));
     },
 
-    async countByCountry() {
-      const sql = "SELECT country, count(*) AS count FROM messages GROUP BY country ORDER BY 2 DESC, 1";
-      return query<{ country: string; count: number }>(sql);
-    },
-
-    async history(reference) {
-      const sql = "SELECT at, kind, detail, author FROM message_events WHERE reference = $1 ORDER BY id";
-      return query<StoredEvent>(sql, [normaliseReference(reference)]);
-    },
-
-    async notes(references) {
-      const isNamed = dialect.isIn("reference", "$1");
-      const rows = await query<Note & { reference: string }>(
-        `SELECT reference, at, author, detail AS text FROM message_events WHERE ${isNamed} AND kind = 'noted' ORDER BY id`,
-        [references],
-      );
-      const notes = new Map<string, Note[]>();
-      for (const { reference, ...note } of rows) notes.set(reference, [...(notes.get(reference) ?? []), note]);
-      return notes;
-    },
+    countByCountry: () => query("SELECT country, count(*) AS count FROM messages GROUP BY country ORDER BY 2 DESC, 1"),
 
     async changeToken() {
       // Deleting a message that is not the newest changes neither, but the counts that the caller has beside them.
       const { message, event } = await onlyRow<{ message: number | null; event: number | null }>(
         query,
-        "SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM message_events) AS event",
+        "SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM events) AS event",
       );
       return `${message ?? 0}.${event ?? 0}`;
     },
 
     async deliveryTimes(since, boundsMs) {
       const bucket = boundsMs.map((boundMs, index) => `WHEN ms <= ${boundMs} THEN ${index}`).join(" ");
-      const times = `SELECT state_changed_at - accepted_at AS ms FROM messages
-        WHERE state = 'delivered' AND accepted_at >= $1 AND ${NOT_RESENT}`;
+      const times = `SELECT changed_at - accepted_at AS ms FROM ${MESSAGES} WHERE state = 'delivered' AND accepted_at >= $1
+        AND NOT EXISTS (SELECT 1 FROM events WHERE events.message_id = messages.id AND kind = 'resent')`;
       const rows = await query<{ bucket: number; count: number; slowest: number }>(
         `SELECT CASE ${bucket} ELSE ${boundsMs.length} END AS bucket, count(*) AS count, max(ms) AS slowest
          FROM (${times}) AS times GROUP BY 1`,
         [since],
       );
       const count = rows.reduce((sum, row) => sum + row.count, 0);
-      const buckets = Array.from({ length: boundsMs.length + 1 }, (_, index) => {
-        return rows.find((row) => row.bucket === index)?.count ?? 0;
-      });
+      const buckets = [...boundsMs, null].map((_, index) => rows.find((row) => row.bucket === index)?.count ?? 0);
       if (count === 0) return { count, medianMs: null, slowestMs: null, buckets };
-      const [middle] = await query<{ ms: number }>(`${times} ORDER BY 1 LIMIT 1 OFFSET $2`, [
-        since,
-        Math.floor((count - 1) / 2),
-      ]);
-      return {
-        count,
-        medianMs: middle?.ms ?? null,
-        slowestMs: Math.max(...rows.map(({ slowest }) => slowest)),
-        buckets,
-      };
+      const half = Math.floor((count - 1) / 2);
+      const [middle] = await query<{ ms: number }>(`${times} ORDER BY 1 LIMIT 1 OFFSET $2`, [since, half]);
+      const slowestMs = Math.max(...rows.map(({ slowest }) => slowest));
+      return { count, medianMs: middle?.ms ?? null, slowestMs, buckets };
     },
 
-    async queueTrouble(now) {
-      const { dueAt: dueSince } = await onlyRow<{ dueAt: Date | null }>(
-        query,
-        `SELECT min(due_at) AS due_at FROM messages WHERE state = 'queued' AND is_restricted = 0 AND due_at <= $1
-         AND NOT EXISTS (SELECT 1 FROM messages WHERE state = 'queued' AND leased_until > $1)`,
-        [now],
-      );
-      // The pause lasts since the first attempt that met it after the last that did not.
-      const [pause] = await query<{ reason: string; startedAt: Date; lastAt: Date }>(
-        `SELECT max(detail) AS reason, min(at) AS started_at, max(at) AS last_at FROM message_events WHERE kind = 'paused'
-         AND id > COALESCE((SELECT max(id) FROM message_events WHERE kind IN ('delivered', 'deferred', 'failed')), 0)
-         AND EXISTS (SELECT 1 FROM messages WHERE state = 'queued' AND is_restricted = 0) HAVING count(*) > 0`,
-      );
-      return {
-        pause: pause ? { reason: pause.reason, since: pause.startedAt, lastAt: pause.lastAt } : null,
-        dueSince,
-      };
-    },
-
-    async countUnseen() {
-      const { count } = await onlyRow<{ count: number }>(
-        query,
-        `SELECT count(*) AS count FROM messages WHERE state = 'quarantined' AND is_restricted = 0 AND NOT EXISTS
-         (SELECT 1 FROM message_events WHERE message_events.reference = messages.reference AND kind = 'viewed')`,
-      );
-      return count;
+    async countChannel(channel) {
+      const sql = "SELECT state, count(*) AS count FROM deliveries WHERE channel = $1 GROUP BY state";
+      const counts = { queued: 0, delivered: 0, failed: 0, quarantined: 0, skipped: 0 };
+      for (const { state, count } of await query<{ state: DeliveryState; count: number }>(sql, [channel])) {
+        counts[state] = count;
+      }
+      return counts;
     },
   };
 }
@@ -261,7 +254,7 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
     conditions.push(dialect.isIn("reference", place(filter.references.map(normaliseReference))));
   }
   if (filter.state) conditions.push(`state = ${place(filter.state)}`);
-  if (filter.unanswered) conditions.push("answered_at IS NULL AND state <> 'quarantined'");
+  if (filter.unanswered) conditions.push("answered_at IS NULL AND COALESCE(state, '') <> 'quarantined'");
   if (filter.since) conditions.push(`accepted_at >= ${place(filter.since)}`);
   if (filter.until) conditions.push(`accepted_at < ${place(filter.until)}`);
   if (filter.country !== undefined) conditions.push(`country = ${place(filter.country)}`);
@@ -271,7 +264,7 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
     conditions.push(`(accepted_at, id) < (${place(acceptedAt)}, ${place(id)})`);
   }
   const text = filter.search?.trim() ?? "";
-  if (text !== "") conditions.push(dialect.contains(SEARCHED, text, place));
+  if (text !== "") conditions.push(dialect.contains(SEARCHED, place(dialect.searchable(text))));
   return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
 }
 

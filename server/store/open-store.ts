@@ -1,87 +1,146 @@
-import { setImmediate } from "node:timers/promises";
 import type { Config } from "../config.ts";
-import { withinMs } from "../time.ts";
-import { acknowledgementMethods } from "./acknowledgements.ts";
-import { changeMethods } from "./actions.ts";
-import { type Database, type PendingMessage, writeMeta } from "./database.ts";
-import { listingMethods } from "./listing.ts";
-import type { SchemaState } from "./migrations.ts";
-import { queueMethods } from "./queue.ts";
+import { acceptingMethods } from "./accepting.ts";
+import { changeMethods } from "./changes.ts";
+import { type Database, writeMeta } from "./database.ts";
+import { deliveryMethods } from "./deliveries.ts";
+import { eventMethods } from "./events.ts";
+import { listingMethods, messageReader } from "./listing.ts";
 import { retentionMethods } from "./retention.ts";
-import { openSqlite, readSqliteSchema, type SqliteThreadOptions, sqliteFile } from "./sqlite.ts";
+import { hasOwnTables, type Migration, migrate, readSchemaVersion } from "./schema.ts";
+import { lockFolder, openSqlite, openSqliteToRead, type SqliteOptions, sqliteFile } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { statusMethods } from "./status.ts";
-import { type Acceptance, type Store, StoreUnavailable } from "./store.ts";
+import { type Store, StoreLost, StoreUnavailable } from "./store.ts";
+import { openInThread } from "./thread.ts";
 
-type StoreSettings = Pick<Config, "dataDir" | "databaseUrl">;
+type StoreSettings = Pick<Config, "dataDir" | "databaseUrl" | "retention">;
+
+export interface StoreOptions {
+  /** This is the website. A second one on the same SQLite file is refused, and its statements run in a thread. */
+  isServer?: boolean;
+  /** Called when that thread has ended though nobody closed it: the store cannot be used until a restart. */
+  onThreadEnd?(error: StoreUnavailable): void;
+  /**
+   * Called when the database's files were removed or replaced, after what they held was saved, or could not be. From then on
+   * every call rejects with this error, until a restart. Without it nothing is saved: that is up to the server.
+   */
+  onLost?(error: StoreLost): void;
+  /** To PostgreSQL; 8 unless given. */
+  maxConnections?: number;
+  migrations?: readonly Migration[] | undefined;
+}
 
 /**
  * Opens the store the settings name, created or upgraded if need be. Rejects with StoreRefused or StoreUnavailable, whose
  * message is one line that says what to do. The PostgreSQL library is loaded only where it is used.
  */
-export async function openStore(
-  { databaseUrl, dataDir }: StoreSettings,
-  options: SqliteThreadOptions & { maxConnections?: number } = {},
-): Promise<Store> {
+export async function openStore(settings: StoreSettings, options: StoreOptions = {}): Promise<Store> {
+  const { databaseUrl, dataDir, retention } = settings;
   if (databaseUrl !== null) {
-    return createStore(await (await import("./postgres.ts")).openPostgres(databaseUrl, options));
+    const { openPostgres } = await import("./postgres.ts");
+    return createStore(await openPostgres(databaseUrl, options.maxConnections), retention, options);
   }
-  return createStore(await openSqlite(dataDir, options));
+  if (!options.isServer) return openSqliteStore(settings, options);
+  const unlock = lockFolder(dataDir);
+  const store = await openInThread<Store>(new URL("./sqlite-thread.ts", import.meta.url), settings, {
+    limitMs: (method) => (LONG_METHODS.has(method) ? LONG_CALL_LIMIT_MS : CALL_LIMIT_MS),
+    onEnd: options.onThreadEnd,
+    onNotice: (message) => options.onLost?.(new StoreLost(String(message))),
+  }).catch((error) => {
+    unlock();
+    throw error;
+  });
+  const { close } = store;
+  return Object.assign(store, { close: () => close().finally(unlock) });
 }
 
-/** For a whole message, the wait for the batch before it included. */
-const ACCEPT_LIMIT_MS = 8000;
+/** A disk that takes longer than this is reported as unavailable; what was asked may still happen. */
+const CALL_LIMIT_MS = 8000;
+const LONG_CALL_LIMIT_MS = 15 * 60_000;
+const LONG_METHODS = new Set<string>([
+  "act",
+  "backup",
+  "erase",
+  "finishErasure",
+  "markAnnounced",
+  "purge",
+] satisfies (keyof Store)[]);
+
+/** In the present thread. For the operator's commands, and for the thread of the server. */
+export async function openSqliteStore(
+  { dataDir, retention }: Pick<StoreSettings, "dataDir" | "retention">,
+  { isServer = false, migrations, ...options }: StoreOptions & SqliteOptions = {},
+): Promise<Store> {
+  const database = await openSqlite(sqliteFile(dataDir), options);
+  const store = await createStore(database, retention, { migrations });
+  if (isServer) {
+    // Of the one before, which is gone. Tokens stay: they tell that nobody knows how the attempt ended.
+    await database.query("UPDATE deliveries SET leased_until = NULL WHERE leased_until IS NOT NULL");
+    await database.query("DELETE FROM meta WHERE name LIKE 'node.%'");
+  }
+  return store;
+}
+
 /** As long as the longest message with its estimate, so that a disk which takes it takes a message too. */
 const LONGEST_MESSAGE = 9000;
-
 /** A check writes to the disk, and whoever asks for `/readyz` or the metrics asks for one. */
 const CHECK_INTERVAL_MS = 10_000;
 /** After a failure, so that the end of an outage is noticed soon. */
 const RECHECK_INTERVAL_MS = 1000;
 
-export function createStore(database: Database, checkIntervalMs = CHECK_INTERVAL_MS): Store {
-  const writeCheck = shareCheck(checkIntervalMs, () =>
-    writeMeta(database.query, "write_check", `${Date.now()} ${"x".repeat(LONGEST_MESSAGE)}`),
-  );
-  const accepting = groupCommits<PendingMessage, Acceptance>((batch) =>
-    database.accept(batch).catch((error) => {
-      writeCheck.expire();
+/** All rules, on either database. Closes it when it cannot be used. */
+export async function createStore(
+  database: Database,
+  retention: Config["retention"],
+  {
+    migrations,
+    checkIntervalMs = CHECK_INTERVAL_MS,
+  }: Pick<StoreOptions, "migrations"> & { checkIntervalMs?: number } = {},
+): Promise<Store> {
+  const { query, dialect } = database;
+  const clientKey = await database
+    .transaction((query) => migrate(query, dialect, migrations), { lock: "migrating" })
+    .catch(async (error) => {
+      await database.close();
       throw error;
-    }),
+    });
+  const check = shareCheck(checkIntervalMs, () =>
+    writeMeta(query, "write_check", `${Date.now()} ${"x".repeat(LONGEST_MESSAGE)}`),
   );
+  const readMessages = messageReader(dialect, retention);
+  const { settled, ...accepting } = acceptingMethods(database, clientKey, check.expire);
   const { markBackedUp, ...status } = statusMethods(database);
   return {
-    clientKey: database.clientKey,
-    accept: (submission, rules, now) =>
-      withinMs(ACCEPT_LIMIT_MS, accepting.submit({ submission, rules, nowMs: now.getTime() }), notStored),
-    ...queueMethods(database),
-    ...acknowledgementMethods(database),
-    ...listingMethods(database),
-    ...changeMethods(database),
+    clientKey,
+    ...accepting,
+    ...deliveryMethods(database, clientKey, readMessages),
+    ...listingMethods(database, readMessages),
+    ...eventMethods(database),
+    ...changeMethods(database, readMessages),
+    ...retentionMethods(database, retention),
     ...status,
-    ...retentionMethods(database),
     async backup(file, now) {
-      await writeNewFile(file, (target) => database.copyTo(target));
+      await writeNewFile(file, (target) => database.copyTo(target, createEmpty));
       // The copy is whole, whether or not its time can be noted.
-      await markBackedUp(now).catch(ignoreUnavailable);
+      await markBackedUp(now).catch((error) => {
+        if (!(error instanceof StoreUnavailable)) throw error;
+      });
     },
     async ping() {
       await database.verify();
-      await writeCheck.run();
+      await check.run();
     },
     async close() {
-      await accepting.settled();
+      await settled();
       await database.close();
     },
   };
 }
 
-function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof StoreUnavailable)) throw error;
-}
-
-function notStored(limitMs: number): StoreUnavailable {
-  return new StoreUnavailable(`The message database did not store a message within ${limitMs / 1000} s`);
+async function createEmpty(file: string): Promise<Database> {
+  const database = await openSqlite(file);
+  await database.transaction((query) => migrate(query, database.dialect));
+  return database;
 }
 
 /** One check for all who ask: a success is kept for some time, a failure for a second. */
@@ -106,60 +165,42 @@ function shareCheck(intervalMs: number, check: () => Promise<void>) {
   return { run, expire };
 }
 
-const MAX_BATCH = 256;
-const MAX_WAITING = 10_000;
-
-/**
- * Entries that arrive together share one commit, and so one wait for the disk. Each entry's promise settles after the
- * commit that holds it. `commit` commits all entries in one transaction, or none.
- */
-function groupCommits<Entry, Result>(commit: (entries: readonly Entry[]) => Promise<readonly Result[]>) {
-  type Waiting = PromiseWithResolvers<Result> & { entry: Entry };
-  const waiting: Waiting[] = [];
-  let draining: Promise<void> | null = null;
-
-  async function drain(): Promise<void> {
-    while (waiting.length > 0) {
-      // One turn of the event loop, so that requests that arrived together are in one batch.
-      await setImmediate();
-      await settle(waiting.splice(0, MAX_BATCH));
-    }
-    draining = null;
-  }
-
-  async function settle(batch: readonly Waiting[]): Promise<void> {
-    try {
-      const results = await commit(batch.map(({ entry }) => entry));
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
-    } catch (error) {
-      if (batch.length === 1 || error instanceof StoreUnavailable) {
-        for (const { reject } of batch) reject(error);
-      } else {
-        // One entry's fault: the others must not suffer from it.
-        for (const one of batch) await settle([one]);
-      }
-    }
-  }
-
-  return {
-    async submit(entry: Entry): Promise<Result> {
-      if (waiting.length >= MAX_WAITING) {
-        throw new StoreUnavailable(`${MAX_WAITING} messages are waiting for the database already; try again later`);
-      }
-      const one = { entry, ...Promise.withResolvers<Result>() };
-      waiting.push(one);
-      draining ??= drain();
-      return one.promise;
-    },
-    /** Resolves when no entry is waiting any more. */
-    async settled(): Promise<void> {
-      while (draining) await draining;
-    },
-  };
+/** What is known of a database without creating, upgrading or locking anything. */
+export interface DatabaseState {
+  /** Of the schema; `null`: the database has no tables of ours yet. */
+  version: number | null;
+  /** A commit is confirmed before it is on disk. */
+  losesCommits: boolean;
+  /** How far this machine's clock is ahead of the database's. */
+  clockAheadMs: number;
+  /** Those of the given references that no message has. */
+  unknownReferences: string[];
 }
 
-/** Looks at a database without creating, upgrading or locking anything. Rejects with StoreUnavailable. */
-export async function readSchema({ databaseUrl, dataDir }: StoreSettings): Promise<SchemaState> {
-  if (databaseUrl !== null) return (await import("./postgres.ts")).readPostgresSchema(databaseUrl);
-  return { version: await readSqliteSchema(sqliteFile(dataDir)), losesCommits: false, clockAheadMs: 0 };
+/** Rejects with StoreUnavailable, or with StoreRefused where the tables are none that this version can use. */
+export async function inspectDatabase(
+  { databaseUrl, dataDir }: Pick<StoreSettings, "databaseUrl" | "dataDir">,
+  references: readonly string[],
+): Promise<DatabaseState> {
+  const database =
+    databaseUrl === null
+      ? openSqliteToRead(sqliteFile(dataDir))
+      : await (await import("./postgres.ts")).openPostgres(databaseUrl, 1);
+  const state = { version: null, losesCommits: false, clockAheadMs: 0, unknownReferences: [] };
+  if (database === null) return state;
+  const { query, dialect } = database;
+  try {
+    const losesCommits = databaseUrl !== null && (await query(COMMITS_EARLY)).length > 0;
+    const clockAheadMs = Date.now() - (await database.time()).getTime();
+    if (!(await hasOwnTables(query, dialect))) return { ...state, losesCommits, clockAheadMs };
+    const version = await readSchemaVersion(query);
+    const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
+    const known = new Set((await query<{ reference: string }>(sql, [references])).map(({ reference }) => reference));
+    const unknownReferences = references.filter((reference) => !known.has(reference));
+    return { version, losesCommits, clockAheadMs, unknownReferences };
+  } finally {
+    await database.close();
+  }
 }
+
+const COMMITS_EARLY = "SELECT 1 WHERE current_setting('synchronous_commit') = 'off'";

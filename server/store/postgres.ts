@@ -1,21 +1,14 @@
 import pg from "pg";
-import { acceptBatch } from "./acceptance.ts";
-import { admitAcknowledgements } from "./acknowledgements.ts";
 import {
   type Database,
   type Dialect,
-  isAscii,
-  letterClasses,
-  likePattern,
-  type NewEvent,
   type Query,
-  queryReferences,
+  type TransactionOptions,
   toParameter,
   toRecord,
   type Value,
 } from "./database.ts";
-import { type ColumnTypes, migrate, readSchemaVersion, type SchemaState } from "./migrations.ts";
-import { StoreRefused, StoreUnavailable } from "./store.ts";
+import { StoreUnavailable } from "./store.ts";
 
 const CONNECT_TIMEOUT_MS = 3000;
 const STATEMENT_TIMEOUT_MS = 5000;
@@ -24,110 +17,59 @@ const MAX_TRIES = 3;
 const ROWS_AT_A_TIME = 500;
 
 /** Ids of advisory locks: any numbers that other programs on the same database are unlikely to use. */
-const MIGRATION_LOCK = 1_112_763_751;
-const ACCEPTANCE_LOCK = 1_112_763_752;
-const ACKNOWLEDGEMENT_LOCK = 1_112_763_753;
+const LOCKS = { migrating: 1_112_763_751, accepting: 1_112_763_752, admitting: 1_112_763_753 };
 
 const dialect: Dialect = {
-  leaseNow: () => "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)",
-  lockRows: "FOR UPDATE SKIP LOCKED",
+  integer: "BIGINT",
+  real: "DOUBLE PRECISION",
+  identity: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+  tableEnd: "",
+  keyedTableEnd: "",
+  findTable: (name) => `SELECT 1 WHERE to_regclass('${name}') IS NOT NULL`,
+  lockRows: (table, skip) => `FOR UPDATE OF ${table}${skip ? " SKIP LOCKED" : ""}`,
   // Some languages fold I to a letter that no e-mail address holds; "C" is plain ASCII.
   lowerCaseEmail: 'lower(email COLLATE "C")',
   // An array and not a join, so that the index is used however large the planner takes the list to be.
-  isIn: (column, jsonArray) => `${column} = ANY (ARRAY(SELECT json_array_elements_text(${jsonArray}::json)))`,
+  isIn: (column, jsonArray, type = "TEXT") =>
+    `${column} = ANY (ARRAY(SELECT CAST(json_array_elements_text(${jsonArray}::json) AS ${type})))`,
   itemsOf: (jsonArray) => `json_array_elements(${jsonArray}::json) AS item (value)`,
-  // "C" folds ASCII letters only, and fast, whatever the database's language; other letters are looked for by classes.
-  contains(text, words, place) {
-    if (isAscii(words)) return `lower((${text}) COLLATE "C") LIKE ${place(likePattern(words.toLowerCase()))}`;
-    const classes = letterClasses([...words], (other) => other.replace(/[^\p{L}\p{M}\p{N} ]/u, "\\$&"));
-    return `(${text}) COLLATE "C" ~ ${place(classes)}`;
-  },
+  contains: (text, parameter) => `(${text}) COLLATE "C" ~ ${parameter}`,
+  // Both cases of every letter, as `[eE]`, without such forms as the two letters SS for one.
+  searchable: (words) =>
+    Array.from(words, (character) => {
+      const cases = [character.toLowerCase(), character.toUpperCase()].filter((other) => [...other].length === 1);
+      const all = new Set([character, ...cases]);
+      return all.size > 1 ? `[${[...all].join("")}]` : character.replace(/[^\p{L}\p{M}\p{N} ]/u, "\\$&");
+    }).join(""),
 };
 
-const COLUMN_TYPES: ColumnTypes = {
-  identity: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-  integer: "BIGINT",
-  tableEnd: "",
-  keyedTableEnd: "",
-  recordErasures: [
-    // With the present search path, whatever that of the session is which deletes.
-    `CREATE FUNCTION record_erasures() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-     BEGIN
-       INSERT INTO erased_references
-       SELECT reference, CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT) FROM erased
-       ON CONFLICT (reference) DO UPDATE SET erased_at = excluded.erased_at;
-       RETURN NULL;
-     END $$`,
-    `CREATE TRIGGER messages_erased AFTER DELETE ON messages REFERENCING OLD TABLE AS erased
-     FOR EACH STATEMENT EXECUTE FUNCTION record_erasures()`,
-  ],
-  numberIn: (json, field) =>
-    `DOUBLE PRECISION GENERATED ALWAYS AS (CAST(CAST(${json} AS jsonb) ->> '${field}' AS DOUBLE PRECISION)) STORED`,
-};
-
-export interface PostgresOptions {
-  /** Kept open at most; 8 unless given. */
-  maxConnections?: number | undefined;
-  drawReference?: (prefix: string) => string;
-}
-
-/** A PostgreSQL database, for several nodes at once; tables are created or upgraded if need be. */
-export async function openPostgres(
-  databaseUrl: string,
-  { maxConnections, drawReference }: PostgresOptions = {},
-): Promise<Database> {
+/** A PostgreSQL database, for several nodes at once. */
+export async function openPostgres(databaseUrl: string, maxConnections?: number): Promise<Database> {
   const pool = createPool(databaseUrl, maxConnections);
-  const clientKey = await transaction(pool, MIGRATION_LOCK, async (query) => {
-    await requireOwnTables(query);
-    return migrate(query, COLUMN_TYPES);
-  }).catch(async (error) => {
-    await pool.end();
-    throw error;
-  });
+  const query = queryOf(pool);
   return {
     dialect,
-    clientKey,
-    isShared: true,
-    query: queryOf(pool),
-    queryLong: (sql, values) => queryLong(pool, sql, values),
-    change: (sql, values, event) => change(queryOf(pool), sql, values, event),
-    // Limits and repeats are decided exactly because the nodes accept one after the other. That costs little, since each
-    // batch holds every message that arrived meanwhile.
-    accept: (batch) =>
-      transaction(pool, ACCEPTANCE_LOCK, (query) => acceptBatch(batch, { query, dialect, clientKey, drawReference })),
-    admitAcknowledgements: (...request) =>
-      transaction(pool, ACKNOWLEDGEMENT_LOCK, (query) =>
-        admitAcknowledgements({ query, dialect, clientKey }, ...request),
-      ),
+    query,
+    transaction: (work, options) => transaction(pool, work, options),
+    async time() {
+      const now = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
+      const [row] = await query<{ at: Date }>(`SELECT ${now} AS at`);
+      return row?.at ?? new Date();
+    },
     // PostgreSQL only hides deleted rows, and a plain VACUUM frees their space without overwriting it. Its write-ahead log
     // and archives are the server's, and kept as long as its operator says.
-    eraseTraces: async () => void (await queryLong(pool, "VACUUM FULL messages, message_events")),
-    // The server does this by itself.
-    checkpoint: async () => {},
+    eraseTraces: () => vacuum(pool),
     async verify() {
       if (pool.ending) throw new StoreUnavailable("The message database is closed");
     },
-    copyTo: (file) => copyToSqlite(pool, file),
+    async copyTo(file, createEmpty) {
+      const copy = await createEmpty(file);
+      await copyInto(copy, pool).finally(() => copy.close());
+    },
     async close() {
       if (!pool.ending) await pool.end();
     },
   };
-}
-
-/** Looks at the database without creating, upgrading or locking anything. */
-export async function readPostgresSchema(databaseUrl: string): Promise<SchemaState> {
-  const pool = createPool(databaseUrl);
-  const query = queryOf(pool);
-  try {
-    const [setting] = await query<{ synchronousCommit: string }>("SHOW synchronous_commit");
-    const [table] = await query<{ exists: boolean }>("SELECT to_regclass('store_meta') IS NOT NULL AS exists");
-    const version = table?.exists ? await readSchemaVersion(query) : null;
-    const [time] = await query<{ ms: number }>(`SELECT ${dialect.leaseNow("")} AS ms`);
-    const clockAheadMs = Date.now() - (time?.ms ?? 0);
-    return { version, losesCommits: setting?.synchronousCommit === "off", clockAheadMs };
-  } finally {
-    await pool.end();
-  }
 }
 
 /** A few connections, none of which waits for ever for anything. */
@@ -156,9 +98,10 @@ function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
   return pool;
 }
 
-function queryOf(connection: pg.Pool | pg.PoolClient): Query {
+function queryOf(connection: pg.Pool | pg.PoolClient, timeoutMs?: number): Query {
+  const limit = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
   return async <Row>(sql: string, values: readonly Value[] = []) => {
-    const { rows } = await checked(connection.query(sql, values.map(toParameter)));
+    const { rows } = await checked(connection.query({ text: sql, values: values.map(toParameter), ...limit }));
     return rows.map((row) => toRecord<Row>(row));
   };
 }
@@ -169,56 +112,45 @@ function checked<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-async function change(query: Query, sql: string, values: readonly Value[], event: NewEvent): Promise<string[]> {
-  const [at, kind, detail] = [1, 2, 3].map((number) => `$${values.length + number}`);
-  return queryReferences(
-    query,
-    `WITH changed AS (${sql})
-     INSERT INTO message_events (reference, at, kind, detail)
-     SELECT reference, CAST(${at} AS BIGINT), ${kind}, ${detail} FROM changed RETURNING reference`,
-    [...values, event.at, event.kind, event.detail ?? null],
-  );
-}
-
-async function queryLong<Row>(pool: pg.Pool, sql: string, values: readonly Value[] = []): Promise<Row[]> {
+/** Cannot run in a transaction. */
+async function vacuum(pool: pg.Pool): Promise<void> {
   const client = await checked(pool.connect());
   try {
     // It waits for a lock only briefly: all who come after it have to wait too.
     await checked(client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 5000`));
-    const query = { text: sql, values: values.map(toParameter), query_timeout: LONG_STATEMENT_TIMEOUT_MS };
-    const { rows } = await checked(client.query(query));
-    return rows.map((row) => toRecord<Row>(row));
+    await queryOf(client, LONG_STATEMENT_TIMEOUT_MS)("VACUUM FULL messages, deliveries, events, keys");
   } finally {
     // The settings end with the connection.
     client.release(true);
   }
 }
 
-/**
- * All of the work or none of it, committed when this resolves. Holding `lock`, so that of all nodes only one at a time
- * does this. When the connection is cut during the commit nobody knows its outcome: that is never reported as success.
- */
-async function transaction<T>(pool: pg.Pool, lock: number, work: (query: Query) => Promise<T>): Promise<T> {
+type Work<T> = (query: Query) => Promise<T>;
+
+/** When the connection is cut during the commit nobody knows its outcome: that is never reported as success. */
+async function transaction<T>(pool: pg.Pool, work: Work<T>, options: TransactionOptions = {}): Promise<T> {
   for (let tryNumber = 1; ; tryNumber += 1) {
     try {
-      return await tryTransaction(pool, lock, work);
+      return await tryTransaction(pool, work, options);
     } catch (error) {
       if (!mayTryAgain(error) || tryNumber === MAX_TRIES) throw error;
     }
   }
 }
 
-async function tryTransaction<T>(pool: pg.Pool, lock: number, work: (query: Query) => Promise<T>): Promise<T> {
+async function tryTransaction<T>(pool: pg.Pool, work: Work<T>, { lock, isLong }: TransactionOptions): Promise<T> {
   const client = await checked(pool.connect());
-  const query = queryOf(client);
+  const query = queryOf(client, isLong ? LONG_STATEMENT_TIMEOUT_MS : undefined);
+  const statements = [
+    "BEGIN",
+    // A server may be set to answer before a commit is on disk; here that would be a false success.
+    "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
+    ...(isLong ? [`SET LOCAL statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}`] : []),
+    ...(lock ? [`SELECT pg_advisory_xact_lock(${LOCKS[lock]})`] : []),
+  ];
   let isUsable = true;
   try {
-    // A server may be set to answer before a commit is on disk; here that would be a false success.
-    await checked(
-      client.query(`BEGIN;
-        SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
-        SELECT pg_advisory_xact_lock(${lock})`),
-    );
+    await checked(client.query(statements.join("; ")));
     const result = await work(query);
     await query("COMMIT");
     return result;
@@ -237,42 +169,17 @@ function hasRolledBack(client: pg.PoolClient): Promise<boolean> {
   );
 }
 
-async function requireOwnTables(query: Query): Promise<void> {
-  const [row] = await query<{ isForeign: boolean }>(
-    "SELECT to_regclass('messages') IS NOT NULL AND to_regclass('store_meta') IS NULL AS is_foreign",
+/** Copies all rows, as one snapshot sees them, into the tables of a new SQLite database. */
+async function copyInto(copy: Database, pool: pg.Pool): Promise<void> {
+  const client = await checked(pool.connect());
+  const tables = await copy.query<{ name: string }>(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid",
   );
-  if (row?.isForeign) {
-    throw new StoreRefused(
-      'The database already has a table "messages" of another program; give this one a database of its own (DATABASE_URL)',
-    );
-  }
-}
-
-/** In this order, so that a row comes after those that it refers to. */
-export const COPIED_TABLES = [
-  "messages",
-  "message_events",
-  "message_keys",
-  "client_hits",
-  "erased_references",
-  "store_meta",
-] as const;
-/** Leases, because whoever opens the copy must be able to claim every message, and the keys of the first version. */
-const NOT_COPIED = /lease|^idempotency_key$/;
-
-/** Copies all rows, as one snapshot sees them, into a SQLite database that this program can open. */
-async function copyToSqlite(pool: pg.Pool, file: string): Promise<void> {
-  const { openSqliteFile } = await import("./sqlite.ts");
-  const copy = await openSqliteFile(file);
-  const client = await checked(pool.connect()).catch(async (error) => {
-    await copy.close();
-    throw error;
-  });
   try {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    for (const table of COPIED_TABLES) {
+    for (const { name: table } of tables) {
       const columns = await copy.query<{ name: string }>("SELECT name FROM pragma_table_info($1)", [table]);
-      const names = columns.flatMap(({ name }) => (NOT_COPIED.test(name) ? [] : name));
+      const names = columns.map(({ name }) => name);
       const items = names.map((_, index) => `value ->> ${index}`);
       await client.query(`DECLARE copied CURSOR FOR SELECT ${names} FROM ${table}`);
       for (;;) {
@@ -288,8 +195,6 @@ async function copyToSqlite(pool: pg.Pool, file: string): Promise<void> {
   } catch (error) {
     client.release(true);
     throw toStoreError(error);
-  } finally {
-    await copy.close();
   }
 }
 

@@ -1,176 +1,103 @@
+import { EXPIRY_NOTICE_DAYS } from "../../contract/inbox.ts";
 import type { Retention } from "../config.ts";
-import { DAY_MS, MINUTE_MS } from "../time.ts";
-import { removeStrayKeys } from "./actions.ts";
-import { type Database, onlyRow, queryReferences, readMeta, writeMeta } from "./database.ts";
-import type { Ending, Expiry, StoredMessage } from "./store.ts";
+import { DAY_MS } from "../time.ts";
+import { type Database, onlyRow } from "./database.ts";
+import type { Expiring, Expiry } from "./store.ts";
 
-const WEEK_MS = 7 * DAY_MS;
-/** Alerts of messages that end come once a day: each has to name what reaches its notice before the next one. */
-const ALERTED_AHEAD_MS = DAY_MS;
-/** Erased at once without an alert: as many as this, or a tenth of all messages. */
-const ALWAYS_ERASABLE = 20;
-/** Longer than backups are kept: a restored one may have files of messages that were erased since. */
-const ERASURES_KEPT_MS = 400 * DAY_MS;
-/** While a server runs it notes the time every hour. Longer than it is usually off. */
-const FARTHEST_AHEAD_MS = 3 * DAY_MS;
-/** Clocks are set by seconds all the time. */
-const FARTHEST_BEHIND_MS = 5 * MINUTE_MS;
-/** A clock that has been in doubt for this long is taken to be right. */
-const DOUBTED_FOR_MS = WEEK_MS;
+/** Since it reached its present state, by its own clock: a wrong one can announce too much, but erases nothing unannounced. */
+const IS_ANNOUNCED = "COALESCE(announced_at >= changed_at, FALSE)";
+const MESSAGES = "messages JOIN deliveries ON message_id = messages.id AND channel = 'mail'";
 
-/** How long before the end of a message an alert has to tell of it: a week, or half of a short period. */
-function noticeMs(keptMs: number): number {
-  return Math.min(WEEK_MS, Math.floor(keptMs / 2));
-}
-
-/**
- * When the message may be erased; `null` while it is queued or restricted, or where RETENTION keeps such messages. One
- * that reached nobody ends a week after the alert that tells so, if that came late. While there was no such alert it stays
- * beyond its end.
- */
-export function keptUntil(message: StoredMessage, retention: Retention): Date | null {
-  const { state, acceptedAt, stateChangedAt, isRestricted, answeredAt, notifiedAt } = message;
-  const keptMs = state === "queued" ? null : retention[`${state}Ms`];
-  if (keptMs === null || isRestricted) return null;
-  const ends = [acceptedAt.getTime() + keptMs, stateChangedAt.getTime() + keptMs];
-  const needsNotice = state !== "delivered" && answeredAt === null;
-  if (needsNotice && notifiedAt && notifiedAt >= stateChangedAt) ends.push(notifiedAt.getTime() + noticeMs(keptMs));
-  return new Date(Math.max(...ends));
-}
-
-/** It reached nobody, as far as is known. */
-const IS_UNDELIVERED = "(state <> 'delivered' AND answered_at IS NULL)";
-/** An alert has told of its end, or an operator has opened it, since it reached its state. */
-const IS_NOTIFIED = "COALESCE(notified_at >= state_changed_at, FALSE)";
-/** `accepted_at` is there for the index: no message changes its state before it is accepted. */
-const hasChangedBy = (time: string) => `accepted_at <= ${time} AND state_changed_at <= ${time}`;
-
-/** The time that servers note every hour, and what was found about a clock that does not fit it. */
-interface NotedClock {
-  seenAtMs?: number;
-  doubt?: { sinceMs: number; lastMs: number };
-  /** Changes up to this time do not count: their clock was wrong. */
-  disregardedMs?: number;
-}
-const NOTED_CLOCK = "clock";
-
+/** How long each state is kept, how long before its end that is announced, and how often there is an announcement. */
 function periodsOf(retention: Retention) {
   return (["delivered", "failed", "quarantined"] as const).flatMap((state) => {
     const keptMs = retention[`${state}Ms`];
-    return keptMs === null ? [] : { state, keptMs };
+    if (keptMs === null) return [];
+    const noticeMs = Math.min(EXPIRY_NOTICE_DAYS * DAY_MS, Math.floor(keptMs / 2));
+    return { state, keptMs, noticeMs, intervalMs: Math.min(DAY_MS, noticeMs) };
   });
 }
 
-export function retentionMethods(database: Database): Expiry {
-  const { query, queryLong } = database;
+/** Announcements that are this far apart are always in time. */
+export function announcementIntervalMs(retention: Retention): number {
+  return Math.min(DAY_MS, ...periodsOf(retention).map(({ intervalMs }) => intervalMs));
+}
 
-  /** A condition with its values: what ends soon, or has ended, and was not named in an alert. */
-  function ending({ state, keptMs }: ReturnType<typeof periodsOf>[number], nowMs: number) {
-    const horizonMs = nowMs - Math.max(0, keptMs - noticeMs(keptMs) - ALERTED_AHEAD_MS);
-    return {
-      where: `state = $1 AND ${hasChangedBy("$2")} AND is_restricted = 0 AND NOT ${IS_NOTIFIED}
-        AND (answered_at IS NULL OR ${hasChangedBy("$3")})`,
-      values: [state, horizonMs, nowMs - keptMs],
-    };
-  }
+/**
+ * SQL for when a message is erased: at the end of its period, but not sooner than the notice after its announcement.
+ * NULL while it is queued or restricted, or where RETENTION keeps such messages. Every question of when a message ends is
+ * answered by this.
+ */
+export function expiryOf(retention: Retention): string {
+  const ends = periodsOf(retention).map(({ state, keptMs, noticeMs }) => {
+    const [planned, announced] = [`changed_at + ${keptMs}`, `announced_at + ${noticeMs}`];
+    const isLate = `${IS_ANNOUNCED} AND ${announced} > ${planned}`;
+    return `WHEN is_restricted = 0 AND state = '${state}' THEN CASE WHEN ${isLate} THEN ${announced} ELSE ${planned} END`;
+  });
+  return ends.length === 0 ? "CAST(NULL AS BIGINT)" : `CASE ${ends.join(" ")} END`;
+}
+
+/** Announced, then erased: never what nobody was told of. */
+export function retentionMethods({ query, transaction }: Database, retention: Retention): Expiry {
+  const periods = periodsOf(retention);
+  const expiry = expiryOf(retention);
+  /** Values of the conditions below: what is to be announced by now, or before the next announcement. */
+  const horizonOf = ({ state, keptMs, noticeMs, intervalMs }: (typeof periods)[number], now: Date) => [
+    state,
+    now.getTime() - keptMs + noticeMs + intervalMs,
+    now,
+  ];
+  const isExpiring = "state = $1 AND changed_at <= $2 AND is_restricted = 0";
+  // What a clock that was ahead has announced is announced again.
+  const isUnannounced = `NOT (${IS_ANNOUNCED} AND announced_at <= CAST($3 AS BIGINT))`;
 
   return {
-    async purge(retention, now) {
-      const nowMs = now.getTime();
-      const periods = periodsOf(retention).map(({ state, keptMs }) => {
-        return [state, nowMs - keptMs, nowMs - noticeMs(keptMs), nowMs - DAY_MS];
-      });
-      const hasEnded = `state = $1 AND ${hasChangedBy("$2")} AND is_restricted = 0`;
-      const wasAnnounced = `${IS_NOTIFIED} AND notified_at <= CASE WHEN ${IS_UNDELIVERED} THEN CAST($3 AS BIGINT) ELSE CAST($4 AS BIGINT) END`;
-
-      let unannounced = 0;
-      for (const values of periods) {
-        const sql = `SELECT count(*) AS count FROM messages
-          WHERE ${hasEnded} AND NOT ${IS_UNDELIVERED} AND NOT COALESCE(${wasAnnounced}, FALSE)`;
-        unannounced += (await onlyRow<{ count: number }>(queryLong, sql, values)).count;
-      }
-      const all = await onlyRow<{ count: number }>(queryLong, "SELECT count(*) AS count FROM messages");
-      const isHeld = unannounced > Math.max(ALWAYS_ERASABLE, all.count / 10);
-
-      const erasable = isHeld ? `(${wasAnnounced})` : `((${wasAnnounced}) OR NOT ${IS_UNDELIVERED})`;
-      const references: string[] = [];
-      for (const values of periods) {
-        const sql = `DELETE FROM messages WHERE ${hasEnded} AND ${erasable} RETURNING reference`;
-        for (const reference of await queryReferences(queryLong, sql, values)) references.push(reference);
-      }
+    async purge(now) {
+      const references = await transaction(
+        async (query) => {
+          const erased: string[] = [];
+          for (const { state, keptMs } of periods) {
+            const rows = await query<{ reference: string }>(
+              `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
+                 WHERE state = $1 AND changed_at <= $2 AND ${IS_ANNOUNCED} AND ${expiry} <= $3) RETURNING reference`,
+              [state, now.getTime() - keptMs, now],
+            );
+            for (const { reference } of rows) erased.push(reference);
+          }
+          return erased;
+        },
+        { isLong: true },
+      );
       // Hits from the future were left by a clock that was wrong.
-      await queryLong("DELETE FROM client_hits WHERE at <= $1 OR at > $2", [nowMs - DAY_MS, nowMs + DAY_MS]);
-      await query("DELETE FROM erased_references WHERE erased_at <= $1", [nowMs - ERASURES_KEPT_MS]);
-      if (references.length > 0) {
-        await removeStrayKeys(database);
-        await database.checkpoint();
-      }
+      await query("DELETE FROM hits WHERE at <= $1 OR at > $2", [now.getTime() - DAY_MS, now.getTime() + DAY_MS]);
       return references;
     },
 
-    async findEnding(retention, now) {
-      const found = { foundAt: now, count: 0, undelivered: 0, held: 0, lastId: 0 };
-      for (const period of periodsOf(retention)) {
-        const { where, values } = ending(period, now.getTime());
-        const sum = (condition: string) => `COALESCE(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
-        const { count, undelivered, held, lastId } = await onlyRow<Omit<Ending, "foundAt">>(
-          queryLong,
-          `SELECT count(*) AS count, ${sum(IS_UNDELIVERED)} AS undelivered,
-            ${sum(`NOT ${IS_UNDELIVERED} AND ${hasChangedBy("$3")}`)} AS held, COALESCE(max(id), 0) AS last_id
-           FROM messages WHERE ${where}`,
-          values,
+    async findExpiring(now) {
+      const found: Expiring = { foundAt: now, count: 0, unanswered: 0, firstAt: null, unannounced: 0, lastId: 0 };
+      for (const period of periods) {
+        const row = await onlyRow<Omit<Expiring, "foundAt">>(
+          query,
+          `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(${expiry}) AS first_at,
+             count(CASE WHEN ${isUnannounced} THEN 1 END) AS unannounced, COALESCE(max(id), 0) AS last_id
+           FROM ${MESSAGES} WHERE ${isExpiring}`,
+          horizonOf(period, now),
         );
-        found.count += count;
-        found.undelivered += undelivered;
-        found.held += held;
-        found.lastId = Math.max(found.lastId, lastId);
+        found.count += row.count;
+        found.unanswered += row.unanswered;
+        if (row.firstAt && !(found.firstAt && found.firstAt <= row.firstAt)) found.firstAt = row.firstAt;
+        found.unannounced += row.unannounced;
+        found.lastId = Math.max(found.lastId, row.lastId);
       }
       return found;
     },
 
-    async markEndingReported(retention, { foundAt, lastId }) {
-      for (const period of periodsOf(retention)) {
-        const { where, values } = ending(period, foundAt.getTime());
-        await queryLong(`UPDATE messages SET notified_at = $4 WHERE ${where} AND id <= $5`, [
-          ...values,
-          foundAt,
-          lastId,
-        ]);
+    async markAnnounced({ foundAt, lastId }) {
+      for (const period of periods) {
+        const sql = `UPDATE messages SET announced_at = CAST($3 AS BIGINT) WHERE id IN
+          (SELECT id FROM ${MESSAGES} WHERE ${isExpiring} AND ${isUnannounced} AND messages.id <= $4)`;
+        await transaction((query) => query(sql, [...horizonOf(period, foundAt), lastId]), { isLong: true });
       }
-    },
-
-    findUnanswered: (state, changedBy) =>
-      onlyRow(
-        query,
-        `SELECT count(*) AS count, min(state_changed_at) AS first_changed_at FROM messages
-         WHERE state = $1 AND ${hasChangedBy("$2")} AND answered_at IS NULL AND is_restricted = 0`,
-        [state, changedBy],
-      ),
-
-    async judgeClock(now) {
-      const nowMs = now.getTime();
-      const noted: NotedClock = JSON.parse((await readMeta(query, NOTED_CLOCK)) ?? "{}");
-      const { message, event } = await onlyRow<{ message: number | null; event: number | null }>(
-        query,
-        `SELECT (SELECT max(accepted_at) FROM messages) AS message,
-          (SELECT at FROM message_events ORDER BY id DESC LIMIT 1) AS event`,
-      );
-      const newestRowMs = Math.max(message ?? 0, event ?? 0);
-      const newestMs = Math.max(noted.seenAtMs ?? 0, newestRowMs > (noted.disregardedMs ?? 0) ? newestRowMs : 0);
-      const fits = (sinceMs: number) => nowMs >= sinceMs - FARTHEST_BEHIND_MS && nowMs <= sinceMs + FARTHEST_AHEAD_MS;
-      const note = (clock: NotedClock) => writeMeta(query, NOTED_CLOCK, JSON.stringify(clock));
-      if (newestMs === 0 || fits(newestMs)) {
-        const { doubt: _, ...rest } = noted;
-        await note({ ...rest, seenAtMs: nowMs });
-        return null;
-      }
-      const sinceMs = noted.doubt && fits(noted.doubt.lastMs) ? noted.doubt.sinceMs : nowMs;
-      if (nowMs - sinceMs >= DOUBTED_FOR_MS) {
-        await note({ seenAtMs: nowMs, disregardedMs: newestRowMs });
-        return null;
-      }
-      await note({ ...noted, doubt: { sinceMs, lastMs: nowMs } });
-      return { newestChangeAt: new Date(newestMs), trustedFrom: new Date(sinceMs + DOUBTED_FOR_MS) };
     },
   };
 }

@@ -2,184 +2,37 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
-import { parentPort, Worker, workerData } from "node:worker_threads";
 import { serially } from "../../contract/serially.ts";
-import { errorName } from "../log.ts";
-import { withinMs } from "../time.ts";
-import { acceptBatch } from "./acceptance.ts";
-import { admitAcknowledgements } from "./acknowledgements.ts";
-import {
-  casesOf,
-  type Database,
-  type Dialect,
-  isAscii,
-  letterClasses,
-  likePattern,
-  type NewEvent,
-  type Query,
-  queryReferences,
-  toParameter,
-  toRecord,
-  type Value,
-} from "./database.ts";
-import { type ColumnTypes, migrate, readSchemaVersion } from "./migrations.ts";
+import { type Database, type Dialect, type Query, toParameter, toRecord, type Value } from "./database.ts";
 import { createPrivateFile, errorCode, rememberFiles, savedFile, writeNewFile } from "./sqlite-files.ts";
 import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 
 const dialect: Dialect = {
-  // One server, so its clock is the only one.
-  leaseNow: (nodeNow) => nodeNow,
-  lockRows: "",
+  integer: "INTEGER",
+  real: "REAL",
+  // AUTOINCREMENT: an erased message's number is never given to another.
+  identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
+  tableEnd: " STRICT",
+  keyedTableEnd: " STRICT, WITHOUT ROWID",
+  findTable: (name) => `SELECT 1 FROM sqlite_schema WHERE name = '${name}'`,
+  // A transaction has the whole database.
+  lockRows: () => "",
   lowerCaseEmail: "lower(email)",
   isIn: (column, jsonArray) => `${column} IN (SELECT value FROM json_each(${jsonArray}))`,
   // Binary items, so that reading a field of one does not parse all of it again.
   itemsOf: (jsonArray) => `jsonb_each(${jsonArray})`,
-  // LIKE ignores the case of ASCII letters only. GLOB knows classes of any letters, but takes twice as long, even where a
-  // plain letter comes first: hence a pattern for each case of the first, and only for what LIKE has let through.
-  contains(text, words, place) {
-    const isLike = `(${text}) LIKE ${place(likePattern(words).replaceAll(/[^ -~]/gu, "_"))} ESCAPE '\\'`;
-    if (isAscii(words)) return isLike;
-    const [first = "", ...others] = words;
-    const escapeOther = (character: string) => character.replace(/[*?[]/, "[$&]");
-    const rest = letterClasses(others, escapeOther);
-    const starts = [...new Set([first, ...casesOf(first)])];
-    const globs = starts.map((start) => `(${text}) GLOB ${place(`*${escapeOther(start)}${rest}*`)}`);
-    return `${isLike} AND (${globs.join(" OR ")})`;
-  },
+  // A function of ours: SQLite's own ignore the case of ASCII letters only.
+  contains: (text, parameter) => `contains_words(${text}, ${parameter})`,
+  searchable: (words) => words.toLowerCase(),
 };
+
+function containsWords(text: unknown, words: unknown): number {
+  return Number(String(text).toLowerCase().includes(String(words)));
+}
 
 export function sqliteFile(dataDir: string): string {
   return join(dataDir, "messages.db");
 }
-
-/** Marks the thread that runs this file. */
-const THREAD_ROLE = "sqlite";
-
-type Method = Exclude<keyof Database, "dialect" | "clientKey" | "isShared">;
-
-interface Call {
-  id: number;
-  method: Method;
-  args: readonly unknown[];
-}
-
-/** Number 0 answers the opening, with the client key. Without a number: the database's files are gone. */
-type Reply = { id: number; result: unknown } | { id: number; failure: PlainError } | { lost: string; isDone: boolean };
-
-type PlainError = Pick<NodeJS.ErrnoException, "name" | "message" | "code">;
-
-export interface SqliteThreadOptions {
-  /** Called when the thread has ended though nobody closed it: the database cannot be used until a restart. */
-  onThreadEnd?(error: StoreUnavailable): void;
-  /**
-   * Called when the database's files were removed or replaced, after what they held was saved, or could not be. From then on
-   * every call rejects with this error, until a restart. Without it nothing is saved: that is up to the server.
-   */
-  onLost?(error: StoreLost): void;
-}
-
-/** A disk that takes longer than this is reported as unavailable; what was asked may still happen. */
-const CALL_LIMIT_MS = 8000;
-const LONG_CALL_LIMIT_MS = 15 * 60_000;
-
-/**
- * The SQLite database of `dataDir`, in a thread of its own: its calls wait for the disk, and the
- * thread that serves the pages must not. For one server, with the operator's commands beside it.
- */
-export async function openSqlite(dataDir: string, options: SqliteThreadOptions = {}): Promise<Database> {
-  const thread = new Worker(new URL(import.meta.url), {
-    workerData: { role: THREAD_ROLE, file: sqliteFile(dataDir), savesLost: options.onLost !== undefined },
-  });
-  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
-  let lastId = 0;
-  let isClosed = false;
-  let lost: StoreLost | null = null;
-
-  thread.on("message", (reply: Reply) => {
-    if ("lost" in reply) {
-      lost = new StoreLost(reply.lost);
-      if (reply.isDone) options.onLost?.(lost);
-      return;
-    }
-    const call = waiting.get(reply.id);
-    waiting.delete(reply.id);
-    if ("result" in reply) call?.resolve(reply.result);
-    else call?.reject(toError(reply.failure));
-  });
-
-  let reason = "no error was given";
-  // The thread's end follows.
-  thread.on("error", (error) => {
-    reason = errorName(error);
-  });
-  thread.once("exit", () => {
-    if (isClosed) return;
-    isClosed = true;
-    const error = new StoreUnavailable(
-      `The thread of the message database ended unexpectedly (${reason}); restart the server`,
-    );
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
-    options.onThreadEnd?.(error);
-  });
-
-  function answerTo<T>(id: number): Promise<T> {
-    const answer = Promise.withResolvers<unknown>();
-    waiting.set(id, answer);
-    return answer.promise as Promise<T>;
-  }
-
-  function call<T>(method: Method, args: readonly unknown[], limitMs = CALL_LIMIT_MS): Promise<T> {
-    if (isClosed) return Promise.reject(new StoreUnavailable("The message database is closed"));
-    // At once, though the thread may be busy with saving.
-    if (lost && method !== "close") return Promise.reject(lost);
-    lastId += 1;
-    thread.postMessage({ id: lastId, method, args } satisfies Call);
-    return withinMs(limitMs, answerTo<T>(lastId), noAnswer);
-  }
-
-  const clientKey = await answerTo<Uint8Array>(0).catch(async (error) => {
-    isClosed = true;
-    await thread.terminate();
-    throw error;
-  });
-  return {
-    dialect,
-    clientKey,
-    isShared: false,
-    query: (sql, values) => call("query", [sql, values]),
-    queryLong: (sql, values) => call("queryLong", [sql, values], LONG_CALL_LIMIT_MS),
-    change: (sql, values, event) => call("change", [sql, values, event]),
-    accept: (batch) => call("accept", [batch]),
-    admitAcknowledgements: (...request) => call("admitAcknowledgements", request),
-    eraseTraces: () => call("eraseTraces", [], LONG_CALL_LIMIT_MS),
-    checkpoint: () => call("checkpoint", [], LONG_CALL_LIMIT_MS),
-    verify: () => call("verify", []),
-    copyTo: (file) => call("copyTo", [file], LONG_CALL_LIMIT_MS),
-    async close() {
-      if (isClosed) return;
-      const closed = call<void>("close", []);
-      isClosed = true;
-      await closed;
-      await thread.terminate();
-    },
-  };
-}
-
-function noAnswer(limitMs: number): StoreUnavailable {
-  return new StoreUnavailable(
-    `The message database has not answered for ${limitMs / 1000} s; check the disk that holds DATA_DIR`,
-  );
-}
-
-function toError({ name, message, code }: PlainError): Error {
-  if (name === "StoreLost") return new StoreLost(message);
-  if (name === "StoreUnavailable") return new StoreUnavailable(message);
-  if (name === "StoreRefused") return new StoreRefused(message);
-  return Object.assign(new Error(message), { name, code });
-}
-
-// What follows runs in the thread.
 
 /** How long a statement waits while another process holds the lock. */
 const BUSY_TIMEOUT_MS = 3000;
@@ -194,20 +47,6 @@ const SAVE_INTERVAL_MS = 10_000;
 const OLDEST_SAFE = "3.51.3";
 /** "BCmg": marks a file as ours. */
 const APPLICATION_ID = 0x42436d67;
-
-const COLUMN_TYPES: ColumnTypes = {
-  // AUTOINCREMENT: an erased message's number is never given to another.
-  identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
-  integer: "INTEGER",
-  tableEnd: " STRICT",
-  keyedTableEnd: " STRICT, WITHOUT ROWID",
-  recordErasures: [
-    `CREATE TRIGGER messages_erased AFTER DELETE ON messages BEGIN
-       INSERT OR REPLACE INTO erased_references VALUES (OLD.reference, CAST(unixepoch('subsec') * 1000 AS INTEGER));
-     END`,
-  ],
-  numberIn: (json, field) => `REAL GENERATED ALWAYS AS (CAST(${json} ->> '${field}' AS REAL)) VIRTUAL`,
-};
 
 /**
  * synchronous: a commit is on disk before it returns. secure_delete: erased text is overwritten. temp_store: no copies
@@ -227,80 +66,106 @@ const SETTINGS = `
 
 export interface SqliteOptions {
   sqliteVersion?: string;
-  drawReference?: (prefix: string) => string;
-  /** Called when the files are gone: before what they held is saved, and when that is done. Without it nothing is saved. */
-  onLost?: ((error: StoreLost, isDone: boolean) => void) | undefined;
+  /** Called when the files are gone, after what they held was saved, or could not be. Without it nothing is saved. */
+  onLost?: ((error: StoreLost) => void) | undefined;
 }
 
-/** Opens the file, created or upgraded if need be; safe when several processes do so at once. */
-export async function openSqliteFile(file: string, options: SqliteOptions = {}): Promise<Database> {
+/** Opens the file, created if need be; safe when several processes do so at once. */
+export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Database> {
   requireSafeVersion(options.sqliteVersion ?? installedVersion());
   createPrivateFile(file);
   const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
+  db.function("contains_words", { deterministic: true }, containsWords);
   const query = queryOf(db);
   // No statement may get into another's transaction.
   const inTurn = serially();
   const run = <T>(work: () => Promise<T>) => inTurn(work).catch(throwStoreError);
-  const checked: Query = <Row>(sql: string, values?: readonly Value[]) =>
-    query<Row>(sql, values).catch(throwStoreError);
   try {
-    const clientKey = await run(async () => {
+    await run(async () => {
       requireOwnFile(db, file);
       await switchToWal(db);
-      db.exec(SETTINGS);
-      return transaction(db, async () => {
-        const key = await migrate(checked, COLUMN_TYPES);
-        db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-        return key;
-      });
+      db.exec(`${SETTINGS}; PRAGMA application_id = ${APPLICATION_ID}`);
     });
-    const parts = { query, dialect, clientKey, drawReference: options.drawReference };
-    const upkeep = createUpkeep(db, file, options.onLost);
-    const runOnFile = <T>(work: () => Promise<T>) =>
-      run(() => {
-        upkeep.requireNotLost();
-        return work();
-      });
-    let isTicking = false;
-    const timer = setInterval(async () => {
-      if (isTicking) return;
-      isTicking = true;
-      // The next call rejects with what it finds.
-      await run(upkeep.tick).catch(() => {});
-      isTicking = false;
-    }, UPKEEP_INTERVAL_MS).unref();
-    return {
-      dialect,
-      clientKey,
-      isShared: false,
-      query: (sql, values) => runOnFile(() => query(sql, values)),
-      queryLong: (sql, values) => runOnFile(() => query(sql, values)),
-      change: (sql, values, event) => runOnFile(() => transaction(db, () => change(query, sql, values, event))),
-      accept: (batch) =>
-        runOnFile(async () => {
-          const acceptances = await transaction(db, () => acceptBatch(batch, parts));
-          // Before anybody hears of success: what is in a file that was removed is gone after a restart.
-          await upkeep.verify();
-          return acceptances;
-        }),
-      admitAcknowledgements: (...request) =>
-        runOnFile(() => transaction(db, () => admitAcknowledgements(parts, ...request))),
-      eraseTraces: () => runOnFile(() => eraseTraces(db)),
-      checkpoint: () => runOnFile(async () => void checkpoint(db)),
-      verify: () => run(upkeep.verify),
-      copyTo: (target) => runOnFile(async () => void (await query("VACUUM INTO $1", [target]))),
-      close: () =>
-        run(async () => {
-          clearInterval(timer);
-          if (!db.isOpen) return;
-          await upkeep.end();
-          db.close();
-        }),
-    };
   } catch (error) {
     db.close();
     throw error;
   }
+  const upkeep = createUpkeep(db, file, options.onLost);
+  const runOnFile = <T>(work: () => Promise<T>) =>
+    run(() => {
+      upkeep.requireNotLost();
+      return work();
+    });
+  let isTicking = false;
+  const timer = setInterval(async () => {
+    if (isTicking) return;
+    isTicking = true;
+    // The next call rejects with what it finds.
+    await run(upkeep.tick).catch(() => {});
+    isTicking = false;
+  }, UPKEEP_INTERVAL_MS).unref();
+  return {
+    dialect,
+    query: (sql, values) => runOnFile(() => query(sql, values)),
+    transaction: (work) => runOnFile(() => transaction(db, () => work(query))),
+    // One server, so its clock is the only one.
+    time: async () => new Date(),
+    eraseTraces: () => runOnFile(() => eraseTraces(db)),
+    verify: () => run(upkeep.verify),
+    copyTo: (target) => runOnFile(async () => void (await query("VACUUM INTO $1", [target]))),
+    close: () =>
+      run(async () => {
+        clearInterval(timer);
+        if (!db.isOpen) return;
+        await upkeep.end();
+        db.close();
+      }),
+  };
+}
+
+/** Reads without creating, upgrading or locking anything; `null` where there is no database. */
+export function openSqliteToRead(file: string): Pick<Database, "query" | "dialect" | "time" | "close"> | null {
+  if (!existsSync(file)) return null;
+  const unreadable = (error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StoreUnavailable(`${file} cannot be read: ${reason}`, { cause: error });
+  };
+  try {
+    const db = new DatabaseSync(file, { readOnly: true });
+    const query = queryOf(db);
+    return {
+      dialect,
+      query: (sql, values) => query(sql, values).catch(unreadable) as Promise<never>,
+      time: async () => new Date(),
+      close: async () => db.close(),
+    };
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+/**
+ * Holds a lock on the folder until the returned function is called or the process ends, however it ends: the system
+ * releases it. Throws StoreRefused when another website has it.
+ */
+export function lockFolder(dataDir: string): () => void {
+  const file = join(dataDir, "website.lock");
+  // To open the file and close it again would end a lock that this process holds.
+  if (!existsSync(file)) createPrivateFile(file);
+  const lock = new DatabaseSync(file, { timeout: 0 });
+  try {
+    // No journal: there is nothing to roll back, and nothing to leave behind.
+    lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    if (primaryCode(error) !== BUSY) throw toStoreError(error);
+    throw new StoreRefused(
+      `Another website uses ${dataDir} already; stop it, or set DATA_DIR to another folder (or DATABASE_URL, for several nodes)`,
+    );
+  }
+  return () => {
+    if (lock.isOpen) lock.close();
+  };
 }
 
 /** Looks after the files of an open database. Each of its functions runs between transactions. */
@@ -326,7 +191,6 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onL
   async function save(tell: NonNullable<typeof onLost>): Promise<void> {
     savedTo ??= savedFile(file, new Date());
     triedAtMs = performance.now();
-    tell(new StoreLost(`${what}; its messages are being saved to ${savedTo}`), false);
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       await writeNewFile(savedTo, (target) => void db.prepare("VACUUM INTO ?").run(target));
@@ -340,7 +204,7 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onL
           `stop it, make that folder writable, and it is tried again within ${SAVE_INTERVAL_MS / 1000} s`,
       );
     }
-    tell(lost, true);
+    tell(lost);
   }
 
   /** To be called regularly: also empties the write-ahead log when nobody writes. */
@@ -380,23 +244,6 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onL
   return { requireNotLost, verify, tick, end };
 }
 
-/** Reads the schema's version without creating, upgrading or locking anything; `null` where there is no database. */
-export async function readSqliteSchema(file: string): Promise<number | null> {
-  if (!existsSync(file)) return null;
-  try {
-    const db = new DatabaseSync(file, { readOnly: true });
-    try {
-      return await readSchemaVersion(queryOf(db));
-    } finally {
-      db.close();
-    }
-  } catch (error) {
-    if (error instanceof StoreRefused) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StoreUnavailable(`${file} cannot be read: ${reason}`, { cause: error });
-  }
-}
-
 /** Statements are prepared once and kept: there are a few dozen of them. */
 function queryOf(db: DatabaseSync): Query {
   const prepared = new Map<string, StatementSync>();
@@ -409,17 +256,6 @@ function queryOf(db: DatabaseSync): Query {
     }
     return statement.all(...values.map(toParameter)).map((row) => toRecord<Row>(row));
   };
-}
-
-async function change(query: Query, sql: string, values: readonly Value[], event: NewEvent): Promise<string[]> {
-  const references = await queryReferences(query, sql, values);
-  if (references.length > 0) {
-    await query(
-      "INSERT INTO message_events (reference, at, kind, detail) SELECT value, $2, $3, $4 FROM json_each($1)",
-      [references, event.at, event.kind, event.detail ?? null],
-    );
-  }
-  return references;
 }
 
 /** All of the work or none of it; on disk when this resolves. */
@@ -541,33 +377,4 @@ function primaryCode(error: unknown): number | undefined {
   return error instanceof Error && "errcode" in error && typeof error.errcode === "number"
     ? error.errcode & 0xff
     : undefined;
-}
-
-if (parentPort && workerData?.role === THREAD_ROLE) {
-  const port = parentPort;
-  const reply = (message: Reply) => port.postMessage(message);
-  try {
-    const tellLost = ({ message }: StoreLost, isDone: boolean) => reply({ lost: message, isDone });
-    const database = await openSqliteFile(workerData.file, { onLost: workerData.savesLost ? tellLost : undefined });
-    port.on("message", async ({ id, method, args }: Call) => {
-      try {
-        const run = database[method] as (...values: unknown[]) => Promise<unknown>;
-        reply({ id, result: await run(...args) });
-      } catch (error) {
-        reply({ id, failure: plain(error) });
-      }
-    });
-    reply({ id: 0, result: database.clientKey });
-  } catch (error) {
-    // Stays until it is terminated, so that its answer arrives before its end.
-    port.once("message", () => {});
-    reply({ id: 0, failure: plain(error) });
-  }
-}
-
-/** Errors lose their class between threads, so it travels by name. */
-function plain(error: unknown): PlainError {
-  if (!(error instanceof Error)) return { name: "Error", message: String(error) };
-  const { name, message, code } = error as NodeJS.ErrnoException;
-  return code === undefined ? { name, message } : { name, message, code };
 }

@@ -1,77 +1,75 @@
 import { randomUUID } from "node:crypto";
-import { type Database, onlyRow } from "./database.ts";
-import type { AlertTopic, Status } from "./store.ts";
+import { HOUR_MS } from "../time.ts";
+import { type Database, readMeta, writeMeta } from "./database.ts";
+import type { Pause, Status } from "./store.ts";
 
 /** A row for each server that runs, so that one which stops does not speak for the others. */
-const RUNNING = "server_running.";
-const STOPPED = "server_stopped";
-const BACKED_UP = "last_backup_at";
-/** The first has the name it had when there was only one topic. */
-const LAST_ALERT: Readonly<Record<AlertTopic, string>> = {
-  delivery: "last_alert_at",
-  quarantine: "last_quarantine_alert_at",
-  ending: "last_ending_alert_at",
-  clock: "last_clock_alert_at",
-  backup: "last_backup_alert_at",
-};
+const NODE = "node.";
+const STOPPED = "last_stop";
+const BACKED_UP = "last_backup";
 /** Two signs may fail before a server is taken for dead. */
 const SILENT_MS = 150_000;
-/** Rows of servers that died are of no use once another one has been running for this long. */
-const FORGOTTEN_MS = 60 * 60_000;
 
-/** Servers and backups go by the database's clock if nodes share it. */
-export function statusMethods({ query, dialect, isShared }: Database): Status & {
-  markBackedUp(now: Date): Promise<void>;
-} {
-  const name = RUNNING + (isShared ? randomUUID() : "1");
-  const nowMs = (parameter: string) => dialect.leaseNow(`CAST(${parameter} AS BIGINT)`);
-  // A database with a clock of its own has no place for the node's, and refuses a value without a place.
-  const at = (now: Date) => (isShared ? [] : [now]);
-  const writeNow = `INSERT INTO store_meta SELECT $1, CAST(${nowMs("$2")} AS TEXT) WHERE 1 = 1
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+interface NodeReport {
+  atMs: number;
+  pauses: readonly Pause[];
+}
+
+export function statusMethods(database: Database): Status & { markBackedUp(now: Date): Promise<void> } {
+  const { query } = database;
+  const name = NODE + randomUUID();
 
   async function readTime(name: string): Promise<Date | null> {
-    const sql = "SELECT CAST(value AS BIGINT) AS at FROM store_meta WHERE name = $1";
-    const [row] = await query<{ at: Date }>(sql, [name]);
-    return row?.at ?? null;
+    const ms = await readMeta(query, name);
+    return ms === null ? null : new Date(Number(ms));
+  }
+  const writeTime = (name: string, time: Date) => writeMeta(query, name, String(time.getTime()));
+
+  async function readNodes(): Promise<({ name: string } & NodeReport)[]> {
+    const rows = await query<{ name: string; value: string }>(
+      `SELECT name, value FROM meta WHERE name LIKE '${NODE}%'`,
+    );
+    return rows.map(({ name, value }) => ({ name, ...(JSON.parse(value) as NodeReport) }));
   }
 
   return {
-    async markRunning(now) {
-      await query(writeNow, [name, ...at(now)]);
-      const isForgotten = `CAST(value AS BIGINT) < ${nowMs("$1")} - ${FORGOTTEN_MS}`;
-      await query(`DELETE FROM store_meta WHERE name LIKE '${RUNNING}%' AND ${isForgotten}`, at(now));
+    time: () => database.time(),
+
+    async reportNode(pauses, now) {
+      const report: NodeReport = { atMs: now.getTime(), pauses: pauses ?? [] };
+      if (pauses !== null) return writeMeta(query, name, JSON.stringify(report));
+      await writeTime(STOPPED, now);
+      // With it go those of servers that died, which are of no use once another one has stopped in order.
+      for (const node of await readNodes()) {
+        if (node.name !== name && Math.abs(now.getTime() - node.atMs) < HOUR_MS) continue;
+        await query("DELETE FROM meta WHERE name = $1", [node.name]);
+      }
     },
 
-    async markStopped(now) {
-      await query(writeNow, [STOPPED, ...at(now)]);
-      await query("DELETE FROM store_meta WHERE name = $1", [name]);
-    },
-
-    async markBackedUp(now) {
-      await query(writeNow, [BACKED_UP, ...at(now)]);
+    async website(now) {
+      const nodes = await readNodes();
+      const running = nodes.filter(({ atMs }) => Math.abs(now.getTime() - atMs) < SILENT_MS);
+      const stoppedAt = await readTime(STOPPED);
+      const seenMs = [...nodes.map(({ atMs }) => atMs), ...(stoppedAt ? [stoppedAt.getTime()] : [])];
+      return {
+        isRunning: running.length > 0,
+        lastSeenAt: seenMs.length > 0 ? new Date(Math.max(...seenMs)) : null,
+        pauses: running.flatMap(({ pauses }) => pauses.map((pause) => ({ ...pause, since: new Date(pause.since) }))),
+      };
     },
 
     lastBackupAt: () => readTime(BACKED_UP),
+    markBackedUp: (now) => writeTime(BACKED_UP, now),
 
-    async websiteStatus(now) {
-      const { silentMs, lastSeenAt } = await onlyRow<{ silentMs: number | null; lastSeenAt: Date | null }>(
-        query,
-        `SELECT abs(${nowMs("$1")} - max(CASE name WHEN '${STOPPED}' THEN NULL ELSE CAST(value AS BIGINT) END)) AS silent_ms,
-           max(CAST(value AS BIGINT)) AS last_seen_at
-         FROM store_meta WHERE name LIKE '${RUNNING}%' OR name = '${STOPPED}'`,
-        at(now),
+    lastAlertAt: async (kind) => (await readTime(`alerted.${kind}`)) ?? new Date(0),
+
+    async moveLastAlert(kind, from, to) {
+      const rows = await query(
+        `INSERT INTO meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+         WHERE meta.value = $3 RETURNING name`,
+        [`alerted.${kind}`, String(to.getTime()), String(from.getTime())],
       );
-      return { isRunning: silentMs !== null && silentMs < SILENT_MS, lastSeenAt };
-    },
-
-    lastAlertAt: async (topic) => (await readTime(LAST_ALERT[topic])) ?? new Date(0),
-
-    async moveLastAlert(topic, from, to) {
-      const sql = `INSERT INTO store_meta VALUES ($1, CAST(CAST($2 AS BIGINT) AS TEXT))
-        ON CONFLICT (name) DO UPDATE SET value = excluded.value
-        WHERE CAST(store_meta.value AS BIGINT) = CAST($3 AS BIGINT) RETURNING name`;
-      return (await query(sql, [LAST_ALERT[topic], to, from])).length === 1;
+      return rows.length === 1;
     },
   };
 }

@@ -2,20 +2,27 @@ import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
 import type {
   Action,
+  Channel,
+  DeliveryState,
+  EventKind,
   InboxState,
   ListSort,
-  MessageEvent,
   MessagePlace,
   QuarantineReason,
-  SkipReason,
 } from "../../contract/inbox.ts";
-import type { Limit, Retention } from "../config.ts";
+import type { Limit } from "../config.ts";
+import { DAY_MS } from "../time.ts";
 
-/**
- * `queued`: to be mailed, now or at its next attempt. `delivered`: the mail server took it. `failed`: refused for good
- * or out of attempts, kept for the operator. `quarantined`: suspected abuse, never mailed unless released.
- */
+/** The state of a message is that of its mail to the team. */
 export type MessageState = InboxState;
+
+/** How long after the acceptance of its message a delivery may be tried; `null`: for the five days of the schedule. */
+export const TRIED_FOR_MS: Readonly<Record<Channel, number | null>> = {
+  mail: null,
+  // One that comes later is more confusing than none.
+  acknowledgement: DAY_MS,
+  hook: null,
+};
 
 /** What a request hands over. */
 export interface Submission {
@@ -38,6 +45,15 @@ export interface Network {
   allowance: number;
 }
 
+export interface AcceptanceRules {
+  /** The letters every reference starts with. */
+  referencePrefix: string;
+  rateLimits: readonly Limit[];
+  hourlyLimit: number | null;
+  /** The deliveries that every message gets at once. */
+  channels: readonly Channel[];
+}
+
 /**
  * `stored` and `repeated` carry the reference of a message that is on disk. `repeated`: the same key and body, or the
  * same text and estimate within ten minutes. `key-reused`: the same client sent the key before with another body.
@@ -56,65 +72,101 @@ export interface StoredMessage extends ContactMessage {
   reference: string;
   state: MessageState;
   acceptedAt: Date;
-  /** When it reached its present state. */
-  stateChangedAt: Date;
-  /** When the next attempt is due; only while queued. */
-  dueAt: Date | null;
-  attempts: number;
-  lastError: string | null;
-  /** The visitor asked that it be kept but not used: it is neither mailed nor purged. */
+  /** The visitor asked that it be kept but not used: nothing of it is sent, and it is not purged. */
   isRestricted: boolean;
   /** When the operator marked it as answered. */
   answeredAt: Date | null;
-  /** When an alert told of its end, or an operator first opened it in quarantine; counts if it was since `stateChangedAt`. */
-  notifiedAt: Date | null;
   /** Why it was quarantined; kept after its release. */
   quarantineReason: QuarantineReason | null;
-  /** `null` unless ACKNOWLEDGE was on when it was delivered. */
-  acknowledgement: Delivery | null;
-  /** `null` unless HOOK_URL was set when it was accepted. Waits while the message is in quarantine or restricted. */
-  hook: Delivery | null;
-  /** Differs after every change of the message; its other deliveries do not count. */
+  /** When RETENTION erases it; `null`: never, or not while it is in its present state. */
+  expiresAt: Date | null;
+  /** Differs after every change of the message; deliveries other than its mail do not count. */
   version: string;
+  deliveries: Deliveries;
 }
 
-/**
- * What leaves the system because of a message: the mail to the team, the mail that tells the sender of its arrival, and
- * the post to HOOK_URL.
- */
-export type DeliveryKind = "mail" | "acknowledgement" | "hook";
-
-/**
- * Of a delivery other than the team's mail. `queued`: an attempt follows. `sending`: the same for an acknowledgement that
- * was counted towards the limits. `skipped`: by a rule. `failed`: refused, or out of time. The last three are final.
- */
-export type DeliveryState = "queued" | "sending" | "sent" | "skipped" | "failed";
+/** What leaves because of a message, by channel. */
+export type Deliveries = { readonly mail: Delivery } & { readonly [Other in Exclude<Channel, "mail">]?: Delivery };
 
 export interface Delivery {
   state: DeliveryState;
   /** When it reached its present state. */
   changedAt: Date;
-  /** Why it was skipped (a SkipReason), or the error of the last attempt. */
-  reason: string | null;
+  /** When the next attempt is due; only while queued. */
+  dueAt: Date | null;
+  attempts: number;
+  /** Why the last attempt failed, or why it was skipped (a SkipReason). */
+  error: string | null;
 }
 
-export interface AcknowledgementRules {
-  /** The site's own addresses, which are never written to. */
-  ownAddresses: readonly string[];
-  /** To everybody together. */
-  perHour: number;
+/** A delivery leased to one worker. */
+export interface Claim {
+  channel: Channel;
+  message: StoredMessage;
+  /** The present one included. */
+  attempts: number;
+  /** How many attempts ended without a result, because their server stopped: each may have been sent. */
+  interruptions: number;
+  /** When it was queued, or queued again by an operator. */
+  queuedAt: Date;
+  token: string;
 }
 
-/** Acknowledgements that are not sent. */
-export interface Refusals {
-  skipped: { reference: string; reason: SkipReason }[];
-  /** References of those that were given up, because nobody knows whether they were sent. */
-  failed: string[];
+/**
+ * How an attempt ended. `paused`: nothing of the channel can be sent at the moment, so the attempt does not count.
+ * `returned`: it was not tried, and leaves no trace. `skipped`: a rule forbids it, for good.
+ */
+export type Outcome =
+  | { kind: "delivered" }
+  | { kind: "deferred" | "paused"; dueAt: Date; error: string }
+  | { kind: "failed" | "skipped"; error: string }
+  | { kind: "returned"; dueAt: Date };
+
+/** At most `count` in any `windowMs`, of all that have the same name. */
+export interface NamedLimit extends Limit {
+  name: string;
+}
+
+/** Deliveries of a channel in a state that is not final or needs a person, without those of restricted messages. */
+export interface DeliveryCount {
+  channel: Channel;
+  state: DeliveryState;
+  count: number;
+  /** When the first and the last of them reached the state. */
+  firstAt: Date;
+  lastAt: Date;
+  /** Those in quarantine whose message no operator has opened. */
+  unseen: number;
+}
+
+/** Messages whose end is announced: RETENTION erases them within a week and a day, or within a shorter period. */
+export interface Expiring {
+  foundAt: Date;
+  count: number;
+  unanswered: number;
+  /** When the first of them is erased. */
+  firstAt: Date | null;
+  /** Those of them that no alert has announced. */
+  unannounced: number;
+  /** The highest row number among them. */
+  lastId: number;
+}
+
+/** Why a channel sends nothing, and since when. */
+export interface Pause {
+  channel: Channel;
+  reason: string;
+  since: Date;
 }
 
 /** What happened to a message after it was accepted. */
-export interface StoredEvent extends Omit<MessageEvent, "at"> {
+export interface StoredEvent {
   at: Date;
+  kind: EventKind;
+  /** Of a delivery's events. */
+  channel: Channel | null;
+  detail: string | null;
+  author: string | null;
 }
 
 /** What an operator has noted on a message. */
@@ -131,17 +183,6 @@ export interface Correspondent {
   email: string;
   lastAt: Date;
   messages: number;
-}
-
-/** A delivery leased to one worker. */
-export interface Claim {
-  kind: DeliveryKind;
-  message: StoredMessage;
-  /** The present one included. */
-  attempts: number;
-  /** When it was queued, or queued again by an operator. */
-  queuedAt: Date;
-  token: string;
 }
 
 /** What a tab of the inbox asks for. */
@@ -178,13 +219,6 @@ export interface DeliveryTimeCounts {
   buckets: readonly number[];
 }
 
-export interface QueueTrouble {
-  /** The mail server took no mail at all at the last attempt; `null` when it did, or nothing waits. */
-  pause: { reason: string; since: Date; lastAt: Date } | null;
-  /** When the message that should have been tried the longest ago was due; `null` when none is, or one is being sent. */
-  dueSince: Date | null;
-}
-
 /** Messages per day (UTC, `YYYY-MM-DD`) and per country code (empty when not given). */
 export interface MessageCount {
   day: string;
@@ -192,116 +226,50 @@ export interface MessageCount {
   count: number;
 }
 
-/** What waits to be sent, and what failed for good. */
-export interface KindDepth {
-  queued: number;
-  /** When the oldest of them was accepted, or queued again. */
-  oldestQueuedAt: Date | null;
-  failed: number;
-  lastFailedAt: Date | null;
-  /** Those whose failure no alert has reported yet. */
-  newlyFailed: number;
-}
-
-/** Of the mail to the team, of the hook, and of the quarantine, without what a visitor asked not to be used. */
-export interface QueueDepth extends KindDepth {
-  hook: KindDepth;
-  quarantined: number;
-  /** Those that no alert has reported yet. */
-  newlyQuarantined: number;
-  /** The row number of the newest of them. */
-  lastQuarantinedId: number | null;
-}
-
-/** What alerts are about, each with a last time of its own. */
-export type AlertTopic = "delivery" | "quarantine" | "ending" | "clock" | "backup";
-
-/** Messages that end soon, or would have ended, and that no alert has told of. */
-export interface Ending {
-  foundAt: Date;
-  count: number;
-  /** Those of them that reached nobody: they are kept until a week after the alert. */
-  undelivered: number;
-  /** Those of them that are past their end, and not erased because they are too many at once. */
-  held: number;
-  /** The highest row number among them. */
-  lastId: number;
-}
-
-/** The clock does not fit the database, so nothing must be erased by it. */
-export interface ClockDoubt {
-  /** The newest time in the database that counts. */
-  newestChangeAt: Date;
-  /** If the clock goes on like this until then, it is taken to be right. */
-  trustedFrom: Date;
-}
-
 /** Messages by name, or all that were accepted since a time. With versions, those that have another by now are left out. */
 export type Selection = { references: readonly string[]; versions?: readonly string[] | undefined } | { since: Date };
 
-export interface AcceptanceRules {
-  /** The letters every reference starts with. */
-  referencePrefix: string;
-  rateLimits: readonly Limit[];
-  hourlyLimit: number | null;
-  /** Every message is posted to HOOK_URL as well. */
-  postsHook?: boolean;
-}
-
-/** What the outbox does with deliveries of every kind, and what alerts need to know of them. */
+/** What the outbox does with deliveries, the same for every channel. */
 export interface Queue {
+  /** Leases up to `limit` due deliveries to this worker, oldest due first, each with the present attempt counted. */
+  claim(channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]>;
   /**
-   * Leases up to `limit` due deliveries of a kind to this worker, oldest due first, each with the present attempt counted.
-   * Leases go by the database's clock, so that no node takes another's because their clocks differ.
+   * Counts a claimed delivery towards the limits, once however often it is tried. Returns the name of a limit that is
+   * reached already, and then counts nothing; `null` when it may be sent. Exact on any number of nodes.
    */
-  claim(limit: number, leaseMs: number, now: Date, kind?: DeliveryKind): Promise<Claim[]>;
+  admit(claim: Claim, limits: readonly NamedLimit[], now: Date): Promise<string | null>;
   /**
-   * Records a success, even if another worker has the lease by now: what was sent must not be sent again. False when that
-   * was recorded before, the message is gone, or an operator has queued it again since. A message that is delivered once
-   * more gets no second acknowledgement.
+   * Records how an attempt ended. False, and nothing changes, when the lease went to somebody else or the message is gone.
+   * A success is recorded even without the lease, because what was sent must not be sent again, unless an operator has
+   * queued it again since. In the same transaction it queues the delivery of the channel `next`, once for each message.
    */
-  markDelivered(claim: Claim, now: Date, queuesAcknowledgement?: boolean): Promise<boolean>;
-  /** These three return false, and change nothing, when the lease went to somebody else or the message is gone. */
-  reschedule(claim: Claim, dueAt: Date, error: string, now: Date): Promise<boolean>;
-  markFailed(claim: Claim, error: string, now: Date): Promise<boolean>;
-  /** Returns the lease without counting the attempt. The error is why nothing could be sent at all; `null`: not tried. */
-  unclaim(claim: Claim, dueAt: Date, error: string | null, now: Date): Promise<boolean>;
-  /** Until the next delivery of the kind becomes due or its lease ends, 0 or less if one is due; `null` when none waits. */
-  dueInMs(now: Date, kind?: DeliveryKind): Promise<number | null>;
+  settle(claim: Claim, outcome: Outcome, now: Date, next?: Channel | null): Promise<boolean>;
+  /** Until the next delivery becomes due or its lease ends, 0 or less if one is due; `null` when none waits. */
+  dueInMs(channel: Channel, now: Date): Promise<number | null>;
   /**
-   * Makes all deliveries of the kind that wait for a later attempt due within a minute, spread over it, and returns their
-   * references. The attempt then does not count, unless it waits for more than five days. For the outboxes of all nodes at
-   * most once a minute: `null` when it was done within the last.
+   * Makes everything that waits for a later attempt due within a minute, spread over it; returns the rows' numbers. The
+   * attempt then does not count, unless it waits for more than five days. For the outboxes of all nodes at most once a
+   * minute: `null` when it was done within the last.
    */
-  makeWaitingDue(kind: DeliveryKind, now: Date, by: "outbox" | "operator"): Promise<string[] | null>;
-  /** The time of the database if servers share it, else the time given. */
-  databaseTime(now: Date): Promise<Date>;
-  queueDepth(): Promise<QueueDepth>;
-  /** Of the messages accepted since then. */
-  countDeliveries(kind: Exclude<DeliveryKind, "mail">, since: Date): Promise<Readonly<Record<DeliveryState, number>>>;
-  /**
-   * Makes what a server that died had leased due at once. Only for a database with one server: with several, the leases
-   * may be another's, and nothing happens.
-   */
-  clearLeases(): Promise<void>;
-  /** Row numbers of those whose failure no alert has reported yet. */
-  unreportedFailures(kind: "mail" | "hook"): Promise<number[]>;
-  markFailuresReported(kind: "mail" | "hook", ids: readonly number[]): Promise<void>;
-  /** An alert has reported all messages in quarantine up to this row number. */
-  markQuarantineReported(lastId: number): Promise<void>;
+  flushBacklog(channel: Channel, now: Date, by: "outbox" | "operator"): Promise<number[] | null>;
+  countDeliveries(): Promise<DeliveryCount[]>;
+  /** Row numbers of the messages among them that no alert has reported. */
+  unreported(channel: Channel, state: DeliveryState): Promise<number[]>;
+  markReported(channel: Channel, state: DeliveryState, ids: readonly number[]): Promise<void>;
 }
 
-/** What the program remembers of itself. */
+/** What servers remember of themselves and tell each other. */
 export interface Status {
-  /** When the operator was last alerted by any node; 1970 if never. */
-  lastAlertAt(topic: AlertTopic): Promise<Date>;
+  /** The time: that of the database if servers share it, else this machine's. */
+  time(): Promise<Date>;
+  /** When the operator was last alerted of this by any node; 1970 if never. */
+  lastAlertAt(kind: string): Promise<Date>;
   /** Changes `lastAlertAt` if it still is `from`; of all nodes that try, one returns true. */
-  moveLastAlert(topic: AlertTopic, from: Date, to: Date): Promise<boolean>;
-  /** A server that takes messages runs, or stops. `markRunning` is to be called at least once a minute. */
-  markRunning(now: Date): Promise<void>;
-  markStopped(now: Date): Promise<void>;
-  /** Whether any server runs, and when the last one did; `null` if none ever did. */
-  websiteStatus(now: Date): Promise<{ isRunning: boolean; lastSeenAt: Date | null }>;
+  moveLastAlert(kind: string, from: Date, to: Date): Promise<boolean>;
+  /** This server runs, and cannot send by these channels. To be called at least once a minute; with `null` when it stops. */
+  reportNode(pauses: readonly Pause[] | null, now: Date): Promise<void>;
+  /** Whether any server runs, when the last one did (`null`: never), and what those that run cannot send. */
+  website(now: Date): Promise<{ isRunning: boolean; lastSeenAt: Date | null; pauses: Pause[] }>;
   /** When the last backup was finished; `null` if there was none. */
   lastBackupAt(): Promise<Date | null>;
 }
@@ -321,37 +289,29 @@ export interface Listing {
   /** People with the words in their name or address, the last to write first. */
   findPeople(words: string, limit: number): Promise<Correspondent[]>;
   countStates(filter: Pick<MessageFilter, "since" | "until">): Promise<StateCounts>;
-  /** Oldest first. Changes made by a node of the version before are missing. */
+  /** Oldest first. */
   history(reference: string): Promise<StoredEvent[]>;
   /** By reference, oldest first; messages without notes are left out. */
   notes(references: readonly string[]): Promise<ReadonlyMap<string, readonly Note[]>>;
   /** Differs after every change of any message, but not when an attempt begins. */
   changeToken(): Promise<string>;
   find(reference: string): Promise<StoredMessage | null>;
-  /** Those of the references that a message has. */
-  existingReferences(references: readonly string[]): Promise<string[]>;
-  /** Those of the references whose message was erased, purged or deleted in the last 400 days. */
-  erasedReferences(references: readonly string[]): Promise<string[]>;
   countByDayAndCountry(since: Date): Promise<MessageCount[]>;
   /** Of all messages; the most first. */
   countByCountry(): Promise<{ country: string; count: number }[]>;
   /** Of the messages accepted since then and delivered, without those that were sent once more. */
   deliveryTimes(since: Date, boundsMs: readonly number[]): Promise<DeliveryTimeCounts>;
-  queueTrouble(now: Date): Promise<QueueTrouble>;
-  /** Messages in quarantine that no operator has opened, without what a visitor asked not to be used. */
-  countUnseen(): Promise<number>;
+  /** How many deliveries of the channel there are in each state. */
+  countChannel(channel: Channel): Promise<Readonly<Record<DeliveryState, number>>>;
 }
 
-/** What operators change, and what the privacy policy promises. */
+/** What operators do. */
 export interface Changes {
-  /** Remembers that an operator has opened a message in quarantine. */
-  markSeen(reference: string, now: Date): Promise<void>;
-  /**
-   * Does what an operator asks with those of the messages that ACTION_RULES allow, and returns their references. `retry`
-   * queues what failed with all attempts before it, and makes what is queued due now.
-   */
+  /** Does it to the messages that allow it (`refusalOf` in rules.ts); returns their references. */
   act(action: Action, which: Selection, now: Date): Promise<string[]>;
-  /** Adds to the message's history; false when there is no such message. Its version stays. */
+  /** An operator has opened a message in quarantine. */
+  markSeen(reference: string, now: Date): Promise<void>;
+  /** False when there is no such message. */
   addNote(reference: string, text: string, author: string | null, now: Date): Promise<boolean>;
   /** These three change nothing when versions are given and the messages from the address have others by now. */
   rectify(
@@ -372,25 +332,13 @@ export interface Changes {
   finishErasure(): Promise<boolean>;
 }
 
-/** How long messages are kept. */
+/** How long messages are kept: announced, then erased. */
 export interface Expiry {
-  /**
-   * Erases what is past its retention, and client hashes older than a day; returns references. Never a queued or
-   * restricted message, nor one that reached nobody before an alert has told of its end a week ago. Of what no alert has
-   * told, all or none: none when that is more than a tenth of all messages.
-   */
-  purge(retention: Retention, now: Date): Promise<string[]>;
-  /** Unanswered messages that end within eight days, and all that should have ended; only those that no alert has told of. */
-  findEnding(retention: Retention, now: Date): Promise<Ending>;
-  /** An alert has told of them. */
-  markEndingReported(retention: Retention, ending: Ending): Promise<void>;
-  /** Unanswered messages that have been in the state since then or longer, without what a visitor asked not to be used. */
-  findUnanswered(state: MessageState, changedBy: Date): Promise<{ count: number; firstChangedAt: Date | null }>;
-  /**
-   * Compares the clock with the newest change in the database, and with the time noted here the last time. `null`: it
-   * fits, and is noted. To be called every hour.
-   */
-  judgeClock(now: Date): Promise<ClockDoubt | null>;
+  /** Erases the messages that have expired, and client hashes older than a day; returns references. */
+  purge(now: Date): Promise<string[]>;
+  findExpiring(now: Date): Promise<Expiring>;
+  /** An alert has announced them. */
+  markAnnounced(expiring: Pick<Expiring, "foundAt" | "lastId">): Promise<void>;
 }
 
 /**
@@ -401,11 +349,6 @@ export interface Store extends Queue, Status, Listing, Changes, Expiry {
   /** A secret of this database for hashing client addresses; the same on every node. */
   readonly clientKey: Uint8Array;
   accept(submission: Submission, rules: AcceptanceRules, now: Date): Promise<Acceptance>;
-  /**
-   * Decides who of the due may get an acknowledgement, until `limit` may: only these can be claimed. However many nodes
-   * ask, an address gets at most one a day.
-   */
-  admitAcknowledgements(limit: number, leaseMs: number, rules: AcknowledgementRules, now: Date): Promise<Refusals>;
   /** Writes a consistent copy while others go on writing, and remembers when. */
   backup(file: string, now: Date): Promise<void>;
   /**
@@ -426,7 +369,7 @@ export class StoreLost extends StoreUnavailable {
   override readonly name = "StoreLost";
 }
 
-/** The store must not be used: another program's file, a newer schema, an unsafe database version. */
+/** The store must not be used: another program's file, a newer schema, an unsafe database version, another server's. */
 export class StoreRefused extends Error {
   override readonly name = "StoreRefused";
 }

@@ -1,23 +1,30 @@
-import { type Store, StoreUnavailable } from "../store/store.ts";
+import type { Pause, Store } from "../store/store.ts";
 import { type Clock, repeat } from "../time.ts";
+import { ifAvailable } from "./troubles.ts";
+
+interface HeartbeatOptions {
+  store: Pick<Store, "reportNode">;
+  outbox: { readonly pauses: readonly Pause[] };
+  clock: Clock;
+}
 
 const INTERVAL_MS = 60_000;
 
 /**
- * Leaves a sign of life in the database at once and every minute until stopped, so that the operator's commands can tell
- * that the website runs. A stop is a sign too. A database that cannot be written is reported by the alerts.
+ * Reports at once and every minute until stopped that this server runs, and what it cannot send, so that other servers
+ * and the operator's commands know. A stop is reported too. Alerts tell of a database that cannot be written.
  */
-export function startHeartbeat(store: Pick<Store, "markRunning" | "markStopped">, clock: Clock) {
-  const beat = () => store.markRunning(clock.now()).catch(ignoreUnavailable);
+export function startHeartbeat({ store, outbox, clock }: HeartbeatOptions) {
+  const report = async (pauses: readonly Pause[] | null) =>
+    void (await ifAvailable(store.reportNode(pauses, clock.now())));
+  /** To be called also when a pause begins or ends. */
+  const beat = () => report(outbox.pauses);
   const beating = repeat(beat, INTERVAL_MS, clock, true);
   return {
+    beat,
     async stop(): Promise<void> {
       await beating.stop();
-      await store.markStopped(clock.now()).catch(ignoreUnavailable);
+      await report(null);
     },
   };
-}
-
-function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof StoreUnavailable)) throw error;
 }

@@ -1,4 +1,4 @@
-import type { DeliveryKind } from "../store/store.ts";
+import type { Channel } from "../../contract/inbox.ts";
 
 export const ROUTES = ["page", "asset", "film", "message", "health"] as const;
 export type Route = (typeof ROUTES)[number];
@@ -21,10 +21,10 @@ export const REFUSALS = [
 export type RefusalReason = (typeof REFUSALS)[number];
 
 /**
- * How an attempt ended. `paused`: nothing of its kind can be sent at the moment. `skipped`: a rule forbids it, and nothing
- * was tried. `unmarked`: the result could not be saved, or the lease was lost.
+ * How an attempt ended. `paused`: nothing of its channel can be sent at the moment. `skipped`: a rule forbids it, and
+ * nothing was tried. `unmarked`: the result could not be saved, or the lease was lost.
  */
-export const DELIVERY_OUTCOMES = ["sent", "deferred", "failed", "paused", "skipped", "unmarked"] as const;
+export const DELIVERY_OUTCOMES = ["delivered", "deferred", "failed", "paused", "skipped", "unmarked"] as const;
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 /** Counts what happens. It receives only these words and numbers, never a visitor's data. */
@@ -32,8 +32,7 @@ export interface Meter {
   answered(route: Route, status: number, durationMs: number): void;
   accepted(outcome: (typeof ACCEPTANCES)[number]): void;
   refused(reason: RefusalReason): void;
-  attempted(kind: DeliveryKind, outcome: DeliveryOutcome): void;
-  queuePaused(kind: DeliveryKind, isPaused: boolean): void;
+  attempted(channel: Channel, outcome: DeliveryOutcome): void;
 }
 
 /** Counts nothing. */
@@ -42,5 +41,4 @@ export const noMeter: Meter = {
   accepted() {},
   refused() {},
   attempted() {},
-  queuePaused() {},
 };

@@ -1,36 +1,40 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
-import type { Counter as PromCounter, Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { CHANNELS, TROUBLE_KINDS } from "../../contract/inbox.ts";
 import { OperatorError } from "../log.ts";
-import type { DeliveryKind, QueueDepth, Store } from "../store/store.ts";
-import { withinMs } from "../time.ts";
-import { ACCEPTANCES, DELIVERY_OUTCOMES, type DeliveryOutcome, type Meter, REFUSALS, ROUTES } from "./meter.ts";
+import { ACCEPTANCES, DELIVERY_OUTCOMES, type Meter, REFUSALS, ROUTES } from "./meter.ts";
+import { CHANNEL_TROUBLES, countOf, WATCHED_CHANNELS, type Watch } from "./troubles.ts";
 
 type PromClient = typeof import("prom-client");
-type MetricsStore = Pick<Store, "queueDepth" | "ping">;
 
-/** An unavailable store must not keep the other numbers from being read. */
-const STORE_TIMEOUT_MS = 2000;
-/** However many scrape, the queue is read and the text is made at most once in this time. */
+interface MetricsOptions {
+  host: string;
+  port: number;
+  watch: Watch;
+  now(): Date;
+}
+
+/** However many scrape, the store is read and the text is made at most once in this time. */
 const SHARED_MS = 1000;
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Starts counting, and serves `GET /metrics` in Prometheus' text format on this address only. */
-export async function openMetrics(host: string, port: number, store: MetricsStore) {
+export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
   // Loaded only here: without METRICS_PORT nobody should pay for the library in memory and start-up time.
   const prom = await import("prom-client");
   const registry = new prom.Registry();
   prom.collectDefaultMetrics({ register: registry });
   const meter = createMeter(prom, registry);
-  const updateQueue = createQueueGauges(prom, registry, store);
+  const updateGauges = createGauges(prom, registry, watch);
 
   let madeAtMs = Number.NEGATIVE_INFINITY;
   let text: Promise<Buffer>;
   function sharedText(): Promise<Buffer> {
     if (performance.now() - madeAtMs >= SHARED_MS) {
       madeAtMs = performance.now();
-      text = updateQueue().then(async () => Buffer.from(await registry.metrics()));
+      text = updateGauges(now()).then(async () => Buffer.from(await registry.metrics()));
     }
     return text;
   }
@@ -47,12 +51,12 @@ export async function openMetrics(host: string, port: number, store: MetricsStor
   });
   server.listen(port, host);
   await once(server, "listening").catch(({ code }: NodeJS.ErrnoException) => {
-    const reason = code === "EADDRINUSE" ? "is in use" : code === "EACCES" ? "needs more rights" : `fails (${code})`;
     if (code === "EADDRNOTAVAIL") {
       throw new OperatorError(
         `METRICS_PORT ${host} is not an address of this machine; e.g. METRICS_PORT=0.0.0.0:${port}`,
       );
     }
+    const reason = code === "EADDRINUSE" ? "is in use" : code === "EACCES" ? "needs more rights" : `fails (${code})`;
     throw new OperatorError(`METRICS_PORT ${port} ${reason}; choose another, e.g. METRICS_PORT=9464`);
   });
   return {
@@ -68,16 +72,11 @@ export async function openMetrics(host: string, port: number, store: MetricsStor
   };
 }
 
-function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Registry): Meter {
+function createMeter({ Counter, Histogram }: PromClient, registry: Registry): Meter {
   const registers = [registry];
   const counter = (name: string, help: string, ...labelNames: string[]) =>
-    new Counter({ name, help, labelNames, registers });
-  const requests = counter(
-    "site_http_requests_total",
-    "Requests answered by this node, by kind of route and class of status",
-    "route",
-    "status",
-  );
+    new Counter({ name: `site_${name}_total`, help: `${help}, by this node`, labelNames, registers });
+  const requests = counter("http_requests", "Requests answered", "route", "status");
   const durations = new Histogram({
     name: "site_http_request_duration_seconds",
     help: "Time from a request's arrival at this node to the end of its answer",
@@ -85,45 +84,15 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
     buckets: BUCKETS_S,
     registers,
   });
-  const accepted = counter(
-    "site_messages_accepted_total",
-    "Messages answered with success by this node; repeated ones were stored before",
-    "outcome",
-  );
-  const refused = counter("site_messages_refused_total", "Messages this node did not store, by reason", "reason");
-  const deliveries: Record<DeliveryKind, PromCounter> = {
-    mail: counter("site_deliveries_total", "Attempts of this node to deliver a message, by outcome", "outcome"),
-    acknowledgement: counter(
-      "site_acknowledgements_total",
-      "Acknowledgements that this node sent to senders, tried to send, or skipped by a rule",
-      "outcome",
-    ),
-    hook: counter(
-      "site_hook_posts_total",
-      "Attempts of this node to post a message to HOOK_URL, by outcome",
-      "outcome",
-    ),
-  };
-  const paused = new Gauge({
-    name: "site_queue_paused",
-    help: "1 while this node sends no e-mail because the mail server refuses everything",
-    registers,
-  });
+  const accepted = counter("messages_accepted", "Messages answered with success; repeated: stored before", "outcome");
+  const refused = counter("messages_refused", "Messages not stored", "reason");
+  const deliveries = counter("deliveries", "Attempts to deliver a message", "channel", "outcome");
 
   // What has not happened yet is 0 and not missing, so that the first time shows as an increase.
   for (const route of ROUTES) for (const status of ["2xx", "5xx"]) requests.inc({ route, status }, 0);
   for (const outcome of ACCEPTANCES) accepted.inc({ outcome }, 0);
   for (const reason of REFUSALS) refused.inc({ reason }, 0);
-  for (const kind of Object.keys(deliveries) as DeliveryKind[]) {
-    for (const outcome of DELIVERY_OUTCOMES) {
-      if (outcome !== "skipped" || kind === "acknowledgement") countDelivery(kind, outcome, 0);
-    }
-  }
-
-  function countDelivery(kind: DeliveryKind, outcome: DeliveryOutcome, count = 1): void {
-    // A mail to the team that was sent is a message that was delivered.
-    deliveries[kind].inc({ outcome: kind === "mail" && outcome === "sent" ? "delivered" : outcome }, count);
-  }
+  for (const channel of CHANNELS) for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ channel, outcome }, 0);
 
   return {
     answered(route, status, durationMs) {
@@ -132,50 +101,36 @@ function createMeter({ Counter, Gauge, Histogram }: PromClient, registry: Regist
     },
     accepted: (outcome) => accepted.inc({ outcome }),
     refused: (reason) => refused.inc({ reason }),
-    attempted: (kind, outcome) => countDelivery(kind, outcome),
-    queuePaused: (kind, isPaused) => {
-      if (kind === "mail") paused.set(isPaused ? 1 : 0);
-    },
+    attempted: (channel, outcome) => deliveries.inc({ channel, outcome }),
   };
 }
 
-const ageS = (date: Date | null) => (date ? Math.max(0, Date.now() - date.getTime()) / 1000 : 0);
+/** Returns what updates the gauges before a scrape; it never rejects. What the store does not say is left out. */
+function createGauges({ Gauge }: PromClient, registry: Registry, watch: Watch): (now: Date) => Promise<void> {
+  const gauge = (name: string, help: string, ...labelNames: string[]) => {
+    const note = "the same on every node of one database: take the maximum, not the sum";
+    return new Gauge({ name: `site_${name}`, help: `${help}; ${note}`, labelNames, registers: [registry] });
+  };
+  const queue = gauge("queue_messages", "Messages by channel and state of their delivery", "channel", "state");
+  const oldest = gauge("queue_oldest_age_seconds", "Age of the oldest that waits, 0 without one", "channel");
+  const trouble = gauge("trouble", "How many messages it is about, else 1; 0 when all is well", "kind", "channel");
 
-/** Gauges by name: what each is, and its value. */
-const QUEUE_GAUGES: Readonly<Record<string, [help: string, read: (depth: QueueDepth) => number]>> = {
-  site_queue_messages: ["Messages waiting to be delivered", ({ queued }) => queued],
-  site_queue_oldest_age_seconds: [
-    "Age of the oldest message waiting to be delivered, 0 without one",
-    ({ oldestQueuedAt }) => ageS(oldestQueuedAt),
-  ],
-  site_quarantined_messages: ["Messages held back as suspected abuse", ({ quarantined }) => quarantined],
-  site_failed_messages: ["Messages that failed for good, for the operator to retry", ({ failed }) => failed],
-  site_hook_queue_messages: ["Messages waiting to be posted to HOOK_URL", ({ hook }) => hook.queued],
-  site_hook_queue_oldest_age_seconds: [
-    "Age of the oldest message waiting to be posted to HOOK_URL, 0 without one",
-    ({ hook }) => ageS(hook.oldestQueuedAt),
-  ],
-  site_hook_failed_messages: ["Messages whose post to HOOK_URL failed for good", ({ hook }) => hook.failed],
-};
-
-/** Returns what updates the gauges of the queue from the store, before a scrape; it never rejects. */
-function createQueueGauges({ Gauge }: PromClient, registry: Registry, store: MetricsStore): () => Promise<void> {
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
-  const isUp = gauge("site_store_up", "1 if a message could be stored at this scrape; if not, the queue is left out");
-  const gauges = Object.entries(QUEUE_GAUGES).map(([name, [help, read]]) => ({
-    gauge: gauge(name, `${help}; the same on every node of one database: take the maximum, not the sum`),
-    read,
-  }));
-
-  return async () => {
-    try {
-      // The check writes: a full disk can still be read.
-      const [depth] = await withinMs(STORE_TIMEOUT_MS, Promise.all([store.queueDepth(), store.ping()]));
-      isUp.set(1);
-      for (const { gauge, read } of gauges) gauge.set(read(depth));
-    } catch {
-      isUp.set(0);
-      for (const { gauge } of gauges) gauge.remove();
+  return async (now) => {
+    const { facts = null, troubles = [] } = (await watch.find(now).catch(() => null)) ?? {};
+    for (const stale of [queue, oldest, trouble]) stale.reset();
+    if (facts) {
+      for (const channel of CHANNELS) {
+        for (const state of ["queued", "failed", "quarantined"] as const) {
+          queue.set({ channel, state }, countOf(facts, channel, state)?.count ?? 0);
+        }
+        const { firstAt = now } = countOf(facts, channel, "queued") ?? {};
+        oldest.set({ channel }, Math.max(0, now.getTime() - firstAt.getTime()) / 1000);
+      }
+      for (const kind of TROUBLE_KINDS) {
+        const channels = CHANNEL_TROUBLES.includes(kind) ? WATCHED_CHANNELS : [""];
+        for (const channel of channels) trouble.set({ kind, channel }, 0);
+      }
     }
+    for (const { kind, channel, count } of troubles) trouble.set({ kind, channel: channel ?? "" }, count);
   };
 }

@@ -86,7 +86,7 @@ test("success: the five strings go out with a key of their own; an alert with a 
   await expect(status).toContainText(/Your reference is BC-[0-9A-Z]{4}-[0-9A-Z]{2}\./);
   expect(await readForm(page)).toEqual(EMPTY);
   const reference = /BC-\w{4}-\w{2}/.exec((await status.textContent()) ?? "")?.[0];
-  await expect.poll(() => site.output()).toContain(`"event":"delivered","reference":"${reference}"`);
+  await expect.poll(() => site.output()).toContain(`"event":"delivered","channel":"mail","reference":"${reference}"`);
 });
 
 test.describe("when the server answers without success", () => {

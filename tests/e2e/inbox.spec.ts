@@ -111,8 +111,8 @@ test("the overview says what needs somebody, with each chart's numbers in a tabl
   await page.goto(inbox.address);
   await page.getByRole("link", { name: "Overview" }).click();
   await expect(page.getByText(/, last backup /)).toBeVisible();
-  await expect(page.getByRole("heading", { name: "1 message failed" })).toBeVisible();
-  await expect(page.getByRole("heading", { name: "The website has not been running" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "1 message could not be e-mailed" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "The website is not running" })).toBeVisible();
   await expect(page.locator(".figure dt")).toHaveText(["Waiting", "Failed", "Quarantined", "Website"]);
   await expect(page.getByText("SQLite takes messages")).toBeVisible();
   await expect(page.getByText("4 messages in the last 30 days")).toBeVisible();
@@ -124,7 +124,7 @@ test("the overview says what needs somebody, with each chart's numbers in a tabl
   }
   await expect(page.getByRole("row", { name: "France" })).toHaveText("France1");
 
-  const unseen = page.getByRole("heading", { name: "1 message quarantined, not looked at" });
+  const unseen = page.getByRole("heading", { name: "1 message held back as suspected abuse, not opened yet" });
   await expect(unseen).toBeVisible();
   await page.getByRole("link", { name: "Show quarantined" }).click();
   await rows(page).getByRole("link").first().click();
@@ -136,7 +136,7 @@ test("the overview says what needs somebody, with each chart's numbers in a tabl
 
 test("on a phone the first message is in the upper half, and nothing covers it", async ({ page, inbox }) => {
   const { delivered } = await putSamples(inbox.store);
-  await inbox.store.markRunning(new Date());
+  await inbox.store.reportNode([], new Date());
   await put(inbox.store, "waiting", { name: "محمد عبد الله الأحمدي ".repeat(5).trim() }, minutesAgo(1));
   await page.setViewportSize({ width: 375, height: 740 });
   await page.goto(inbox.address);
@@ -859,34 +859,35 @@ test.describe("a morning's work", () => {
     await expect(dialog.getByLabel("Country")).toHaveAccessibleDescription("Choose a country.");
   });
 
-  test("every screen tells whether the website runs, and what ends soon or has a large estimate", async ({
+  test("every screen tells whether the website runs, and what expires soon or has a large estimate", async ({
     page,
     inbox,
   }) => {
     const status = page.getByRole("region", { name: "Status" });
     const old = minutesAgo(26 * 24 * 60);
-    const ending = await put(inbox.store, "delivered", { name: "Forgotten" }, old);
+    const expiring = await put(inbox.store, "delivered", { name: "Forgotten" }, old);
     const estimated = await putEstimate(inbox.store, "eve@example.com");
     await put(inbox.store, "waiting", {}, minutesAgo(0));
-    await inbox.store.markStopped(minutesAgo(60));
+    await inbox.store.reportNode(null, minutesAgo(60));
     await page.goto(inbox.address);
     await expect(status).toContainText("Website: not running since");
-    await expect(page.getByText(/1 unanswered message is erased soon, on \d+ \w+\./)).toBeVisible();
-    await expect(row(page, ending)).toContainText("Erased on");
+    await expect(page.getByText(/^1 message will be erased soon, .+, 1 of them unanswered\./)).toBeVisible();
+    await expect(row(page, expiring)).toContainText("Erased on");
     await page.getByRole("link", { name: "Show the oldest" }).click();
     await expect(rows(page).first()).toContainText("Forgotten");
     await page.getByLabel("Order").selectOption("Largest estimate first");
     await expect(rows(page).first()).toContainText(/\d t/);
     await page.locator(`#message-${estimated}`).click();
     await expect(status).toContainText("Website: not running since");
-    await page.goto(`${inbox.origin}/messages/${ending}`);
+    await page.goto(`${inbox.origin}/messages/${expiring}`);
     await expect(page.getByRole("region", { name: "Sender" })).toContainText("Kept until");
 
     // On a phone too: the most urgent one as a whole, and how many more there are.
-    const [claim] = await inbox.store.claim(1, MINUTE_MS, new Date());
-    if (claim) await inbox.store.unclaim(claim, minutesAgo(-60), `535 ${"no longer valid ".repeat(20)}`, new Date());
+    const pause = { channel: "mail", reason: `535 ${"no longer valid ".repeat(20)}`, since: minutesAgo(1) } as const;
+    await inbox.store.reportNode([pause], new Date());
     await page.setViewportSize({ width: 375, height: 740 });
-    await expect(status.getByRole("link")).toHaveText(["No e-mail can be sent", "1 more"]);
+    await page.reload();
+    await expect(status.getByRole("link")).toHaveText(["No message can be e-mailed", "1 more"]);
     const cut = await status.evaluate((line) =>
       [line, ...line.querySelectorAll("*")].filter(
         (part) => part.scrollWidth > part.clientWidth + 1 || part.getBoundingClientRect().right > innerWidth,
@@ -895,7 +896,7 @@ test.describe("a morning's work", () => {
     expect(cut).toHaveLength(0);
     await page.setViewportSize({ width: 1280, height: 720 });
 
-    await inbox.store.markRunning(new Date());
+    await inbox.store.reportNode([], new Date());
     await page.getByRole("link", { name: "Overview" }).click();
     await page.reload();
     await expect(status).toContainText("Website: running");

@@ -1,8 +1,8 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openStore } from "../../server/store/open-store.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
+import { openStoreInProcess } from "../support/in-process-store.ts";
 import { runCliProcess } from "../support/run-cli.ts";
 import { openScene } from "../support/scene.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
@@ -40,7 +40,7 @@ test(`the operator's commands write beside a server under load (${ROUNDS} rounds
 
   expect(await scene.store.list({ email: "gone@example.com" })).toEqual([]);
   await rename(join(backups, "1.db"), join(backups, "messages.db"));
-  const copy = await openStore({ dataDir: backups, databaseUrl: null });
+  const copy = await openStoreInProcess({ dataDir: backups, databaseUrl: null });
   const copied = (await copy.list({ email: "load@example.com" })).map(({ reference }) => reference);
   await copy.close();
   expect(copied.filter((reference) => !scene.visitors.acknowledged.includes(reference))).toEqual([]);

@@ -1,20 +1,23 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { CHANNELS } from "../../contract/inbox.ts";
 import { startServer } from "../../scripts/run-server.ts";
 import { MailError } from "../../server/mail/mailer.ts";
 import { startPurge } from "../../server/outbox/purge.ts";
+import type { Outcome } from "../../server/store/store.ts";
 import { startAlerts } from "../../server/watch/alerts.ts";
+import { createWatch } from "../../server/watch/troubles.ts";
+import { claimOne, DAY_MS, HOUR_MS, MINUTE_MS } from "../store-contract/samples.ts";
 import { startAlertReceiver } from "../support/alert-receiver.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
+import { RETENTION } from "../support/in-process-store.ts";
 import { findViolations, messageIdsOf } from "../support/invariant.ts";
 import { postMessage } from "../support/load.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { createManualMailer, openPostOffice } from "../support/post-office.ts";
+import { createRecordingLog } from "../support/recording-log.ts";
 import { runCli, runCliProcess } from "../support/run-cli.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const JUMPS: [string, number][] = [
   ["forward", DAY_MS],
   ["back", -DAY_MS],
@@ -40,7 +43,7 @@ describe.each(JUMPS)("a clock set a day %s", (_direction, jumpMs) => {
     outbox.wake();
     // The deferred one is due within the minute it was promised, or at once; not a day later.
     await clock.advance(2 * MINUTE_MS);
-    await expect.poll(async () => (await store.queueDepth()).queued, { timeout: 10_000 }).toBe(0);
+    await expect.poll(async () => (await store.countChannel("mail")).queued, { timeout: 10_000 }).toBe(0);
     const messageIds = messageIdsOf(server.mails);
     // A lease cannot outlast such a jump, so what was on its way may come a second time.
     expect(findViolations({ acknowledged, stored: await store.list({}), messageIds }, 2)).toEqual([]);
@@ -75,48 +78,67 @@ describe.each(JUMPS)("a clock set a day %s", (_direction, jumpMs) => {
   });
 });
 
-it("a server started 100 days ahead erases nothing, says so, and goes on once the clock is right", async () => {
-  const { accept, clock, log, store, dataDir } = await openPostOffice();
-  const finish = async (outcome: "delivered" | "failed") => {
-    await accept();
-    const [claim] = await store.claim(1, MINUTE_MS, clock.now());
-    if (!claim) throw new Error("nothing to claim");
-    if (outcome === "delivered") await store.markDelivered(claim, clock.now());
-    else await store.markFailed(claim, "550", clock.now());
-  };
-  await finish("delivered");
-  await finish("failed");
-  await accept({}, true);
-  const retention = { deliveredMs: 30 * DAY_MS, failedMs: 90 * DAY_MS, quarantinedMs: 14 * DAY_MS };
-  /** A server's purge and alerts, with a clock that starts so much later than that of the messages. */
-  const startAt = (aheadMs: number) => {
-    const clock = createFakeClock(new Date(Date.parse("2026-01-05T10:00:00.000Z") + aheadMs).toISOString());
-    const purge = startPurge({ store, retention, dataDir, log, clock, onTrouble: () => alerts.checkNow() });
-    const outbox = { pauseReason: null };
-    const alerts = startAlerts({ store, outbox, purge, brand: "B", alertUrl: null, log, clock });
-    clock.countWorkers = () => 2;
-    const stop = async () => void (await Promise.all([purge.stop(), alerts.stop()]));
-    onTestFinished(stop);
-    return { clock, stop };
-  };
-  const texts = () => log.lines.filter(({ event }) => event === "alert").map(({ troubles }) => troubles?.join());
-  const wrong = startAt(100 * DAY_MS);
-  await wrong.clock.advance(6 * HOUR_MS);
-  await wrong.stop();
-  expect(await store.list({})).toHaveLength(3);
-  // The failure and the quarantine are reported as ever.
-  expect(texts()).toEqual(expect.arrayContaining(["clock"]));
-  expect(texts()).not.toContain("ending");
+describe("RETENTION", () => {
+  /** A delivered, a failed and a quarantined message, and servers on their store, one after the other. */
+  async function openSite() {
+    const { accept, clock, store, dataDir } = await openPostOffice();
+    const settleNext = async (outcome: Outcome) => {
+      await store.settle(await claimOne(store, clock.now()), outcome, clock.now());
+    };
+    const delivered = await accept();
+    await settleNext({ kind: "delivered" });
+    const failed = await accept();
+    await settleNext({ kind: "failed", error: "550" });
+    const held = await accept({}, true);
+    const startMs = clock.now().getTime();
+    const log = createRecordingLog();
+    /** A server is started on each of these days, by its own clock, and its purge and its alerts run once. */
+    const runOn = async (...days: readonly number[]) => {
+      for (const day of days) {
+        const clock = createFakeClock(new Date(startMs + day * DAY_MS).toISOString());
+        const watch = createWatch({ store, program: "p", dataDir, channels: CHANNELS, askedBy: "server" });
+        const alerts = startAlerts({ store, watch, retention: RETENTION, brand: "B", alertUrl: null, log, clock });
+        const purge = startPurge({ store, dataDir, log, clock });
+        clock.countWorkers = () => 2;
+        await clock.advance(MINUTE_MS);
+        await Promise.all([purge.stop(), alerts.stop()]);
+      }
+    };
+    const announcements = () => log.lines.filter(({ troubles }) => troubles?.includes("expiring")).length;
+    const kept = async () => new Set((await store.list({})).map(({ reference }) => reference));
+    return { delivered, failed, held, runOn, announcements, kept };
+  }
 
-  const right = startAt(HOUR_MS);
-  await right.clock.advance(2 * HOUR_MS);
-  expect(log.count("purge-held")).toBe(1);
-  await right.stop();
-  const later = startAt(2 * DAY_MS);
-  await later.clock.advance(HOUR_MS);
-  expect(await store.list({})).toHaveLength(3);
-  expect(await store.judgeClock(new Date(Date.parse("2026-01-05T10:00:00.000Z") + 3 * DAY_MS))).toBeNull();
+  it("erases nothing when servers start 100 days ahead, and keeps to its days once their clock is right", async () => {
+    const { delivered, failed, held, runOn, announcements, kept } = await openSite();
+    const all = new Set([delivered, failed, held]);
+    await runOn(100, 100.1, 100.2);
+    expect(announcements()).toBe(1);
+    expect(await kept()).toEqual(all);
+
+    await runOn(...daysTo(13));
+    expect(await kept()).toEqual(all);
+    await runOn(14);
+    expect(await kept()).toEqual(new Set([delivered, failed]));
+    await runOn(...daysTo(29, 15));
+    expect(await kept()).toEqual(new Set([delivered, failed]));
+    await runOn(30);
+    expect(await kept()).toEqual(new Set([failed]));
+  });
+
+  it("erases a week after its announcement what nobody was told of while no server ran", async () => {
+    const { runOn, announcements, kept } = await openSite();
+    await runOn(100, 101, 106.9);
+    expect(announcements()).toBe(1);
+    expect((await kept()).size).toBe(3);
+    await runOn(107.1);
+    expect((await kept()).size).toBe(0);
+  });
 });
+
+function daysTo(last: number, first = 0): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
 
 /** Variables of a process on a machine whose clock is off by so much. */
 function aheadBy(aheadMs: number) {
@@ -160,14 +182,13 @@ describe("two servers on one PostgreSQL whose clocks differ", () => {
     expect(Math.max(...repeats)).toBe(1);
     expect(new Set(acknowledged).size).toBe(80);
 
-    const [right, ahead] = nodes.map((node) => node.output());
-    expect(right).not.toContain("clock-off");
-    expect(ahead?.match(/"event":"clock-off","aheadSeconds":3(59|60|61)/g)).toHaveLength(1);
     expect((await fetch(`${nodes[1].url}/readyz`)).status).toBe(200);
     // The first check of the alerts comes after half a minute.
     await expect
       .poll(() => receiver.alerts.map(({ body }) => body.text), { timeout: 45_000 })
       .toEqual([expect.stringMatching(/The clock of \S+ is 6 minutes ahead of the database's/)]);
+    const timesLogged = nodes.map((node) => node.output().match(/"troubles":\["clock"\]/g)?.length ?? 0);
+    expect(timesLogged).toEqual([0, 1]);
     const preflight = await runCliProcess({ ...env, ...aheadBy(6 * MINUTE_MS) }, "preflight");
     expect(preflight.out).toMatch(/^warn +clock +The clock of \S+ is 6 minutes ahead of the database's/m);
     // All times are those of the database.

@@ -56,7 +56,7 @@ test.each(FAULTS)("SMTP $title: requests are unaffected and every message arrive
 /** Visitors, the app on a real port, a real store and mail server, and a clock that a test moves. */
 async function openOffice(limits: Partial<SmtpLimits> = {}) {
   // The app goes by the system's clock, so the outbox's must be past all that is accepted during the test.
-  const office: PostOffice = await openPostOffice(new Date(Date.now() + MINUTE_MS).toISOString());
+  const office: PostOffice = await openPostOffice({ startsAt: new Date(Date.now() + MINUTE_MS).toISOString() });
   const mailServer = await office.mailServer();
   const network = await startNetwork(mailServer.port);
   const visitors = createVisitors();

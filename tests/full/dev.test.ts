@@ -7,9 +7,10 @@ import { join, resolve } from "node:path";
 import { createServer as createVite } from "vite";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { prerender } from "../../prerender/site-plugin.ts";
-import { findFreePort } from "../../scripts/run-server.ts";
+import { findFreePort, startProgram } from "../../scripts/run-server.ts";
 import config from "../../vite.config.ts";
 import { copyProject } from "../support/project-copy.ts";
+import { runCli } from "../support/run-cli.ts";
 
 /** Runs `npm run dev` as a terminal does: in a process group of its own. */
 function startDev(port: number, cwd = resolve()): { process: ChildProcess; output(): string } {
@@ -54,12 +55,14 @@ async function post(origin: string, message: string): Promise<number> {
   return status;
 }
 
-test("takes all messages of a developer, reloads pages only when their sources change, and stops with Ctrl-C", {
+test("runs beside the site, takes all messages of a developer, reloads pages only for their sources, stops with Ctrl-C", {
   timeout: 60_000,
 }, async () => {
   const port = await findFreePort();
-  // Its messages go to data/ in the copy, where Vite would watch them.
+  // Messages go to data/ and data-dev/ in the copy, where Vite would watch them.
   const copy = await copyProject("dist");
+  const site = await startProgram(["node", "server/main.ts"], { cwd: copy, env: { PORT: "0" } });
+  onTestFinished(async () => void (await site.stop()));
   const dev = startDev(port, copy);
   const origin = `http://localhost:${port}`;
   const isReady = () =>
@@ -75,13 +78,20 @@ test("takes all messages of a developer, reloads pages only when their sources c
   for (let count = 1; count <= 6; count += 1) statuses.push(await post(origin, `Message ${count}`));
   statuses.push(await post(`http://127.0.0.1:${port}`, "By the other name of this machine"));
   expect(statuses).toEqual(Array(7).fill(200));
+  expect(await post(site.url, "To the site itself")).toBe(200);
+  const countIn = async (folder: string) =>
+    JSON.parse((await runCli({ DATA_DIR: join(copy, folder) }, "list", "--json")).out).length;
+  expect([await countIn("data"), await countIn("data-dev")]).toEqual([1, 7]);
 
   await utimes(join(copy, "dist/index.html"), new Date(), new Date());
   await utimes(join(copy, "app/screens/contact.tsx"), new Date(), new Date());
   await expect.poll(reloads, { timeout: 10_000 }).toBeGreaterThan(0);
   expect(reloads()).toBe(1);
 
-  expect(dev.output()).toContain(`Brighter Carbon is on ${origin} - messages go to`);
+  expect(dev.output()).toContain(
+    `Brighter Carbon is on ${origin} - messages go to files in ${join(copy, "data-dev/outbox")} - ` +
+      "to read messages: DATA_DIR=data-dev npm run inbox - ",
+  );
   process.kill(-(dev.process.pid ?? Number.NaN), "SIGINT");
   // Its output is closed once the last of its processes has ended.
   expect(await once(dev.process, "close")).toEqual([0, null]);

@@ -8,9 +8,9 @@ import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import type { ExportPart } from "../../contract/inbox.ts";
 import { findFreePort } from "../../scripts/run-server.ts";
-import { openStore } from "../../server/store/open-store.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
+import { openStoreInProcess } from "../support/in-process-store.ts";
 import { createCaller, startInboxCommand } from "../support/inbox-command.ts";
 import { spawnCli } from "../support/run-cli.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
@@ -22,16 +22,17 @@ const HEAP_MB = 40;
 
 async function openLargeStore() {
   const dataDir = await makeScratchFolder();
-  const store = await openStore({ dataDir, databaseUrl: null });
+  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
   onTestFinished(() => store.close());
   const db = new DatabaseSync(sqliteFile(dataDir));
-  db.prepare(
-    `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1)
-     INSERT INTO messages (reference, fingerprint, name, email, phone, country, message, state, accepted_at,
-       state_changed_at, due_at)
-     SELECT printf('BC-OLD-%05d', n), n, 'Ada', 'ada@example.com', '1', 'GB', printf('%.*c', ?2, 'x'), 'delivered',
-       n / 2, n / 2, NULL FROM numbers`,
-  ).run(MESSAGES, LONGEST);
+  db.exec(
+    `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${MESSAGES})
+     INSERT INTO messages (reference, fingerprint, name, email, phone, country, message, accepted_at)
+     SELECT printf('BC-OLD-%05d', n), n, 'Ada', 'ada@example.com', '1', 'GB', printf('%.*c', ${LONGEST}, 'x'), n / 2
+     FROM numbers;
+     INSERT INTO deliveries (message_id, channel, state, changed_at)
+     SELECT id, 'mail', 'delivered', accepted_at FROM messages`,
+  );
   db.close();
   return { dataDir, store };
 }

@@ -90,8 +90,8 @@ test.each(["SQLite", "PostgreSQL"])(
     const rows = (await cli("export", "--csv")).trimEnd().split("\r\n");
     const cells = `${ESTIMATE.totalKg},${inputs} longFlightKm=6500 carFuel=hybrid`;
     expect(rows.filter((row) => row.includes(`,${cells} `))).toHaveLength(2);
-    expect(rows.filter((row) => row.endsWith(`,"${ESTIMATE.factorSet}",,,,,`))).toHaveLength(2);
-    expect(rows.filter((row) => row.endsWith(",without,,,,,,,,"))).toHaveLength(1);
+    expect(rows.filter((row) => row.includes(`,"${ESTIMATE.factorSet}",,,,,,`))).toHaveLength(2);
+    expect(rows.filter((row) => /,without,{9}[^,]*$/.test(row))).toHaveLength(1);
     const exported = JSON.parse(await cli("privacy", "export", VISITOR.email)) as {
       messages: { footprint: unknown }[];
     };

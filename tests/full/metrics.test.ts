@@ -1,13 +1,19 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { CHANNELS } from "../../contract/inbox.ts";
 import { startServer } from "../../scripts/run-server.ts";
+import { StoreUnavailable } from "../../server/store/store.ts";
+import { openMetrics } from "../../server/watch/metrics.ts";
+import { createWatch } from "../../server/watch/troubles.ts";
 import { postMessage } from "../support/load.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { metricsUrl, scrape } from "../support/metrics.ts";
 import { startNetwork } from "../support/network.ts";
+import { openPostOffice, withStore } from "../support/post-office.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
+import { mountSmallDisk } from "../support/small-disk.ts";
 
 async function start(env: Record<string, string> = {}) {
   const server = await startServer({ METRICS_PORT: "0", ...env });
@@ -40,14 +46,14 @@ test("counts requests, messages and deliveries by outcome, and names nobody", as
     await (await fetch(url + path)).text();
   }
 
-  const delivered = async () => (await scrape(metrics)).value('site_deliveries_total{outcome="delivered"}');
-  await expect.poll(delivered, { timeout: 10_000 }).toBe(1);
-  const told = async () => (await scrape(metrics)).value('site_acknowledgements_total{outcome="sent"}');
-  await expect.poll(told, { timeout: 10_000 }).toBe(1);
+  for (const channel of ["mail", "acknowledgement"]) {
+    const sample = `site_deliveries_total{channel="${channel}",outcome="delivered"}`;
+    await expect.poll(async () => (await scrape(metrics)).value(sample), { timeout: 10_000 }).toBe(1);
+  }
   const { text, value } = await scrape(metrics);
   for (const [sample, expected] of [
-    ['deliveries_total{outcome="failed"}', 1],
-    ['acknowledgements_total{outcome="failed"}', 0],
+    ['deliveries_total{channel="mail",outcome="failed"}', 1],
+    ['deliveries_total{channel="acknowledgement",outcome="failed"}', 0],
     ['messages_accepted_total{outcome="queued"}', 2],
     ['messages_accepted_total{outcome="repeated"}', 1],
     ['messages_accepted_total{outcome="quarantined"}', 1],
@@ -62,7 +68,11 @@ test("counts requests, messages and deliveries by outcome, and names nobody", as
     ['http_requests_total{route="asset",status="4xx"}', 1],
     ['http_requests_total{route="health",status="2xx"}', 1],
     ['http_request_duration_seconds_count{route="message"}', 8],
-    ["failed_messages", 1],
+    ['queue_messages{channel="mail",state="failed"}', 1],
+    ['trouble{kind="failed",channel="mail"}', 1],
+    ['trouble{kind="failed",channel="hook"}', 0],
+    ['trouble{kind="quarantined",channel=""}', 1],
+    ['trouble{kind="backup-overdue",channel=""}', 0],
   ] as const)
     expect(value(`site_${sample}`), sample).toBe(expected);
   expect(text).not.toMatch(/Ada|ada@|other\.example|secret|privacy/);
@@ -75,21 +85,16 @@ test("reads the queue and makes the text once for all who ask within a second", 
   expect(new Set(texts).size).toBeLessThan(10);
 });
 
-test("answers one path and one method, in Prometheus' own type", async () => {
+test("answers one path and one method, in Prometheus' own type, on the address that METRICS_PORT names", async () => {
   const { metrics } = await start();
   const answer = await fetch(metrics);
   expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-  // Another address of this machine, which a server on all interfaces would answer at.
-  await expect(fetch(metrics.replace("127.0.0.1", "127.0.0.2"))).rejects.toThrow();
   expect((await fetch(new URL("/", metrics))).status).toBe(404);
   expect((await fetch(metrics, { method: "POST" })).status).toBe(405);
-});
-
-test("answers on the address that METRICS_PORT names", async () => {
-  const { metrics } = await start({ METRICS_PORT: "0.0.0.0:0" });
-  expect(metrics).toMatch(/^http:\/\/0\.0\.0\.0:\d+\/metrics$/);
   // Another address of this machine, as another container would use.
-  expect((await fetch(metrics.replace("0.0.0.0", "127.0.0.2"))).status).toBe(200);
+  await expect(fetch(metrics.replace("127.0.0.1", "127.0.0.2"))).rejects.toThrow();
+  const open = await start({ METRICS_PORT: "0.0.0.0:0" });
+  expect((await fetch(open.metrics.replace("0.0.0.0", "127.0.0.2"))).status).toBe(200);
 });
 
 test("shows the queue of all nodes, and without the store leaves it out in time", async () => {
@@ -105,38 +110,59 @@ test("shows the queue of all nodes, and without the store leaves it out in time"
     DATABASE_URL: databaseUrl.replace(`:${postgres.port}/`, `:${network.port}/`),
   });
   await postMessage(other.url, "waits");
-
-  const before = await scrape(metrics);
-  expect([before.value("site_store_up"), before.value("site_queue_messages")]).toEqual([1, 1]);
-  const ageSeconds = before.value("site_queue_oldest_age_seconds") ?? -1;
+  const queued = async () => (await scrape(metrics)).value('site_queue_messages{channel="mail",state="queued"}');
+  expect(await queued()).toBe(1);
+  const oldest = 'site_queue_oldest_age_seconds{channel="mail"}';
+  const ageSeconds = (await scrape(metrics)).value(oldest) ?? -1;
   expect(ageSeconds).toBeGreaterThan(0);
   expect(ageSeconds).toBeLessThan(60);
 
   await network.become({ kind: "silent" });
   // What was read within the last second is shown again.
-  await expect.poll(async () => (await scrape(metrics)).value("site_store_up")).toBe(0);
+  await expect.poll(queued, { timeout: 15_000 }).toBeUndefined();
   const startMs = performance.now();
   const lost = await scrape(metrics);
   expect(performance.now() - startMs).toBeLessThan(10_000);
-  for (const name of ["site_queue_messages", "site_queue_oldest_age_seconds", "site_failed_messages"]) {
-    expect(lost.value(name)).toBeUndefined();
-  }
+  expect(lost.value(oldest)).toBeUndefined();
+  expect(lost.value('site_trouble{kind="overdue",channel="mail"}')).toBeUndefined();
   expect(lost.value('site_messages_accepted_total{outcome="queued"}')).toBe(0);
 
   await network.become({ kind: "open" });
-  await expect.poll(async () => (await scrape(metrics)).value("site_store_up"), { timeout: 15_000 }).toBe(1);
-  expect((await scrape(metrics)).value("site_queue_messages")).toBe(1);
+  await expect.poll(queued, { timeout: 15_000 }).toBe(1);
 }, 90_000);
 
-test("shows that the queue is paused", async () => {
+test("shows a disk that is nearly full, and a store that has been away for a minute", async ({ skip }) => {
+  const { folder: dataDir } = await mountSmallDisk(skip);
+  const { store } = await openPostOffice();
+  const away = () => Promise.reject(new StoreUnavailable("away"));
+  const watch = createWatch({
+    store: withStore(store, { ping: away }),
+    program: "p",
+    dataDir,
+    channels: CHANNELS,
+    askedBy: "server",
+  });
+  let nowMs = Date.now();
+  const { url, close } = await openMetrics({ host: "127.0.0.1", port: 0, watch, now: () => new Date(nowMs) });
+  onTestFinished(close);
+  const isAway = async () => (await scrape(url)).value('site_trouble{kind="store-away",channel=""}');
+  expect(await isAway()).toBe(0);
+  expect((await scrape(url)).value('site_trouble{kind="disk-low",channel=""}')).toBe(1);
+  nowMs += 60_000;
+  await expect.poll(isAway, { timeout: 5000 }).toBe(1);
+});
+
+test("shows that no mail can be sent", async () => {
   const mailServer = await startMailServer({ hasTls: true });
   onTestFinished(() => mailServer.close());
   const { url, metrics } = await start({ SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` });
-  expect((await scrape(metrics)).value("site_queue_paused")).toBe(0);
+  const value = (sample: string) => async () => (await scrape(metrics)).value(sample);
+  const paused = value('site_trouble{kind="paused",channel="mail"}');
+  expect(await paused()).toBe(0);
   await postMessage(url, "not with this certificate");
-  await expect.poll(async () => (await scrape(metrics)).value("site_queue_paused"), { timeout: 10_000 }).toBe(1);
-  const paused = async () => (await scrape(metrics)).value('site_deliveries_total{outcome="paused"}');
   await expect.poll(paused, { timeout: 10_000 }).toBe(1);
+  const attempts = value('site_deliveries_total{channel="mail",outcome="paused"}');
+  await expect.poll(attempts, { timeout: 10_000 }).toBe(1);
 });
 
 test("a port in use is one clear line and exit code 1", async () => {

@@ -135,7 +135,7 @@ test("Prometheus accepts the rules and every expression", async ({ skip }) => {
 test("new messages in quarantine are reported for an hour", async ({ skip }) => {
   requirePrograms(skip, "promtool");
   const inQuarantine = (instance: string, values: string) => ({
-    series: `site_quarantined_messages{job="site", instance="${instance}"}`,
+    series: `site_trouble{kind="quarantined", job="site", instance="${instance}"}`,
     values,
   });
   const alerts = (minute: number, ...values: number[]) => ({
@@ -145,7 +145,7 @@ test("new messages in quarantine are reported for an hour", async ({ skip }) => 
       exp_labels: { severity: "warning" },
       exp_annotations: {
         summary: "New messages are in quarantine",
-        description: `Held back as suspected abuse and not mailed: ${value}. At least one arrived within the hour. Look at them: sudo brighter-carbon messages list --state quarantined. If they are real: sudo brighter-carbon messages release --all`,
+        description: `Held back as suspected abuse and not opened yet: ${value}. At least one arrived within the hour. Look at them: sudo brighter-carbon messages list --state quarantined. If they are real: sudo brighter-carbon messages release --all`,
       },
     })),
   });

@@ -63,9 +63,9 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
     expect(new Set(references.values()).size).toBe(MESSAGES);
     expect(refusals).toBeLessThanOrEqual(BALANCERS[name].repeatsPosts ? 0 : CLIENTS);
 
-    const messages = `${schemaOf(databaseUrl)}.messages`;
+    const mails = `${schemaOf(databaseUrl)}.deliveries WHERE channel = 'mail'`;
     const count = async (condition: string) =>
-      (await postgres.administer(`SELECT 1 FROM ${messages} WHERE ${condition}`)).length;
+      (await postgres.administer(`SELECT 1 FROM ${mails} AND ${condition}`)).length;
     expect(await count("true")).toBe(MESSAGES);
     await expect.poll(() => count("state = 'queued' AND lease_token IS NULL"), { timeout: 30_000 }).toBe(0);
     expect(await Promise.all([nodes[0]?.stop(), nodes[2]?.stop()])).toEqual([0, 0]);

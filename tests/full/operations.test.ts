@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readCommandLine } from "../../server/cli/run-command.ts";
-import { openStore } from "../../server/store/open-store.ts";
+import { openStoreInProcess } from "../support/in-process-store.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { runCli } from "../support/run-cli.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
@@ -55,7 +55,7 @@ async function makeMachine() {
   const [sbin, opt] = [join(folder, "sbin"), join(folder, "opt")];
   const [dataDir, backups, settings] = [join(folder, "data"), join(folder, "backups"), join(folder, "site.env")];
   for (const path of [sbin, opt, backups, join(folder, "units")]) mkdirSync(path);
-  await (await openStore({ dataDir, databaseUrl: null })).close();
+  await (await openStoreInProcess({ dataDir, databaseUrl: null })).close();
   writeFileSync(settings, `DATA_DIR=${dataDir}\nSITE_DIR=${opt}/brighter-carbon-site\nSITE_URL=http://127.0.0.1:1\n`);
   const places: [string, string][] = [
     ["/usr/local/sbin", sbin],
@@ -133,7 +133,7 @@ test("the documented launch and upgrade keep the company's own brand, and check 
   const present = () => realpathSync(join(opt, "brighter-carbon"));
   expect(present()).toBe(realpathSync(join(opt, "brighter-carbon-2026-01-31")));
 
-  const [check = "", change = ""] = blocks("## Upgrade\n", "### Upgrading: `app");
+  const [check = "", change = ""] = blocks("## Upgrade\n", "## Rotating credentials");
   const beforeSwitch = type(check);
   // This machine is no public site; what matters is that the new folder was checked, and before the switch.
   expect(beforeSwitch.output).toMatch(/^ok +build +\d+ files, built with the present settings$/m);

@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
+import type { Acceptance, Store, Submission } from "../../server/store/store.ts";
+import { acrossNodes, type ContractTest } from "./place.ts";
 import {
+  claimOne,
   client,
   DAY_MS,
   estimateOf,
@@ -10,302 +13,220 @@ import {
   later,
   MINUTE_MS,
   messageWith,
-  type NewPlace,
   NO_LIMITS,
   NOON,
   referenceOf,
   store,
+  storedWith,
   submissionOf,
 } from "./samples.ts";
 
-export function acceptingSuite(newPlace: NewPlace): void {
-  test("stores a message word for word, queued and due at once, under a short reference", async () => {
-    const place = await newPlace();
-    const node = await place.open();
+const STORED = { kind: "stored" };
+
+/** Sends a message, a new one unless given. */
+function send(
+  node: Store,
+  {
+    now = NOON,
+    rules = NO_LIMITS,
+    message = messageWith(),
+    ...rest
+  }: Partial<Submission> & { now?: Date; rules?: typeof NO_LIMITS } = {},
+): Promise<Acceptance> {
+  return node.accept(submissionOf(message, rest), rules, now);
+}
+
+export function acceptingSuite(test: ContractTest): void {
+  test("stores a message word for word, due at once by each channel, under a short reference", async ({ node }) => {
     const message = messageWith({ name: "Zoë O'Neill 🌍", message: "Two\nlines, \"quotes\", \\ and $1 'x'); --" });
-    const acceptance = await node.accept(submissionOf(message), NO_LIMITS, NOON);
-    expect(acceptance).toEqual({
-      kind: "stored",
-      reference: expect.stringMatching(REFERENCE_PATTERN),
-      state: "queued",
-    });
-    expect(await node.find(referenceOf(acceptance))).toEqual({
-      ...message,
+    const acceptance = await send(node, { message, rules: { ...NO_LIMITS, channels: ["mail", "hook"] } });
+    const reference = referenceOf(acceptance);
+    expect(acceptance).toEqual({ kind: "stored", reference, state: "queued" });
+    expect(reference).toMatch(REFERENCE_PATTERN);
+    const { mail } = storedWith().deliveries;
+    expect(await node.find(reference)).toEqual({
+      ...storedWith({ ...message, reference, deliveries: { mail, hook: mail } }),
       id: expect.any(Number),
-      reference: referenceOf(acceptance),
-      state: "queued",
-      acceptedAt: NOON,
-      stateChangedAt: NOON,
-      dueAt: NOON,
-      attempts: 0,
-      lastError: null,
-      isRestricted: false,
-      answeredAt: null,
-      notifiedAt: null,
-      quarantineReason: null,
-      footprint: null,
-      acknowledgement: null,
-      hook: null,
       version: expect.any(String),
     });
   });
 
-  test("keeps an estimate to the digit, with everything that explains it", async () => {
-    const node = await (await newPlace()).open();
-    const everything = {
+  test("keeps an estimate to the digit, with everything that explains it", async ({ node }) => {
+    const inputs = {
       electricityKwh: 0.1 + 0.2,
       gasKwh: 1e10,
       heatingOilLitres: 1 / 3,
       lpgLitres: 0,
       carKm: 12_345.678,
-      railKm: 1,
-      coachKm: 2,
-      busKm: 3,
-      taxiKm: 4,
-      shortFlights: 5,
-      longFlights: 6,
-      hotelNights: 7,
     };
-    const estimates = [estimateOf(everything, "IN"), estimateOf({ hotelNights: 1 }, ""), null];
-    const references = await Promise.all(
-      estimates.map((footprint) => store(node, submissionOf(messageWith(), { footprint }))),
-    );
-    const found = await Promise.all(references.map((reference) => node.find(reference)));
-    expect(found.map((message) => message?.footprint)).toEqual(estimates);
-    const claimed = await node.claim(9, MINUTE_MS, NOON);
-    expect(claimed.map(({ message }) => message.footprint?.totalKg)).toEqual(estimates.map((one) => one?.totalKg));
+    for (const footprint of [estimateOf(inputs, "IN"), estimateOf({ hotelNights: 1 }, ""), null]) {
+      await send(node, { footprint });
+      expect((await claimOne(node)).message.footprint).toEqual(footprint);
+    }
   });
 
-  test("takes the same words with other inputs for another message, and in another order for the same", async () => {
-    const node = await (await newPlace()).open();
+  test("takes the same words with other inputs for another message, and in another order for the same", async ({
+    node,
+  }) => {
     const message = messageWith();
-    const send = (footprint: Record<string, unknown> | null, rest = {}) =>
-      node.accept(
-        submissionOf(message, { ...rest, footprint: footprint && estimateOf(footprint) }),
-        NO_LIMITS,
-        later(MINUTE_MS),
-      );
+    const estimate = (inputs: Record<string, unknown> | null, rest = {}) =>
+      send(node, { message, footprint: inputs && estimateOf(inputs), ...rest });
     const keyed = { idempotencyKey: "k1", networks: client("ada") };
-    const first = referenceOf(await send({ carKm: 100, gasKwh: 5 }, keyed));
-    expect(await send({ gasKwh: 5, carKm: 100, carFuel: "petrol" })).toEqual({ kind: "repeated", reference: first });
-    expect(await send({ gasKwh: "5", carKm: "100" }, keyed)).toEqual({ kind: "repeated", reference: first });
-    expect(await send({ carKm: 100, gasKwh: 6 }, keyed)).toEqual({ kind: "key-reused" });
-    expect(await send(null, keyed)).toEqual({ kind: "key-reused" });
-    expect(await send({ carKm: 100, gasKwh: 6 })).toMatchObject({ kind: "stored" });
-    expect(await send({ carKm: 100, gasKwh: 5, carFuel: "diesel" })).toMatchObject({ kind: "stored" });
-    const without = await send(null);
-    expect(without).toMatchObject({ kind: "stored" });
-    expect(await send(null)).toEqual({ kind: "repeated", reference: referenceOf(without) });
-    expect(await node.list({})).toHaveLength(4);
+    const reference = referenceOf(await estimate({ carKm: 100, gasKwh: 5 }, keyed));
+    expect(await estimate({ gasKwh: 5, carKm: 100, carFuel: "petrol" })).toEqual({ kind: "repeated", reference });
+    expect(await estimate({ gasKwh: "5", carKm: "100" }, keyed)).toEqual({ kind: "repeated", reference });
+    expect(await estimate({ carKm: 100, gasKwh: 6 }, keyed)).toEqual({ kind: "key-reused" });
+    expect(await estimate(null, keyed)).toEqual({ kind: "key-reused" });
+    expect(await estimate({ carKm: 100, gasKwh: 6 })).toMatchObject(STORED);
+    expect(await estimate({ carKm: 100, gasKwh: 5, carFuel: "diesel" })).toMatchObject(STORED);
+    expect(await estimate(null)).toMatchObject(STORED);
+    expect(await estimate(null)).toMatchObject({ kind: "repeated" });
   });
 
-  test("has committed when it answers: another node sees every message of a batch", async () => {
-    const place = await newPlace();
-    const [node, other] = await Promise.all([place.open(), place.open()]);
+  test("has committed when it answers: another node sees every message of a batch", async ({ node, other }) => {
     const accepted = await Promise.all(Array.from({ length: 600 }, () => store(node)));
     expect(new Set(accepted).size).toBe(600);
     expect(new Set((await other.list({})).map((message) => message.reference))).toEqual(new Set(accepted));
   });
 
-  test("answers a key that comes again with the first reference, even after quarantine or delivery", async () => {
-    const node = await (await newPlace()).open();
-    const message = messageWith();
-    const trapped = submissionOf(message, { idempotencyKey: "k1", isTrapped: true });
-    const reference = await store(node, trapped);
-    expect(await node.accept(trapped, NO_LIMITS, later(3 * DAY_MS))).toEqual({ kind: "repeated", reference });
+  test("answers a key that comes again with the first reference, from any network, whatever became of it", async ({
+    node,
+  }) => {
+    const again = { message: messageWith(), idempotencyKey: "k1", isTrapped: true, now: later(3 * DAY_MS) };
+    const reference = referenceOf(await send(node, { ...again, networks: client("wifi"), now: NOON }));
+    expect(await send(node, { ...again, networks: client("mobile") })).toEqual({ kind: "repeated", reference });
     await node.act("release", { references: [reference] }, NOON);
     await finish(node, "delivered");
-    expect(await node.accept(trapped, NO_LIMITS, later(3 * DAY_MS))).toEqual({ kind: "repeated", reference });
-  });
-
-  test("lets a stranger's key be a key of its own: it can neither block nor find another's", async () => {
-    const node = await (await newPlace()).open();
-    const reference = await store(node, submissionOf(messageWith(), { idempotencyKey: "k1", networks: client("ada") }));
-    const stranger = submissionOf(messageWith(), { idempotencyKey: "k1", networks: client("eve") });
-    const answer = await node.accept(stranger, NO_LIMITS, NOON);
-    expect(answer).toMatchObject({ kind: "stored" });
-    expect(referenceOf(answer)).not.toBe(reference);
-    expect(await node.accept(stranger, NO_LIMITS, later(DAY_MS))).toMatchObject({ kind: "repeated" });
-  });
-
-  test("finds a key's message from another network too, when the words are the same", async () => {
-    const node = await (await newPlace()).open();
-    const message = messageWith();
-    const reference = await store(node, submissionOf(message, { idempotencyKey: "k1", networks: client("wifi") }));
-    const again = submissionOf(message, { idempotencyKey: "k1", networks: client("mobile") });
-    expect(await node.accept(again, NO_LIMITS, later(DAY_MS))).toEqual({ kind: "repeated", reference });
-  });
-
-  test("remembers the key of a repeat by words, for these words and no others", async () => {
-    const node = await (await newPlace()).open();
-    const message = messageWith();
-    const reference = await store(node, submissionOf(message));
-    const keyed = submissionOf(message, { idempotencyKey: "k1" });
-    expect(await node.accept(keyed, NO_LIMITS, later(MINUTE_MS))).toEqual({ kind: "repeated", reference });
-    const others = submissionOf(messageWith(), { idempotencyKey: "k1" });
-    expect(await node.accept(others, NO_LIMITS, later(MINUTE_MS))).toEqual({ kind: "key-reused" });
-    expect(await node.accept(keyed, NO_LIMITS, later(HOUR_MS))).toEqual({ kind: "repeated", reference });
-    expect(await node.list({})).toHaveLength(1);
-  });
-
-  test("does not tell a limited client that somebody else sent the same words", async () => {
-    const node = await (await newPlace()).open();
-    const secret = messageWith();
-    await store(node, submissionOf(secret, { networks: client("ada") }));
-    const guess = (message = messageWith()) =>
-      node.accept(submissionOf(message, { networks: client("eve") }), LIMITED, NOON);
-    await guess();
-    await guess();
-    expect(await guess(secret)).toMatchObject({ kind: "limited" });
-  });
-
-  test("forgets the keys of messages that are gone", async () => {
-    const place = await newPlace();
-    const node = await place.open();
-    const send = (email: string) =>
-      store(node, submissionOf(messageWith({ email }), { idempotencyKey: email, networks: client("c") }));
-    const [, deleted] = [await send("a@example.com"), await send("b@example.com")];
-    await send("c@example.com");
-    await node.erase("a@example.com");
-    expect(await node.act("delete", { references: [deleted.toLowerCase()] }, NOON)).toEqual([deleted]);
-    expect(await node.act("delete", { references: [deleted] }, NOON)).toEqual([]);
-    expect(await place.sql("SELECT * FROM message_keys")).toHaveLength(1);
-  });
-
-  test("takes the same words for the same message within ten minutes, not after, and not when fields differ", async () => {
-    const node = await (await newPlace()).open();
-    const message = messageWith({ name: "ab", phone: "c" });
-    const reference = await store(node, submissionOf(message));
-    const again = await node.accept(submissionOf(message), NO_LIMITS, later(10 * MINUTE_MS - 1));
-    expect(again).toEqual({ kind: "repeated", reference });
-    expect(await node.accept(submissionOf(message), NO_LIMITS, later(10 * MINUTE_MS))).toMatchObject({
-      kind: "stored",
+    expect(await send(node, { ...again, networks: client("wifi") })).toEqual({ kind: "repeated", reference });
+    expect(await send(node, { idempotencyKey: "k1", networks: client("wifi") })).toEqual({ kind: "key-reused" });
+    // A stranger's key is a key of its own: it can neither block nor find another's.
+    const stranger = { message: messageWith(), idempotencyKey: "k1", networks: client("eve") };
+    const strangers = await send(node, stranger);
+    expect(strangers).toMatchObject(STORED);
+    expect(await send(node, { ...stranger, now: later(DAY_MS) })).toEqual({
+      kind: "repeated",
+      reference: referenceOf(strangers),
     });
-    const shifted = submissionOf({ ...message, name: "a", phone: "bc" });
-    expect(await node.accept(shifted, NO_LIMITS, NOON)).toMatchObject({ kind: "stored" });
   });
 
-  test("stores one row when the same key or the same words reach two nodes at once", async () => {
-    const place = await newPlace();
-    const nodes = [await place.open(), await place.open()] as const;
-    const keyed = submissionOf(messageWith(), { idempotencyKey: "k1" });
-    const words = submissionOf();
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, turn) => (turn % 2 === 0 ? nodes[0] : nodes[1])).flatMap((node) => [
-        node.accept(keyed, NO_LIMITS, NOON),
-        node.accept(words, NO_LIMITS, NOON),
-      ]),
-    );
-    expect(answers.filter((answer) => answer.kind === "stored")).toHaveLength(2);
-    expect(answers.filter((answer) => answer.kind === "repeated")).toHaveLength(38);
+  test("remembers the key of a repeat by words, for these words and no others", async ({ node }) => {
+    const message = messageWith();
+    const repeated = { kind: "repeated", reference: referenceOf(await send(node, { message })) };
+    const keyed = { message, idempotencyKey: "k1" };
+    expect(await send(node, { ...keyed, now: later(MINUTE_MS) })).toEqual(repeated);
+    expect(await send(node, { idempotencyKey: "k1", now: later(MINUTE_MS) })).toEqual({ kind: "key-reused" });
+    expect(await send(node, { ...keyed, now: later(HOUR_MS) })).toEqual(repeated);
+  });
+
+  test("forgets the keys of messages that are gone", async ({ node, place }) => {
+    for (const email of ["a@example.com", "b@example.com", "c@example.com"]) {
+      await send(node, { message: messageWith({ email }), idempotencyKey: email });
+    }
+    await node.erase("a@example.com");
+    await node.act("delete", { references: (await node.list({ limit: 1 })).map(({ reference }) => reference) }, NOON);
+    expect(await place.sql("SELECT * FROM keys")).toHaveLength(1);
+  });
+
+  test("takes the same words for the same message within ten minutes, not after, and not when fields differ", async ({
+    node,
+  }) => {
+    const message = messageWith({ name: "ab", phone: "c" });
+    const reference = referenceOf(await send(node, { message }));
+    expect(await send(node, { message, now: later(10 * MINUTE_MS - 1) })).toEqual({ kind: "repeated", reference });
+    expect(await send(node, { message, now: later(10 * MINUTE_MS) })).toMatchObject(STORED);
+    expect(await send(node, { message: { ...message, name: "a", phone: "bc" } })).toMatchObject(STORED);
+  });
+
+  test("stores one row when the same key or the same words reach two nodes at once", async ({ node, other }) => {
+    const [keyed, words] = [{ message: messageWith(), idempotencyKey: "k1" }, { message: messageWith() }];
+    const answers = await acrossNodes([node, other], 40, (one, turn) => send(one, turn % 4 < 2 ? keyed : words));
+    expect(answers.filter(({ kind }) => kind === "stored")).toHaveLength(2);
+    expect(answers.filter(({ kind }) => kind === "repeated")).toHaveLength(38);
     expect(new Set(answers.map(referenceOf)).size).toBe(2);
-    expect(await nodes[0].list({})).toHaveLength(2);
+    expect(await node.list({})).toHaveLength(2);
   });
 
-  test("limits a client over each window, says how long, and stores nothing then", async () => {
-    const node = await (await newPlace()).open();
-    const send = (atMs: number, name = "client") =>
-      node.accept(submissionOf(messageWith(), { networks: client(name) }), LIMITED, later(atMs));
-    expect(await send(0)).toMatchObject({ kind: "stored" });
-    expect(await send(MINUTE_MS)).toMatchObject({ kind: "stored" });
-    expect(await send(2 * MINUTE_MS)).toEqual({ kind: "limited", retryAfterMs: 8 * MINUTE_MS });
-    expect(await send(2 * MINUTE_MS, "neighbour")).toMatchObject({ kind: "stored" });
-    expect(await send(10 * MINUTE_MS - 1)).toEqual({ kind: "limited", retryAfterMs: 1 });
-    expect(await send(10 * MINUTE_MS)).toMatchObject({ kind: "stored" });
-    expect(await send(2 * HOUR_MS)).toEqual({ kind: "limited", retryAfterMs: 22 * HOUR_MS });
-    expect(await send(DAY_MS)).toMatchObject({ kind: "stored" });
+  test("limits a client over each window, says how long, and stores nothing then", async ({ node }) => {
+    const sendAt = (atMs: number, name = "client") =>
+      send(node, { networks: client(name), rules: LIMITED, now: later(atMs) });
+    expect(await sendAt(0)).toMatchObject(STORED);
+    expect(await sendAt(MINUTE_MS)).toMatchObject(STORED);
+    expect(await sendAt(2 * MINUTE_MS)).toEqual({ kind: "limited", retryAfterMs: 8 * MINUTE_MS });
+    expect(await sendAt(2 * MINUTE_MS, "neighbour")).toMatchObject(STORED);
+    expect(await sendAt(10 * MINUTE_MS - 1)).toEqual({ kind: "limited", retryAfterMs: 1 });
+    expect(await sendAt(10 * MINUTE_MS)).toMatchObject(STORED);
+    expect(await sendAt(2 * HOUR_MS)).toEqual({ kind: "limited", retryAfterMs: 22 * HOUR_MS });
+    expect(await sendAt(DAY_MS)).toMatchObject(STORED);
     expect(await node.list({})).toHaveLength(5);
   });
 
-  test("holds back what comes from a wide network beyond its limit, which is higher than a client's", async () => {
-    const place = await newPlace();
-    const node = await place.open();
+  test("counts no repeat against a client, and tells a limited one nothing of what others sent", async ({ node }) => {
+    const secret = messageWith();
+    await send(node, { message: secret, networks: client("ada") });
+    const eve = { networks: client("eve"), rules: LIMITED };
+    const again = { ...eve, message: messageWith() };
+    for (let turn = 0; turn < 5; turn += 1) await send(node, again);
+    expect(await send(node, eve)).toMatchObject(STORED);
+    expect(await send(node, { ...eve, message: secret })).toMatchObject({ kind: "limited" });
+  });
+
+  test("quarantines what comes from a wide network beyond its limit, which is higher than a client's", async ({
+    node,
+    place,
+  }) => {
     const rules = { ...NO_LIMITS, rateLimits: [{ count: 2, windowMs: 10 * MINUTE_MS }] };
-    const send = (name: string, wide: string) => {
-      const networks = [...client(name), { hash: wide, allowance: 3 }];
-      return node.accept(submissionOf(messageWith(), { networks }), rules, NOON);
-    };
-    for (let turn = 0; turn < 6; turn += 1) expect(await send(`c${turn}`, "wide")).toMatchObject({ kind: "stored" });
-    const held = await send("c6", "wide");
+    const sendFrom = (name: string, wide: string) =>
+      send(node, { networks: [...client(name), { hash: wide, allowance: 3 }], rules });
+    for (let turn = 0; turn < 6; turn += 1)
+      expect(await sendFrom(`c${turn}`, "wide")).toMatchObject({ state: "queued" });
+    const held = await sendFrom("c6", "wide");
     expect(held).toMatchObject({ kind: "stored", state: "quarantined" });
     expect(await node.find(referenceOf(held))).toMatchObject({ quarantineReason: "network-limit" });
-    expect(await send("c7", "elsewhere")).toMatchObject({ kind: "stored", state: "queued" });
-    for (let turn = 8; turn < 30; turn += 1) await send(`c${turn}`, "wide");
+    expect(await sendFrom("c7", "elsewhere")).toMatchObject({ kind: "stored", state: "queued" });
+    for (let turn = 8; turn < 30; turn += 1) await sendFrom(`c${turn}`, "wide");
     // It remembers no more of a flooding network than its limit needs.
-    expect(await place.sql("SELECT * FROM client_hits WHERE client_hash = 'wide'")).toHaveLength(6);
+    expect(await place.sql("SELECT * FROM hits WHERE hash = 'wide'")).toHaveLength(6);
   });
 
-  test("lets a repeated message pass without counting it against the client", async () => {
-    const node = await (await newPlace()).open();
-    const submission = submissionOf(messageWith(), { networks: client("client") });
-    for (let turn = 0; turn < 5; turn += 1) await node.accept(submission, LIMITED, NOON);
-    const another = submissionOf(messageWith(), { networks: client("client") });
-    expect(await node.accept(another, LIMITED, NOON)).toMatchObject({ kind: "stored" });
-  });
-
-  test("shares a client's limit between nodes, however many messages come at once", async () => {
-    const place = await newPlace();
-    const nodes = [await place.open(), await place.open()] as const;
+  test("shares a client's limit between nodes, however many messages come at once", async ({ node, other }) => {
     const rules = { ...NO_LIMITS, rateLimits: [{ count: 5, windowMs: 10 * MINUTE_MS }] };
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, turn) =>
-        (turn % 2 === 0 ? nodes[0] : nodes[1]).accept(
-          submissionOf(messageWith(), { networks: client("c") }),
-          rules,
-          NOON,
-        ),
-      ),
-    );
-    expect(answers.filter((answer) => answer.kind === "stored")).toHaveLength(5);
-    expect(answers.filter((answer) => answer.kind === "limited")).toHaveLength(35);
+    const answers = await acrossNodes([node, other], 40, (one) => send(one, { networks: client("c"), rules }));
+    expect(answers.filter(({ kind }) => kind === "stored")).toHaveLength(5);
+    expect(answers.filter(({ kind }) => kind === "limited")).toHaveLength(35);
   });
 
-  test("holds back what is trapped, and what is beyond the hourly limit of all nodes together", async () => {
-    const place = await newPlace();
-    const nodes = [await place.open(), await place.open()] as const;
+  test("quarantines what is trapped, and what is beyond the hourly limit of all nodes together", async ({
+    node,
+    other,
+  }) => {
     const rules = { ...NO_LIMITS, hourlyLimit: 3 };
-    const states = async (count: number, atMs: number, isTrapped = false) => {
-      const answers = await Promise.all(
-        Array.from({ length: count }, (_, turn) =>
-          (turn % 2 === 0 ? nodes[0] : nodes[1]).accept(submissionOf(messageWith(), { isTrapped }), rules, later(atMs)),
-        ),
+    const reasons = async (count: number, atMs: number, isTrapped = false) => {
+      const answers = await acrossNodes([node, other], count, (one) =>
+        send(one, { isTrapped, rules, now: later(atMs) }),
       );
-      return answers.map((answer) => (answer.kind === "stored" ? answer.state : answer.kind)).sort();
+      const stored = await node.list({ references: answers.map(referenceOf) });
+      return stored.map(({ state, quarantineReason }) => quarantineReason ?? state).sort();
     };
-    const held = "quarantined";
-    expect(await states(4, 0, true)).toEqual([held, held, held, held]);
-    expect(await states(5, 0)).toEqual([held, held, "queued", "queued", "queued"]);
-    expect(await states(1, HOUR_MS - 1)).toEqual([held]);
-    expect(await states(1, HOUR_MS)).toEqual(["queued"]);
-    expect(await nodes[0].claim(20, MINUTE_MS, later(HOUR_MS))).toHaveLength(4);
+    expect(await reasons(4, 0, true)).toEqual(["trap", "trap", "trap", "trap"]);
+    expect(await reasons(5, 0)).toEqual(["hourly-limit", "hourly-limit", "queued", "queued", "queued"]);
+    expect(await reasons(1, HOUR_MS - 1)).toEqual(["hourly-limit"]);
+    expect(await reasons(1, HOUR_MS)).toEqual(["queued"]);
+    expect(await node.claim("mail", 20, MINUTE_MS, later(HOUR_MS))).toHaveLength(4);
   });
 
-  test("draws another reference when one is taken", async () => {
-    const draws = ["BC-0000-00", "BC-0000-00", "BC-0000-01", "BC-0000-01", "BC-0000-00", "BC-0000-02"];
-    const node = await (await newPlace()).open({ drawReference: () => draws.shift() ?? "BC-ZZZZ-ZZ" });
-    const references = [await store(node), await store(node), await store(node)];
-    expect(references).toEqual(["BC-0000-00", "BC-0000-01", "BC-0000-02"]);
-  });
-
-  test("rejects a submission that cannot be stored without harming those beside it", async () => {
-    const node = await (await newPlace()).open();
-    const answers = await Promise.allSettled([
-      store(node),
-      store(node, submissionOf(), new Date(Number.NaN)),
-      store(node),
-    ]);
+  test("rejects a submission that cannot be stored without harming those beside it", async ({ node }) => {
+    const answers = await Promise.allSettled([NOON, new Date(Number.NaN), NOON].map((now) => send(node, { now })));
     expect(answers.map((answer) => answer.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect(await node.list({})).toHaveLength(2);
   });
 
-  test("goes on when the clock is set back: nobody is locked out, nothing is lost", async () => {
-    const node = await (await newPlace()).open();
-    const send = (at: Date) => node.accept(submissionOf(messageWith(), { networks: client("client") }), LIMITED, at);
-    for (const minutes of [0, 1, 2]) await send(later(3 * DAY_MS + minutes * MINUTE_MS));
-    expect(await send(NOON)).toMatchObject({ kind: "stored" });
+  test("goes on when the clock is set back: nobody is locked out, nothing is lost", async ({ node }) => {
+    const limited = { networks: client("client"), rules: LIMITED };
+    for (const minutes of [0, 1, 2]) await send(node, { ...limited, now: later(3 * DAY_MS + minutes * MINUTE_MS) });
+    expect(await send(node, limited)).toMatchObject(STORED);
     // What was due in three days was due before the clock was set back; it goes out now, like the rest.
-    expect(await node.claim(2, MINUTE_MS, NOON)).toHaveLength(2);
-    expect(await node.claim(5, MINUTE_MS, NOON)).toHaveLength(1);
-    expect(await node.claim(5, MINUTE_MS, NOON)).toHaveLength(0);
+    for (const [limit, count] of [[2, 2] as const, [5, 1] as const, [5, 0] as const]) {
+      expect(await node.claim("mail", limit, MINUTE_MS, NOON)).toHaveLength(count);
+    }
   });
 }

@@ -1,40 +1,25 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate, parseFootprint } from "../../contract/footprint.ts";
+import type { Channel } from "../../contract/inbox.ts";
 import { electricityTable } from "../../prerender/electricity.ts";
-import type { Retention } from "../../server/config.ts";
-import type {
-  Acceptance,
-  AcceptanceRules,
-  AcknowledgementRules,
-  Ending,
-  Store,
-  StoredMessage,
-  Submission,
-} from "../../server/store/store.ts";
-
-/** One empty database; every `open` is another node on it. All nodes are closed after the test. */
-export interface Place {
-  /** Several servers may work on it. */
-  isShared: boolean;
-  open(options?: { drawReference?: (prefix: string) => string }): Promise<Store>;
-  /** Runs SQL behind the store's back. */
-  sql(statement: string): Promise<unknown[]>;
-  /** Fills the empty database with what the version of the program with this schema left. */
-  loadSchema(version: 1 | 2 | 3 | 4): Promise<void>;
-}
-
-export type NewPlace = () => Promise<Place>;
+import type { Acceptance, AcceptanceRules, Claim, Store, StoredMessage, Submission } from "../../server/store/store.ts";
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
+
 export const NOON = new Date("2025-06-15T12:00:00Z");
 
 export function later(ms: number, from: Date = NOON): Date {
   return new Date(from.getTime() + ms);
 }
 
-export const NO_LIMITS: AcceptanceRules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null };
+export const NO_LIMITS: AcceptanceRules = {
+  referencePrefix: "BC",
+  rateLimits: [],
+  hourlyLimit: null,
+  channels: ["mail"],
+};
 
 export const LIMITED: AcceptanceRules = {
   ...NO_LIMITS,
@@ -59,7 +44,7 @@ export function messageWith(fields: Partial<ContactMessage> = {}): ContactMessag
   };
 }
 
-/** As the store gives it back before anything was done with it. */
+/** As the store returns it before anything was done with it. */
 export function storedWith(fields: Partial<StoredMessage> = {}): StoredMessage {
   return {
     ...messageWith(),
@@ -67,24 +52,24 @@ export function storedWith(fields: Partial<StoredMessage> = {}): StoredMessage {
     reference: "BC-7K3Q-9M",
     state: "queued",
     acceptedAt: NOON,
-    stateChangedAt: NOON,
-    dueAt: null,
-    attempts: 0,
-    lastError: null,
     isRestricted: false,
     answeredAt: null,
-    notifiedAt: null,
     quarantineReason: null,
     footprint: null,
-    acknowledgement: null,
-    hook: null,
+    expiresAt: null,
     version: "1",
+    deliveries: { mail: { state: "queued", changedAt: NOON, dueAt: NOON, attempts: 0, error: null } },
     ...fields,
   };
 }
 
 export function submissionOf(message = messageWith(), rest: Partial<Submission> = {}): Submission {
   return { message, idempotencyKey: null, networks: [], isTrapped: false, ...rest };
+}
+
+/** A message that is quarantined. */
+export function trapped(email = "ada@example.com"): Submission {
+  return submissionOf(messageWith({ email }), { isTrapped: true });
 }
 
 /** The estimate that a visitor in this country gets for these inputs. */
@@ -99,21 +84,14 @@ export function client(hash: string): Submission["networks"] {
   return [{ hash, allowance: 1 }];
 }
 
-/** As an alert does once it was sent. */
-export async function reportQuarantine(place: Store): Promise<void> {
-  await place.markQuarantineReported((await place.queueDepth()).lastQuarantinedId ?? 0);
-}
-
-/** The same for messages that end. Returns what the alert told. */
-export async function reportEnding(place: Store, retention: Retention, now: Date): Promise<Ending> {
-  const ending = await place.findEnding(retention, now);
-  await place.markEndingReported(retention, ending);
-  return ending;
-}
-
-/** Stores a new message and gives its reference. */
-export async function store(place: Store, submission = submissionOf(), now = NOON): Promise<string> {
-  return referenceOf(await place.accept(submission, NO_LIMITS, now));
+/** Stores a new message, with a delivery by each of the channels, and returns its reference. */
+export async function store(
+  node: Store,
+  submission = submissionOf(),
+  now = NOON,
+  channels: readonly Channel[] = ["mail"],
+): Promise<string> {
+  return referenceOf(await node.accept(submission, { ...NO_LIMITS, channels }, now));
 }
 
 export function referenceOf(acceptance: Acceptance): string {
@@ -121,29 +99,16 @@ export function referenceOf(acceptance: Acceptance): string {
   return acceptance.reference;
 }
 
-/** Decides who may get an acknowledgement, and leases these, as the outbox does. */
-export async function claimAcknowledgements(
-  place: Store,
-  limit: number,
-  leaseMs: number,
-  rules: AcknowledgementRules,
-  now: Date,
-) {
-  const refusals = await place.admitAcknowledgements(limit, leaseMs, rules, now);
-  return { ...refusals, claims: await place.claim(limit, leaseMs, now, "acknowledgement") };
+/** Leases the delivery that is due first for a minute. */
+export async function claimOne(node: Store, now = NOON, channel: Channel = "mail"): Promise<Claim> {
+  const [claim] = await node.claim(channel, 1, MINUTE_MS, now);
+  if (!claim) throw new Error("Nothing was claimed");
+  return claim;
 }
 
-/** As if the time had passed for which a dead worker's deliveries stay its own: leases go by the database's clock. */
-export async function endLeases({ sql }: Place): Promise<void> {
-  for (const column of ["leased_until", "ack_leased_until", "hook_leased_until"]) {
-    await sql(`UPDATE messages SET ${column} = 1 WHERE ${column} IS NOT NULL`);
-  }
-}
-
-/** Brings the only queued message to a final state. */
-export async function finish(place: Store, outcome: "delivered" | "failed", now = NOON): Promise<void> {
-  const [claim] = await place.claim(1, MINUTE_MS, now);
-  if (!claim) throw new Error("Nothing to claim");
-  if (outcome === "delivered") await place.markDelivered(claim, now);
-  else await place.markFailed(claim, "550 no such user", now);
+/** Brings the mail that is due first to a final state. */
+export async function finish(node: Store, outcome: "delivered" | "failed", now = NOON): Promise<void> {
+  const claim = await claimOne(node, now);
+  const error = "550 no such user";
+  await node.settle(claim, outcome === "failed" ? { kind: outcome, error } : { kind: outcome }, now);
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { type AppParts, createApp } from "../../server/app.ts";
+import { type AppOptions, createApp } from "../../server/app.ts";
 import { parseConfig } from "../../server/config.ts";
 import { loadBuild } from "../../server/http/build-files.ts";
 import type { Store } from "../../server/store/store.ts";
@@ -22,7 +22,7 @@ export interface AppUnderTest {
 export async function openApp(
   env: Record<string, string> = {},
   overrides: Partial<Store> = {},
-  parts: Pick<Partial<AppParts>, "limits" | "onStored" | "build" | "store"> = {},
+  parts: Pick<Partial<AppOptions>, "limits" | "onStored" | "build" | "store"> = {},
 ): Promise<AppUnderTest> {
   const dataDir = await mkdtemp(join(tmpdir(), "app-"));
   const config = parseConfig({ DATA_DIR: dataDir, RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...env });

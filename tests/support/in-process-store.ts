@@ -1,15 +1,14 @@
-import { createStore, openStore } from "../../server/store/open-store.ts";
-import { openSqliteFile, type SqliteOptions, sqliteFile } from "../../server/store/sqlite.ts";
+import type { Retention } from "../../server/config.ts";
+import { openStore, type StoreOptions } from "../../server/store/open-store.ts";
 import type { Store } from "../../server/store/store.ts";
+import { DAY_MS } from "../../server/time.ts";
 
-/**
- * The store as the server opens it, but with SQLite in this thread: a thread of its own takes ten times as long to start
- * as the database. Only for one node: two of them in one thread would wait for each other's locks.
- */
-export async function openStoreInProcess(
-  { dataDir, databaseUrl }: { dataDir: string; databaseUrl: string | null },
-  options: SqliteOptions = {},
+export const RETENTION: Retention = { deliveredMs: 30 * DAY_MS, failedMs: 90 * DAY_MS, quarantinedMs: 14 * DAY_MS };
+
+/** The store as the operator's commands open it, with SQLite in this thread, and the default RETENTION. */
+export function openStoreInProcess(
+  settings: { dataDir: string; databaseUrl: string | null; retention?: Retention | undefined },
+  options: StoreOptions = {},
 ): Promise<Store> {
-  if (databaseUrl !== null) return openStore({ dataDir, databaseUrl });
-  return createStore(await openSqliteFile(sqliteFile(dataDir), options));
+  return openStore({ ...settings, retention: settings.retention ?? RETENTION }, options);
 }

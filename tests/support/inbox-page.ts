@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test as base } from "@playwright/test";
 import { findFreePort } from "../../scripts/run-server.ts";
-import { openStore } from "../../server/store/open-store.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import type { Store } from "../../server/store/store.ts";
+import { openStoreInProcess } from "./in-process-store.ts";
 import { startInboxCommand } from "./inbox-command.ts";
 import { collectTrouble } from "./site.ts";
 import { collectViolations } from "./violations.ts";
@@ -72,7 +72,7 @@ export const test = base.extend<InboxFixtures, WorkerFixtures>({
 async function startCommand(): Promise<RunningCommand> {
   const dataDir = await mkdtemp(join(tmpdir(), "inbox-"));
   const env = { DATA_DIR: dataDir };
-  const store = await openStore({ dataDir, databaseUrl: null });
+  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
   // Not the default one, which another worker's command could take while this one is stopped.
   let run = await startInboxCommand(env, "--port", String(await findFreePort()));
   let isRunning = true;
@@ -107,13 +107,15 @@ async function startCommand(): Promise<RunningCommand> {
   };
 }
 
-// The tables come from the database, so that a new one is emptied too. What the store knows of itself stays.
+// The tables come from the database, so that a new one is emptied too. The open stores need what is left.
 function emptyDatabase(file: string): void {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   const tables = database.prepare(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'store_meta' AND name NOT LIKE 'sqlite_%'",
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta' AND name NOT LIKE 'sqlite_%'",
   );
+  const statements = tables.all().map(({ name }) => `DELETE FROM ${name}`);
+  statements.push("DELETE FROM meta WHERE name NOT IN ('schema_version', 'client_key')");
   database.exec("PRAGMA busy_timeout = 10000");
-  database.exec(["BEGIN IMMEDIATE", ...tables.all().map(({ name }) => `DELETE FROM ${name}`), "COMMIT"].join(";"));
+  database.exec(["BEGIN IMMEDIATE", ...statements, "COMMIT"].join(";"));
   database.close();
 }

@@ -1,10 +1,15 @@
 import { expect, onTestFinished } from "vitest";
+import { site } from "../../app/site.ts";
 import type { ContactMessage } from "../../contract/contact-message.ts";
+import type { Channel } from "../../contract/inbox.ts";
 import type { MailIdentity } from "../../server/mail/compose.ts";
 import type { Mailer } from "../../server/mail/mailer.ts";
 import { createSmtpMailer, SMTP_LIMITS, type SmtpLimits } from "../../server/mail/smtp.ts";
-import { type Outbox, type OutboxOptions, startOutbox } from "../../server/outbox/outbox.ts";
-import type { Store, StoredMessage } from "../../server/store/store.ts";
+import { acknowledgementSender } from "../../server/outbox/acknowledgement.ts";
+import { type HookSettings, hookSender } from "../../server/outbox/hook.ts";
+import { mailSender } from "../../server/outbox/mail.ts";
+import { type Outbox, type OutboxOptions, type Sender, startOutbox } from "../../server/outbox/outbox.ts";
+import type { Delivery, Store, StoredMessage } from "../../server/store/store.ts";
 import { createFakeClock, type FakeClock } from "./fake-clock.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
@@ -25,6 +30,12 @@ const VISITOR: ContactMessage = {
   message: "How many credits for one flight?",
 };
 
+type StartOptions = Partial<OutboxOptions> & {
+  concurrency?: number;
+  acknowledgement?: { mailer: Mailer; perHour?: number };
+  hook?: HookSettings;
+};
+
 /** A real store and a clock for one test, cleaned up after it. */
 export interface PostOffice {
   dataDir: string;
@@ -34,20 +45,30 @@ export interface PostOffice {
   /** Stores one message with a text of its own, in quarantine if it is trapped, and returns its reference. */
   accept(fields?: Partial<ContactMessage>, isTrapped?: boolean): Promise<string>;
   message(reference: string): Promise<StoredMessage>;
+  delivery(reference: string, channel?: Channel): Promise<Delivery | undefined>;
+  /** Its history, as `mail delivered`. */
+  events(reference: string): Promise<string[]>;
   mailServer(options?: { port?: number; hasTls?: boolean }): Promise<MailServer>;
   smtpMailer(server: { port: number }, options?: { user?: string; query?: string; limits?: SmtpLimits }): Mailer;
-  start(mailer: Mailer, options?: Partial<OutboxOptions>): Outbox;
+  /** With a worker for the mails, and for the other channels that are given. */
+  start(mailer: Mailer, options?: StartOptions): Outbox;
+  startSenders(senders: readonly Sender[], options?: Partial<OutboxOptions>): Outbox;
 }
 
-export async function openPostOffice(
-  startsAt?: string,
-  databaseUrl: string | null = null,
-  { postsHook = false } = {},
-): Promise<PostOffice> {
+interface PostOfficeOptions {
+  startsAt?: string;
+  /** `null`: SQLite. */
+  databaseUrl?: string | null;
+  /** What every message gets at once. */
+  channels?: readonly Channel[];
+}
+
+export async function openPostOffice(options: PostOfficeOptions = {}): Promise<PostOffice> {
+  const { databaseUrl = null, channels = ["mail"] } = options;
   const dataDir = await makeScratchFolder();
   const store = await openStoreInProcess({ dataDir, databaseUrl });
   onTestFinished(() => store.close());
-  const clock = createFakeClock(startsAt);
+  const clock = createFakeClock(options.startsAt);
   const log = createRecordingLog();
   onTestFinished(() => {
     // A reference may spell a word by chance.
@@ -55,11 +76,10 @@ export async function openPostOffice(
     expect(logged).not.toMatch(/@|Ada|Lovelace|credits|7946|the old one|secret/i);
   });
   let accepted = 0;
-  const started: { outbox: Outbox; workers: number }[] = [];
-  clock.countWorkers = () =>
-    started.reduce((sum, { outbox, workers }) => (outbox.state === "stopped" ? sum : sum + workers), 0);
+  let workers = 0;
+  clock.countWorkers = () => workers;
 
-  return {
+  const office: PostOffice = {
     dataDir,
     store,
     clock,
@@ -68,7 +88,7 @@ export async function openPostOffice(
       accepted += 1;
       const submission = { idempotencyKey: null, networks: [], isTrapped };
       const message = { ...VISITOR, message: `${VISITOR.message} (${accepted})`, ...fields };
-      const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null, postsHook };
+      const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null, channels };
       const acceptance = await store.accept({ ...submission, message }, rules, clock.now());
       if (acceptance.kind !== "stored") throw new Error(`not stored but ${acceptance.kind}`);
       return acceptance.reference;
@@ -78,6 +98,8 @@ export async function openPostOffice(
       if (!message) throw new Error(`${reference} is not there`);
       return message;
     },
+    delivery: async (reference, channel = "mail") => (await office.message(reference)).deliveries[channel],
+    events: async (reference) => (await store.history(reference)).map(({ kind, channel }) => `${channel} ${kind}`),
     async mailServer(options) {
       const server = await startMailServer(options);
       onTestFinished(() => server.close());
@@ -87,17 +109,39 @@ export async function openPostOffice(
       const url = `smtp://${user && `${user}@`}127.0.0.1:${server.port}${query}`;
       return createSmtpMailer(url, limits);
     },
-    start(mailer, options = {}) {
-      const outbox = startOutbox({ store, mailer, identity: IDENTITY, dataDir, log, clock, ...options });
-      started.push({ outbox, workers: [mailer, options.acknowledgement, options.hook].filter(Boolean).length });
+    start(mailer, { concurrency = 5, acknowledgement, hook, ...rest } = {}) {
+      const senders = [mailSender({ mailer, identity: IDENTITY, concurrency })];
+      if (acknowledgement) {
+        const texts = { text: site.acknowledgement, replyTo: "hello@example.test" };
+        senders.push(acknowledgementSender({ store, identity: IDENTITY, ...texts, ...rest, ...acknowledgement }));
+      }
+      if (hook) senders.push(hookSender(hook));
+      return office.startSenders(senders, rest);
+    },
+    startSenders(senders, options = {}) {
+      const outbox = startOutbox({ store, senders, log, clock, ...options });
+      workers += senders.length;
+      let isCounted = true;
+      const counted: Outbox = {
+        get pauses() {
+          return outbox.pauses;
+        },
+        wake: outbox.wake,
+        stop(deadlineMs) {
+          if (isCounted) workers -= senders.length;
+          isCounted = false;
+          return outbox.stop(deadlineMs);
+        },
+      };
       onTestFinished(async () => {
-        await mailer.close();
-        await options.acknowledgement?.mailer.close();
-        await outbox.stop();
+        // Ends what a test has left in flight.
+        for (const sender of senders) await sender.close?.();
+        await counted.stop();
       });
-      return outbox;
+      return counted;
     },
   };
+  return office;
 }
 
 /** A mailer that leaves it to the test whether and when each mail is accepted. */

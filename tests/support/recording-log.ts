@@ -7,9 +7,10 @@ export interface LogLine extends LogEvent {
 
 export interface RecordingLog extends Log {
   readonly lines: readonly LogLine[];
-  count(event: string): number;
+  /** Of one channel, or of all. */
+  count(event: string, channel?: string): number;
   /** The `nth` line of this event (from 1), as soon as it is there. */
-  seen(event: string, nth?: number): Promise<LogLine>;
+  seen(event: string, nth?: number, channel?: string): Promise<LogLine>;
 }
 
 export function createRecordingLog(): RecordingLog {
@@ -19,17 +20,18 @@ export function createRecordingLog(): RecordingLog {
     lines.push({ ...event, level, text });
     for (const check of waiting) check();
   };
-  const find = (event: string, nth: number) => lines.filter((line) => line.event === event)[nth - 1];
+  const find = (event: string, channel?: string) =>
+    lines.filter((line) => line.event === event && (channel ?? line.channel) === line.channel);
   return {
     lines,
     info: write("info"),
     warn: write("warn"),
     error: write("error"),
-    count: (event) => lines.filter((line) => line.event === event).length,
-    seen(event, nth = 1) {
+    count: (event, channel) => find(event, channel).length,
+    seen(event, nth = 1, channel) {
       return new Promise((resolve) => {
         const check = () => {
-          const line = find(event, nth);
+          const line = find(event, channel)[nth - 1];
           if (line === undefined) return;
           waiting.delete(check);
           resolve(line);

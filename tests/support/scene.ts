@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 import { type RunningProgram, type RunningServer, startServer } from "../../scripts/run-server.ts";
-import { openStore } from "../../server/store/open-store.ts";
 import type { Store } from "../../server/store/store.ts";
+import { openStoreInProcess } from "./in-process-store.ts";
 import { findViolations, messageIdsOf } from "./invariant.ts";
 import { type Answer, createVisitors, type Visitors } from "./load.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
@@ -17,7 +17,7 @@ export interface Scene {
   dataDir: string;
   visitors: Visitors;
   mailServer: MailServer;
-  /** The same database by another connection. */
+  /** The same database, as an operator's command has it open. */
   store: Store;
   /** Starts a server here; it is killed when the test ends, if it still runs. */
   start(env?: Record<string, string>): Promise<RunningServer>;
@@ -42,10 +42,10 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   const mailServer = await startMailServer();
   onTestFinished(() => mailServer.close());
   const visitors = createVisitors(options.emailOf);
-  const store = await openStore({ dataDir, databaseUrl: options.databaseUrl ?? null });
+  const store = await openStoreInProcess({ dataDir, databaseUrl: options.databaseUrl ?? null });
   onTestFinished(() => store.close());
   const soon = { timeout: SOON_MS, interval: 50 };
-  const queueIsEmpty = () => expect.poll(async () => (await store.queueDepth()).queued, soon).toBe(0);
+  const queueIsEmpty = () => expect.poll(async () => (await store.countChannel("mail")).queued, soon).toBe(0);
 
   return {
     dataDir,

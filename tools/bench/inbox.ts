@@ -5,9 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { type Action, type ExportPart, MAX_TARGETS, type MessagePage } from "../../contract/inbox.ts";
 import { startPostgres } from "../../scripts/run-postgres.ts";
-import { openStore } from "../../server/store/open-store.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
-import { acceptMessage, startInbox } from "../sample-inbox.ts";
+import { acceptMessage, openSampleStore, startInbox } from "../sample-inbox.ts";
 import { type BenchTable, median, timesMs } from "./report.ts";
 
 const MESSAGES = 100_000;
@@ -112,7 +111,7 @@ async function exportAll(get: Get): Promise<void> {
 
 /** Accepted as visitors' messages are, then put into realistic states by SQL. */
 async function fill(dataDir: string, databaseUrl: string | null): Promise<void> {
-  const store = await openStore({ dataDir, databaseUrl });
+  const store = await openSampleStore(dataDir, databaseUrl);
   const startMs = Date.now() - PERIOD_MS;
   for (let from = 0; from < MESSAGES; from += AT_ONCE) {
     const batch = Array.from({ length: AT_ONCE }, (_, index) => {
@@ -124,13 +123,14 @@ async function fill(dataDir: string, databaseUrl: string | null): Promise<void> 
   }
   await store.close();
   await runSql(dataDir, databaseUrl, [
-    `UPDATE messages SET state = 'delivered', due_at = NULL, state_changed_at = accepted_at + id % 30000, attempts = 1
-     WHERE state = 'queued' AND id % 20 <> 5 AND id < ${MESSAGES - 20}`,
-    `UPDATE messages SET state = 'failed', due_at = NULL, last_error = 'the mail server refused it (550)', attempts = 1
-     WHERE state = 'queued' AND id < ${MESSAGES - 20}`,
-    "UPDATE messages SET answered_at = accepted_at + 3600000 WHERE state = 'delivered' AND id % 2 = 0",
-    `INSERT INTO message_events (reference, at, kind, detail)
-     SELECT reference, state_changed_at, state, last_error FROM messages WHERE state IN ('delivered', 'failed')`,
+    `UPDATE deliveries SET state = 'delivered', due_at = NULL, changed_at = changed_at + message_id % 30000, attempts = 1
+     WHERE state = 'queued' AND message_id % 20 <> 5 AND message_id < ${MESSAGES - 20}`,
+    `UPDATE deliveries SET state = 'failed', due_at = NULL, error = 'the mail server refused it (550)', attempts = 1
+     WHERE state = 'queued' AND message_id < ${MESSAGES - 20}`,
+    `UPDATE messages SET answered_at = accepted_at + 3600000
+     WHERE id % 2 = 0 AND id IN (SELECT message_id FROM deliveries WHERE state = 'delivered')`,
+    `INSERT INTO events (message_id, at, kind, channel, detail)
+     SELECT message_id, changed_at, state, channel, error FROM deliveries WHERE state IN ('delivered', 'failed')`,
   ]);
 }
 
@@ -144,9 +144,7 @@ async function runSql(dataDir: string, databaseUrl: string | null, statements: r
   const client = new pg.Client(databaseUrl);
   await client.connect();
   // Autovacuum would do this within a minute.
-  for (const statement of [...statements, "VACUUM ANALYZE messages", "VACUUM ANALYZE message_events"]) {
-    await client.query(statement);
-  }
+  for (const statement of [...statements, "VACUUM ANALYZE messages, deliveries, events"]) await client.query(statement);
   await client.end();
 }
 

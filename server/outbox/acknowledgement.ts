@@ -1,0 +1,76 @@
+import { type AcknowledgementSettings, composeAcknowledgement, type MailIdentity } from "../mail/compose.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { Store } from "../store/store.ts";
+import { DAY_MS, HOUR_MS } from "../time.ts";
+import { sendingBy } from "./mail.ts";
+import type { Sender } from "./outbox.ts";
+
+interface AcknowledgementOptions extends AcknowledgementSettings {
+  /** Not that of the messages: a server that is hard on mails to strangers must not be so on the team's connections. */
+  mailer: Mailer;
+  store: Pick<Store, "admit">;
+  identity: MailIdentity;
+  perHour?: number;
+}
+
+/** More than a small company is written to in an hour; a flood to many addresses ends here. */
+export const ACKNOWLEDGEMENTS_PER_HOUR = 100;
+/** Names the limit of all together. */
+const EVERYBODY = "acknowledgements";
+
+/** Tells senders that their message has arrived, once it has. */
+export function acknowledgementSender(options: AcknowledgementOptions): Sender {
+  const { mailer, store, identity, replyTo, perHour = ACKNOWLEDGEMENTS_PER_HOUR } = options;
+  const ownMailboxes = [identity.mailTo, identity.mailFrom, replyTo].map(mailboxOf);
+  return {
+    channel: "acknowledgement",
+    follows: "mail",
+    concurrency: 2,
+    // No error: the message itself was delivered.
+    failureLevel: "warn",
+    // A server that dies again and again between sending and saving must not write to a stranger again and again.
+    maxInterruptions: 3,
+    async admit(claim, now) {
+      const { email } = claim.message;
+      const mailbox = mailboxOf(email);
+      if (ownMailboxes.includes(mailbox)) return "own-address";
+      if (!isReadByPerson(email)) return "not-a-person";
+      const limits = [
+        { name: `acknowledgement to ${mailbox}`, count: 1, windowMs: DAY_MS },
+        { name: EVERYBODY, count: perHour, windowMs: HOUR_MS },
+      ];
+      const reached = await store.admit(claim, limits, now);
+      if (reached === null) return null;
+      return reached === EVERYBODY ? "hourly-limit" : "address-limit";
+    },
+    ...sendingBy(mailer, (message, now) => composeAcknowledgement(message, identity, options, now)),
+  };
+}
+
+/**
+ * The same for all spellings that usually lead to one mailbox: case, dots and what follows a plus do not count. Where they
+ * do, two people share a limit, which costs one of them a mail; the other way round somebody would get many.
+ */
+export function mailboxOf(email: string): string {
+  const at = email.lastIndexOf("@");
+  const local = email.slice(0, at).toLowerCase().split("+", 1).join("").replaceAll(".", "");
+  const domain = email.slice(at + 1).toLowerCase();
+  return `${local}@${domain === "googlemail.com" ? "gmail.com" : domain}`;
+}
+
+/**
+ * The characters that people have in their addresses, at a name with a dot whose last part is no number. RFC 5321 allows
+ * more, but these are routes through other servers (`victim%v.example@relay`, `host!victim@`), commands (`|sh@`) or options
+ * (`-f@`): nobody writes them by hand, and some mail server may obey them.
+ */
+const PERSONAL_ADDRESS = /^[a-z\d_][\w+'&-]*(\.[\w+'&-]+)*@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]([a-z\d-]*[a-z\d])?$/i;
+/** Programs and desks that must not be written to automatically (RFC 3834, section 2), however they are separated. */
+const PROGRAM = /^(mailerdaemon|postmaster|abuse|root|bounces?|noreply|donotreply)$/;
+/** The same for lists, with each separator as a hyphen. */
+const LIST = /^(owner-.*|.*-(request|owner|bounces?))$/;
+
+export function isReadByPerson(email: string): boolean {
+  const local = email.toLowerCase().split(/[@+]/, 1).join("");
+  const isProgram = PROGRAM.test(local.replaceAll(/[._-]/g, "")) || LIST.test(local.replaceAll(/[._]/g, "-"));
+  return PERSONAL_ADDRESS.test(email) && !isProgram;
+}

@@ -1,0 +1,326 @@
+import { hash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import type { FootprintEstimate } from "../../contract/footprint.ts";
+import type { QuarantineReason } from "../../contract/inbox.ts";
+import { HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
+import { type Database, type Dialect, insertRows, onlyRow, type Query, type Row } from "./database.ts";
+import { drawReference } from "./reference.ts";
+import {
+  type Acceptance,
+  type AcceptanceRules,
+  type Network,
+  type Store,
+  StoreUnavailable,
+  type Submission,
+} from "./store.ts";
+
+const REPEAT_WINDOW_MS = 10 * MINUTE_MS;
+// 132 bits: no two values share them by chance, and an index over them stays half as large.
+const HASH_LENGTH = 22;
+const MAX_BATCH = 256;
+const MAX_WAITING = 10_000;
+/** For a whole message, the wait for the batch before it included. */
+const ACCEPT_LIMIT_MS = 8000;
+
+/** A submission, what it is judged by, and when it arrived. */
+interface PendingMessage {
+  submission: Submission;
+  rules: AcceptanceRules;
+  nowMs: number;
+}
+
+type Waiting = PromiseWithResolvers<Acceptance> & PendingMessage;
+
+/**
+ * Messages that arrive together share one commit, and so one wait for the disk. Each promise settles after the commit that
+ * holds its message.
+ */
+export function acceptingMethods(
+  database: Database,
+  clientKey: Uint8Array,
+  onFailure: () => void,
+): Pick<Store, "accept"> & { settled(): Promise<void> } {
+  const secret = Buffer.from(clientKey).toString("hex");
+  const waiting: Waiting[] = [];
+  let draining: Promise<void> | null = null;
+
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      // One turn of the event loop, so that messages that arrived together are in one batch.
+      await setImmediate();
+      await commit(waiting.splice(0, MAX_BATCH));
+    }
+    draining = null;
+  }
+
+  async function commit(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const acceptances = await database.transaction(
+        (query) => acceptBatch(batch, secret, query, database.dialect),
+        // Limits and repeats are decided exactly because nodes accept one after the other. That costs little, since each
+        // batch holds every message that arrived meanwhile.
+        { lock: "accepting" },
+      );
+      // Before anybody hears of success: what is in a file that was removed is gone after a restart.
+      await database.verify();
+      for (const [index, { resolve }] of batch.entries()) resolve(acceptances[index] as Acceptance);
+    } catch (error) {
+      onFailure();
+      if (batch.length === 1 || error instanceof StoreUnavailable) {
+        for (const { reject } of batch) reject(error);
+      } else {
+        // One message's fault: the others must not suffer from it.
+        for (const one of batch) await commit([one]);
+      }
+    }
+  }
+
+  return {
+    async accept(submission, rules, now) {
+      if (waiting.length >= MAX_WAITING) {
+        throw new StoreUnavailable(`${MAX_WAITING} messages are waiting for the database already; try again later`);
+      }
+      const one = { submission, rules, nowMs: now.getTime(), ...Promise.withResolvers<Acceptance>() };
+      waiting.push(one);
+      draining ??= drain();
+      return withinMs(ACCEPT_LIMIT_MS, one.promise, notStored);
+    },
+    /** Resolves when no message is waiting any more. */
+    async settled() {
+      while (draining) await draining;
+    },
+  };
+}
+
+function notStored(limitMs: number): StoreUnavailable {
+  return new StoreUnavailable(`The message database did not store a message within ${limitMs / 1000} s`);
+}
+
+/** A pending message with the hashes by which it is recognised. */
+interface Candidate extends PendingMessage {
+  /** Equal for the same five fields and the same inputs of an estimate, and for nothing else. */
+  fingerprint: string;
+  /** `null` without an Idempotency-Key. */
+  key: { hash: string; clientProof: string } | null;
+}
+
+/**
+ * Decides on messages one after the other and stores the new ones, within the present transaction. All questions are
+ * asked for the whole batch, so the number of statements does not grow with it.
+ */
+async function acceptBatch(
+  batch: readonly PendingMessage[],
+  secret: string,
+  query: Query,
+  dialect: Dialect,
+): Promise<Acceptance[]> {
+  const candidates = batch.map((pending) => identify(pending, secret));
+  const past = await readPast(candidates, query, dialect);
+  const references = await drawReferences(batch, query, dialect);
+  const messages: Row[] = [];
+  const deliveries: Row[] = [];
+  const keys: Row[] = [];
+  const hits: Row[] = [];
+
+  const acceptances = candidates.map((candidate, index): Acceptance => {
+    const { submission, rules, nowMs, fingerprint, key } = candidate;
+    const { quarantineReason, ...acceptance } = decide(candidate, references[index] ?? "", past);
+    if (acceptance.kind !== "stored" && acceptance.kind !== "repeated") return acceptance;
+
+    const { reference } = acceptance;
+    if (acceptance.kind === "stored") {
+      const { state } = acceptance;
+      const { footprint = null } = submission;
+      messages.push({
+        reference,
+        fingerprint,
+        ...submission.message,
+        quarantine_reason: quarantineReason ?? null,
+        accepted_at: nowMs,
+        footprint: footprint && JSON.stringify(footprint),
+        footprint_kg: footprint?.totalKg ?? null,
+      });
+      for (const channel of rules.channels) {
+        // Also for a message in quarantine, whose deliveries are queued when it is released.
+        deliveries.push({ reference, channel, state, changed_at: nowMs, due_at: state === "queued" ? nowMs : null });
+      }
+      past.messages.push({ reference, fingerprint, acceptedMs: nowMs });
+      if (state === "queued") past.queuedLastHour += 1;
+    }
+    const isNewKey =
+      key !== null && !past.keys.some((known) => known.keyHash === key.hash && known.fingerprint === fingerprint);
+    if (isNewKey) {
+      keys.push({ reference, key_hash: key.hash, client_proof: key.clientProof });
+      past.keys.push({ keyHash: key.hash, reference, fingerprint, clientProof: key.clientProof });
+    }
+    // A repeat that adds a row counts too. The hit names no message: what is kept about an address must not lead to what
+    // its owner wrote.
+    if ((acceptance.kind === "stored" || isNewKey) && rules.rateLimits.length > 0) {
+      for (const network of submission.networks) {
+        // One more tells nothing about a network that is over its limit, and a flood would fill the table with it.
+        if (waitMs(network, past, candidate) > 0) continue;
+        hits.push({ hash: network.hash, at: nowMs });
+        past.hits.set(network.hash, [...(past.hits.get(network.hash) ?? []), nowMs]);
+      }
+    }
+    return acceptance;
+  });
+
+  await insertRows(query, dialect, "messages", messages);
+  await insertRows(query, dialect, "deliveries", deliveries);
+  await insertRows(query, dialect, "keys", keys);
+  await insertRows(query, dialect, "hits", hits);
+  return acceptances;
+}
+
+/** The rules, in order. `reference` is the one a new message gets. */
+function decide(
+  candidate: Candidate,
+  reference: string,
+  past: Past,
+): Acceptance & { quarantineReason?: QuarantineReason | null } {
+  const { submission, rules, nowMs, fingerprint, key } = candidate;
+  // Who knows both a key and its text has sent them.
+  const sameKey = past.keys.filter(({ keyHash }) => keyHash === key?.hash);
+  const first = sameKey.find((known) => known.fingerprint === fingerprint);
+  if (first) return { kind: "repeated", reference: first.reference };
+  if (sameKey.some((known) => known.clientProof === key?.clientProof)) return { kind: "key-reused" };
+
+  // Before the texts are compared: otherwise somebody who guesses at another visitor's message could go on for ever.
+  const [client, ...widerNetworks] = submission.networks;
+  const retryAfterMs = client ? waitMs(client, past, candidate) : 0;
+  if (retryAfterMs > 0) return { kind: "limited", retryAfterMs };
+
+  const repeated = past.messages.find(
+    (known) => known.fingerprint === fingerprint && isWithin(REPEAT_WINDOW_MS, known.acceptedMs, nowMs),
+  );
+  if (repeated) return { kind: "repeated", reference: repeated.reference };
+
+  const quarantineReason = reasonToHold();
+  return { kind: "stored", reference, state: quarantineReason ? "quarantined" : "queued", quarantineReason };
+
+  /** Held back and not refused: a visitor who shares a network with an attacker has a message that somebody can read. */
+  function reasonToHold(): QuarantineReason | null {
+    if (submission.isTrapped) return "trap";
+    if (widerNetworks.some((network) => waitMs(network, past, candidate) > 0)) return "network-limit";
+    return rules.hourlyLimit !== null && past.queuedLastHour >= rules.hourlyLimit ? "hourly-limit" : null;
+  }
+}
+
+type KnownMessage = { reference: string; fingerprint: string; acceptedMs: number };
+type KnownKey = { keyHash: string; reference: string; fingerprint: string; clientProof: string };
+
+/** What was accepted before, as far as it matters to a batch, and by the batch itself. */
+interface Past {
+  messages: KnownMessage[];
+  keys: KnownKey[];
+  /** When each network sent something, in milliseconds. */
+  hits: Map<string, number[]>;
+  queuedLastHour: number;
+}
+
+/** How long until every limit lets the network send one more message; 0 when it may send now. */
+function waitMs({ hash, allowance }: Network, { hits }: Past, { rules, nowMs }: PendingMessage): number {
+  const newestFirst = (hits.get(hash) ?? []).sort((a, b) => b - a);
+  const waits = rules.rateLimits.map(({ count, windowMs }) => {
+    const blocking = newestFirst.filter((atMs) => isWithin(windowMs, atMs, nowMs))[count * allowance - 1];
+    return blocking === undefined ? 0 : Math.min(blocking + windowMs - nowMs, windowMs);
+  });
+  return Math.max(0, ...waits);
+}
+
+/**
+ * Looks ahead as far as back: another node's clock may be a little ahead, so what it accepted counts, but what a clock
+ * that was a day wrong has left behind does not.
+ */
+function isWithin(windowMs: number, atMs: number, nowMs: number): boolean {
+  return Math.abs(atMs - nowMs) < windowMs;
+}
+
+async function readPast(candidates: readonly Candidate[], query: Query, { isIn }: Dialect): Promise<Past> {
+  const times = candidates.map(({ nowMs }) => nowMs);
+  const window = (windowMs: number) => [Math.min(...times) - windowMs, Math.max(...times) + windowMs];
+
+  const keyHashes = candidates.flatMap(({ key }) => key?.hash ?? []);
+  const keys = await query<KnownKey>(
+    `SELECT key_hash, client_proof, reference, fingerprint FROM keys JOIN messages ON id = message_id
+     WHERE ${isIn("key_hash", "$1")}`,
+    [keyHashes],
+  );
+  const messages = await query<KnownMessage>(
+    `SELECT reference, fingerprint, accepted_at AS accepted_ms FROM messages
+     WHERE ${isIn("fingerprint", "$1")} AND accepted_at > $2 AND accepted_at < $3`,
+    [candidates.map(({ fingerprint }) => fingerprint), ...window(REPEAT_WINDOW_MS)],
+  );
+
+  const hits = new Map<string, number[]>();
+  const networks = new Set(candidates.flatMap(({ submission }) => submission.networks.map((network) => network.hash)));
+  const windows = candidates.flatMap(({ rules }) => rules.rateLimits.map(({ windowMs }) => windowMs));
+  if (networks.size > 0 && windows.length > 0) {
+    const rows = await query<{ hash: string; ms: number }>(
+      `SELECT hash, at AS ms FROM hits WHERE ${isIn("hash", "$1")} AND at > $2 AND at < $3`,
+      [[...networks], ...window(Math.max(...windows))],
+    );
+    for (const [hash, group] of Map.groupBy(rows, (row) => row.hash))
+      hits.set(
+        hash,
+        group.map(({ ms }) => ms),
+      );
+  }
+
+  // Counted no further than the limit. What is in quarantine does not count, so that a flood of trapped spam holds back
+  // nobody's message.
+  const highestLimit = Math.max(0, ...candidates.map(({ rules }) => rules.hourlyLimit ?? 0));
+  const { count } = await onlyRow<{ count: number }>(
+    query,
+    `SELECT count(*) AS count FROM (SELECT 1 FROM messages
+     WHERE quarantine_reason IS NULL AND accepted_at > $1 AND accepted_at < $2 LIMIT $3) AS counted`,
+    [...window(HOUR_MS), highestLimit],
+  );
+  return { messages, keys, hits, queuedLastHour: count };
+}
+
+/** A reference for each message that nothing else has. */
+async function drawReferences(batch: readonly PendingMessage[], query: Query, { isIn }: Dialect): Promise<string[]> {
+  const drawn = new Set<string>();
+  while (drawn.size < batch.length) {
+    const missing = batch.slice(drawn.size);
+    const candidates = new Set(missing.map(({ rules }) => drawReference(rules.referencePrefix)));
+    const sql = `SELECT reference FROM messages WHERE ${isIn("reference", "$1")}`;
+    const taken = await query<{ reference: string }>(sql, [[...candidates]]);
+    for (const { reference } of taken) candidates.delete(reference);
+    for (const reference of candidates) drawn.add(reference);
+  }
+  return [...drawn];
+}
+
+function identify(pending: PendingMessage, secret: string): Candidate {
+  const { message, footprint, idempotencyKey, networks } = pending.submission;
+  const { name, email, phone, country, message: text } = message;
+  return {
+    ...pending,
+    fingerprint: keyedHash(secret, [name, email, phone, country, text, ...(footprint ? inputsOf(footprint) : [])]),
+    key:
+      idempotencyKey === null
+        ? null
+        : {
+            hash: keyedHash(secret, ["key", idempotencyKey]),
+            clientProof: keyedHash(secret, ["client", idempotencyKey, networks[0]?.hash ?? ""]),
+          },
+  };
+}
+
+/** The same inputs in whatever order they were sent. */
+function inputsOf({ inputs }: FootprintEstimate): string[] {
+  return Object.entries(inputs)
+    .map(([field, value]) => `${field}=${value}`)
+    .sort();
+}
+
+/**
+ * Keyed, so that a hash tells nothing to somebody who guesses at what was hashed. Not an HMAC, which costs ten times as
+ * much: nobody but us ever presents such a hash. JSON keeps the values apart: "ab","c" and "a","bc" differ.
+ */
+export function keyedHash(secret: string, values: readonly string[]): string {
+  return hash("sha256", secret + JSON.stringify(values), "base64url").slice(0, HASH_LENGTH);
+}

@@ -1,0 +1,210 @@
+import type { Action, Channel, DeliveryState, EventKind } from "../../contract/inbox.ts";
+import { type Database, type Query, readMeta, type Value, writeMeta } from "./database.ts";
+import { addEvents } from "./events.ts";
+import { normaliseEmail, type ReadMessages } from "./listing.ts";
+import { normaliseReference } from "./reference.ts";
+import { channelsToQueue, refusalOf } from "./rules.ts";
+import type { Changes, Selection, StoredMessage } from "./store.ts";
+
+/** Of what an action to all messages since a time is done to, read at once. */
+const CHUNK = 500;
+/** Which deliveries such an action is for. */
+const BULK_STATE: Readonly<Partial<Record<Action, DeliveryState>>> = {
+  retry: "failed",
+  resend: "delivered",
+  release: "quarantined",
+};
+/** What the history says of it. */
+const EVENT: Readonly<Record<Exclude<Action, "delete">, EventKind>> = {
+  retry: "retried",
+  resend: "resent",
+  release: "released",
+  answer: "answered",
+  unanswer: "unanswered",
+};
+const ERASURE_MARK = "unfinished_erasure";
+
+export function changeMethods(database: Database, readMessages: ReadMessages): Changes {
+  const { query, transaction, dialect } = database;
+
+  /** Reads messages that nobody else changes, or sends anything of, until the transaction ends. */
+  async function readLocked(
+    query: Query,
+    where: string,
+    values: readonly Value[],
+    limit = "",
+  ): Promise<StoredMessage[]> {
+    const rows = await query<{ id: number }>(`SELECT id FROM messages WHERE ${where} ORDER BY id ${limit}`, values);
+    const ids = rows.map(({ id }) => id);
+    const lock = dialect.lockRows("deliveries");
+    if (lock !== "" && ids.length > 0) {
+      const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");
+      await query(`SELECT 1 FROM deliveries WHERE ${isTheirs} ORDER BY message_id, channel ${lock}`, [ids]);
+    }
+    return readMessages(query, ids);
+  }
+
+  const idsOf = (messages: readonly StoredMessage[]) => messages.map(({ id }) => id);
+  const isNamed = dialect.isIn("id", "$1", "BIGINT");
+
+  /** Due now. What waits for its next attempt keeps the number of its attempts. */
+  async function queueAgain(
+    query: Query,
+    channel: Channel,
+    messages: readonly StoredMessage[],
+    now: Date,
+  ): Promise<void> {
+    const unlessQueued = (value: string, column: string) =>
+      `${column} = CASE state WHEN 'queued' THEN ${column} ELSE ${value} END`;
+    await query(
+      `UPDATE deliveries SET state = 'queued', due_at = CAST($3 AS BIGINT), ${unlessQueued("CAST($3 AS BIGINT)", "changed_at")},
+         ${unlessQueued("0", "attempts")}, ${unlessQueued("0", "interruptions")}, ${unlessQueued("NULL", "error")}
+       WHERE channel = $2 AND ${dialect.isIn("message_id", "$1", "BIGINT")}`,
+      [idsOf(messages), channel, now],
+    );
+  }
+
+  /** Does it to those that allow it. */
+  async function actOn(query: Query, action: Action, messages: readonly StoredMessage[], now: Date, isBulk: boolean) {
+    const allowed = messages.filter((message) => refusalOf(action, message, now, isBulk) === null);
+    if (allowed.length === 0) return [];
+    if (action === "delete") await query(`DELETE FROM messages WHERE ${isNamed}`, [idsOf(allowed)]);
+    else if (action === "answer" || action === "unanswer") {
+      await query(`UPDATE messages SET answered_at = $2 WHERE ${isNamed}`, [
+        idsOf(allowed),
+        action === "answer" ? now : null,
+      ]);
+      await addEvents(query, dialect, idsOf(allowed), { kind: EVENT[action], at: now });
+    } else {
+      const queued = allowed.flatMap((message) =>
+        channelsToQueue(action, message, now, isBulk).map((channel) => ({ channel, message })),
+      );
+      for (const [channel, group] of Map.groupBy(queued, (one) => one.channel)) {
+        const theirs = group.map(({ message }) => message);
+        await queueAgain(query, channel, theirs, now);
+        // A release is of the message: its mail says so for all.
+        if (action === "release" && channel !== "mail") continue;
+        await addEvents(query, dialect, idsOf(theirs), { kind: EVENT[action], at: now, channel });
+      }
+    }
+    return allowed.map(({ reference }) => reference);
+  }
+
+  /** The messages from the address; none when versions are given and theirs are others. */
+  async function readPerson(
+    query: Query,
+    email: string,
+    versions: readonly string[] | undefined,
+  ): Promise<StoredMessage[]> {
+    const messages = await readLocked(query, `${dialect.lowerCaseEmail} = $1`, [normaliseEmail(email)]);
+    if (versions === undefined) return messages;
+    const isSame = versions.length === messages.length && messages.every(({ version }) => versions.includes(version));
+    return isSame ? messages : [];
+  }
+
+  async function eraseTraces(): Promise<void> {
+    await database.eraseTraces();
+    await query("DELETE FROM meta WHERE name = $1", [ERASURE_MARK]);
+  }
+
+  return {
+    async act(action, which: Selection, now) {
+      if ("references" in which) {
+        const { references, versions } = which;
+        return transaction(async (query) => {
+          const found = await readLocked(query, dialect.isIn("reference", "$1"), [references.map(normaliseReference)]);
+          const meant = found.filter(({ version }) => versions?.includes(version) ?? true);
+          return actOn(query, action, meant, now, false);
+        });
+      }
+      const done: string[] = [];
+      const isMeant = `accepted_at >= $1 AND id > $2
+        AND EXISTS (SELECT 1 FROM deliveries WHERE message_id = id AND state = $3)`;
+      for (let lastId: number | undefined = 0; lastId !== undefined; ) {
+        const values: Value[] = [which.since, lastId, BULK_STATE[action] ?? null];
+        lastId = await transaction(async (query) => {
+          const messages = await readLocked(query, isMeant, values, `LIMIT ${CHUNK}`);
+          for (const reference of await actOn(query, action, messages, now, true)) done.push(reference);
+          return messages.at(-1)?.id;
+        });
+      }
+      return done;
+    },
+
+    markSeen: (reference, now) =>
+      transaction(async (query) => {
+        const rows = await query<{ id: number }>(
+          `UPDATE messages SET seen_at = $2 WHERE reference = $1 AND seen_at IS NULL AND EXISTS
+             (SELECT 1 FROM deliveries WHERE message_id = id AND state = 'quarantined') RETURNING id`,
+          [normaliseReference(reference), now],
+        );
+        await addEvents(
+          query,
+          dialect,
+          rows.map(({ id }) => id),
+          { kind: "viewed", at: now },
+        );
+      }),
+
+    addNote: (reference, text, author, now) =>
+      transaction(async (query) => {
+        const messages = await readLocked(query, "reference = $1", [normaliseReference(reference)]);
+        await addEvents(query, dialect, idsOf(messages), { kind: "noted", at: now, detail: text, author });
+        return messages.length > 0;
+      }),
+
+    rectify: (email, changes, now, versions, footprints = null) =>
+      transaction(async (query) => {
+        const messages = await readPerson(query, email, versions);
+        const { name = null, email: newEmail = null, phone = null, country = null, message = null } = changes;
+        await query(
+          `UPDATE messages SET name = COALESCE($2, name), email = COALESCE($3, email), phone = COALESCE($4, phone),
+             country = COALESCE($5, country), message = COALESCE($6, message), corrected_at = $7 WHERE ${isNamed}`,
+          [idsOf(messages), name, newEmail, phone, country, message, now],
+        );
+        for (const { id, reference } of messages) {
+          const footprint = footprints?.get(reference);
+          if (footprint === undefined) continue;
+          const values = [id, footprint && JSON.stringify(footprint), footprint?.totalKg ?? null];
+          await query("UPDATE messages SET footprint = $2, footprint_kg = $3 WHERE id = $1", values);
+        }
+        await addEvents(query, dialect, idsOf(messages), { kind: "corrected", at: now });
+        return messages.length;
+      }),
+
+    restrict: (email, isRestricted, now, versions) =>
+      transaction(async (query) => {
+        const ids = idsOf(await readPerson(query, email, versions));
+        await query(`UPDATE messages SET is_restricted = $2 WHERE ${isNamed}`, [ids, isRestricted]);
+        // What waits, waits from the moment in which it may be sent again.
+        const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");
+        if (!isRestricted) {
+          await query(`UPDATE deliveries SET changed_at = $2 WHERE state = 'queued' AND ${isTheirs}`, [ids, now]);
+        }
+        await addEvents(query, dialect, ids, { kind: isRestricted ? "restricted" : "unrestricted", at: now });
+        return ids.length;
+      }),
+
+    async erase(email, versions) {
+      const references = await transaction(
+        async (query) => {
+          const messages = await readPerson(query, email, versions);
+          if (messages.length === 0) return [];
+          await query(`DELETE FROM messages WHERE ${isNamed}`, [idsOf(messages)]);
+          // Removed last, so that an erasure that is interrupted anywhere can be finished.
+          await writeMeta(query, ERASURE_MARK, "1");
+          return messages.map(({ reference }) => reference);
+        },
+        { isLong: true },
+      );
+      if (references.length > 0) await eraseTraces();
+      return references;
+    },
+
+    async finishErasure() {
+      const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
+      if (isUnfinished) await eraseTraces();
+      return isUnfinished;
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import { randomUUID } from "node:crypto";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
+import { keyedHash } from "./accepting.ts";
+import { type Database, insertRows, type Value } from "./database.ts";
+import { addEvents } from "./events.ts";
+import type { ReadMessages } from "./listing.ts";
+import type { Claim, DeliveryCount, Queue } from "./store.ts";
+
+/** No attempt is ever put off for longer: a due time beyond it was set before the clock was set back. */
+const FARTHEST_DUE_MS = 5 * HOUR_MS;
+/** What is made due again at once is spread over this time, and not made due again by another node within it. */
+const SPREAD_MS = MINUTE_MS;
+/** For as long as this, an attempt that comes early does not count. As long as deliveries are tried. */
+const UNCOUNTED_MS = 5 * DAY_MS;
+const INTERRUPTED = "the server stopped before it saved how the attempt ended, so this may arrive twice";
+
+/** Of no message that its sender asked not to be used. */
+const IS_USABLE = "message_id NOT IN (SELECT id FROM messages WHERE is_restricted = 1)";
+const IS_OPEN = `channel = $1 AND state = 'queued' AND ${IS_USABLE}`;
+const NOW = "CAST($2 AS BIGINT)";
+const SEEN_AT = "SELECT seen_at FROM messages WHERE id = message_id";
+/** A report is known by the time of what it reports, which is compared with itself alone: no clock can make it look reported. */
+const IS_UNREPORTED = "COALESCE(reported_at <> changed_at, TRUE)";
+
+/** What is claimed, sent and marked: the same for every channel. */
+export function deliveryMethods(database: Database, clientKey: Uint8Array, readMessages: ReadMessages): Queue {
+  const { query, transaction, dialect } = database;
+
+  /** The oldest due, or those due too far in the future. Two queries, so that each is answered by the index. */
+  function freeDeliveries(isItsTime: string): string {
+    // A lease farther off than any that is ever given dates from before a clock was set back.
+    const isFree = `(leased_until IS NULL OR leased_until <= $2 OR leased_until > ${NOW} + 2 * CAST($3 AS BIGINT))`;
+    return `SELECT message_id, lease_token FROM deliveries WHERE ${IS_OPEN} AND ${isItsTime} AND ${isFree}
+      ORDER BY due_at, message_id LIMIT $4 ${dialect.lockRows("deliveries", "skip")}`;
+  }
+
+  return {
+    claim(channel, limit, leaseMs, now) {
+      return transaction(async (query) => {
+        const values = [channel, now, leaseMs, limit];
+        const due = await query<ClaimRow>(freeDeliveries("due_at <= $2"), values);
+        const strayed = await query<ClaimRow>(freeDeliveries(`due_at > ${NOW} + ${FARTHEST_DUE_MS}`), values);
+        const rows = [...due, ...strayed].slice(0, limit);
+        if (rows.length === 0) return [];
+        const token = randomUUID();
+        const ids = rows.map(({ messageId }) => messageId);
+        // A token that is still there tells that nobody knows how the attempt ended.
+        const claimed = await query<{ messageId: number; attempts: number; interruptions: number; queuedAt: Date }>(
+          `UPDATE deliveries SET attempts = attempts + 1, lease_token = $3, leased_until = CAST($4 AS BIGINT),
+             interruptions = interruptions + CASE WHEN lease_token IS NULL THEN 0 ELSE 1 END
+           WHERE channel = $1 AND ${dialect.isIn("message_id", "$2", "BIGINT")}
+           RETURNING message_id, attempts, interruptions, changed_at AS queued_at`,
+          [channel, ids, token, now.getTime() + leaseMs],
+        );
+        const interrupted = rows.flatMap(({ messageId, leaseToken }) => (leaseToken === null ? [] : messageId));
+        await addEvents(query, dialect, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED });
+        const claims = new Map(claimed.map((claim) => [claim.messageId, claim]));
+        const messages = new Map((await readMessages(query, ids)).map((message) => [message.id, message]));
+        return ids.flatMap((id): Claim[] => {
+          const [claim, message] = [claims.get(id), messages.get(id)];
+          if (!claim || !message) return [];
+          const { messageId: _, ...attempt } = claim;
+          return [{ channel, message, token, ...attempt }];
+        });
+      });
+    },
+
+    admit({ channel, message, token }, limits, now) {
+      const secret = Buffer.from(clientKey).toString("hex");
+      const nowMs = now.getTime();
+      const named = limits.map((limit) => ({ ...limit, hash: keyedHash(secret, ["limit", limit.name]) }));
+      return transaction(
+        async (query) => {
+          const [isUncounted] = await query(
+            `UPDATE deliveries SET is_counted = 1
+             WHERE message_id = $1 AND channel = $2 AND lease_token = $3 AND is_counted = 0 RETURNING channel`,
+            [message.id, channel, token],
+          );
+          if (!isUncounted) return null;
+          for (const { name, hash, count, windowMs } of named) {
+            // Ahead as far as back: a clock that was set back by a little must not open the limit.
+            const hits = await query("SELECT 1 FROM hits WHERE hash = $1 AND at > $2 AND at < $3 LIMIT $4", [
+              hash,
+              nowMs - windowMs,
+              nowMs + windowMs,
+              count,
+            ]);
+            if (hits.length < count) continue;
+            await query("UPDATE deliveries SET is_counted = 0 WHERE message_id = $1 AND channel = $2", [
+              message.id,
+              channel,
+            ]);
+            return name;
+          }
+          await insertRows(
+            query,
+            dialect,
+            "hits",
+            named.map(({ hash }) => ({ hash, at: nowMs })),
+          );
+          return null;
+        },
+        { lock: "admitting" },
+      );
+    },
+
+    settle({ channel, message, token, queuedAt }, outcome, now, next = null) {
+      const { kind } = outcome;
+      const values: Value[] = [message.id, channel, token];
+      const place = (value: Value) => `$${values.push(value)}`;
+      const error = "error" in outcome ? outcome.error : null;
+      const changes =
+        "dueAt" in outcome
+          ? [`due_at = ${place(outcome.dueAt)}`, ...(error === null ? [] : [`error = ${place(error)}`])]
+          : [`state = '${kind}', changed_at = ${place(now)}, due_at = NULL, error = ${place(error)}`];
+      if (kind === "paused" || kind === "returned") changes.push("attempts = attempts - 1");
+      const isMine =
+        kind === "delivered"
+          ? `(state = 'failed' OR state = 'queued' AND (lease_token = $3 OR changed_at = ${place(queuedAt)}))`
+          : "state = 'queued' AND lease_token = $3";
+      return transaction(async (query) => {
+        const [changed] = await query(
+          `UPDATE deliveries SET ${changes.join(", ")}, lease_token = NULL, leased_until = NULL
+           WHERE message_id = $1 AND channel = $2 AND ${isMine} RETURNING channel`,
+          values,
+        );
+        if (!changed) return false;
+        if (kind !== "returned") {
+          await addEvents(query, dialect, [message.id], { kind, at: now, channel, detail: error });
+        }
+        if (kind === "delivered" && next !== null) {
+          await query(
+            `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at) VALUES ($1, $2, 'queued', $3, $3)
+             ON CONFLICT DO NOTHING`,
+            [message.id, next, now],
+          );
+        }
+        return true;
+      });
+    },
+
+    async dueInMs(channel, now) {
+      // The first by an index each, however many wait.
+      const first = (column: string, isMeant: string) =>
+        query<{ ms: number }>(
+          `SELECT ${column} AS ms FROM deliveries WHERE ${IS_OPEN} AND ${isMeant} ORDER BY ${column} LIMIT 1`,
+          [channel],
+        );
+      const rows = [
+        ...(await first("due_at", "leased_until IS NULL")),
+        ...(await first("leased_until", "leased_until > 0")),
+      ];
+      return rows.length === 0 ? null : Math.min(...rows.map(({ ms }) => ms)) - now.getTime();
+    },
+
+    flushBacklog(channel, now, by) {
+      return transaction(async (query) => {
+        if (by === "outbox") {
+          const [isFirst] = await query(
+            `INSERT INTO meta VALUES ($1, CAST(CAST($2 AS BIGINT) AS TEXT))
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value
+             WHERE abs(CAST(meta.value AS BIGINT) - CAST($2 AS BIGINT)) >= ${SPREAD_MS} RETURNING name`,
+            [`flushed.${channel}`, now],
+          );
+          if (!isFirst) return null;
+        }
+        // A prime, so that messages that arrived one after the other are spread evenly.
+        const rows = await query<{ messageId: number }>(
+          `UPDATE deliveries SET due_at = ${NOW} + (message_id * 7919) % ${SPREAD_MS}, attempts = CASE
+             WHEN attempts > 0 AND changed_at > ${NOW} - ${UNCOUNTED_MS} THEN attempts - 1 ELSE attempts END
+           WHERE ${IS_OPEN} AND leased_until IS NULL AND due_at > ${NOW} + ${SPREAD_MS}
+           RETURNING message_id`,
+          [channel, now],
+        );
+        const ids = rows.map(({ messageId }) => messageId);
+        if (by === "operator") await addEvents(query, dialect, ids, { kind: "retried", at: now, channel });
+        return ids;
+      });
+    },
+
+    countDeliveries: () =>
+      query<DeliveryCount>(
+        `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at, max(changed_at) AS last_at,
+           count(CASE WHEN state = 'quarantined' AND (${SEEN_AT}) IS NULL THEN 1 END) AS unseen
+         FROM deliveries WHERE state IN ('queued', 'failed', 'quarantined') AND ${IS_USABLE} GROUP BY state, channel`,
+      ),
+
+    async unreported(channel, state) {
+      const rows = await query<{ messageId: number }>(
+        `SELECT message_id FROM deliveries WHERE channel = $1 AND state = $2 AND ${IS_UNREPORTED} AND ${IS_USABLE}`,
+        [channel, state],
+      );
+      return rows.map(({ messageId }) => messageId);
+    },
+
+    async markReported(channel, state, ids) {
+      await query(
+        `UPDATE deliveries SET reported_at = changed_at
+         WHERE channel = $1 AND state = $2 AND ${dialect.isIn("message_id", "$3", "BIGINT")}`,
+        [channel, state, ids],
+      );
+    },
+  };
+}
+
+interface ClaimRow {
+  messageId: number;
+  leaseToken: string | null;
+}

@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto";
+import { type Dialect, type Query, readMeta, writeMeta } from "./database.ts";
+import { StoreRefused, StoreUnavailable } from "./store.ts";
+
+/** The statements that lead from the version before to this one. Never edited once released: add another. */
+export type Migration = (dialect: Dialect) => readonly string[];
+
+/** Number n of this list leads to schema version n. The first is that of the program's version 1.0.0. */
+export const MIGRATIONS: readonly Migration[] = [createTables];
+
+/**
+ * Creates the tables or upgrades them, and resolves to the database's client key. To be run in a transaction that no other
+ * node's migration can enter. Rejects with StoreRefused when another version of the program has to be used, or the
+ * database's version is not true. The query rejects with StoreUnavailable where a later try may succeed.
+ */
+export async function migrate(query: Query, dialect: Dialect, migrations = MIGRATIONS): Promise<Uint8Array> {
+  await hasOwnTables(query, dialect);
+  await query(`CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)${dialect.tableEnd}`);
+  const version = (await readSchemaVersion(query)) ?? 0;
+  if (version > migrations.length) {
+    throw new StoreRefused(
+      `This database was written by a newer version of the program (schema ${version}, this one knows ` +
+        `${migrations.length}); run that version, or restore a backup made before the upgrade`,
+    );
+  }
+  for (const statement of migrations.slice(version).flatMap((migration) => migration(dialect))) {
+    await query(statement).catch((error: Error) => {
+      if (error instanceof StoreUnavailable) throw error;
+      throw new StoreRefused(
+        `The schema of the message database does not fit its version ${version} (${error.message}); restore a backup`,
+      );
+    });
+  }
+  if (version < migrations.length) await writeMeta(query, "schema_version", String(migrations.length));
+  const newKey = randomBytes(32).toString("hex");
+  await query("INSERT INTO meta VALUES ('client_key', $1) ON CONFLICT DO NOTHING", [newKey]);
+  return Buffer.from((await readMeta(query, "client_key")) ?? "", "hex");
+}
+
+/** `null` for a database without a version. Rejects with StoreRefused when it is none that this program ever wrote. */
+export async function readSchemaVersion(query: Query): Promise<number | null> {
+  const version = await readMeta(query, "schema_version");
+  if (version !== null && !/^[1-9]\d*$/.test(version)) {
+    const shown = JSON.stringify(version.slice(0, 20));
+    throw new StoreRefused(`The message database has the schema version ${shown}, which is none; restore a backup`);
+  }
+  return version === null ? null : Number(version);
+}
+
+/** Whether there are tables of this program. Rejects with StoreRefused when others are in their place. */
+export async function hasOwnTables(query: Query, { findTable }: Dialect): Promise<boolean> {
+  const hasTable = async (name: string) => (await query(findTable(name))).length > 0;
+  if (await hasTable("store_meta")) {
+    throw new StoreRefused(
+      "This database was made by a version before 1.0.0, which cannot be upgraded; export its messages with that version " +
+        "(npm run messages -- export --json), move the database away, and start again",
+    );
+  }
+  const isOwn = await hasTable("meta");
+  if (!isOwn && (await hasTable("messages"))) {
+    throw new StoreRefused(
+      'The database already has a table "messages" of another program; give this one a database of its own (DATABASE_URL)',
+    );
+  }
+  return isOwn;
+}
+
+function createTables({ identity, integer, real, tableEnd, keyedTableEnd }: Dialect): readonly string[] {
+  return [
+    `CREATE TABLE messages (
+      id ${identity},
+      reference TEXT NOT NULL UNIQUE,
+      fingerprint TEXT NOT NULL,
+      name TEXT NOT NULL,
+      email TEXT NOT NULL,
+      phone TEXT NOT NULL,
+      country TEXT NOT NULL,
+      message TEXT NOT NULL,
+      footprint TEXT,
+      footprint_kg ${real},
+      quarantine_reason TEXT,
+      accepted_at ${integer} NOT NULL,
+      is_restricted ${integer} NOT NULL DEFAULT 0,
+      answered_at ${integer},
+      corrected_at ${integer},
+      seen_at ${integer},
+      announced_at ${integer}
+    )${tableEnd}`,
+    "CREATE INDEX messages_by_words ON messages (fingerprint, accepted_at)",
+    // With the reason, so that a flood of quarantined messages is passed over without reading them.
+    "CREATE INDEX messages_by_age ON messages (accepted_at, quarantine_reason)",
+    "CREATE INDEX messages_restricted ON messages (id) WHERE is_restricted = 1",
+    // No index on the e-mail address: only the operator looks for one, and every copy fewer is one fewer to erase.
+    `CREATE TABLE deliveries (
+      message_id ${integer} NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+      channel TEXT NOT NULL,
+      state TEXT NOT NULL CHECK (state IN ('queued', 'delivered', 'failed', 'quarantined', 'skipped')),
+      changed_at ${integer} NOT NULL,
+      due_at ${integer} CHECK ((due_at IS NULL) = (state <> 'queued')),
+      attempts ${integer} NOT NULL DEFAULT 0,
+      interruptions ${integer} NOT NULL DEFAULT 0,
+      error TEXT,
+      lease_token TEXT,
+      leased_until ${integer},
+      is_counted ${integer} NOT NULL DEFAULT 0,
+      reported_at ${integer},
+      PRIMARY KEY (message_id, channel)
+    )${keyedTableEnd}`,
+    "CREATE INDEX deliveries_by_state ON deliveries (state, channel, changed_at)",
+    // The state leads this index, which holds only one, because SQLite picks the index that answers most conditions.
+    "CREATE INDEX deliveries_due ON deliveries (channel, state, due_at, message_id) WHERE state = 'queued'",
+    "CREATE INDEX deliveries_leased ON deliveries (channel, state, leased_until) WHERE leased_until IS NOT NULL",
+    // The history of a message. Nothing is written here when one is accepted.
+    `CREATE TABLE events (
+      id ${identity},
+      message_id ${integer} NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+      at ${integer} NOT NULL,
+      kind TEXT NOT NULL,
+      channel TEXT,
+      detail TEXT,
+      author TEXT
+    )${tableEnd}`,
+    "CREATE INDEX events_by_message ON events (message_id, id)",
+    // A message may have several keys: each with which the same words were sent again. Only hashes are kept.
+    `CREATE TABLE keys (
+      key_hash TEXT NOT NULL,
+      message_id ${integer} NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+      client_proof TEXT NOT NULL,
+      PRIMARY KEY (key_hash, message_id)
+    )${keyedTableEnd}`,
+    "CREATE INDEX keys_by_message ON keys (message_id)",
+    // What counts towards limits: keyed hashes, which name no message and are kept for a day.
+    `CREATE TABLE hits (hash TEXT NOT NULL, at ${integer} NOT NULL)${tableEnd}`,
+    "CREATE INDEX hits_by_hash ON hits (hash, at)",
+  ];
+}

@@ -1,0 +1,7 @@
+import { workerData } from "node:worker_threads";
+import { openSqliteStore } from "./open-store.ts";
+import { serveThread } from "./thread.ts";
+
+await serveThread((notify) =>
+  openSqliteStore(workerData, { isServer: true, onLost: ({ message }) => notify(message) }),
+);

@@ -1,0 +1,92 @@
+import { expect, onTestFinished, test } from "vitest";
+import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
+import { openInThread } from "./thread.ts";
+
+interface Target {
+  secret: Uint8Array;
+  echo<Value>(value: Value): Promise<Value>;
+  fail(name: string): Promise<void>;
+  wait(): Promise<void>;
+  crash(): Promise<void>;
+  notify(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A thread with these methods, or one that fails to open. */
+async function openTarget({ failsWith = "", limitMs = 5000 } = {}) {
+  const [thread, store] = ["thread", "store"].map((name) => new URL(`./${name}.ts`, import.meta.url).href);
+  const program = `
+    import { serveThread } from "${thread}";
+    import * as errors from "${store}";
+    const fail = async (name) => { throw new (errors[name] ?? globalThis[name])("because"); };
+    await serveThread(async (notify) => {
+      if (${JSON.stringify(failsWith)} !== "") await fail(${JSON.stringify(failsWith)});
+      return {
+        secret: new Uint8Array([1, 2, 3]),
+        echo: async (value) => value,
+        fail,
+        wait: () => new Promise(() => {}),
+        crash: async () => void setImmediate(() => { throw new Error("crash"); }),
+        notify: async (text) => notify(text),
+        close: async () => {},
+      };
+    });`;
+  const ends: StoreUnavailable[] = [];
+  const notices: unknown[] = [];
+  const target = await openInThread<Target>(new URL(`data:text/javascript,${encodeURIComponent(program)}`), null, {
+    limitMs: (method) => (method === "wait" ? limitMs : 5000),
+    onEnd: (error) => void ends.push(error),
+    onNotice: (notice) => void notices.push(notice),
+  });
+  onTestFinished(() => target.close());
+  return { target, ends, notices };
+}
+
+test("passes on values of every kind, both ways, and notices", async () => {
+  const { target, notices } = await openTarget();
+  expect(target.secret).toEqual(new Uint8Array([1, 2, 3]));
+  const value = { at: new Date(7), notes: new Map([["BC-0000-00", [null, 0.1, "ä"]]]) };
+  expect(await target.echo(value)).toEqual(value);
+  await target.notify("lost");
+  expect(notices).toEqual(["lost"]);
+});
+
+test.each([
+  ["StoreUnavailable", StoreUnavailable],
+  ["StoreLost", StoreLost],
+  ["StoreRefused", StoreRefused],
+  ["RangeError", Error],
+])("an error keeps its class and its words: %s", async (name, kind) => {
+  const { target } = await openTarget();
+  for (const failure of [target.fail(name), openTarget({ failsWith: name })]) {
+    const error = await failure.catch((reason) => reason);
+    expect(error).toBeInstanceOf(kind);
+    expect([error.constructor.name === kind.name, error.name, error.message]).toEqual([true, name, "because"]);
+  }
+});
+
+test("rejects what is not answered in time", async () => {
+  const { target } = await openTarget({ limitMs: 50 });
+  await expect(target.wait()).rejects.toThrow(StoreUnavailable);
+  expect(await target.echo("on")).toBe("on");
+});
+
+test("reports the end of its thread once, and rejects what waits and what comes", async () => {
+  const { target, ends } = await openTarget();
+  const waiting = target.wait();
+  await target.crash();
+  await expect(waiting).rejects.toThrow(
+    /^The thread of the message database ended unexpectedly[^\n]*; restart the server$/,
+  );
+  await expect(target.echo("late")).rejects.toThrow(StoreUnavailable);
+  expect(ends).toEqual([expect.any(StoreUnavailable)]);
+  await target.close();
+});
+
+test("rejects calls after it was closed, and reports no end", async () => {
+  const { target, ends } = await openTarget();
+  await target.close();
+  await expect(target.echo("late")).rejects.toThrow(new StoreUnavailable("The message database is closed"));
+  await target.close();
+  expect(ends).toEqual([]);
+});

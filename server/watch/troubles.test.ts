@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { CHANNELS, type Channel } from "../../contract/inbox.ts";
+import { openPostOffice } from "../../tests/support/post-office.ts";
+import { createWatch } from "./troubles.ts";
+
+it("lists the most urgent first; operators hear also of a website that does not run", async () => {
+  const { store, dataDir, clock, accept } = await openPostOffice({ channels: ["mail", "hook"] });
+  await store.backup(join(dataDir, "copy.db"), clock.now());
+  clock.set(3 * 86_400_000);
+  await accept();
+  await accept({}, true);
+  for (const channel of ["mail", "hook"] as const) {
+    const [claim] = await store.claim(channel, 1, 1000, clock.now());
+    if (claim) await store.settle(claim, { kind: "failed", error: "550" }, clock.now());
+  }
+  const find = async (askedBy: "server" | "operator", channels: readonly Channel[] = CHANNELS) => {
+    const watch = createWatch({ store, program: "messages", dataDir, channels, askedBy });
+    const { troubles } = await watch.find(clock.now());
+    return troubles.map(({ severity, channel, kind, count }) => `${severity} ${channel} ${kind} ${count}`);
+  };
+  const [critical, warning] = ["critical mail failed 1", "warning hook failed 1"];
+  const shared = [critical, "critical null backup-overdue 1", warning, "warning null quarantined 1"];
+  expect(await find("server")).toEqual(shared);
+  expect(await find("operator")).toEqual(["critical null website-down 1", ...shared]);
+  await store.reportNode([], clock.now());
+  expect(await find("operator")).toEqual(shared);
+  // What is left of a hook that is switched off is nobody's trouble.
+  expect(await find("operator", ["mail"])).toEqual(shared.filter((one) => one !== warning));
+});

@@ -1,0 +1,201 @@
+import { statfs } from "node:fs/promises";
+import { hostname } from "node:os";
+import { durationInWords } from "../../contract/duration.ts";
+import type { Channel, DeliveryState, Overview, Severity, Trouble, TroubleKind } from "../../contract/inbox.ts";
+import { plural } from "../../contract/plural.ts";
+import { type DeliveryCount, type Store, StoreLost, StoreUnavailable } from "../store/store.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
+
+// Every threshold of what is wrong: alerts, metrics, the inbox, `stats` and preflight go by these.
+const OVERDUE_MS = HOUR_MS;
+/** Restarting a database should not alert anybody. */
+const STORE_AWAY_MS = MINUTE_MS;
+/** Of a backup that is made every day. Somebody who never made one may have another way. */
+const BACKUP_OVERDUE_MS = 2 * DAY_MS;
+const CLOCK_TOLERANCE_MS = MINUTE_MS;
+export const LOW_DISK_BYTES = 500 * 2 ** 20;
+
+/** More than a busy database needs, and less than Prometheus waits. */
+const ANSWER_LIMIT_MS = 5000;
+const URGENCY: readonly Severity[] = ["critical", "warning", "info"];
+
+/** Without acknowledgements: one that fails does not affect its message. `pausedMs`: a shorter pause is no trouble. */
+const WATCHED = [
+  { channel: "mail", verb: "e-mailed", severity: "critical", pausedMs: 0 },
+  // A receiver may ask for a break.
+  { channel: "hook", verb: "posted to HOOK_URL", severity: "warning", pausedMs: OVERDUE_MS },
+] as const;
+export const WATCHED_CHANNELS: readonly Channel[] = WATCHED.map(({ channel }) => channel);
+export const CHANNEL_TROUBLES: readonly TroubleKind[] = ["overdue", "paused", "failed"];
+
+interface WatchOptions {
+  store: Store;
+  /** How an operator calls the program, e.g. `npm run messages --`. */
+  program: string;
+  dataDir: string;
+  /** Those in use; what is left of others is no trouble. */
+  channels: readonly Channel[];
+  /** Operators are told at once that the store is away, and also whether a server runs. */
+  askedBy: "server" | "operator";
+}
+
+export interface Situation {
+  now: Date;
+  /** The most urgent first. */
+  troubles: readonly Trouble<Date>[];
+  /** What the store says; `null` when it cannot be read. */
+  facts: Facts | null;
+  /** Why no message can be stored; `null` when one can. */
+  problem: StoreUnavailable | null;
+  disk: Overview["disk"];
+}
+
+type Facts = Awaited<ReturnType<typeof readFacts>>;
+export type Watch = ReturnType<typeof createWatch>;
+
+/** The one list of what is wrong. */
+export function createWatch({ store, program, dataDir, channels, askedBy }: WatchOptions) {
+  let awaySince: Date | null = null;
+
+  /** Resolves within seconds, also when the store does not answer. */
+  async function find(now: Date): Promise<Situation> {
+    const [facts, refusal, disk] = await Promise.all([
+      ifAvailable(readFacts(store, now)),
+      // Writes: a full disk can still be read.
+      inTime(store.ping()).then(() => null, onlyUnavailable),
+      diskOf(dataDir),
+    ]);
+    const problem = refusal ?? (facts ? null : new StoreUnavailable("The message database cannot be read"));
+    // A time that was noted before the clock was set back counts from now on.
+    awaySince = problem === null ? null : awaySince && awaySince < now ? awaySince : now;
+    const situation = { now, facts, problem, disk };
+    const urgencyOf = ({ severity }: Trouble<Date>) => URGENCY.indexOf(severity);
+    return { ...situation, troubles: listTroubles(situation).sort((one, other) => urgencyOf(one) - urgencyOf(other)) };
+  }
+
+  function listTroubles({ now, facts, problem, disk }: Omit<Situation, "troubles">): Trouble<Date>[] {
+    const troubles: Trouble<Date>[] = [];
+    const ageMs = (since: Date) => now.getTime() - since.getTime();
+    const age = (since: Date) => durationInWords(ageMs(since));
+    const add = (
+      kind: TroubleKind,
+      severity: Severity,
+      what: string,
+      remedy: string,
+      { channel = null, count = 1, since = null }: Partial<Trouble<Date>> = {},
+    ) => troubles.push({ kind, channel, severity, count, since, what, remedy });
+
+    if (problem instanceof StoreLost) {
+      add("store-lost", "critical", "The message database is gone", problem.message, { since: awaySince });
+    } else if (awaySince && (askedBy === "operator" || ageMs(awaySince) >= STORE_AWAY_MS)) {
+      const what = "No message can be stored, and visitors are asked to try again";
+      const remedy = "Check the database of DATABASE_URL, or whether the disk of DATA_DIR is full";
+      add("store-away", "critical", what, remedy, { since: awaySince });
+    }
+    if (disk && disk.freeBytes < LOW_DISK_BYTES) {
+      const what = `Only ${Math.floor(disk.freeBytes / 2 ** 20)} MB are free in ${dataDir}`;
+      add("disk-low", "critical", what, "Free some space: when the disk is full, no message can be stored");
+    }
+    if (facts === null) return troubles;
+
+    const { website, lastBackupAt, expiring } = facts;
+    if (askedBy === "operator" && !website.isRunning) {
+      const since = website.lastSeenAt;
+      const what = since ? `The website has not been running for ${age(since)}` : "The website is not running";
+      const remedy = "Start its server: without it visitors cannot write, and no e-mail is sent";
+      add("website-down", "critical", what, remedy, { since });
+    }
+    for (const { channel, severity, verb, pausedMs } of WATCHED) {
+      if (!channels.includes(channel)) continue;
+      const pause = website.pauses.find((pause) => pause.channel === channel);
+      if (pause && ageMs(pause.since) >= pausedMs) {
+        const remedy = `Fix this: ${pause.reason}. Messages are kept, and sent afterwards`;
+        add("paused", severity, `No message can be ${verb}`, remedy, { channel, since: pause.since });
+      }
+      const queued = countOf(facts, channel, "queued");
+      if (queued && ageMs(queued.firstAt) >= OVERDUE_MS) {
+        const { count, firstAt: since } = queued;
+        const what = `Messages are not being ${verb}: ${count} in the queue, the oldest for ${age(since)}`;
+        add("overdue", severity, what, `See why: ${program} list`, { channel, count, since });
+      }
+      const failed = countOf(facts, channel, "failed");
+      if (failed) {
+        const { count, firstAt: since } = failed;
+        const remedy = `Fix the cause, then run: ${program} retry --failed`;
+        add("failed", severity, `${plural(count, "message")} could not be ${verb}`, remedy, { channel, count, since });
+      }
+    }
+    if (lastBackupAt && ageMs(lastBackupAt) >= BACKUP_OVERDUE_MS) {
+      const what = `No backup has succeeded for ${age(lastBackupAt)}`;
+      const remedy = `Make one and see what it says: ${program} backup FILE`;
+      add("backup-overdue", "critical", what, remedy, { since: lastBackupAt });
+    }
+    const clock = describeClock(facts.machineAheadMs);
+    if (clock) add("clock", "warning", clock, CLOCK_REMEDY);
+    const quarantined = countOf(facts, "mail", "quarantined");
+    if (quarantined && quarantined.unseen > 0) {
+      const { unseen: count, firstAt: since } = quarantined;
+      const what = `${plural(count, "message")} held back as suspected abuse, not opened yet`;
+      const remedy = `Real ones may be among them: ${program} list --state quarantined. To deliver all: ${program} release --all`;
+      add("quarantined", "warning", what, remedy, { count, since });
+    }
+    const { count, unanswered, firstAt } = expiring;
+    if (count > 0) {
+      const first = firstAt && firstAt > now ? `, the first within ${durationInWords(-ageMs(firstAt))}` : "";
+      const what = `${plural(count, "message")} will be erased soon${first}, ${unanswered || "none"} of them unanswered`;
+      const remedy = `Answer what is still open: ${program} list --unanswered`;
+      add("expiring", unanswered > 0 ? "warning" : "info", what, remedy, { count });
+    }
+    return troubles;
+  }
+
+  return { find };
+}
+
+async function readFacts(store: Store, now: Date) {
+  const [counts, expiring, website, lastBackupAt, time] = await Promise.all([
+    store.countDeliveries(),
+    store.findExpiring(now),
+    store.website(now),
+    store.lastBackupAt(),
+    store.time(),
+  ]);
+  return { counts, expiring, website, lastBackupAt, machineAheadMs: Date.now() - time.getTime() };
+}
+
+export function countOf({ counts }: Facts, channel: Channel, state: DeliveryState): DeliveryCount | undefined {
+  return counts.find((count) => count.channel === channel && count.state === state);
+}
+
+export const CLOCK_REMEDY = "Set it, best by a time service such as chrony";
+
+/** What is wrong with this machine's clock; `null` when it agrees with the database's. */
+export function describeClock(aheadMs: number): string | null {
+  if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) return null;
+  const offMs = Math.round(Math.abs(aheadMs) / MINUTE_MS) * MINUTE_MS;
+  return `The clock of ${hostname()} is ${durationInWords(offMs)} ${aheadMs > 0 ? "ahead of" : "behind"} the database's`;
+}
+
+/** Resolves to `null` when the system does not say, or the folder does not exist yet. */
+async function diskOf(dataDir: string): Promise<Overview["disk"]> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(dataDir);
+    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+  } catch {
+    return null;
+  }
+}
+
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return withinMs(ANSWER_LIMIT_MS, answer, () => new StoreUnavailable("The message database does not answer"));
+}
+
+/** Resolves to `null` when the store is unavailable or does not answer in time. */
+export function ifAvailable<T>(answer: Promise<T>): Promise<T | null> {
+  return inTime(answer).catch((error) => onlyUnavailable(error) && null);
+}
+
+function onlyUnavailable(error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error;
+  throw error;
+}

@@ -1,0 +1,303 @@
+import { expect } from "vitest";
+import type { FootprintEstimate } from "../../contract/footprint.ts";
+import { ACTIONS, type Action, CHANNELS, type Channel } from "../../contract/inbox.ts";
+import { channelsToQueue, refusalOf, refusalsOf } from "../../server/store/rules.ts";
+import type { Deliveries, Delivery, Store, StoredMessage } from "../../server/store/store.ts";
+import { createRandom, type Random } from "../support/fuzz/random.ts";
+import type { ContractTest, Place } from "./place.ts";
+import {
+  claimOne,
+  DAY_MS,
+  estimateOf,
+  finish,
+  HOUR_MS,
+  later,
+  MINUTE_MS,
+  messageWith,
+  NOON,
+  store,
+  storedWith,
+  submissionOf,
+  trapped,
+} from "./samples.ts";
+
+const STATES = ["queued", "delivered", "failed", "quarantined", "skipped"] as const;
+
+async function get(node: Store, reference: string): Promise<StoredMessage> {
+  const message = await node.find(reference);
+  if (!message) throw new Error(`There is no ${reference}`);
+  return message;
+}
+
+async function actOnAll(node: Store, action: Action): Promise<void> {
+  const references = (await node.list({})).map(({ reference }) => reference);
+  expect(await node.act(action, { references }, later(1))).toEqual(references);
+}
+
+/** Messages of every kind, accepted between an hour and three days ago, many of them about a day ago. */
+async function storeRandom(node: Store, { sql }: Place, random: Random, count: number): Promise<void> {
+  const ages = [HOUR_MS, DAY_MS - MINUTE_MS, DAY_MS - 1, DAY_MS, DAY_MS + MINUTE_MS, 3 * DAY_MS];
+  const stored = Array.from({ length: count }, async () => {
+    const channels = CHANNELS.filter((channel) => channel === "mail" || random.chance(0.7));
+    return { channels, reference: await store(node, submissionOf(), later(-random.pick(ages)), channels) };
+  });
+  for (const { channels, reference } of await Promise.all(stored)) {
+    await sql(`UPDATE messages SET is_restricted = ${random.int(2)},
+      answered_at = ${random.chance(0.5) ? 1 : "NULL"} WHERE reference = '${reference}'`);
+    const isQuarantined = random.chance(0.2);
+    for (const channel of channels) {
+      const state = isQuarantined ? "quarantined" : random.pick(STATES.slice(0, channel === "mail" ? 3 : 5));
+      const dueAt = state === "queued" ? later(random.int(HOUR_MS)).getTime() : "NULL";
+      await sql(`UPDATE deliveries SET state = '${state}', due_at = ${dueAt}, attempts = ${random.int(9)}
+        WHERE channel = '${channel}' AND message_id = (SELECT id FROM messages WHERE reference = '${reference}')`);
+    }
+  }
+}
+
+/** What a message must be after an action that its operator was offered, or was not; `undefined`: gone. */
+function afterAction(action: Action, message: StoredMessage, isOffered: boolean, isBulk: boolean) {
+  if (!isOffered) return message;
+  if (action === "delete") return undefined;
+  if (action === "answer" || action === "unanswer") return { answeredAt: action === "answer" ? NOON : null };
+  const deliveries: Partial<Record<Channel, Delivery>> = { ...message.deliveries };
+  for (const channel of channelsToQueue(action, message, NOON, isBulk)) {
+    const { [channel]: delivery } = message.deliveries;
+    const again = { state: "queued", changedAt: NOON, attempts: 0, error: null } as const;
+    if (delivery) deliveries[channel] = { ...delivery, ...(delivery.state !== "queued" && again), dueAt: NOON };
+  }
+  return { deliveries };
+}
+
+export function changesSuite(test: ContractTest): void {
+  test("keeps the history of what an operator did", async ({ node }) => {
+    const reference = await store(node, trapped());
+    const references = [reference];
+    for (const ms of [1, 2]) await node.markSeen(reference, later(ms));
+    await node.act("release", { references }, later(3));
+    await finish(node, "delivered", later(4));
+    await node.act("answer", { references }, later(5));
+    await node.act("unanswer", { references }, later(6));
+    await node.rectify("ada@example.com", { name: "Ada King" }, later(7));
+    await node.restrict("ada@example.com", true, later(8));
+    await node.restrict("ada@example.com", false, later(9));
+    await node.act("resend", { references }, later(10));
+    const history = await node.history(reference.toLowerCase());
+    expect(history.map(({ at, kind, channel }) => [Number(at) - NOON.getTime(), kind, channel])).toEqual([
+      [1, "viewed", null],
+      [3, "released", "mail"],
+      [4, "delivered", "mail"],
+      [5, "answered", null],
+      [6, "unanswered", null],
+      [7, "corrected", null],
+      [8, "restricted", null],
+      [9, "unrestricted", null],
+      [10, "resent", "mail"],
+    ]);
+  });
+
+  test("offers to retry what failed or waits, but no acknowledgement that would come too late", () => {
+    const [mail, failed] = [{ state: "delivered" }, { state: "failed" }].map((fields) => {
+      return { ...storedWith().deliveries.mail, ...fields } as Delivery;
+    });
+    const message = storedWith({ state: "delivered", deliveries: { mail, acknowledgement: failed } as Deliveries });
+    expect(refusalOf("retry", message, later(DAY_MS - 1))).toBeNull();
+    expect(refusalsOf(message, later(DAY_MS))).toMatchObject({
+      retry: "BC-7K3Q-9M is delivered; only what failed or is queued can be retried",
+    });
+    expect(
+      refusalOf("retry", { ...message, deliveries: { mail, hook: failed } as Deliveries }, later(9 * DAY_MS)),
+    ).toBeNull();
+  });
+
+  test("does to random messages exactly what is offered, by every action, one by one and in bulk", async ({
+    node,
+    place,
+  }) => {
+    const seed = Date.now();
+    const random = createRandom(seed, 0);
+    for (const [action, isBulk] of ACTIONS.flatMap((name) => [[name, false] as const, [name, true] as const])) {
+      await storeRandom(node, place, random, 40);
+      const before = await node.list({});
+      // In bulk there is nothing but to queue again.
+      const isPossible = !isBulk || ["retry", "resend", "release"].includes(action);
+      const isOffered = (message: StoredMessage) =>
+        isBulk ? isPossible && refusalOf(action, message, NOON, true) === null : !(action in refusalsOf(message, NOON));
+      const offered = before.filter(isOffered);
+      const which = isBulk ? { since: new Date(0) } : { references: before.map(({ reference }) => reference) };
+      const done = await node.act(action, which, NOON);
+      const what = { seed, action, isBulk };
+      expect({ ...what, done: done.sort() }).toEqual({ ...what, done: offered.map((one) => one.reference).sort() });
+      if (isPossible) expect([what, offered.length > 0]).toEqual([what, true]);
+      // What is restricted may be marked, but neither queued nor deleted.
+      expect([what, offered.some((one) => one.isRestricted)]).toEqual([what, !isBulk && /answer$/.test(action)]);
+      const after = new Map((await node.list({})).map((message) => [message.reference, message]));
+      for (const message of before) {
+        const expected = afterAction(action, message, isOffered(message), isBulk);
+        expect([what, after.get(message.reference)]).toMatchObject([what, expected]);
+      }
+    }
+  });
+
+  test.for<[string, (node: Store) => Promise<unknown>]>([
+    ["an attempt began", (node) => claimOne(node)],
+    ["it was delivered", (node) => finish(node, "delivered")],
+    ["it failed", (node) => finish(node, "failed")],
+    ["it was made due", (node) => actOnAll(node, "retry")],
+    ["it was marked as answered", (node) => actOnAll(node, "answer")],
+    ["it was corrected", (node) => node.rectify("ada@example.com", { name: "Ada King" }, later(1))],
+    ["it was restricted", (node) => node.restrict("ada@example.com", true, later(1))],
+  ])("does nothing to a message that changed meanwhile: %s", async ([, change], { node, other }) => {
+    const reference = await store(node);
+    const { version } = await get(node, reference);
+    await change(other);
+    const changed = await get(node, reference);
+    expect(changed.version).not.toBe(version);
+    const selection = { references: [reference], versions: [version] };
+    for (const action of ACTIONS) expect(await node.act(action, selection, later(9))).toEqual([]);
+    expect(await get(node, reference)).toEqual(changed);
+  });
+
+  test("takes deliveries beside the mail for no change", async ({ node }) => {
+    const reference = await store(node, submissionOf(), NOON, ["mail", "hook"]);
+    const { version } = await get(node, reference);
+    await node.settle(await claimOne(node, NOON, "hook"), { kind: "delivered" }, NOON);
+    expect(await node.act("answer", { references: [reference], versions: [version] }, NOON)).toEqual([reference]);
+  });
+
+  test("acts on those of many messages that still have their version", async ({ node }) => {
+    const references = [await store(node, trapped("a@x.org")), await store(node, trapped("b@x.org"))];
+    const versions = (await node.list({ references })).map(({ version }) => version);
+    await node.restrict("b@x.org", true, NOON);
+    expect(await node.act("release", { references, versions }, NOON)).toEqual([references[0]]);
+    // A version belongs to one message: another's does not do.
+    const others = [(await get(node, String(references[1]))).version];
+    expect(await node.act("answer", { references: references.slice(0, 1), versions: others }, NOON)).toEqual([]);
+  });
+
+  test("of two nodes that act on the same version at once, one does", async ({ node, other }) => {
+    for (let round = 0; round < 10; round += 1) {
+      const reference = await store(node, trapped(`${round}@x.org`));
+      const which = { references: [reference], versions: [(await get(node, reference)).version] };
+      const actions = ["release", "delete", "release", "delete"] as const;
+      const done = await Promise.all(
+        actions.flatMap((action) => [node, other].map((one) => one.act(action, which, later(1)))),
+      );
+      expect(done.flat()).toEqual([reference]);
+    }
+  });
+
+  test("releases with its message whatever else of it is held back, one or all since a time", async ({ node }) => {
+    const held = (hours: number) => store(node, trapped(), later(hours * HOUR_MS), ["mail", "hook"]);
+    const [old, first, second] = [await held(0), await held(1), await held(2)];
+    const { state, deliveries } = await get(node, old);
+    expect([state, deliveries.mail.state, deliveries.hook?.state]).toEqual(Array(3).fill("quarantined"));
+    expect(await node.claim("hook", 9, MINUTE_MS, later(HOUR_MS))).toEqual([]);
+    expect((await node.act("release", { since: later(HOUR_MS) }, later(3 * HOUR_MS))).sort()).toEqual(
+      [first, second].sort(),
+    );
+    for (const channel of ["mail", "hook"] as const) {
+      const claims = await node.claim(channel, 9, MINUTE_MS, later(3 * HOUR_MS));
+      expect(claims.map(({ message }) => message.reference)).toEqual([first, second]);
+    }
+    expect(await node.act("release", { references: [old.toLowerCase()] }, later(3 * HOUR_MS))).toEqual([old]);
+    expect(await get(node, old)).toMatchObject({ state: "queued", quarantineReason: "trap" });
+  });
+
+  test("acts in bulk on any number of messages", async ({ node }) => {
+    await Promise.all(Array.from({ length: 1100 }, () => store(node, trapped())));
+    expect(await node.act("release", { since: NOON }, later(1))).toHaveLength(1100);
+    expect(await node.act("release", { since: NOON }, later(1))).toEqual([]);
+  });
+
+  test("rectifies only what is given, in all messages of an address", async ({ node }) => {
+    const mine = [messageWith({ email: "Ada@Example.com" }), messageWith({ email: "ada@example.com", country: "FR" })];
+    for (const message of mine) await store(node, submissionOf(message));
+    await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
+    expect(await node.rectify("ADA@example.com", { name: "Ada King", country: "" }, NOON)).toBe(2);
+    expect(await node.list({ email: "ada@example.com" })).toMatchObject([
+      { ...mine[1], name: "Ada King", country: "" },
+      { ...mine[0], name: "Ada King", country: "" },
+    ]);
+    expect(await node.list({ email: "eve@example.com" })).toMatchObject([{ name: "Ada Lovelace", country: "GB" }]);
+    expect(await node.rectify("nobody@example.com", { name: "X" }, NOON)).toBe(0);
+  });
+
+  test("stores corrected estimates with the correction, or neither", async ({ node }) => {
+    const send = (footprint: FootprintEstimate | null, email = "ada@example.com") =>
+      store(node, submissionOf(messageWith({ email }), { footprint }));
+    const [first, second] = [await send(estimateOf({ carKm: 1 })), await send(null)];
+    const third = await send(estimateOf({ busKm: 1 }));
+    const other = await send(estimateOf({ taxiKm: 1 }), "eve@example.com");
+    const versions = (await node.list({ email: "ada@example.com" })).map(({ version }) => version);
+    const corrected = estimateOf({ carKm: 1 }, "FR");
+    const footprints = new Map<string, FootprintEstimate | null>([
+      [first, null],
+      [second, null],
+      [third, corrected],
+    ]);
+    const rectify = () => node.rectify("ADA@example.com", { country: "FR" }, later(1), versions, footprints);
+    await node.act("answer", { references: [second] }, NOON);
+    expect(await rectify()).toBe(0);
+    expect((await get(node, third)).footprint).toEqual(estimateOf({ busKm: 1 }));
+    await node.act("unanswer", { references: [second] }, NOON);
+    expect(await rectify()).toBe(3);
+    const after = await Promise.all([first, second, third, other].map((reference) => get(node, reference)));
+    expect(after.map(({ country, footprint }) => [country, footprint])).toEqual([
+      ["FR", null],
+      ["FR", null],
+      ["FR", corrected],
+      ["GB", estimateOf({ taxiKm: 1 })],
+    ]);
+    expect(await node.rectify("ada@example.com", { name: "Ada King" }, later(2))).toBe(3);
+    expect((await get(node, third)).footprint).toEqual(corrected);
+  });
+
+  test("changes a person's messages only while they are those that the operator saw", async ({ node }) => {
+    const email = "bob@example.com";
+    await store(node, submissionOf(messageWith({ email: "Bob@Example.com" })));
+    const versions = async () => (await node.list({ email })).map(({ version }) => version);
+    const seen = await versions();
+    await store(node, submissionOf(messageWith({ email })), later(HOUR_MS));
+    expect(await node.rectify(email, { name: "Bob" }, NOON, seen)).toBe(0);
+    expect(await node.restrict(email, true, NOON, seen)).toBe(0);
+    expect(await node.erase(email, seen)).toEqual([]);
+    const now = await versions();
+    expect(now).toHaveLength(2);
+    expect(await node.restrict(email, true, NOON, now)).toBe(2);
+    expect(await node.rectify(email, { name: "Bob" }, NOON, now)).toBe(0);
+    expect(await node.rectify(email, { name: "Bob" }, NOON, await versions())).toBe(2);
+    expect(await node.erase(email, await versions())).toHaveLength(2);
+  });
+
+  test("erases all messages of an address and no other's, with everything that belongs to them", async ({
+    node,
+    place,
+  }) => {
+    const references = [
+      await store(node, submissionOf(messageWith({ email: "Ada@Example.com" }))),
+      await store(node, trapped("ada@example.com")),
+    ];
+    const other = await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
+    const deleted = await store(node, submissionOf(messageWith({ email: "bob@example.com" })));
+    for (let count = 0; count < 3; count += 1) await finish(node, "delivered");
+    expect(await place.sql("SELECT * FROM events")).toHaveLength(3);
+    expect((await node.erase("ADA@example.com")).sort()).toEqual(references.sort());
+    expect(await node.erase("ada@example.com")).toEqual([]);
+    expect(await node.act("delete", { references: [deleted.toLowerCase()] }, NOON)).toEqual([deleted]);
+    expect(await node.list({})).toMatchObject([{ reference: other }]);
+    for (const table of ["events", "deliveries"]) expect(await place.sql(`SELECT * FROM ${table}`)).toHaveLength(1);
+  });
+
+  test("finishes an interrupted erasure when asked again, and does nothing without one", async ({ node, place }) => {
+    const mark = () => place.sql("SELECT name FROM meta WHERE name = 'unfinished_erasure'");
+    await store(node);
+    expect(await node.erase("nobody@example.com")).toEqual([]);
+    expect(await node.erase("ada@example.com", ["another version"])).toEqual([]);
+    expect([await mark(), await node.finishErasure()]).toEqual([[], false]);
+    expect(await node.erase("ada@example.com")).toHaveLength(1);
+    expect(await mark()).toEqual([]);
+    // As a process leaves it that is killed before the traces are gone.
+    await place.sql("INSERT INTO meta VALUES ('unfinished_erasure', '1')");
+    expect([await node.finishErasure(), await node.finishErasure()]).toEqual([true, false]);
+  });
+}

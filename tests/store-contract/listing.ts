@@ -1,0 +1,247 @@
+import { expect } from "vitest";
+import type { ListSort } from "../../contract/inbox.ts";
+import type { MessageFilter, Store, TabCondition } from "../../server/store/store.ts";
+import type { ContractTest } from "./place.ts";
+import {
+  claimOne,
+  DAY_MS,
+  estimateOf,
+  finish,
+  HOUR_MS,
+  later,
+  messageWith,
+  NOON,
+  store,
+  submissionOf,
+  trapped,
+} from "./samples.ts";
+
+const referencesOf = async (node: Store, filter: MessageFilter) =>
+  (await node.list(filter)).map(({ reference }) => reference);
+
+export function listingSuite(test: ContractTest): void {
+  test("lists newest first by any filter, and counts what it filters", async ({ node }) => {
+    const send = (country: string, hours: number, email = "ada@example.com") =>
+      store(node, submissionOf(messageWith({ country, email })), later(hours * HOUR_MS));
+    const answered = await send("DE", 0, "Bob@Example.com");
+    await finish(node, "delivered");
+    await node.act("answer", { references: [answered] }, NOON);
+    const failed = await send("", 1);
+    await finish(node, "failed", later(HOUR_MS));
+    const queued = await send("DE", 2);
+    const quarantined = await store(node, trapped(), later(3 * HOUR_MS));
+    const filters: [MessageFilter, string[]][] = [
+      [{}, [quarantined, queued, failed, answered]],
+      [{ limit: 1 }, [quarantined]],
+      [{ state: "delivered" }, [answered]],
+      [{ email: " bob@example.COM " }, [answered]],
+      [{ country: "DE" }, [queued, answered]],
+      [{ country: "" }, [failed]],
+      [{ since: later(HOUR_MS), until: later(2 * HOUR_MS) }, [failed]],
+      [{ since: later(1), state: "delivered", limit: 5 }, []],
+      [{ unanswered: true }, [queued, failed]],
+      [{ references: [failed.toLowerCase(), answered, "BC-NONE-00"] }, [failed, answered]],
+    ];
+    for (const [filter, expected] of filters) {
+      expect([filter, await referencesOf(node, filter)]).toEqual([filter, expected]);
+    }
+    const [none, one] = [
+      { count: 0, answered: 0 },
+      { count: 1, answered: 0 },
+    ];
+    const counts = { queued: one, failed: one, quarantined: one, delivered: { count: 1, answered: 1 } };
+    expect(await node.countStates({})).toEqual(counts);
+    expect(await node.countStates({ since: later(1) })).toEqual({ ...counts, delivered: none });
+    const german = { ...counts, failed: none, quarantined: none };
+    const pages: [MessageFilter, TabCondition, limit: number, string[], typeof counts][] = [
+      [{}, {}, 2, [quarantined, queued], counts],
+      [{}, { unanswered: true }, 9, [queued, failed], counts],
+      [{ country: "DE" }, {}, 1, [queued], german],
+      [{ country: "DE" }, { state: "failed" }, 9, [], german],
+      [{ search: "question", until: later(1) }, { unanswered: true }, 9, [], { ...german, queued: none }],
+      [{ search: failed }, {}, 9, [failed], { ...german, queued: none, delivered: none, failed: one }],
+    ];
+    for (const [filter, tab, limit, references, expected] of pages) {
+      const page = await node.page(filter, tab, { sort: "newest", offset: 0, limit });
+      expect(page.messages.map(({ reference }) => reference)).toEqual(references);
+      expect(page.counts).toEqual(expected);
+    }
+  });
+
+  test("finds a reference in any case, and as it is misread", async ({ node, place }) => {
+    await store(node);
+    await place.sql("UPDATE messages SET reference = 'LO-10AB-01'");
+    expect(await node.find("lo-1oab-oi")).toMatchObject({ reference: "LO-10AB-01" });
+    expect(await node.find("LO-10AB-02")).toBeNull();
+  });
+
+  test("counts by day and country", async ({ node }) => {
+    const sent: [country: string, hours: number][] = [
+      ["DE", -24],
+      ["", 11],
+      ["DE", 0],
+      ["DE", 11],
+    ];
+    for (const [country, hours] of sent) {
+      await store(node, submissionOf(messageWith({ country })), later(hours * HOUR_MS));
+    }
+    expect(await node.countByDayAndCountry(later(-DAY_MS + 1))).toEqual([
+      { day: "2025-06-15", country: "", count: 1 },
+      { day: "2025-06-15", country: "DE", count: 2 },
+    ]);
+    expect(await node.countByCountry()).toEqual([
+      { country: "DE", count: 3 },
+      { country: "", count: 1 },
+    ]);
+  });
+
+  test("goes through all messages page by page, also those of one moment, newest first", async ({ node }) => {
+    for (let count = 0; count < 7; count += 1) await store(node, submissionOf(), later(count < 4 ? 0 : HOUR_MS));
+    const paged: string[] = [];
+    for (let page = await node.list({ limit: 2 }); page.length > 0; ) {
+      paged.push(...page.map(({ reference }) => reference));
+      const after = page.at(-1);
+      page = after ? await node.list({ limit: 2, after }) : [];
+    }
+    expect(paged).toEqual(await referencesOf(node, {}));
+    expect(paged).toHaveLength(7);
+  });
+
+  test("sorts by the total of the estimate, and knows each message's place in any list", async ({ node }) => {
+    const send = (carKm: number | null, hours: number) => {
+      const footprint = carKm === null ? null : estimateOf({ carKm });
+      return store(node, submissionOf(messageWith(), { footprint }), later(hours * HOUR_MS));
+    };
+    const [small, none] = [await send(100, 0), await send(null, 1)];
+    const [large, answered] = [await send(90_000, 2), await send(5000, 3)];
+    await node.act("answer", { references: [answered] }, NOON);
+    const sorted = async (filter: MessageFilter, sort: ListSort, offset = 0, limit = 9) => {
+      const { messages } = await node.page(filter, {}, { sort, offset, limit });
+      return messages.map(({ reference }) => reference);
+    };
+    for (const filter of [{}, { search: "question" }]) {
+      expect(await sorted(filter, "footprint")).toEqual([large, answered, small, none]);
+      expect(await sorted(filter, "oldest")).toEqual([small, none, large, answered]);
+      expect(await sorted(filter, "footprint", 1, 2)).toEqual([answered, small]);
+      expect(await sorted(filter, "newest", 2, 1)).toEqual([none]);
+    }
+    const places: [string, MessageFilter, ListSort, object | null][] = [
+      [none, {}, "oldest", { position: 2, total: 4, previous: small, next: large }],
+      [answered, {}, "footprint", { position: 2, total: 4, previous: large, next: small }],
+      [answered.toLowerCase(), {}, "newest", { position: 1, total: 4, previous: null, next: large }],
+      // Answered meanwhile: it has left the list, but not its neighbours.
+      [answered, { unanswered: true }, "footprint", { position: null, total: 3, previous: large, next: small }],
+      [none, { search: "question" }, "footprint", { position: 4, total: 4, previous: small, next: null }],
+      ["BC-NONE-00", {}, "newest", null],
+    ];
+    for (const [reference, filter, sort, place] of places) {
+      expect(await node.placeOf(reference, filter, sort)).toEqual(place);
+    }
+    // The total is kept up to date.
+    await node.rectify("ada@example.com", {}, NOON, undefined, new Map([[large, null]]));
+    expect(await sorted({}, "footprint")).toEqual([answered, small, large, none]);
+  });
+
+  test("finds people by any part of their name or address", async ({ node }) => {
+    const send = (name: string, email: string, hours: number) =>
+      store(node, submissionOf(messageWith({ name, email })), later(hours * HOUR_MS));
+    await send("Émile Zola", "emile@example.fr", 0);
+    await send("Zola, É.", "Emile@Example.fr", 1);
+    await send("Grace Hopper", "grace@navy.example", 2);
+    const zola = { name: "Zola, É.", email: "Emile@Example.fr", messages: 2, lastAt: later(HOUR_MS) };
+    expect(await node.findPeople("émile", 9)).toEqual([zola]);
+    expect(await node.findPeople("EXAMPLE.FR", 9)).toEqual([zola]);
+    expect(await node.findPeople("example", 9)).toMatchObject([{ name: "Grace Hopper", messages: 1 }, zola]);
+    expect(await node.findPeople("example", 1)).toHaveLength(1);
+    expect(await node.findPeople("question", 9)).toEqual([]);
+  });
+
+  test.for([
+    ["Grace Hopper", "hopper", "GRACE", "ce h"],
+    ["Émile Zola", "émile", "ÉMILE", "ile z"],
+    ["Москва", "МОСКВА", "москва", "оСк"],
+    ["ΣΟΦΊΑ", "σοφία", "οφ"],
+    ["İstanbul, Jürgen", "İSTANBUL", "JÜRGEN", "ürg"],
+    ["Zoë *[x]? 100%_\\d", "zoË *[X]?", "ë *", "%_\\D", "100%", "?"],
+    ["山田太郎", "田太"],
+    ["🌍 Straße", "🌍 straß", "ß"],
+  ])(
+    "finds %s by its words in any case and literally, whatever the script",
+    async ([name = "", ...searches], { node }) => {
+      const reference = await store(node, submissionOf(messageWith({ name })));
+      await store(node, submissionOf(messageWith({ name: "Emile xyz Mockba 100 d" })));
+      for (const search of searches)
+        expect([search, await referencesOf(node, { search })]).toEqual([search, [reference]]);
+      for (const search of ["émole", "ß.", "é*", "100%_wind"]) expect(await node.list({ search })).toEqual([]);
+    },
+  );
+
+  test("searches name, address, phone, reference and words", async ({ node }) => {
+    const fields = { name: "Hopper", email: "g@navy.example", phone: "555 0199", message: "wind" };
+    const reference = await store(node, submissionOf(messageWith(fields)));
+    await store(node);
+    for (const search of [...Object.values(fields), reference.toLowerCase()]) {
+      expect(await referencesOf(node, { search })).toEqual([reference]);
+    }
+  });
+
+  test("keeps notes with a message: in its history, without another version, and erased with it", async ({ node }) => {
+    const reference = await store(node);
+    const { version } = (await node.find(reference)) ?? {};
+    expect(await node.addNote(reference.toLowerCase(), "Called back", "anna", NOON)).toBe(true);
+    expect(await node.addNote(reference, "Wants\nan offer", null, later(1))).toBe(true);
+    expect(await node.addNote("BC-NONE-00", "x", null, NOON)).toBe(false);
+    expect((await node.find(reference))?.version).toBe(version);
+    const notes = [
+      { at: NOON, author: "anna", text: "Called back" },
+      { at: later(1), author: null, text: "Wants\nan offer" },
+    ];
+    expect((await node.notes([reference, "BC-NONE-00"])).get(reference)).toEqual(notes);
+    expect(await node.history(reference)).toEqual(
+      notes.map(({ text, ...note }) => ({ ...note, kind: "noted", channel: null, detail: text })),
+    );
+    await node.erase("ada@example.com");
+    expect((await node.notes([reference])).size).toBe(0);
+    expect(await node.history(reference)).toEqual([]);
+  });
+
+  test("tells by a token whether anything changed, but for an attempt that only began", async ({ node }) => {
+    const [old, newer] = [await store(node), await store(node)];
+    const read = async () => JSON.stringify([await node.changeToken(), await node.countStates({})]);
+    let last = await read();
+    await claimOne(node);
+    expect(await read()).toBe(last);
+    const changes = [
+      () => store(node),
+      () => finish(node, "delivered"),
+      () => node.addNote(newer, "Called back", null, NOON),
+      () => node.act("answer", { references: [old] }, NOON),
+      () => node.rectify("ada@example.com", { name: "Ada King" }, NOON),
+      () => node.act("delete", { references: [old] }, NOON),
+      () => node.act("delete", { references: [newer] }, NOON),
+    ];
+    for (const change of changes) {
+      await change();
+      const now = await read();
+      expect(now).not.toBe(last);
+      last = now;
+    }
+  });
+
+  test("measures the time to delivery, without what was sent once more", async ({ node }) => {
+    const measured = () => node.deliveryTimes(NOON, [10, 100]);
+    expect(await measured()).toEqual({ count: 0, medianMs: null, slowestMs: null, buckets: [0, 0, 0] });
+    for (const ms of [10, 11, 100, 101]) {
+      await store(node);
+      await finish(node, "delivered", later(ms));
+    }
+    const resent = await store(node);
+    await finish(node, "delivered");
+    await node.act("resend", { references: [resent] }, later(HOUR_MS));
+    await finish(node, "delivered", later(HOUR_MS));
+    await store(node, submissionOf(), later(-1));
+    await finish(node, "delivered", later(DAY_MS));
+    await store(node);
+    expect(await measured()).toEqual({ count: 4, medianMs: 11, slowestMs: 101, buckets: [1, 2, 1] });
+  });
+}

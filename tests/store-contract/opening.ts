@@ -1,0 +1,190 @@
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { MIGRATIONS, type Migration } from "../../server/store/schema.ts";
+import { StoreRefused, StoreUnavailable } from "../../server/store/store.ts";
+import { openStoreInProcess } from "../support/in-process-store.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+import type { ContractTest, Place } from "./place.ts";
+import {
+  estimateOf,
+  finish,
+  HOUR_MS,
+  later,
+  MINUTE_MS,
+  messageWith,
+  NOON,
+  store,
+  submissionOf,
+  trapped,
+} from "./samples.ts";
+
+const addMood: Migration = ({ integer }) => [
+  `ALTER TABLE messages ADD COLUMN mood ${integer} NOT NULL DEFAULT 7`,
+  "CREATE INDEX messages_by_mood ON messages (mood)",
+];
+
+async function expectRefusal(place: Place, sentence: RegExp, migrations?: readonly Migration[]): Promise<void> {
+  const refusal = place.open(migrations ? { migrations } : {});
+  await expect(refusal).rejects.toThrow(StoreRefused);
+  await expect(refusal).rejects.toThrow(sentence);
+}
+
+export function openingSuite(test: ContractTest): void {
+  test("opens an empty database from several nodes at once, with one secret of its own", async ({ place }) => {
+    const nodes = await Promise.all([place.open(), place.open()]);
+    const keys = new Set(nodes.map((node) => Buffer.from(node.clientKey).toString("hex")));
+    expect(keys.size).toBe(1);
+    expect([...keys][0]).toMatch(/^[0-9a-f]{64}$/);
+    const elsewhere = await openStoreInProcess({ dataDir: await makeScratchFolder(), databaseUrl: null });
+    onTestFinished(() => elsewhere.close());
+    expect(keys).not.toContain(Buffer.from(elsewhere.clientKey).toString("hex"));
+  });
+
+  test("upgrades a database with messages to the next schema, which the older program then refuses", async ({
+    place,
+  }) => {
+    const node = await place.open();
+    await store(node, submissionOf(messageWith(), { footprint: estimateOf({ carKm: 3 }) }), NOON, ["mail", "hook"]);
+    await finish(node, "delivered");
+    await store(node, trapped());
+    const before = await node.list({});
+    const histories = await Promise.all(before.map(({ reference }) => node.history(reference)));
+    await node.close();
+    const migrations = [...MIGRATIONS, addMood];
+    const upgraded = await place.open({ migrations });
+    expect(await upgraded.list({})).toEqual(before);
+    expect(await Promise.all(before.map(({ reference }) => upgraded.history(reference)))).toEqual(histories);
+    expect((await place.sql<{ mood: unknown }>("SELECT mood FROM messages")).map(({ mood }) => Number(mood))).toEqual([
+      7, 7,
+    ]);
+    expect(await store(upgraded)).toMatch(/^BC-/);
+    await expectRefusal(
+      place,
+      /^This database was written by a newer version .+ \(schema 2, this one knows 1\); run [^\n]+$/,
+    );
+    expect(await upgraded.list({})).toHaveLength(3);
+  });
+
+  test("changes nothing by an upgrade that fails", async ({ place }) => {
+    await (await place.open()).close();
+    const broken: Migration = () => ["CREATE TABLE half (done TEXT)", "ALTER TABLE nowhere ADD COLUMN x TEXT"];
+    await expectRefusal(place, /^The schema of the message database does not fit its version 1 \(/, [
+      ...MIGRATIONS,
+      broken,
+    ]);
+    await expect(place.sql("SELECT * FROM half")).rejects.toThrow(/half/);
+    expect(await (await place.open()).list({})).toEqual([]);
+  });
+
+  test("refuses a database of a version before the first release, and says how to go on", async ({ place }) => {
+    await place.sql("CREATE TABLE store_meta (name TEXT PRIMARY KEY, value TEXT)");
+    if (!place.isShared) await place.sql(`PRAGMA application_id = ${0x42436d67}`);
+    await place.sql("CREATE TABLE messages (id INTEGER PRIMARY KEY)");
+    await expectRefusal(
+      place,
+      /^[^\n]+ before 1\.0\.0[^\n]+export its messages with that version [^\n]+, and start again$/,
+    );
+    await expect(place.sql("SELECT * FROM meta")).rejects.toThrow(/meta/);
+  });
+
+  test("refuses a database with another program's messages", async ({ place }) => {
+    await place.sql("CREATE TABLE messages (body TEXT)");
+    await expectRefusal(
+      place,
+      /^(The database already has a table "messages"|.+ is not a database of this program)[^\n]+$/,
+    );
+    expect(await place.sql("SELECT * FROM messages")).toEqual([]);
+  });
+
+  test.for(["abc", "-1", "0", "1.5", "", null])(
+    "refuses the changed schema version %j in one line",
+    async (version, { place }) => {
+      await (await place.open()).close();
+      const where = "WHERE name = 'schema_version'";
+      await place.sql(version === null ? `DELETE FROM meta ${where}` : `UPDATE meta SET value = '${version}' ${where}`);
+      await expectRefusal(place, /^The [^\n]*schema[^\n]* version [^\n]+; restore a backup$/);
+      expect(await place.sql(`SELECT value FROM meta ${where}`)).toEqual(version === null ? [] : [{ value: version }]);
+    },
+  );
+
+  test("answers pings until it is closed, and finishes what it has begun to accept", async ({ node }) => {
+    await node.ping();
+    const last = store(node);
+    await node.close();
+    expect(await last).toMatch(/^BC-/);
+    await expect(node.ping()).rejects.toThrow(StoreUnavailable);
+    await expect(store(node)).rejects.toThrow(StoreUnavailable);
+    await node.close();
+  });
+
+  test("backs up a consistent copy that can be opened while messages go on arriving", async ({ node, other }) => {
+    const folder = await makeScratchFolder();
+    const before = await Promise.all(Array.from({ length: 700 }, () => store(node)));
+    const footprint = estimateOf({ carKm: 12_345.678, hotelNights: 3 });
+    const sent = await store(node, submissionOf(messageWith(), { footprint }), later(-1), ["mail", "hook"]);
+    await finish(node, "delivered");
+    await node.addNote(sent, "Called back", "anna", NOON);
+    await node.claim("mail", 3, HOUR_MS, NOON);
+    expect(await node.lastBackupAt()).toBeNull();
+    const during = Promise.all(Array.from({ length: 300 }, () => store(other)));
+    await node.backup(join(folder, "copy.db"), later(7));
+    await during;
+    await expect(node.backup(join(folder, "copy.db"), NOON)).rejects.toThrow(/EEXIST/);
+    expect(await other.lastBackupAt()).toEqual(later(7));
+
+    await rename(join(folder, "copy.db"), join(folder, "messages.db"));
+    const copy = await openStoreInProcess({ dataDir: folder, databaseUrl: null }, { isServer: true });
+    onTestFinished(() => copy.close());
+    const references = new Set((await copy.list({})).map((message) => message.reference));
+    expect(before.filter((reference) => !references.has(reference))).toEqual([]);
+    expect(await copy.find(sent)).toEqual(await node.find(sent));
+    expect(await copy.history(sent)).toEqual(await node.history(sent));
+    expect(Buffer.from(copy.clientKey)).toEqual(Buffer.from(node.clientKey));
+    // Also what another server had leased.
+    expect(await copy.claim("mail", 2000, HOUR_MS, NOON)).toHaveLength(references.size - 1);
+    expect(await store(copy)).toMatch(/^BC-/);
+  });
+
+  test("lets one of many nodes move the time of the last alert", async ({ node, other, place }) => {
+    const nodes = [node, other, await place.open()];
+    const move = async (from: Date, to: Date) =>
+      (await Promise.all(nodes.map((one) => one.moveLastAlert("delivery", from, to)))).filter(Boolean).length;
+    expect(await node.lastAlertAt("delivery")).toEqual(new Date(0));
+    expect(await move(new Date(0), NOON)).toBe(1);
+    expect(await move(NOON, later(HOUR_MS))).toBe(1);
+    expect(await move(NOON, later(2 * HOUR_MS))).toBe(0);
+    expect(await other.lastAlertAt("delivery")).toEqual(later(HOUR_MS));
+    expect(await other.lastAlertAt("quarantine")).toEqual(new Date(0));
+  });
+
+  test("knows by its servers' reports whether the website runs, since when not, and what it cannot send", async ({
+    node,
+    other,
+    place,
+  }) => {
+    const reader = await place.open();
+    const pause = { channel: "hook", reason: "451 later", since: later(-HOUR_MS) } as const;
+    expect(await reader.website(NOON)).toEqual({ isRunning: false, lastSeenAt: null, pauses: [] });
+    await node.reportNode([pause], NOON);
+    expect(await reader.website(later(1))).toEqual({ isRunning: true, lastSeenAt: NOON, pauses: [pause] });
+    await node.reportNode([], later(1));
+    expect(await reader.website(later(1))).toMatchObject({ lastSeenAt: later(1), pauses: [] });
+    // One that stops says nothing of the others.
+    await other.reportNode([pause], later(2));
+    await other.reportNode(null, later(3));
+    expect(await reader.website(later(3))).toEqual({ isRunning: true, lastSeenAt: later(3), pauses: [] });
+    await node.reportNode(null, later(4));
+    expect(await reader.website(later(4))).toEqual({ isRunning: false, lastSeenAt: later(4), pauses: [] });
+    // One that died reports nothing, and its last report is forgotten.
+    await node.reportNode([pause], NOON);
+    expect(await reader.website(later(2 * MINUTE_MS))).toMatchObject({ isRunning: true, pauses: [pause] });
+    expect(await reader.website(later(3 * MINUTE_MS))).toMatchObject({ isRunning: false, pauses: [] });
+    await other.reportNode(null, later(2 * HOUR_MS));
+    expect(await place.sql("SELECT name FROM meta WHERE name LIKE 'node.%'")).toEqual([]);
+  });
+
+  test("tells the time", async ({ node }) => {
+    expect(Math.abs((await node.time()).getTime() - Date.now())).toBeLessThan(MINUTE_MS);
+  });
+}

@@ -1,0 +1,32 @@
+import { test } from "vitest";
+import type { Retention } from "../../server/config.ts";
+import type { Migration } from "../../server/store/schema.ts";
+import type { Store } from "../../server/store/store.ts";
+
+/** One empty database; every `open` is another node on it. All nodes are closed after the test. */
+export interface Place {
+  /** Several servers may work on it. */
+  isShared: boolean;
+  open(options?: { retention?: Retention; migrations?: readonly Migration[] }): Promise<Store>;
+  /** Runs a statement behind the store's back. */
+  sql<Row = unknown>(statement: string): Promise<Row[]>;
+}
+
+/** Tests of the store on one kind of database. Only the nodes that a test names are opened. */
+export function testOn(newPlace: () => Promise<Place>) {
+  return test
+    .extend("place", () => newPlace())
+    .extend("node", ({ place }) => place.open())
+    .extend("other", ({ place, node: _ }) => place.open());
+}
+
+export type ContractTest = ReturnType<typeof testOn>;
+
+/** Does it so many times at once, on the nodes in turn. */
+export function acrossNodes<T>(
+  nodes: readonly [Store, Store],
+  count: number,
+  work: (node: Store, turn: number) => Promise<T>,
+): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, turn) => work(nodes[turn % 2 === 0 ? 0 : 1], turn)));
+}

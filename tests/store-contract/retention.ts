@@ -1,0 +1,191 @@
+import { expect } from "vitest";
+import type { Retention } from "../../server/config.ts";
+import { announcementIntervalMs } from "../../server/store/retention.ts";
+import type { Expiring, Store } from "../../server/store/store.ts";
+import { RETENTION } from "../support/in-process-store.ts";
+import type { ContractTest } from "./place.ts";
+import {
+  claimOne,
+  client,
+  DAY_MS,
+  finish,
+  HOUR_MS,
+  LIMITED,
+  later,
+  MINUTE_MS,
+  messageWith,
+  NOON,
+  store,
+  submissionOf,
+  trapped,
+} from "./samples.ts";
+
+const KEEP: Retention = { deliveredMs: null, failedMs: null, quarantinedMs: null };
+const WEEK_MS = 7 * DAY_MS;
+
+/** As an alert does once it was sent. */
+async function announce(node: Store, now: Date): Promise<Expiring> {
+  const expiring = await node.findExpiring(now);
+  await node.markAnnounced(expiring);
+  return expiring;
+}
+
+/** A message that reaches the state at this time. */
+async function storeAs(node: Store, state: "delivered" | "failed" | "quarantined", now = NOON): Promise<string> {
+  if (state === "quarantined") return store(node, trapped(), now);
+  const reference = await store(node, submissionOf(), now);
+  await finish(node, state, now);
+  return reference;
+}
+
+const expiryOf = async (node: Store, reference: string) => (await node.find(reference))?.expiresAt;
+
+export function retentionSuite(test: ContractTest): void {
+  test.for([1, 14, 30])(
+    "a site that runs all the time erases after %i days, never sooner, at most an hour later",
+    async (days, { place }) => {
+      const retention = { ...KEEP, deliveredMs: days * DAY_MS };
+      const node = await place.open({ retention });
+      const intervalMs = announcementIntervalMs(retention);
+      expect(intervalMs).toBe(days === 1 ? DAY_MS / 2 : DAY_MS);
+      const delivered = new Map<string, Date>();
+      const keptMs: number[] = [];
+      for (let hour = 0; hour <= (days + 2) * 24; hour += 1) {
+        const now = later(hour * HOUR_MS);
+        if ((hour * HOUR_MS) % intervalMs === 0) await announce(node, now);
+        for (const reference of await node.purge(now)) keptMs.push(Number(now) - Number(delivered.get(reference)));
+        // One in each hour of the first day, at any of its minutes.
+        const at = later(((hour * 37) % 60) * MINUTE_MS, now);
+        if (hour <= 24) delivered.set(await storeAs(node, "delivered", at), at);
+      }
+      expect(keptMs).toHaveLength(25);
+      expect(Math.min(...keptMs)).toBeGreaterThanOrEqual(days * DAY_MS);
+      expect(Math.max(...keptMs)).toBeLessThanOrEqual(days * DAY_MS + HOUR_MS);
+    },
+  );
+
+  test("says of each state when it ends, and erases it then", async ({ node }) => {
+    const periods = { delivered: 30, failed: 90, quarantined: 14 } as const;
+    for (const [state, days] of Object.entries(periods) as [keyof typeof periods, number][]) {
+      const reference = await storeAs(node, state, later(HOUR_MS));
+      const end = later(days * DAY_MS + HOUR_MS);
+      expect(await expiryOf(node, reference)).toEqual(end);
+      await announce(node, later(-WEEK_MS, end));
+      expect(await expiryOf(node, reference)).toEqual(end);
+      expect(await node.purge(later(-1, end))).toEqual([]);
+      expect(await node.purge(end)).toEqual([reference]);
+    }
+  });
+
+  test("announces what ends within a week, or before the next announcement can be in time", async ({ node }) => {
+    const [first, second] = [await storeAs(node, "delivered"), await storeAs(node, "delivered", later(HOUR_MS))];
+    await node.act("answer", { references: [second] }, NOON);
+    await storeAs(node, "quarantined", later(16 * DAY_MS + HOUR_MS));
+    const { id } = (await node.find(second)) ?? {};
+    const at = (ms: number) => node.findExpiring(later(22 * DAY_MS + ms));
+    expect(await at(-1)).toMatchObject({ count: 0, unanswered: 0, firstAt: null, unannounced: 0, lastId: 0 });
+    expect(await at(HOUR_MS - 1)).toMatchObject({
+      count: 1,
+      unanswered: 1,
+      firstAt: later(30 * DAY_MS),
+      unannounced: 1,
+    });
+    expect(await announce(node, later(22 * DAY_MS + HOUR_MS))).toEqual({
+      foundAt: later(22 * DAY_MS + HOUR_MS),
+      count: 3,
+      unanswered: 2,
+      firstAt: later(30 * DAY_MS),
+      unannounced: 3,
+      lastId: (id ?? 0) + 1,
+    });
+    expect(await at(DAY_MS)).toMatchObject({ count: 3, unannounced: 0 });
+    expect(await expiryOf(node, first)).toEqual(later(30 * DAY_MS));
+  });
+
+  test.for<[string, (node: Store) => Promise<unknown>]>([
+    ["nobody ever asked", async () => {}],
+    ["the alert could not be sent", (node) => node.findExpiring(later(29 * DAY_MS))],
+    ["an old backup was restored", async () => {}],
+  ])("erases nothing that was not announced: %s", async ([what, before], { node, place }) => {
+    const states = ["delivered", "failed", "quarantined"] as const;
+    const references = [];
+    for (const state of states) references.push(await storeAs(node, state));
+    await before(node);
+    if (what.includes("backup")) await place.sql("UPDATE messages SET announced_at = NULL");
+    // Also what a clock says that is far ahead.
+    const ahead = later(100 * DAY_MS);
+    expect(await node.purge(ahead)).toEqual([]);
+    expect(await announce(node, ahead)).toMatchObject({ count: 3, unannounced: 3 });
+    expect(await node.purge(later(WEEK_MS - 1, ahead))).toEqual([]);
+    expect(await expiryOf(node, String(references[0]))).toEqual(later(WEEK_MS, ahead));
+    // Set right again.
+    expect(await node.purge(later(HOUR_MS))).toEqual([]);
+    expect((await node.purge(later(WEEK_MS, ahead))).sort()).toEqual(references.sort());
+  });
+
+  test("announces again what has changed its state since", async ({ node }) => {
+    const reference = await storeAs(node, "delivered");
+    await announce(node, later(23 * DAY_MS));
+    await node.act("resend", { references: [reference] }, later(25 * DAY_MS));
+    expect(await expiryOf(node, reference)).toBeNull();
+    expect(await node.purge(later(99 * DAY_MS))).toEqual([]);
+    await finish(node, "delivered", later(26 * DAY_MS));
+    expect(await expiryOf(node, reference)).toEqual(later(56 * DAY_MS));
+    expect(await node.purge(later(99 * DAY_MS))).toEqual([]);
+    expect(await announce(node, later(49 * DAY_MS))).toMatchObject({ count: 1, unannounced: 1 });
+    expect(await node.purge(later(56 * DAY_MS - 1))).toEqual([]);
+    expect(await node.purge(later(56 * DAY_MS))).toEqual([reference]);
+  });
+
+  test("takes nothing for announced that came, or reached its state, after the alert was made", async ({ place }) => {
+    const node = await place.open({ retention: { ...KEEP, failedMs: HOUR_MS } });
+    const [late] = [await store(node), await storeAs(node, "failed")];
+    const expiring = await node.findExpiring(later(1));
+    await node.settle(await claimOne(node, later(MINUTE_MS)), { kind: "failed", error: "550" }, later(2));
+    await storeAs(node, "failed", later(1));
+    await node.markAnnounced(expiring);
+    expect(await node.findExpiring(later(2))).toMatchObject({ unannounced: 2 });
+    expect(late).not.toBe("");
+  });
+
+  test("neither announces nor erases what is queued or restricted", async ({ node }) => {
+    await store(node);
+    const restricted = await storeAs(node, "quarantined");
+    await node.restrict("ada@example.com", true, NOON);
+    for (const { expiresAt } of await node.list({})) expect(expiresAt).toBeNull();
+    expect(await announce(node, later(900 * DAY_MS))).toMatchObject({ count: 0, unannounced: 0 });
+    expect(await node.purge(later(999 * DAY_MS))).toEqual([]);
+    await node.restrict("ada@example.com", false, NOON);
+    await announce(node, later(900 * DAY_MS));
+    // Also when the restriction came after the announcement.
+    await node.restrict("ada@example.com", true, NOON);
+    expect(await node.purge(later(999 * DAY_MS))).toEqual([]);
+    await node.restrict("ada@example.com", false, NOON);
+    expect(await node.purge(later(999 * DAY_MS))).toEqual([restricted]);
+  });
+
+  test("keeps what it is told to keep", async ({ place }) => {
+    const node = await place.open({ retention: { ...RETENTION, deliveredMs: null } });
+    const kept = await storeAs(node, "delivered");
+    const failed = await storeAs(node, "failed");
+    expect(await expiryOf(node, kept)).toBeNull();
+    expect(await announce(node, later(900 * DAY_MS))).toMatchObject({ count: 1, unannounced: 1 });
+    expect(await node.purge(later(999 * DAY_MS))).toEqual([failed]);
+    const keeper = await place.open({ retention: KEEP });
+    expect(await keeper.findExpiring(later(999 * DAY_MS))).toMatchObject({ count: 0, unannounced: 0, firstAt: null });
+    expect(await keeper.list({})).toMatchObject([{ reference: kept, expiresAt: null }]);
+    expect(announcementIntervalMs(KEEP)).toBe(DAY_MS);
+  });
+
+  test("purges many messages at once, and remembers a client for a day", async ({ node, place }) => {
+    await Promise.all(Array.from({ length: 450 }, () => store(node, trapped())));
+    const at = later(14 * DAY_MS);
+    await node.accept(submissionOf(messageWith(), { networks: client("client") }), LIMITED, at);
+    await announce(node, later(WEEK_MS));
+    expect(await node.purge(at)).toHaveLength(450);
+    await node.purge(later(DAY_MS - 1, at));
+    expect(await place.sql("SELECT * FROM hits")).toHaveLength(1);
+    await node.purge(later(DAY_MS, at));
+    expect(await place.sql("SELECT * FROM hits")).toEqual([]);
+  });
+}
