@@ -44,14 +44,7 @@ async function run(config: Config): Promise<void> {
   const { contactEmail, brand, acknowledgement: text } = build.manifest.site;
   const identity = { brand, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
 
-  const store = await openStore(config, {
-    isServer: true,
-    onThreadEnd: endWith,
-    onLost(error) {
-      log.error({ event: "store-lost", error: error.message }, "the message database is gone");
-      alerts?.checkNow();
-    },
-  });
+  const store = await openStore(config, { isServer: true, onThreadEnd: endWith });
   const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ store });
   const clock = sharedClock ?? systemClock;
   const watch = createWatch({ store, program: PROGRAM, dataDir, channels: channelsOf(config), askedBy: "server" });

@@ -76,6 +76,10 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
       ]);
       await addEvents(query, dialect, idsOf(allowed), { kind: EVENT[action], at: now });
     } else {
+      if (action === "release") {
+        const seen = `UPDATE messages SET seen_at = COALESCE(seen_at, CAST($2 AS BIGINT)) WHERE ${isNamed}`;
+        await query(seen, [idsOf(allowed), now]);
+      }
       const queued = allowed.flatMap((message) =>
         channelsToQueue(action, message, now, isBulk).map((channel) => ({ channel, message })),
       );

@@ -18,7 +18,9 @@ const INTERRUPTED = "the server stopped before it saved how the attempt ended, s
 const IS_USABLE = "message_id NOT IN (SELECT id FROM messages WHERE is_restricted = 1)";
 const IS_OPEN = `channel = $1 AND state = 'queued' AND ${IS_USABLE}`;
 const NOW = "CAST($2 AS BIGINT)";
-const SEEN_AT = "SELECT seen_at FROM messages WHERE id = message_id";
+/** As in the index. */
+const UNSEEN =
+  "SELECT count(*) FROM messages WHERE quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_restricted = 0";
 /** A report is known by the time of what it reports, which is compared with itself alone: no clock can make it look reported. */
 const IS_UNREPORTED = "COALESCE(reported_at <> changed_at, TRUE)";
 
@@ -71,27 +73,21 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
       const named = limits.map((limit) => ({ ...limit, hash: keyedHash(secret, ["limit", limit.name]) }));
       return transaction(
         async (query) => {
-          const [isUncounted] = await query(
-            `UPDATE deliveries SET is_counted = 1
-             WHERE message_id = $1 AND channel = $2 AND lease_token = $3 AND is_counted = 0 RETURNING channel`,
-            [message.id, channel, token],
+          const mine = "message_id = $1 AND channel = $2 AND lease_token = $3";
+          const values = [message.id, channel, token];
+          const [delivery] = await query<{ isCounted: boolean }>(
+            `SELECT is_counted FROM deliveries WHERE ${mine}`,
+            values,
           );
-          if (!isUncounted) return null;
+          if (!delivery) throw new Error("The lease went to another worker, or the message is gone");
+          if (delivery.isCounted) return null;
           for (const { name, hash, count, windowMs } of named) {
             // Ahead as far as back: a clock that was set back by a little must not open the limit.
-            const hits = await query("SELECT 1 FROM hits WHERE hash = $1 AND at > $2 AND at < $3 LIMIT $4", [
-              hash,
-              nowMs - windowMs,
-              nowMs + windowMs,
-              count,
-            ]);
-            if (hits.length < count) continue;
-            await query("UPDATE deliveries SET is_counted = 0 WHERE message_id = $1 AND channel = $2", [
-              message.id,
-              channel,
-            ]);
-            return name;
+            const window = [nowMs - windowMs, nowMs + windowMs];
+            const sql = "SELECT 1 FROM hits WHERE hash = $1 AND at > $2 AND at < $3 LIMIT $4";
+            if ((await query(sql, [hash, ...window, count])).length === count) return name;
           }
+          await query(`UPDATE deliveries SET is_counted = 1 WHERE ${mine}`, values);
           await insertRows(
             query,
             dialect,
@@ -181,7 +177,7 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
     countDeliveries: () =>
       query<DeliveryCount>(
         `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at, max(changed_at) AS last_at,
-           count(CASE WHEN state = 'quarantined' AND (${SEEN_AT}) IS NULL THEN 1 END) AS unseen
+           CASE state WHEN 'quarantined' THEN (${UNSEEN}) ELSE 0 END AS unseen
          FROM deliveries WHERE state IN ('queued', 'failed', 'quarantined') AND ${IS_USABLE} GROUP BY state, channel`,
       ),
 

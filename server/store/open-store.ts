@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { withinMs } from "../time.ts";
 import { acceptingMethods } from "./accepting.ts";
 import { changeMethods } from "./changes.ts";
 import { type Database, writeMeta } from "./database.ts";
@@ -7,10 +8,10 @@ import { eventMethods } from "./events.ts";
 import { listingMethods, messageReader } from "./listing.ts";
 import { retentionMethods } from "./retention.ts";
 import { hasOwnTables, type Migration, migrate, readSchemaVersion } from "./schema.ts";
-import { lockFolder, openSqlite, openSqliteToRead, type SqliteOptions, sqliteFile } from "./sqlite.ts";
+import { lockFolder, openSqlite, openSqliteToRead, sqliteFile } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { statusMethods } from "./status.ts";
-import { type Store, StoreLost, StoreUnavailable } from "./store.ts";
+import { type Store, StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
 
 type StoreSettings = Pick<Config, "dataDir" | "databaseUrl" | "retention">;
@@ -20,11 +21,6 @@ export interface StoreOptions {
   isServer?: boolean;
   /** Called when that thread has ended though nobody closed it: the store cannot be used until a restart. */
   onThreadEnd?(error: StoreUnavailable): void;
-  /**
-   * Called when the database's files were removed or replaced, after what they held was saved, or could not be. From then on
-   * every call rejects with this error, until a restart. Without it nothing is saved: that is up to the server.
-   */
-  onLost?(error: StoreLost): void;
   /** To PostgreSQL; 8 unless given. */
   maxConnections?: number;
   migrations?: readonly Migration[] | undefined;
@@ -43,9 +39,9 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
   if (!options.isServer) return openSqliteStore(settings, options);
   const unlock = lockFolder(dataDir);
   const store = await openInThread<Store>(new URL("./sqlite-thread.ts", import.meta.url), settings, {
-    limitMs: (method) => (LONG_METHODS.has(method) ? LONG_CALL_LIMIT_MS : CALL_LIMIT_MS),
+    bound: (answer, method) =>
+      withinMs(LONG_METHODS.has(method) ? LONG_CALL_LIMIT_MS : CALL_LIMIT_MS, answer, noAnswer),
     onEnd: options.onThreadEnd,
-    onNotice: (message) => options.onLost?.(new StoreLost(String(message))),
   }).catch((error) => {
     unlock();
     throw error;
@@ -66,12 +62,17 @@ const LONG_METHODS = new Set<string>([
   "purge",
 ] satisfies (keyof Store)[]);
 
+function noAnswer(limitMs: number): StoreUnavailable {
+  const problem = `The message database has not answered for ${limitMs / 1000} s`;
+  return new StoreUnavailable(`${problem}; check the disk that holds DATA_DIR`);
+}
+
 /** In the present thread. For the operator's commands, and for the thread of the server. */
 export async function openSqliteStore(
   { dataDir, retention }: Pick<StoreSettings, "dataDir" | "retention">,
-  { isServer = false, migrations, ...options }: StoreOptions & SqliteOptions = {},
+  { isServer = false, migrations }: StoreOptions = {},
 ): Promise<Store> {
-  const database = await openSqlite(sqliteFile(dataDir), options);
+  const database = await openSqlite(sqliteFile(dataDir), { savesLost: isServer });
   const store = await createStore(database, retention, { migrations });
   if (isServer) {
     // Of the one before, which is gone. Tokens stay: they tell that nobody knows how the attempt ended.

@@ -90,6 +90,9 @@ function createTables({ identity, integer, real, tableEnd, keyedTableEnd }: Dial
     // With the reason, so that a flood of quarantined messages is passed over without reading them.
     "CREATE INDEX messages_by_age ON messages (accepted_at, quarantine_reason)",
     "CREATE INDEX messages_restricted ON messages (id) WHERE is_restricted = 1",
+    // Counts what nobody has looked at without reading it, however many a flood has left in quarantine.
+    `CREATE INDEX messages_unseen ON messages (id)
+     WHERE quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_restricted = 0`,
     // No index on the e-mail address: only the operator looks for one, and every copy fewer is one fewer to erase.
     `CREATE TABLE deliveries (
       message_id ${integer} NOT NULL REFERENCES messages (id) ON DELETE CASCADE,

@@ -2,6 +2,4 @@ import { workerData } from "node:worker_threads";
 import { openSqliteStore } from "./open-store.ts";
 import { serveThread } from "./thread.ts";
 
-await serveThread((notify) =>
-  openSqliteStore(workerData, { isServer: true, onLost: ({ message }) => notify(message) }),
-);
+await serveThread(() => openSqliteStore(workerData, { isServer: true }));

@@ -66,8 +66,8 @@ const SETTINGS = `
 
 export interface SqliteOptions {
   sqliteVersion?: string;
-  /** Called when the files are gone, after what they held was saved, or could not be. Without it nothing is saved. */
-  onLost?: ((error: StoreLost) => void) | undefined;
+  /** What the files held is saved when they were removed or replaced: that is up to the server. */
+  savesLost?: boolean;
 }
 
 /** Opens the file, created if need be; safe when several processes do so at once. */
@@ -90,7 +90,7 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
     db.close();
     throw error;
   }
-  const upkeep = createUpkeep(db, file, options.onLost);
+  const upkeep = createUpkeep(db, file, options.savesLost ?? false);
   const runOnFile = <T>(work: () => Promise<T>) =>
     run(() => {
       upkeep.requireNotLost();
@@ -169,7 +169,7 @@ export function lockFolder(dataDir: string): () => void {
 }
 
 /** Looks after the files of an open database. Each of its functions runs between transactions. */
-function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onLost"]) {
+function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
   const files = rememberFiles(file);
   const what = `${file} was removed or replaced while it was in use, and no message is stored any more`;
   let lost: StoreLost | null = null;
@@ -183,12 +183,12 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onL
   async function verify(): Promise<void> {
     if (!lost && !files.areInPlace()) {
       lost = new StoreLost(`${what}; put the file back and start again`);
-      if (onLost) await save(onLost);
+      if (savesLost) await save();
     }
     if (lost) throw lost;
   }
 
-  async function save(tell: NonNullable<typeof onLost>): Promise<void> {
+  async function save(): Promise<void> {
     savedTo ??= savedFile(file, new Date());
     triedAtMs = performance.now();
     try {
@@ -204,14 +204,13 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onL
           `stop it, make that folder writable, and it is tried again within ${SAVE_INTERVAL_MS / 1000} s`,
       );
     }
-    tell(lost);
   }
 
   /** To be called regularly: also empties the write-ahead log when nobody writes. */
   async function tick(): Promise<void> {
     if (!db.isOpen) return;
     if (lost) {
-      if (onLost && !isSaved && performance.now() - triedAtMs >= SAVE_INTERVAL_MS) await save(onLost);
+      if (savesLost && !isSaved && performance.now() - triedAtMs >= SAVE_INTERVAL_MS) await save();
       return;
     }
     await verify();
@@ -232,7 +231,7 @@ function createUpkeep(db: DatabaseSync, file: string, onLost: SqliteOptions["onL
   /** To be called before the database is closed. */
   async function end(): Promise<void> {
     await verify().catch(() => {});
-    if (lost && onLost && !isSaved) await save(onLost);
+    if (lost && savesLost && !isSaved) await save();
     if (isSaved) files.removeStrays();
   }
 

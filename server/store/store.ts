@@ -78,7 +78,7 @@ export interface StoredMessage extends ContactMessage {
   answeredAt: Date | null;
   /** Why it was quarantined; kept after its release. */
   quarantineReason: QuarantineReason | null;
-  /** When RETENTION erases it; `null`: never, or not while it is in its present state. */
+  /** When RETENTION erases it, if it is announced in time; `null`: never, or not while it is in its present state. */
   expiresAt: Date | null;
   /** Differs after every change of the message; deliveries other than its mail do not count. */
   version: string;
@@ -226,16 +226,23 @@ export interface MessageCount {
   count: number;
 }
 
-/** Messages by name, or all that were accepted since a time. With versions, those that have another by now are left out. */
+/**
+ * Messages by name, or all that were accepted since a time and that wait for a retry, a release or to be resent. With
+ * versions, messages that have another by now are left out.
+ */
 export type Selection = { references: readonly string[]; versions?: readonly string[] | undefined } | { since: Date };
 
 /** What the outbox does with deliveries, the same for every channel. */
 export interface Queue {
-  /** Leases up to `limit` due deliveries to this worker, oldest due first, each with the present attempt counted. */
+  /**
+   * Leases up to `limit` due deliveries to this worker, oldest due first, each with the present attempt counted. One whose
+   * last attempt has no result gets a line in the message's history: it may arrive twice.
+   */
   claim(channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]>;
   /**
    * Counts a claimed delivery towards the limits, once however often it is tried. Returns the name of a limit that is
-   * reached already, and then counts nothing; `null` when it may be sent. Exact on any number of nodes.
+   * reached already, and then counts nothing; `null` when it may be sent. Exact on any number of nodes. Rejects when the
+   * lease went to somebody else or the message is gone.
    */
   admit(claim: Claim, limits: readonly NamedLimit[], now: Date): Promise<string | null>;
   /**

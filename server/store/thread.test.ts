@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { withinMs } from "../time.ts";
 import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
 
@@ -8,7 +9,6 @@ interface Target {
   fail(name: string): Promise<void>;
   wait(): Promise<void>;
   crash(): Promise<void>;
-  notify(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ async function openTarget({ failsWith = "", limitMs = 5000 } = {}) {
     import { serveThread } from "${thread}";
     import * as errors from "${store}";
     const fail = async (name) => { throw new (errors[name] ?? globalThis[name])("because"); };
-    await serveThread(async (notify) => {
+    await serveThread(async () => {
       if (${JSON.stringify(failsWith)} !== "") await fail(${JSON.stringify(failsWith)});
       return {
         secret: new Uint8Array([1, 2, 3]),
@@ -27,28 +27,23 @@ async function openTarget({ failsWith = "", limitMs = 5000 } = {}) {
         fail,
         wait: () => new Promise(() => {}),
         crash: async () => void setImmediate(() => { throw new Error("crash"); }),
-        notify: async (text) => notify(text),
         close: async () => {},
       };
     });`;
   const ends: StoreUnavailable[] = [];
-  const notices: unknown[] = [];
   const target = await openInThread<Target>(new URL(`data:text/javascript,${encodeURIComponent(program)}`), null, {
-    limitMs: (method) => (method === "wait" ? limitMs : 5000),
+    bound: (answer, method) => withinMs(method === "wait" ? limitMs : 5000, answer),
     onEnd: (error) => void ends.push(error),
-    onNotice: (notice) => void notices.push(notice),
   });
   onTestFinished(() => target.close());
-  return { target, ends, notices };
+  return { target, ends };
 }
 
-test("passes on values of every kind, both ways, and notices", async () => {
-  const { target, notices } = await openTarget();
+test("passes on values of every kind, both ways", async () => {
+  const { target } = await openTarget();
   expect(target.secret).toEqual(new Uint8Array([1, 2, 3]));
   const value = { at: new Date(7), notes: new Map([["BC-0000-00", [null, 0.1, "ä"]]]) };
   expect(await target.echo(value)).toEqual(value);
-  await target.notify("lost");
-  expect(notices).toEqual(["lost"]);
 });
 
 test.each([
@@ -67,7 +62,7 @@ test.each([
 
 test("rejects what is not answered in time", async () => {
   const { target } = await openTarget({ limitMs: 50 });
-  await expect(target.wait()).rejects.toThrow(StoreUnavailable);
+  await expect(target.wait()).rejects.toThrow("took more than 50 ms");
   expect(await target.echo("on")).toBe("on");
 });
 

@@ -1,33 +1,27 @@
 import { parentPort, Worker } from "node:worker_threads";
-import { withinMs } from "../time.ts";
 import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 
 // Calls the methods of an object that lives in another thread, by their names.
 
 type Call = { id: number; method: string; args: readonly unknown[] };
 /** Number 0 answers the opening. Errors lose their class between threads, so it travels by name. */
-type Reply = { id: number; result?: unknown; failure?: { name: string; message: string } } | { notice: string };
+type Reply = { id: number; result?: unknown; failure?: Pick<Error, "name" | "message"> };
 
 interface ThreadOptions {
-  limitMs(method: string): number;
+  /** Rejects when the answer takes too long. */
+  bound(answer: Promise<unknown>, method: string): Promise<unknown>;
   /** Called when the thread has ended though nobody closed it. */
   onEnd?: ((error: StoreUnavailable) => void) | undefined;
-  onNotice(notice: string): void;
 }
 
-/** Resolves to what `serveThread` opens in the thread of the file; its `close` ends the thread. Calls are bounded in time. */
-export async function openInThread<Target extends { close(): Promise<void> }>(
-  file: URL,
-  workerData: unknown,
-  options: ThreadOptions,
-): Promise<Target> {
-  const thread = new Worker(file, { workerData });
+/** Resolves to what `serveThread` opens in the thread of the file; its `close` ends the thread. */
+export async function openInThread<Target>(file: URL, data: unknown, options: ThreadOptions): Promise<Target> {
+  const thread = new Worker(file, { workerData: data });
   const opened = Promise.withResolvers<unknown>();
   const waiting = new Map([[0, opened]]);
   let lastId = 0;
   let ended: StoreUnavailable | null = null;
   thread.on("message", (reply: Reply) => {
-    if ("notice" in reply) return options.onNotice(reply.notice);
     const call = waiting.get(reply.id);
     waiting.delete(reply.id);
     if (reply.failure) call?.reject(toError(reply.failure));
@@ -48,50 +42,39 @@ export async function openInThread<Target extends { close(): Promise<void> }>(
     const answer = Promise.withResolvers<unknown>();
     waiting.set(lastId, answer);
     thread.postMessage({ id: lastId, method, args } satisfies Call);
-    return withinMs(options.limitMs(method), answer.promise, noAnswer);
+    return options.bound(answer.promise, method);
   }
   async function close(): Promise<void> {
     const closed = ended ? Promise.resolve() : call("close");
     ended ??= new StoreUnavailable("The message database is closed");
     await closed.finally(() => thread.terminate());
   }
-  // The object's values that are no methods.
   const values = await opened.promise.catch((error) => close().then(() => Promise.reject(error)));
-  return new Proxy({ ...(values as object), close } as Target & object, {
-    get(target, name) {
-      // A `then` would make it a promise.
-      return name in target || name === "then" ? Reflect.get(target, name) : call.bind(null, String(name));
-    },
-  });
+  // A `then` would make it a promise.
+  const get = (target: object, name: string) =>
+    name in target || name === "then" ? Reflect.get(target, name) : call.bind(null, name);
+  return new Proxy({ ...(values as object), close }, { get }) as Target;
 }
 
-function noAnswer(limitMs: number): StoreUnavailable {
-  const problem = `The message database has not answered for ${limitMs / 1000} s`;
-  return new StoreUnavailable(`${problem}; check the disk that holds DATA_DIR`);
-}
-
-function toError({ name, message }: { name: string; message: string }): Error {
+function toError({ name, message }: Pick<Error, "name" | "message">): Error {
   const kind = [StoreLost, StoreUnavailable, StoreRefused].find((known) => known.name === name);
   return kind ? new kind(message) : Object.assign(new Error(message), { name });
 }
 
 /** To be called in the thread: opens the object whose methods are called. Where that fails, only closing is answered. */
-export async function serveThread(open: (notify: (notice: string) => void) => Promise<object>): Promise<void> {
+export async function serveThread(open: () => Promise<object>): Promise<void> {
   let target: Record<string, unknown> = { close: () => {} };
   const reply = (message: Reply) => parentPort?.postMessage(message);
-  async function answer(id: number, work: () => unknown): Promise<void> {
-    try {
-      reply({ id, result: await work() });
-    } catch (error) {
-      const { name, message } = error as Error;
-      reply({ id, failure: { name, message } });
-    }
-  }
+  const answer = (id: number, work: () => unknown) =>
+    Promise.try(work).then(
+      (result) => reply({ id, result }),
+      ({ name, message }: Error) => reply({ id, failure: { name, message } }),
+    );
   parentPort?.on("message", ({ id, method, args }: Call) =>
     answer(id, () => (target[method] as (...values: readonly unknown[]) => unknown)(...args)),
   );
   await answer(0, async () => {
-    target = { ...(await open((notice) => reply({ notice }))) };
+    target = { ...(await open()) };
     return Object.fromEntries(Object.entries(target).filter(([, value]) => typeof value !== "function"));
   });
 }
