@@ -831,7 +831,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       expect.objectContaining({
         kind: "expiring",
         count: 2,
-        what: expect.stringMatching(/6 days, 1 of them unanswered$/),
+        what: expect.stringMatching(/6 days \(1 unanswered\)$/),
       }),
     );
     expect(troubles).toContainEqual(

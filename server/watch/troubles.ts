@@ -142,8 +142,12 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
     const { count, unanswered, firstAt } = expiring;
     if (count > 0) {
       const first = firstAt && firstAt > now ? `, the first within ${durationInWords(-ageMs(firstAt))}` : "";
-      const what = `${plural(count, "message")} will be erased soon${first}, ${unanswered || "none"} of them unanswered`;
-      const remedy = `Answer what is still open: ${program} list --unanswered`;
+      const open = unanswered > 0 ? `${unanswered} unanswered` : "all answered";
+      const what = `${plural(count, "message")} will be erased soon${first} (${open})`;
+      const remedy =
+        unanswered > 0
+          ? `Answer what is still open: ${program} list --unanswered`
+          : `To keep a copy: ${program} export`;
       add("expiring", unanswered > 0 ? "warning" : "info", what, remedy, { count });
     }
     return troubles;

@@ -871,7 +871,7 @@ test.describe("a morning's work", () => {
     await inbox.store.reportNode(null, minutesAgo(60));
     await page.goto(inbox.address);
     await expect(status).toContainText("Website: not running since");
-    await expect(page.getByText(/^1 message will be erased soon, .+, 1 of them unanswered\./)).toBeVisible();
+    await expect(page.getByText(/^1 message will be erased soon, .+ \(1 unanswered\)\./)).toBeVisible();
     await expect(row(page, expiring)).toContainText("Erased on");
     await page.getByRole("link", { name: "Show the oldest" }).click();
     await expect(rows(page).first()).toContainText("Forgotten");
