@@ -8,9 +8,7 @@ export interface LogEvent {
   attempts?: number;
   dueAt?: Date;
   error?: string;
-  reason?: string;
   count?: number;
-  /** Of a machine's clock; negative when it is behind. */
   /** Of a delivery. */
   channel?: string;
   troubles?: readonly string[];

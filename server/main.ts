@@ -82,7 +82,7 @@ async function run(config: Config): Promise<void> {
     senders.push(acknowledgementSender({ mailer: createMailer(), store, identity, text, replyTo: contactEmail }));
   }
   if (config.hook) senders.push(hookSender(config.hook));
-  const onPauseChange = () => void heartbeat?.beat().then(() => alerts?.checkNow());
+  const onPauseChange = () => void heartbeat.beat().then(() => alerts?.checkNow());
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
   const heartbeat = startHeartbeat({ store, outbox, clock });
   const purge = startPurge({ store, dataDir, log, clock });

@@ -281,9 +281,7 @@ describe("messages that expire soon", () => {
     const { clock, pass } = watch();
     await clock.advance(MINUTE_MS);
     expect(posts()).toEqual(["expiring"]);
-    expect(lastText()).toMatch(
-      /^Brighter: 2 messages will be erased soon, the first within 6 days \(\d+ unanswered\)/,
-    );
+    expect(lastText()).toMatch(/^Brighter: 2 messages will be erased soon, the first within 6 days \(\d+ unanswered\)/);
     await pass(23 * HOUR_MS);
     expect(posts()).toHaveLength(1);
     await pass(HOUR_MS);

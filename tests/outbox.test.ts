@@ -213,6 +213,14 @@ describe.each(CHANNELS)("%s in trouble delays no other channel", (troubled) => {
   });
 });
 
+it("sends what is due although the backlog cannot be flushed", async () => {
+  const { accept, mailer, start, store } = await openWorker();
+  const reference = await accept();
+  start({ store: withStore(store, { flushBacklog: () => Promise.reject(new StoreUnavailable("took too long")) }) });
+  await mailer.received(1);
+  expect(mailer.mails[0]?.reference).toBe(reference);
+});
+
 describe("a wake", () => {
   it.each(["flushBacklog", "claim", "dueInMs", "settle"] as const)(
     "that comes while the answer of %s is on its way is not lost",

@@ -1,3 +1,5 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { electricityTable } from "../../prerender/electricity.ts";
 import { estimateOf, messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
@@ -5,7 +7,7 @@ import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { OperatorError } from "../log.ts";
 import { BuildMissing } from "../manifest.ts";
-import type { Store } from "../store/store.ts";
+import { type Store, StoreUnavailable } from "../store/store.ts";
 import { changePerson, type PersonChange, readPerson } from "./person.ts";
 
 const EMAIL = "ada@example.com";
@@ -23,7 +25,7 @@ async function openPerson(...footprints: (Record<string, unknown> | null)[]) {
     return changePerson(EMAIL, { kind: "correct", ...change }, all, version);
   };
   const estimates = async () => (await store.list({ email: EMAIL })).toReversed().map(({ footprint }) => footprint);
-  return { store, correct, estimates };
+  return { store, dataDir, correct, estimates };
 }
 
 const noBuild = () => {
@@ -106,4 +108,19 @@ test("what changes meanwhile is read again, unless the operator saw another vers
     outcome: "changed",
   });
   expect((await estimates()).slice(0, 3)).toEqual(Array(3).fill(estimateOf(CAR, "FR")));
+});
+
+test("an erasure whose traces cannot be removed yet has removed the files, and is finished when asked again", async () => {
+  const { store, dataDir } = await openPerson(null);
+  const file = join(dataDir, "outbox", `${(await store.list({}))[0]?.reference}.eml`);
+  mkdirSync(join(dataDir, "outbox"));
+  writeFileSync(file, "");
+  const busy = { ...store, finishErasure: () => Promise.reject(new StoreUnavailable("Old pages are in use")) };
+  const erase = (used: Store) =>
+    changePerson(EMAIL, { kind: "erase" }, { store: used, dataDir, readElectricity: electricityTable });
+  await expect(erase({ ...busy, finishErasure: async () => false })).resolves.toMatchObject({ messages: 1, files: 1 });
+  expect(existsSync(file)).toBe(false);
+  await expect(erase(busy)).rejects.toThrow(StoreUnavailable);
+  expect(await erase(store)).toEqual({ outcome: "done", messages: 0, files: 0 });
+  expect(await erase(store)).toEqual({ outcome: "gone" });
 });

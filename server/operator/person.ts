@@ -84,7 +84,10 @@ export async function changePerson(
   }
   const references = await store.erase(email, versions);
   if (references.length === 0) return { outcome: "changed" };
-  return { outcome: "done", messages: references.length, files: await removeFiles(dataDir, references) };
+  // The files first: what fails after them can be repeated without their names.
+  const files = await removeFiles(dataDir, references);
+  await store.finishErasure();
+  return { outcome: "done", messages: references.length, files };
 }
 
 async function correctPerson(

@@ -179,7 +179,9 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       const room = isStopping ? 0 : pause.limit(sender.concurrency) - inFlight;
       if (room <= 0) return pause.remainingMs || pollIntervalMs;
       probeIfUnreachable();
-      if (isFlushWanted) isFlushWanted = (await store.flushBacklog(channel, clock.now(), "outbox")) === null;
+      // One that fails is tried again in the next round, and keeps nothing from being sent.
+      const flush = () => store.flushBacklog(channel, clock.now(), "outbox").catch(() => null);
+      if (isFlushWanted) isFlushWanted = (await flush()) === null;
       const claims = await store.claim(channel, room, leaseMs, clock.now());
       storeWaitMs = SHORTEST_WAIT_MS;
       for (const claim of claims) void attempt(claim);

@@ -18,7 +18,7 @@ export function startPurge({ store, dataDir, log, clock = systemClock }: PurgeOp
   async function purge(): Promise<void> {
     try {
       const references = await store.purge(clock.now());
-      erased.push(...references);
+      erased = erased.concat(references);
       if (references.length > 0) {
         log.info({ event: "purged", count: references.length }, "Erased messages past their retention");
       }

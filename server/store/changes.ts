@@ -6,7 +6,7 @@ import { normaliseReference } from "./reference.ts";
 import { channelsToQueue, refusalOf } from "./rules.ts";
 import type { Changes, Selection, StoredMessage } from "./store.ts";
 
-/** Of what an action to all messages since a time is done to, read at once. */
+/** How many messages an action to all since a time reads at once. */
 const CHUNK = 500;
 /** Which deliveries such an action is for. */
 const BULK_STATE: Readonly<Partial<Record<Action, DeliveryState>>> = {
@@ -27,7 +27,7 @@ const ERASURE_MARK = "unfinished_erasure";
 export function changeMethods(database: Database, readMessages: ReadMessages): Changes {
   const { query, transaction, dialect } = database;
 
-  /** Reads messages that nobody else changes, or sends anything of, until the transaction ends. */
+  /** Reads messages whose deliveries nobody else claims, settles or queues until the transaction ends. */
   async function readLocked(
     query: Query,
     where: string,
@@ -86,7 +86,7 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
       for (const [channel, group] of Map.groupBy(queued, (one) => one.channel)) {
         const theirs = group.map(({ message }) => message);
         await queueAgain(query, channel, theirs, now);
-        // A release is of the message: its mail says so for all.
+        // The history has one line for a release, whatever the channels.
         if (action === "release" && channel !== "mail") continue;
         await addEvents(query, dialect, idsOf(theirs), { kind: EVENT[action], at: now, channel });
       }
@@ -106,11 +106,6 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
     return isSame ? messages : [];
   }
 
-  async function eraseTraces(): Promise<void> {
-    await database.eraseTraces();
-    await query("DELETE FROM meta WHERE name = $1", [ERASURE_MARK]);
-  }
-
   return {
     async act(action, which: Selection, now) {
       if ("references" in which) {
@@ -126,11 +121,12 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
         AND EXISTS (SELECT 1 FROM deliveries WHERE message_id = id AND state = $3)`;
       for (let lastId: number | undefined = 0; lastId !== undefined; ) {
         const values: Value[] = [which.since, lastId, BULK_STATE[action] ?? null];
-        lastId = await transaction(async (query) => {
+        const chunk = await transaction(async (query) => {
           const messages = await readLocked(query, isMeant, values, `LIMIT ${CHUNK}`);
-          for (const reference of await actOn(query, action, messages, now, true)) done.push(reference);
-          return messages.at(-1)?.id;
+          return { references: await actOn(query, action, messages, now, true), lastId: messages.at(-1)?.id };
         });
+        done.push(...chunk.references);
+        lastId = chunk.lastId;
       }
       return done;
     },
@@ -179,7 +175,10 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
     restrict: (email, isRestricted, now, versions) =>
       transaction(async (query) => {
         const ids = idsOf(await readPerson(query, email, versions));
-        await query(`UPDATE messages SET is_restricted = $2 WHERE ${isNamed}`, [ids, isRestricted]);
+        await query(`UPDATE messages SET is_restricted = $2, announced_at = NULL WHERE ${isNamed}`, [
+          ids,
+          isRestricted,
+        ]);
         // What waits, waits from the moment in which it may be sent again.
         const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");
         if (!isRestricted) {
@@ -190,7 +189,7 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
       }),
 
     async erase(email, versions) {
-      const references = await transaction(
+      return transaction(
         async (query) => {
           const messages = await readPerson(query, email, versions);
           if (messages.length === 0) return [];
@@ -201,14 +200,13 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
         },
         { isLong: true },
       );
-      if (references.length > 0) await eraseTraces();
-      return references;
     },
 
     async finishErasure() {
-      const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
-      if (isUnfinished) await eraseTraces();
-      return isUnfinished;
+      if ((await readMeta(query, ERASURE_MARK)) === null) return false;
+      await database.eraseTraces();
+      await query("DELETE FROM meta WHERE name = $1", [ERASURE_MARK]);
+      return true;
     },
   };
 }

@@ -16,7 +16,7 @@ export interface TransactionOptions {
  * method rejects with StoreUnavailable when the database cannot be used.
  */
 export interface Database {
-  /** Each statement is a transaction of its own, committed to disk when this resolves. */
+  /** Each statement is a transaction of its own, committed when this resolves; on disk, if the server waits for that. */
   query: Query;
   /** All of the work or none of it, committed to disk when this resolves. Within it only the given query may be used. */
   transaction<T>(work: (query: Query) => Promise<T>, options?: TransactionOptions): Promise<T>;

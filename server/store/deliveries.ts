@@ -12,6 +12,8 @@ const FARTHEST_DUE_MS = 5 * HOUR_MS;
 const SPREAD_MS = MINUTE_MS;
 /** For as long as this, an attempt that comes early does not count. As long as deliveries are tried. */
 const UNCOUNTED_MS = 5 * DAY_MS;
+/** For what may change a long backlog. */
+const LONG = { isLong: true };
 const INTERRUPTED = "the server stopped before it saved how the attempt ended, so this may arrive twice";
 
 /** Of no message that its sender asked not to be used. */
@@ -45,7 +47,13 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
         const rows = [...due, ...strayed].slice(0, limit);
         if (rows.length === 0) return [];
         const token = randomUUID();
-        const ids = rows.map(({ messageId }) => messageId);
+        // Read again here: one of them may have been restricted a moment ago.
+        const messages = await readMessages(
+          query,
+          rows.map(({ messageId }) => messageId),
+        );
+        const usable = new Map(messages.flatMap((message) => (message.isRestricted ? [] : [[message.id, message]])));
+        const ids = [...usable.keys()];
         // A token that is still there tells that nobody knows how the attempt ended.
         const claimed = await query<{ messageId: number; attempts: number; interruptions: number; queuedAt: Date }>(
           `UPDATE deliveries SET attempts = attempts + 1, lease_token = $3, leased_until = CAST($4 AS BIGINT),
@@ -57,9 +65,8 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
         const interrupted = rows.flatMap(({ messageId, leaseToken }) => (leaseToken === null ? [] : messageId));
         await addEvents(query, dialect, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED });
         const claims = new Map(claimed.map((claim) => [claim.messageId, claim]));
-        const messages = new Map((await readMessages(query, ids)).map((message) => [message.id, message]));
         return ids.flatMap((id): Claim[] => {
-          const [claim, message] = [claims.get(id), messages.get(id)];
+          const [claim, message] = [claims.get(id), usable.get(id)];
           if (!claim || !message) return [];
           const { messageId: _, ...attempt } = claim;
           return [{ channel, message, token, ...attempt }];
@@ -171,7 +178,7 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
         const ids = rows.map(({ messageId }) => messageId);
         if (by === "operator") await addEvents(query, dialect, ids, { kind: "retried", at: now, channel });
         return ids;
-      });
+      }, LONG);
     },
 
     countDeliveries: () =>
@@ -190,11 +197,9 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
     },
 
     async markReported(channel, state, ids) {
-      await query(
-        `UPDATE deliveries SET reported_at = changed_at
-         WHERE channel = $1 AND state = $2 AND ${dialect.isIn("message_id", "$3", "BIGINT")}`,
-        [channel, state, ids],
-      );
+      const sql = `UPDATE deliveries SET reported_at = changed_at
+        WHERE channel = $1 AND state = $2 AND ${dialect.isIn("message_id", "$3", "BIGINT")}`;
+      await transaction((query) => query(sql, [channel, state, ids]), LONG);
     },
   };
 }

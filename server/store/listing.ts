@@ -59,8 +59,12 @@ export function messageReader({ isIn }: Dialect, retention: Retention) {
       [ids],
     );
     const byId = Map.groupBy(deliveries, ({ messageId }) => messageId);
-    const messages = new Map(rows.map((row) => [row.id, toMessage(row, byId.get(row.id) ?? [])]));
-    return ids.flatMap((id) => messages.get(id) ?? []);
+    const messages = new Map(rows.map((row) => [row.id, row]));
+    return ids.flatMap((id) => {
+      const [row, theirs] = [messages.get(id), byId.get(id)];
+      // A message may have been erased between the two statements.
+      return row && theirs ? toMessage(row, theirs) : [];
+    });
   };
 }
 

@@ -57,8 +57,10 @@ const LONG_METHODS = new Set<string>([
   "act",
   "backup",
   "erase",
+  "flushBacklog",
   "finishErasure",
   "markAnnounced",
+  "markReported",
   "purge",
 ] satisfies (keyof Store)[]);
 
@@ -100,7 +102,7 @@ export async function createStore(
 ): Promise<Store> {
   const { query, dialect } = database;
   const clientKey = await database
-    .transaction((query) => migrate(query, dialect, migrations), { lock: "migrating" })
+    .transaction((query) => migrate(query, dialect, migrations), { lock: "migrating", isLong: true })
     .catch(async (error) => {
       await database.close();
       throw error;

@@ -139,5 +139,6 @@ test("leaves no copy of an erased message in the tables' files", async () => {
   };
   expect([await holdsIt("messages"), await holdsIt("events")]).toEqual([true, true]);
   await store.erase("ada@example.com");
+  await store.finishErasure();
   expect([await holdsIt("messages"), await holdsIt("events")]).toEqual([false, false]);
 });

@@ -194,7 +194,7 @@ async function copyInto(copy: Database, pool: pg.Pool): Promise<void> {
     client.release();
   } catch (error) {
     client.release(true);
-    throw toStoreError(error);
+    throw error instanceof StoreUnavailable ? error : toStoreError(error);
   }
 }
 

@@ -38,7 +38,7 @@ export function expiryOf(retention: Retention): string {
 }
 
 /** Announced, then erased: never what nobody was told of. */
-export function retentionMethods({ query, transaction }: Database, retention: Retention): Expiry {
+export function retentionMethods({ query, transaction, dialect }: Database, retention: Retention): Expiry {
   const periods = periodsOf(retention);
   const expiry = expiryOf(retention);
   /** Values of the conditions below: what is to be announced by now, or before the next announcement. */
@@ -53,13 +53,16 @@ export function retentionMethods({ query, transaction }: Database, retention: Re
 
   return {
     async purge(now) {
-      const references = await transaction(
+      // Hits from the future were left by a clock that was wrong. First, so that nothing can fail after the erasure.
+      await query("DELETE FROM hits WHERE at <= $1 OR at > $2", [now.getTime() - DAY_MS, now.getTime() + DAY_MS]);
+      return transaction(
         async (query) => {
           const erased: string[] = [];
           for (const { state, keptMs } of periods) {
             const rows = await query<{ reference: string }>(
               `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
-                 WHERE state = $1 AND changed_at <= $2 AND ${IS_ANNOUNCED} AND ${expiry} <= $3) RETURNING reference`,
+                 WHERE state = $1 AND changed_at <= $2 AND ${IS_ANNOUNCED} AND ${expiry} <= $3
+                 ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`,
               [state, now.getTime() - keptMs, now],
             );
             for (const { reference } of rows) erased.push(reference);
@@ -68,9 +71,6 @@ export function retentionMethods({ query, transaction }: Database, retention: Re
         },
         { isLong: true },
       );
-      // Hits from the future were left by a clock that was wrong.
-      await query("DELETE FROM hits WHERE at <= $1 OR at > $2", [now.getTime() - DAY_MS, now.getTime() + DAY_MS]);
-      return references;
     },
 
     async findExpiring(now) {

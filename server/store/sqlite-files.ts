@@ -21,7 +21,7 @@ export function createPrivateFile(file: string): void {
 }
 
 /**
- * Lets `write` fill a private file beside `file`, then renames it: a backup is whole or absent, and no other file is ever
+ * Lets `write` fill a private file beside `file`, then gives it its name: a backup is whole or absent, and no other file is ever
  * overwritten. What an interrupted backup left is removed.
  */
 export async function writeNewFile(

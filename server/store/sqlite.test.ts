@@ -183,6 +183,7 @@ test("leaves no byte of an erased message in any of its files", async () => {
   for (const { reference } of await command.list({ search: "open " }))
     await command.act("delete", { references: [reference] }, NOON);
   expect(await command.erase("secret-person@EXAMPLE.com")).toHaveLength(300);
+  await command.finishErasure();
   expect(found(secrets)).toEqual([]);
 }, 60_000);
 

@@ -152,12 +152,13 @@ export function lockFolder(dataDir: string): () => void {
   const file = join(dataDir, "website.lock");
   // To open the file and close it again would end a lock that this process holds.
   if (!existsSync(file)) createPrivateFile(file);
-  const lock = new DatabaseSync(file, { timeout: 0 });
+  const lock = new DatabaseSync(file, { timeout: 0, open: false });
   try {
+    lock.open();
     // No journal: there is nothing to roll back, and nothing to leave behind.
     lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
-    lock.close();
+    if (lock.isOpen) lock.close();
     if (primaryCode(error) !== BUSY) throw toStoreError(error);
     throw new StoreRefused(
       `Another website uses ${dataDir} already; stop it, or set DATA_DIR to another folder (or DATABASE_URL, for several nodes)`,

@@ -37,12 +37,12 @@ export function statusMethods(database: Database): Status & { markBackedUp(now: 
 
     async reportNode(pauses, now) {
       const report: NodeReport = { atMs: now.getTime(), pauses: pauses ?? [] };
-      if (pauses !== null) return writeMeta(query, name, JSON.stringify(report));
-      await writeTime(STOPPED, now);
-      // With it go those of servers that died, which are of no use once another one has stopped in order.
+      if (pauses === null) await writeTime(STOPPED, now);
+      else await writeMeta(query, name, JSON.stringify(report));
+      // Those of servers that died are of no use once others have been running for an hour.
       for (const node of await readNodes()) {
-        if (node.name !== name && Math.abs(now.getTime() - node.atMs) < HOUR_MS) continue;
-        await query("DELETE FROM meta WHERE name = $1", [node.name]);
+        const isOver = node.name === name ? pauses === null : Math.abs(now.getTime() - node.atMs) >= HOUR_MS;
+        if (isOver) await query("DELETE FROM meta WHERE name = $1", [node.name]);
       }
     },
 

@@ -139,7 +139,7 @@ export interface DeliveryCount {
   unseen: number;
 }
 
-/** Messages whose end is announced: RETENTION erases them within a week and a day, or within a shorter period. */
+/** Messages whose end is to be announced, or was: RETENTION erases them within a week and a day, or within a shorter period. */
 export interface Expiring {
   foundAt: Date;
   count: number;
@@ -300,7 +300,7 @@ export interface Listing {
   history(reference: string): Promise<StoredEvent[]>;
   /** By reference, oldest first; messages without notes are left out. */
   notes(references: readonly string[]): Promise<ReadonlyMap<string, readonly Note[]>>;
-  /** Differs after every change of any message, but not when an attempt begins. */
+  /** Differs after every event of any message. */
   changeToken(): Promise<string>;
   find(reference: string): Promise<StoredMessage | null>;
   countByDayAndCountry(since: Date): Promise<MessageCount[]>;
@@ -331,11 +331,11 @@ export interface Changes {
   ): Promise<number>;
   restrict(email: string, isRestricted: boolean, now: Date, versions?: readonly string[] | undefined): Promise<number>;
   /**
-   * Erases the messages and leaves no readable copy in the database's own files; returns their references. Without any
-   * message it changes nothing.
+   * Erases the messages; returns their references. `finishErasure` then has to remove their traces. Without any message it
+   * changes nothing.
    */
   erase(email: string, versions?: readonly string[] | undefined): Promise<string[]>;
-  /** Finishes an erasure that was interrupted; false when there was none. */
+  /** Leaves no readable copy of what was erased in the database's own files; false when nothing was. */
   finishErasure(): Promise<boolean>;
 }
 
@@ -379,4 +379,10 @@ export class StoreLost extends StoreUnavailable {
 /** The store must not be used: another program's file, a newer schema, an unsafe database version, another server's. */
 export class StoreRefused extends Error {
   override readonly name = "StoreRefused";
+}
+
+/** The error of another thread, where it has lost its class. */
+export function restoreError({ name, message }: Pick<Error, "name" | "message">): Error {
+  const kind = [StoreLost, StoreUnavailable, StoreRefused].find((known) => known.name === name);
+  return kind ? new kind(message) : Object.assign(new Error(message), { name });
 }

@@ -71,7 +71,7 @@ test("reports the end of its thread once, and rejects what waits and what comes"
   const waiting = target.wait();
   await target.crash();
   await expect(waiting).rejects.toThrow(
-    /^The thread of the message database ended unexpectedly[^\n]*; restart the server$/,
+    /^The thread of the message database ended \(Error[^\n]*\); restart the server$/,
   );
   await expect(target.echo("late")).rejects.toThrow(StoreUnavailable);
   expect(ends).toEqual([expect.any(StoreUnavailable)]);

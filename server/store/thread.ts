@@ -1,7 +1,9 @@
 import { parentPort, Worker } from "node:worker_threads";
-import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
+import { errorName } from "../log.ts";
+import { restoreError, StoreUnavailable } from "./store.ts";
 
 // Calls the methods of an object that lives in another thread, by their names.
+const MAX_CALLS = 10_000;
 
 type Call = { id: number; method: string; args: readonly unknown[] };
 /** Number 0 answers the opening. Errors lose their class between threads, so it travels by name. */
@@ -24,20 +26,22 @@ export async function openInThread<Target>(file: URL, data: unknown, options: Th
   thread.on("message", (reply: Reply) => {
     const call = waiting.get(reply.id);
     waiting.delete(reply.id);
-    if (reply.failure) call?.reject(toError(reply.failure));
+    if (reply.failure) call?.reject(restoreError(reply.failure));
     else call?.resolve(reply.result);
   });
-  // Its end follows, and says all that is known.
-  thread.on("error", () => {});
-  thread.once("exit", () => {
+  thread.on("error", (error) => end(errorName(error)));
+  thread.once("exit", () => end("no error was given"));
+  function end(reason: string): void {
     if (ended) return;
-    ended = new StoreUnavailable("The thread of the message database ended unexpectedly; restart the server");
+    ended = new StoreUnavailable(`The thread of the message database ended (${reason}); restart the server`);
     for (const { reject } of waiting.values()) reject(ended);
     options.onEnd?.(ended);
-  });
+  }
 
   function call(method: string, ...args: unknown[]): Promise<unknown> {
-    if (ended) return Promise.reject(ended);
+    // A thread that hangs must not fill the memory with what it is to do.
+    const isFull = waiting.size >= MAX_CALLS;
+    if (ended || isFull) return Promise.reject(ended ?? new StoreUnavailable("Too many calls wait for the database"));
     lastId += 1;
     const answer = Promise.withResolvers<unknown>();
     waiting.set(lastId, answer);
@@ -54,11 +58,6 @@ export async function openInThread<Target>(file: URL, data: unknown, options: Th
   const get = (target: object, name: string) =>
     name in target || name === "then" ? Reflect.get(target, name) : call.bind(null, name);
   return new Proxy({ ...(values as object), close }, { get }) as Target;
-}
-
-function toError({ name, message }: Pick<Error, "name" | "message">): Error {
-  const kind = [StoreLost, StoreUnavailable, StoreRefused].find((known) => known.name === name);
-  return kind ? new kind(message) : Object.assign(new Error(message), { name });
 }
 
 /** To be called in the thread: opens the object whose methods are called. Where that fails, only closing is answered. */

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import type { Trouble, TroubleKind } from "../../contract/inbox.ts";
 import type { Retention } from "../config.ts";
 import { errorName, type Log } from "../log.ts";
@@ -25,7 +26,7 @@ const CHECK_INTERVAL_MS = MINUTE_MS / 2;
 /** Not at once, so that a flood of messages does not become a flood of checks. */
 const SOON_MS = 1000;
 /** What can wait comes once a day, everything else once an hour. */
-const DAILY: readonly TroubleKind[] = ["clock", "backup-overdue", "disk-low"];
+const DAILY: readonly TroubleKind[] = ["clock", "backup-overdue"];
 /** The outbox has logged these as errors already. */
 const LOGGED: readonly TroubleKind[] = ["paused", "failed"];
 const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
@@ -42,7 +43,7 @@ export function startAlerts(options: AlertOptions) {
   const sentAt = new Map<string, Date>();
   /** Troubles that were logged, so that their end is logged too. */
   const logged = new Set<string>();
-  let failedPost: { at: Date; names: string } | null = null;
+  let failedPost: { at: Date; keys: string } | null = null;
   let isCheckWanted = false;
   let runningCheck: Promise<void> | null = null;
   let cancelTimer = () => {};
@@ -79,8 +80,7 @@ export function startAlerts(options: AlertOptions) {
    * the store nodes cannot agree: each one sends its own.
    */
   async function claimAlert(trouble: Trouble<Date>, { now, facts }: Situation) {
-    // Where the messages of a lost store were saved is news.
-    const key = trouble.kind === "store-lost" ? trouble.remedy : nameOf(trouble);
+    const key = keyOf(trouble);
     const lastAt = (await ifAvailable(store.lastAlertAt(key))) ?? new Date(0);
     if ([lastAt, sentAt.get(key)].some((at) => isWithin(intervalMs(trouble), at, now))) return null;
     const onSent = await newsOf(trouble, facts);
@@ -110,7 +110,8 @@ export function startAlerts(options: AlertOptions) {
   async function sendAlert(found: readonly Trouble<Date>[], { now, facts }: Situation): Promise<boolean> {
     const troubles = found.map(nameOf);
     const text = `${brand}: ${found.map(({ what, remedy }) => `${what}. ${remedy}`).join(". ")}`;
-    if (troubles.join() !== failedPost?.names) {
+    const keys = found.map(keyOf).join();
+    if (keys !== failedPost?.keys) {
       const worst = found.find(({ kind }) => !LOGGED.includes(kind));
       log[worst ? LEVEL[worst.severity] : "info"]({ event: "alert", troubles }, text);
       for (const name of troubles) logged.add(name);
@@ -131,7 +132,7 @@ export function startAlerts(options: AlertOptions) {
       log.info({ event: "alert-sent" }, "The alert was posted to ALERT_URL");
       return true;
     } catch (error) {
-      failedPost = { at: now, names: troubles.join() };
+      failedPost = { at: now, keys };
       log.warn(
         { event: "alert-not-sent", error: (error as Error).message },
         `The alert could not be posted to ALERT_URL; next attempt in ${CHECK_INTERVAL_MS / 1000} s`,
@@ -183,6 +184,13 @@ export function startAlerts(options: AlertOptions) {
 /** As receivers and the log know it. */
 function nameOf({ kind, channel }: Trouble<Date>): string {
   return channel === null || channel === "mail" ? kind : `${channel}-${kind}`;
+}
+
+/** What is told once. Nodes share it, unless it is about one machine. Where a lost store's messages were saved is news. */
+function keyOf(trouble: Trouble<Date>): string {
+  const { kind, remedy } = trouble;
+  if (kind === "store-lost") return remedy;
+  return kind === "disk-low" || kind === "clock" ? `${kind}.${hostname()}` : nameOf(trouble);
 }
 
 /** A time in the far future was noted before the clock was set back, and does not count. */

@@ -1,6 +1,5 @@
 import type { Pause, Store } from "../store/store.ts";
 import { type Clock, repeat } from "../time.ts";
-import { ifAvailable } from "./troubles.ts";
 
 interface HeartbeatOptions {
   store: Pick<Store, "reportNode">;
@@ -15,8 +14,7 @@ const INTERVAL_MS = 60_000;
  * and the operator's commands know. A stop is reported too. Alerts tell of a database that cannot be written.
  */
 export function startHeartbeat({ store, outbox, clock }: HeartbeatOptions) {
-  const report = async (pauses: readonly Pause[] | null) =>
-    void (await ifAvailable(store.reportNode(pauses, clock.now())));
+  const report = (pauses: readonly Pause[] | null) => store.reportNode(pauses, clock.now()).catch(() => {});
   /** To be called also when a pause begins or ends. */
   const beat = () => report(outbox.pauses);
   const beating = repeat(beat, INTERVAL_MS, clock, true);

@@ -146,7 +146,7 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
       const what = `${plural(count, "message")} will be erased soon${first} (${open})`;
       const remedy =
         unanswered > 0
-          ? `Answer what is still open: ${program} list --unanswered`
+          ? `Answer what is still open: ${program} list --unanswered, and list --state quarantined`
           : `To keep a copy: ${program} export`;
       add("expiring", unanswered > 0 ? "warning" : "info", what, remedy, { count });
     }
