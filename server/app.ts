@@ -25,12 +25,14 @@ export interface AppOptions {
   now?: () => Date;
   /** Called after a message is on disk. */
   onStored(state: "queued" | "quarantined"): void;
+  /** Called when one could not be stored. */
+  onNotStored?(): void;
 }
 
 /** The whole product but for the process around it: a test creates it and injects requests. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = options;
-  const { now = () => new Date() } = options;
+  const { now = () => new Date(), onNotStored = () => {} } = options;
   const { rateLimits, hourlyLimit } = config;
   const { referencePrefix } = build.manifest.site;
   const channels = config.hook ? (["mail", "hook"] as const) : (["mail"] as const);
@@ -61,7 +63,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     });
     serveHealth(api, store, readiness);
     const { electricity } = build.manifest;
-    acceptMessages(api, { config, store, rules, electricity, meter: meter ?? noMeter, now, onStored });
+    acceptMessages(api, { config, store, rules, electricity, meter: meter ?? noMeter, now, onStored, onNotStored });
   });
   app.setErrorHandler((error, request, reply) => {
     request.log.error({ event: "failure", err: error }, "request failed");

@@ -70,6 +70,7 @@ async function run(config: Config): Promise<void> {
     readiness,
     now: () => clock.now(),
     onStored: (state) => (state === "queued" ? outbox?.wake() : alerts?.checkNow()),
+    onNotStored: () => alerts?.checkNow(),
   });
   const { log } = app;
   if (metrics) log.info({ event: "metrics", url: metrics.url }, "Metrics are served");

@@ -26,6 +26,8 @@ interface SendEmailOptions {
   now(): Date;
   /** Called after a message is on disk. */
   onStored(state: "queued" | "quarantined"): void;
+  /** Called when one could not be stored. */
+  onNotStored(): void;
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
@@ -254,6 +256,7 @@ function answerError(
   }
   if (error instanceof StoreUnavailable) {
     meter.refused("store-unavailable");
+    options.onNotStored();
     request.log.error({ event: "store-unavailable", error: error.message }, "message not stored");
     reply.header("retry-after", RETRY_AFTER_STORE_S);
     const text = "We cannot take messages just now. Please try again in a minute.";

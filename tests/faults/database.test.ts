@@ -110,7 +110,7 @@ test("a database removed under load: refused, saved beside it, and whole once it
   expect([readyz.status, await readyz.json()]).toEqual([503, { status: "store lost" }]);
   expectRefusedForNow(await visitors.post(server.url, 3));
   await expectPagesUp(server);
-  await expect.poll(() => receiver.alerts.length).toBe(1);
+  await expect.poll(() => receiver.alerts.length, { timeout: 20_000 }).toBe(1);
   const [, saved = ""] = / were saved to (\S+\.db): /.exec(String(receiver.alerts[0]?.body.text)) ?? [];
   expect(server.output()).toContain(saved);
   stop.abort();
