@@ -257,7 +257,7 @@ describe("what can wait leads to one alert a day", () => {
 });
 
 describe("messages that expire soon", () => {
-  /** Delivered, and so many days before the end of the 30 that they are kept. */
+  /** Delivered messages, each with the given number of days left of the 30 that it is kept. */
   async function openExpiring(...daysLeft: number[]) {
     const office = await openWatched({ messages: 0 });
     const references: string[] = [];

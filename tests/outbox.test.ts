@@ -67,7 +67,7 @@ describe.each(PLACES)("a delivery by $channel on $database", ({ channel, databas
     await mailer.received(2);
   });
 
-  it("is one of at most so many at once", async () => {
+  it("is sent at the same time as others up to the channel's limit", async () => {
     const { accept, end, log, mailer, start } = await open();
     for (let count = 0; count < 12; count += 1) await accept();
     start();

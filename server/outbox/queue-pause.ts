@@ -23,7 +23,7 @@ export function createQueuePause(clock: Clock) {
   }
 
   return {
-    /** How many may be sent at once, of so many: none while it lasts, then one. */
+    /** How many may be sent at the same time: none while the pause lasts, then one until it is over. */
     limit(concurrency: number): number {
       if (current === null) return concurrency;
       return remainingMs() > 0 ? 0 : 1;

@@ -22,7 +22,7 @@ export function testOn(newPlace: () => Promise<Place>) {
 
 export type ContractTest = ReturnType<typeof testOn>;
 
-/** Does it so many times at once, on the nodes in turn. */
+/** Runs the work `count` times concurrently, on the two nodes in turn. */
 export function acrossNodes<T>(
   nodes: readonly [Store, Store],
   count: number,
