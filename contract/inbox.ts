@@ -33,9 +33,9 @@ import type { FootprintEstimate } from "./footprint.ts";
 
 /**
  * The ways in which something leaves because of a message: the mail to the team, the mail that tells the sender of its
- * arrival, and the post to HOOK_URL.
+ * arrival, the post to HOOK_URL, and an operator's reply.
  */
-export const CHANNELS = ["mail", "acknowledgement", "hook"] as const;
+export const CHANNELS = ["mail", "acknowledgement", "hook", "reply"] as const;
 export type Channel = (typeof CHANNELS)[number];
 
 /**
@@ -62,10 +62,10 @@ export type QuarantineReason = "trap" | "network-limit" | "hourly-limit";
 export type SkipReason = "too-late" | "own-address" | "not-a-person" | "address-limit" | "hourly-limit";
 
 /**
- * `unanswered`: neither marked as answered nor in quarantine. `waiting`: queued. Messages that
- * their sender asked to restrict are in the same tabs as all others.
+ * `unanswered`: neither marked as answered nor in quarantine. `waiting`: queued. `failed`: its mail, its post to HOOK_URL or
+ * a reply. The last three are without messages that their sender asked to restrict: nothing can be done about these.
  */
-export const TABS = ["all", "unanswered", "waiting", "failed", "quarantined"] as const;
+export const TABS = ["all", "unanswered", "answered", "waiting", "failed", "quarantined"] as const;
 export type Tab = (typeof TABS)[number];
 export type TabCounts = Readonly<Record<Tab, number>>;
 
@@ -215,7 +215,8 @@ export type EventKind =
   | "corrected"
   | "restricted"
   | "unrestricted"
-  | "noted";
+  | "noted"
+  | "replied";
 
 export interface MessageEvent {
   at: string;

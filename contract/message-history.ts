@@ -36,12 +36,14 @@ const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   restricted: "Restricted: kept, but not used",
   unrestricted: "Restriction lifted",
   noted: "Note",
+  replied: "Reply",
 };
 
 export const CHANNEL_NAME: Readonly<Record<Channel, string>> = {
   mail: "E-mail",
   acknowledgement: "Acknowledgement",
   hook: "Web hook",
+  reply: "Reply",
 };
 
 /** Of every channel but the mail, after the channel's name. */
@@ -65,8 +67,8 @@ const REASONS: Readonly<Partial<Record<EventKind, Readonly<Record<string, string
   skipped: SKIP_REASON,
 };
 
-/** The detail of an event as a sentence; a note as it was written. */
+/** The detail of an event as a sentence; a note or a reply as it was written. */
 export function eventDetail(kind: EventKind, detail: string): string {
-  if (kind === "noted") return detail;
+  if (kind === "noted" || kind === "replied") return detail;
   return REASONS[kind]?.[detail] ?? asSentence(detail);
 }

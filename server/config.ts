@@ -72,7 +72,8 @@ export function programName(env: Environment): string {
 
 /** By which something leaves because of a message. */
 export function channelsOf({ acknowledge, hook }: Pick<Config, "acknowledge" | "hook">): Channel[] {
-  return CHANNELS.filter((channel) => channel === "mail" || (channel === "hook" ? hook !== null : acknowledge));
+  const isUsed: Partial<Record<Channel, boolean>> = { acknowledgement: acknowledge, hook: hook !== null };
+  return CHANNELS.filter((channel) => isUsed[channel] ?? true);
 }
 
 /** The command that opens the inbox. */

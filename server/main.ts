@@ -14,6 +14,7 @@ import { hookSender } from "./outbox/hook.ts";
 import { mailSender } from "./outbox/mail.ts";
 import { type Outbox, startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
+import { replySender } from "./outbox/reply.ts";
 import { endNow, onStopSignal } from "./stop-signal.ts";
 import { openStore } from "./store/open-store.ts";
 import { StoreRefused, StoreUnavailable } from "./store/store.ts";
@@ -78,7 +79,7 @@ async function run(config: Config): Promise<void> {
 
   const createMailer = () => (config.smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(config.smtpUrl));
   const mailer = createMailer();
-  const senders = [mailSender({ mailer, identity })];
+  const senders = [mailSender({ mailer, identity }), replySender({ mailer: createMailer(), identity })];
   if (config.acknowledge) {
     senders.push(acknowledgementSender({ mailer: createMailer(), store, identity, text, replyTo: contactEmail }));
   }

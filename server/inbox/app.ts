@@ -1,17 +1,22 @@
+import { Readable } from "node:stream";
+import { fastifyTRPCPlugin } from "@trpc/server/adapters/fastify";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
-import type { InboxError } from "../../contract/inbox.ts";
+import superjson from "superjson";
 import { securityHeaders } from "../../contract/response-headers.ts";
-import { OperatorError } from "../log.ts";
+import { EXPORT_TYPE, type ExportFormat, exportMessages } from "../operator/export.ts";
+import { exportPerson } from "../operator/person.ts";
+import { type Desk, definedOnly, describeProblems, FILTER, type Router, router } from "../operator/router.ts";
+import { dayOf } from "../operator/statistics.ts";
 import { StoreUnavailable } from "../store/store.ts";
-import { type ApiOptions, InvalidCall, NotFound, serveApi } from "./api.ts";
-import type { Guard, Refusal } from "./guard.ts";
+import type { Guard } from "./guard.ts";
 
 export interface PageFile {
   type: string;
   body: Buffer;
 }
 
-export interface InboxAppOptions extends ApiOptions {
+export interface InboxAppOptions {
+  desk: Desk;
   guard: Guard;
   /** Of the built page, by their path. */
   files: ReadonlyMap<string, PageFile>;
@@ -45,102 +50,88 @@ export const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-/** The page and its API, without a server. */
-export function createInboxApp(options: InboxAppOptions): FastifyInstance {
-  const { guard, files, onUsed, onDefect } = options;
+/** The page, its operations and its downloads, without a server. */
+export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAppOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: MAX_BODY_BYTES,
-    ajv: { customOptions: { verbose: true } },
-    schemaErrorFormatter: ([first]) => new InvalidCall(first ? sentenceOf(first) : "The call is not understood."),
+    routerOptions: { maxParamLength: 5000 },
     // Called for paths that cannot be decoded, before all hooks: nothing but a refusal.
-    frameworkErrors: (_error, _request, reply) => fail(reply.headers(HEADERS), new NotFound("There is no such file.")),
+    frameworkErrors: (_error, _request, reply) => refuse(reply.headers(HEADERS), 404, "There is no such file."),
   });
   // Only JSON is understood: a form of another site cannot have its type.
   app.removeContentTypeParser("text/plain");
   app.addHook("onRequest", async (_request, reply) => void reply.headers(HEADERS));
-  app.setErrorHandler((error: FastifyError, _request, reply) => fail(reply, error));
-
-  function fail(reply: FastifyReply, error: FastifyError | Error): FastifyReply {
-    const known = failureOf(error);
-    if (!known) onDefect(error);
-    const { status, ...answer } = known ?? DEFECT;
-    return reply.code(status).send(answer);
-  }
+  app.setErrorHandler((error: FastifyError, _request, reply) => {
+    const status = error instanceof StoreUnavailable ? 503 : (error.statusCode ?? 500);
+    if (status === 500) onDefect(error);
+    return refuse(reply, status, status === 500 ? "Something went wrong; the terminal says what." : error.message);
+  });
 
   app.register(async (page) => {
     page.addHook("onRequest", async ({ raw }, reply) => {
       const refusal = guard.checkPage(raw);
-      // For a person in a browser, so not as JSON. Most often the port was forwarded under another number.
-      if (refusal) return reply.code(refusal.status).type("text/plain; charset=utf-8").send(`${refusal.message}\n`);
+      // Most often the port was forwarded under another number.
+      if (refusal) return refuse(reply, refusal.status, refusal.message);
     });
     for (const [path, { type, body }] of files) page.get(path, (_request, reply) => reply.type(type).send(body));
     page.setNotFoundHandler(({ method, url }, reply) => {
-      if (method !== "GET" && method !== "HEAD") throw new InvalidCall("Only GET and HEAD are understood.");
+      if (method !== "GET" && method !== "HEAD") return refuse(reply, 400, "Only GET and HEAD are understood.");
       // Every screen of the page has a path of its own.
       const index = url.startsWith("/assets/") ? undefined : files.get("/index.html");
-      if (!index) throw new NotFound("There is no such file.");
-      return reply.type(index.type).send(index.body);
+      return index ? reply.type(index.type).send(index.body) : refuse(reply, 404, "There is no such file.");
     });
   });
+
   app.register(
     async (api) => {
-      api.addHook("onRequest", async (request, reply) => {
-        const refusal = guard.checkOrigin(request.raw) ?? (await guard.checkToken(request.raw));
-        if (refusal) return refuse(reply, refusal);
-        const isBackground = (request.query as { background?: string }).background === "1";
-        if (!isBackground && request.routeOptions.url !== "/api/changes") onUsed();
+      api.addHook("onRequest", async ({ raw, headers }, reply) => {
+        const refusal = guard.checkOrigin(raw) ?? (await guard.checkToken(raw));
+        if (refusal) return refuse(reply, refusal.status, refusal.message);
+        // Set by the page on what an operator has asked for, and not on what it loads again by itself.
+        if (headers["x-operator"] === "1") onUsed();
       });
-      serveApi(api, options);
-      api.setNotFoundHandler(({ method }) => {
-        if (method !== "GET" && method !== "POST") throw new InvalidCall("Only GET and POST are understood.");
-        throw new NotFound("There is no such call.");
+      api.register(fastifyTRPCPlugin<Router>, {
+        prefix: "/operations",
+        trpcOptions: {
+          router,
+          createContext: () => desk,
+          onError: ({ error }) => {
+            if (error.code === "INTERNAL_SERVER_ERROR") onDefect(error.cause ?? error);
+          },
+        },
       });
+      serveDownloads(api, desk);
+      api.setNotFoundHandler((_request, reply) => refuse(reply, 404, "There is no such call."));
     },
     { prefix: "/api" },
   );
   return app;
 }
 
-function refuse(reply: FastifyReply, refusal: Refusal | null): FastifyReply | undefined {
-  if (!refusal) return undefined;
-  const { status, error, message } = refusal;
+/** Streams, so that a file of any size needs little memory. The query is what `list` takes, as superjson. */
+function serveDownloads(api: FastifyInstance, { store }: Desk): void {
+  const day = async () => dayOf(await store.time());
+  const sendAs = (reply: FastifyReply, name: string, format: ExportFormat) =>
+    reply.type(EXPORT_TYPE[format]).header("content-disposition", `attachment; filename="${name}"`);
+
+  api.get<{ Params: { format: ExportFormat }; Querystring: { filter?: string } }>(
+    "/export.:format(^csv|json$)",
+    async ({ params: { format }, query }, reply) => {
+      const filter = FILTER.safeParse(query.filter ? superjson.parse(query.filter) : {});
+      if (!filter.success) return refuse(reply, 400, describeProblems(filter.error));
+      sendAs(reply, `messages-${await day()}.${format}`, format);
+      return reply.send(Readable.from(exportMessages({ filter: definedOnly(filter.data), format }, store)));
+    },
+  );
+  api.get<{ Querystring: { email?: string } }>("/privacy-export.json", async ({ query: { email = "" } }, reply) => {
+    sendAs(reply, `privacy-export-${await day()}.json`, "json");
+    return reply.send((await exportPerson(email, store)).text);
+  });
+}
+
+/** For a person, in a browser or a terminal. */
+function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
   if (status === 401) reply.header("www-authenticate", "Bearer");
   if (status === 429) reply.header("retry-after", "60");
-  return reply.code(status).send({ error, message } satisfies InboxError);
-}
-
-type Failure = InboxError & { status: number };
-
-const DEFECT: Failure = { status: 500, error: "failed", message: "Something went wrong; the terminal says what." };
-
-/** What to answer to an error that is known; `null` for a defect of ours. */
-function failureOf(error: FastifyError | Error): Failure | null {
-  const { message } = error;
-  if (error instanceof InvalidCall) return { status: 400, error: "invalid", message };
-  if (error instanceof NotFound) return { status: 404, error: "not-found", message };
-  if (error instanceof StoreUnavailable) return { status: 503, error: "unavailable", message };
-  if (error instanceof OperatorError) return { status: 500, error: "failed", message };
-  switch ("statusCode" in error ? error.statusCode : 500) {
-    case 413:
-      return { status: 413, error: "too-large", message: "That is more than one call may carry." };
-    case 415:
-      return { status: 400, error: "invalid", message: "Send JSON." };
-    case 400:
-      return { status: 400, error: "invalid", message: "The body is not JSON." };
-    default:
-      return null;
-  }
-}
-
-interface SchemaError {
-  instancePath: string;
-  params: Record<string, unknown>;
-  /** The schema that refused the value. */
-  parentSchema?: { description?: string };
-}
-
-function sentenceOf({ instancePath, params, parentSchema }: SchemaError): string {
-  if (typeof params.missingProperty === "string") return `${params.missingProperty} is missing.`;
-  const name = instancePath.split("/").at(-1);
-  return name ? `${name} is not ${parentSchema?.description ?? "understood"}.` : "Send a JSON object.";
+  return reply.code(status).type("text/plain; charset=utf-8").send(`${message}\n`);
 }

@@ -1,12 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { InboxError } from "../../contract/inbox.ts";
 import type { Clock } from "../time.ts";
 
 /** Why a request is not answered. */
 export interface Refusal {
   status: 401 | 403 | 429;
-  error: InboxError["error"];
   message: string;
 }
 
@@ -64,7 +62,6 @@ export function createGuard(clock: Clock): Guard {
     if (!isSlow) {
       return {
         status: 401,
-        error: "unauthorised",
         message: "This address is not, or no longer, the inbox's. Open the one that the command has printed.",
       };
     }
@@ -92,9 +89,9 @@ function digest(text: string): Buffer {
 }
 
 function forbidden(message: string): Refusal {
-  return { status: 403, error: "forbidden", message };
+  return { status: 403, message };
 }
 
 function slowDown(): Refusal {
-  return { status: 429, error: "slow-down", message: "Too many tries with a wrong address. Try again in a minute." };
+  return { status: 429, message: "Too many tries with a wrong address. Try again in a minute." };
 }

@@ -6,12 +6,13 @@ import type { FastifyInstance } from "fastify";
 import { CONTENT_TYPE } from "../../contract/response-headers.ts";
 import { createLimitedServer, LIMITS } from "../http/limits.ts";
 import { OperatorError } from "../log.ts";
+import type { Desk } from "../operator/router.ts";
 import { type Clock, systemClock } from "../time.ts";
-import type { ApiOptions } from "./api.ts";
 import { createInboxApp, HEADERS, type PageFile } from "./app.ts";
 import { createGuard, isForThisMachine } from "./guard.ts";
 
-export interface InboxOptions extends Omit<ApiOptions, "clock"> {
+export interface InboxOptions {
+  desk: Desk;
   /** The built page. */
   filesDir: string;
   /** `null`: the default port, or the next one that is free. */
@@ -39,7 +40,7 @@ const IDLE_MS = 8 * 60 * 60_000;
 
 /** Serves the inbox to this machine until it is closed. Rejects with OperatorError. */
 export async function startInbox(options: InboxOptions): Promise<Inbox> {
-  const { clock = systemClock, onDefect = () => {} } = options;
+  const { desk, clock = systemClock, onDefect = () => {} } = options;
   const files = loadFiles(options.filesDir);
   const guard = createGuard(clock);
   const idle = Promise.withResolvers<void>();
@@ -48,7 +49,7 @@ export async function startInbox(options: InboxOptions): Promise<Inbox> {
     cancelIdle();
     cancelIdle = clock.setTimer(idle.resolve, IDLE_MS);
   };
-  const app = createInboxApp({ ...options, clock, files, guard, onUsed, onDefect });
+  const app = createInboxApp({ desk, files, guard, onUsed, onDefect });
   await app.ready();
   const { port, servers } = await listenOnFreePort(options, app);
   onUsed();

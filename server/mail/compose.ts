@@ -5,7 +5,7 @@ import type { AcknowledgementText } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
 import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
 import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
-import type { StoredMessage } from "../store/store.ts";
+import type { Reply, StoredMessage } from "../store/store.ts";
 
 /** Sender and recipient of the site's e-mails. */
 export interface MailIdentity {
@@ -16,8 +16,8 @@ export interface MailIdentity {
 
 export interface ComposedMail extends SendMailOptions {
   reference: string;
-  /** To the sender of the message, and not to the team. */
-  isAcknowledgement?: boolean;
+  /** Which of the message's mails this is, where it is not the one to the team. */
+  part?: string;
 }
 
 /**
@@ -81,7 +81,7 @@ export function composeAcknowledgement(
     template.replaceAll(/\{(brand|reference)\}/g, (_, name) => (name === "brand" ? brand : reference));
   return {
     reference,
-    isAcknowledgement: true,
+    part: "acknowledgement",
     envelope: { from: "", to: [email] },
     from: withoutEncodedWord({ name: brand, address: mailFrom }),
     to: { name: "", address: email },
@@ -94,6 +94,36 @@ export function composeAcknowledgement(
     // No `Precedence`, which RFC 3834 does not know and some filters take for advertising.
     headers: { "Auto-Submitted": "auto-replied", "X-Auto-Response-Suppress": "All" },
   };
+}
+
+/**
+ * An operator's reply, with the sender's own words below it. The answer to it goes to the team, whose mail program shows it
+ * with the message's mail: that is the one it replies to.
+ */
+export function composeReply(message: StoredMessage, identity: MailIdentity, reply: Reply, now: Date): ComposedMail {
+  const { brand, mailFrom, mailTo } = identity;
+  const part = `reply-${reply.key.slice(0, 8)}`;
+  const original = messageId(message, mailFrom);
+  return {
+    reference: message.reference,
+    part,
+    envelope: { from: mailFrom, to: [message.email] },
+    from: withoutEncodedWord({ name: brand, address: mailFrom }),
+    to: { name: "", address: message.email },
+    replyTo: { name: "", address: mailTo },
+    subject: reply.subject,
+    messageId: messageId(message, mailFrom, `.${part}`),
+    inReplyTo: original,
+    references: original,
+    date: now,
+    text: `${reply.text}\n\n${quote(message)}\n`,
+    encoding: "quoted-printable",
+  };
+}
+
+function quote({ acceptedAt, name, message }: StoredMessage): string {
+  const day = acceptedAt.toISOString().slice(0, 10);
+  return [`On ${day}, ${name} wrote:`, ...message.split("\n").map((line) => `> ${line}`)].join("\n");
 }
 
 /** Nodemailer writes a header that it does not know as it is; the prefix is removed after that. */

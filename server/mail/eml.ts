@@ -6,8 +6,8 @@ import { MailError, type Mailer } from "./mailer.ts";
 
 /** Errors that stay until somebody fixes the folder. */
 const FOLDER_UNUSABLE = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST", "EISDIR"];
-/** The names of a message's files: its mail and its acknowledgement, finished or not. */
-const FILE_NAME = /^(.+?)(\.acknowledgement)?\.eml(\.unfinished)?$/;
+/** The names of a message's files: its mail, its acknowledgement and its replies, finished or not. */
+const FILE_NAME = /^([^.]+)(\.[\w-]+)?\.eml(\.unfinished)?$/;
 
 const emlFolder = (dataDir: string) => join(dataDir, "outbox");
 
@@ -24,7 +24,7 @@ export function createEmlMailer(dataDir: string): Mailer {
   return {
     destination: `files in ${folder}`,
     async send(mail) {
-      const name = `${mail.reference}${mail.isAcknowledgement ? ".acknowledgement" : ""}.eml`;
+      const name = `${mail.reference}${mail.part ? `.${mail.part}` : ""}.eml`;
       try {
         if (!REFERENCE_PATTERN.test(mail.reference)) throw new Error("not a reference, so not a file of the outbox");
         const { message } = await transport.sendMail(mail);

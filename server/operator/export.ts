@@ -1,58 +1,6 @@
-import type { ExportFormat } from "../../contract/inbox.ts";
 import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
-import type { Delivery, Note, Store, StoredMessage } from "../store/store.ts";
-import { readPage, type TabFilter } from "./messages.ts";
-
-/** Everything stored about a message, under the names the contact form uses. */
-export function messageJson(message: StoredMessage, notes: readonly Note[] = []) {
-  const { mail, acknowledgement, hook } = message.deliveries;
-  return {
-    reference: message.reference,
-    state: message.state,
-    isRestricted: message.isRestricted,
-    acceptedAt: message.acceptedAt,
-    stateChangedAt: mail.changedAt,
-    dueAt: mail.dueAt,
-    attempts: mail.attempts,
-    lastError: mail.error,
-    expiresAt: message.expiresAt,
-    answeredAt: message.answeredAt,
-    quarantineReason: message.quarantineReason,
-    acknowledgement: describeDelivery(acknowledgement),
-    acknowledgedAt: deliveredAt(acknowledgement),
-    hook: describeDelivery(hook),
-    hookSentAt: deliveredAt(hook),
-    name: message.name,
-    email: message.email,
-    phone: message.phone,
-    country: message.country,
-    message: message.message,
-    ...(message.footprint && { footprint: message.footprint }),
-    ...(notes.length > 0 && { notes }),
-  };
-}
-
-/** Of several messages, with their notes. */
-export async function messagesJson(
-  messages: readonly StoredMessage[],
-  store: Pick<Store, "notes">,
-): Promise<MessageJson[]> {
-  const notes = await store.notes(messages.map(({ reference }) => reference));
-  return messages.map((message) => messageJson(message, notes.get(message.reference)));
-}
-
-/** The state and, after a colon, why it is so, such as `skipped: address-limit`. */
-function describeDelivery(delivery: Delivery | undefined): string | null {
-  if (delivery === undefined) return null;
-  const { state, error } = delivery;
-  return error === null ? state : `${state}: ${error}`;
-}
-
-function deliveredAt(delivery: Delivery | undefined): Date | null {
-  return delivery?.state === "delivered" ? delivery.changedAt : null;
-}
-
-export type MessageJson = ReturnType<typeof messageJson>;
+import type { MessageFilter, Store } from "../store/store.ts";
+import { eachPage, type MessageJson, messagesJson } from "./messages.ts";
 
 /** What a cell shows. */
 export type Fact = string | number | boolean | Date | null;
@@ -83,9 +31,14 @@ const COLUMNS = [
   "hookSentAt",
   "notes",
   "expiresAt",
+  "reply",
+  "repliedAt",
+  "replies",
 ] as const;
 
-function rowOf({ footprint, notes = [], ...facts }: MessageJson): string[] {
+function rowOf({ footprint, notes = [], replies = [], ...facts }: MessageJson): string[] {
+  const lines = (entries: typeof notes) =>
+    entries.map(({ at, author, text }) => `${at.toISOString()} ${author ?? "-"}: ${text}`).join("\n");
   const cells: Readonly<Record<(typeof COLUMNS)[number], Fact>> = {
     ...facts,
     footprintKg: footprint?.totalKg ?? null,
@@ -93,7 +46,8 @@ function rowOf({ footprint, notes = [], ...facts }: MessageJson): string[] {
       .map(([field, value]) => `${field}=${value}`)
       .join(" "),
     footprintFactors: footprint?.factorSet ?? null,
-    notes: notes.map(({ at, author, text }) => `${at.toISOString()} ${author ?? "-"}: ${text}`).join("\n"),
+    notes: lines(notes),
+    replies: lines(replies),
   };
   return COLUMNS.map((column) => cellText(cells[column]));
 }
@@ -105,8 +59,10 @@ export function cellText(value: Fact): string {
 /** Few enough to fit into a small heap however long they are, many enough that the file is written quickly. */
 const MESSAGES_PER_PART = 250;
 
+export type ExportFormat = "csv" | "json";
+
 interface ExportOptions {
-  filter: TabFilter;
+  filter: MessageFilter;
   format: ExportFormat;
   /** For a terminal: every cell of a CSV file goes through it, and there is no byte order mark. */
   show?: ((cell: string) => string) | undefined;
@@ -114,28 +70,15 @@ interface ExportOptions {
 
 /** The file, part by part. It holds each message that was there at the beginning once, whatever arrives meanwhile. */
 export async function* exportMessages(
-  options: ExportOptions,
+  { filter, format, show }: ExportOptions,
   store: Pick<Store, "list" | "notes">,
 ): AsyncGenerator<string> {
-  let cursor: string | null = null;
-  do {
-    const { text, nextCursor } = await exportPart(options, cursor, store);
-    yield text;
-    cursor = nextCursor;
-  } while (cursor !== null);
-}
-
-/** One part of the file; the first one without a cursor. */
-export async function exportPart(
-  { filter, format, show }: ExportOptions,
-  cursor: string | null,
-  store: Pick<Store, "list" | "notes">,
-): Promise<{ text: string; count: number; nextCursor: string | null }> {
-  const { messages, nextCursor } = await readPage(filter, MESSAGES_PER_PART, cursor, store);
-  const position = { isFirst: cursor === null, isLast: nextCursor === null };
-  const json = await messagesJson(messages, store);
-  const text = format === "csv" ? csvPart(json, position, show) : jsonPart(json, position);
-  return { text, count: messages.length, nextCursor };
+  let isFirst = true;
+  for await (const { messages, isLast } of eachPage(filter, MESSAGES_PER_PART, store)) {
+    const json = await messagesJson(messages, store);
+    yield format === "csv" ? csvPart(json, { isFirst, isLast }, show) : jsonPart(json, { isFirst, isLast });
+    isFirst = false;
+  }
 }
 
 interface Position {

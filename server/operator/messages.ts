@@ -1,92 +1,191 @@
-import type { ListSort, MessagePlace, Tab, TabCounts } from "../../contract/inbox.ts";
-import type { MessageFilter, StateCounts, Store, StoredEvent, StoredMessage, TabCondition } from "../store/store.ts";
+import type { Action } from "../../contract/inbox.ts";
+import { eventDetail, eventName } from "../../contract/message-history.ts";
+import { errorName, OperatorError } from "../log.ts";
+import { removeEmls } from "../mail/eml.ts";
+import { normaliseReference } from "../store/reference.ts";
+import { channelsToQueue, refusalOf, refusalsOf } from "../store/rules.ts";
+import type { Delivery, MessageFilter, Note, Reply, Store, StoredMessage } from "../store/store.ts";
 
-/** What an operator looks for, in a tab of the inbox. */
-export interface TabFilter extends MessageFilter {
-  tab?: Tab;
-}
-
-export interface Page {
-  messages: StoredMessage[];
-  /** Where the next page begins; `null` after the last one. */
-  nextCursor: string | null;
-}
-
-const TAB_FILTERS: Readonly<Record<Tab, TabCondition>> = {
-  all: {},
-  unanswered: { unanswered: true },
-  waiting: { state: "queued" },
-  failed: { state: "failed" },
-  quarantined: { state: "quarantined" },
-};
-
-/**
- * The messages after the cursor, which has to match CURSOR_PATTERN, newest first. From cursor to cursor, every message that
- * was there at the beginning comes once, whatever arrives meanwhile.
- */
-export async function readPage(
-  { tab = "all", ...filter }: TabFilter,
-  limit: number,
-  cursor: string | null,
-  store: Pick<Store, "list">,
-): Promise<Page> {
-  const after = cursor === null ? {} : { after: parseCursor(cursor) };
-  return cutPage(await store.list({ ...filter, ...TAB_FILTERS[tab], ...after, limit: limit + 1 }), limit);
-}
-
-/** A page of the list as the operator sees it, with the counts of all tabs. */
-export async function readSortedPage(
-  { tab = "all", ...filter }: TabFilter,
-  { sort, offset, limit }: { sort: ListSort; offset: number; limit: number },
-  store: Pick<Store, "page">,
-): Promise<Page & { counts: TabCounts }> {
-  const { messages, counts } = await store.page(filter, TAB_FILTERS[tab], { sort, offset, limit: limit + 1 });
-  return { ...cutPage(messages, limit), counts: tabCounts(counts) };
-}
-
-/** `null` when there is no such message. */
-export function readPlace(
-  reference: string,
-  { tab = "all", ...filter }: TabFilter,
-  sort: ListSort,
-  store: Pick<Store, "placeOf">,
-): Promise<MessagePlace | null> {
-  return store.placeOf(reference, { ...filter, ...TAB_FILTERS[tab] }, sort);
-}
-
-/** One message more than fits shows that there is another page. */
-function cutPage(messages: readonly StoredMessage[], limit: number): Page {
-  const last = messages.length > limit ? messages[limit - 1] : undefined;
-  return { messages: messages.slice(0, limit), nextCursor: last ? `${last.acceptedAt.getTime()}.${last.id}` : null };
-}
-
-function parseCursor(cursor: string): Pick<StoredMessage, "acceptedAt" | "id"> {
-  const [acceptedAtMs = 0, id = 0] = cursor.split(".").map(Number);
-  return { acceptedAt: new Date(acceptedAtMs), id };
-}
-
-export function tabCounts({ queued, delivered, failed, quarantined }: StateCounts): TabCounts {
-  const passed = [queued, delivered, failed];
+/** Everything stored about a message, under the names the contact form uses. */
+export function messageJson(message: StoredMessage, written: readonly Note[] = []) {
+  const { mail, acknowledgement, hook, reply } = message.deliveries;
+  const of = (kind: Note["kind"]) => written.flatMap(({ kind: its, ...note }) => (its === kind ? note : []));
+  const [notes, replies] = [of("noted"), of("replied")];
   return {
-    all: [...passed, quarantined].reduce((sum, { count }) => sum + count, 0),
-    unanswered: passed.reduce((sum, { count, answered }) => sum + count - answered, 0),
-    waiting: queued.count,
-    failed: failed.count,
-    quarantined: quarantined.count,
+    reference: message.reference,
+    state: message.state,
+    isRestricted: message.isRestricted,
+    acceptedAt: message.acceptedAt,
+    stateChangedAt: mail.changedAt,
+    dueAt: mail.dueAt,
+    attempts: mail.attempts,
+    lastError: mail.error,
+    expiresAt: message.expiresAt,
+    answeredAt: message.answeredAt,
+    quarantineReason: message.quarantineReason,
+    acknowledgement: describeDelivery(acknowledgement),
+    acknowledgedAt: deliveredAt(acknowledgement),
+    hook: describeDelivery(hook),
+    hookSentAt: deliveredAt(hook),
+    reply: describeDelivery(reply),
+    repliedAt: deliveredAt(reply),
+    name: message.name,
+    email: message.email,
+    phone: message.phone,
+    country: message.country,
+    message: message.message,
+    ...(message.footprint && { footprint: message.footprint }),
+    ...(notes.length > 0 && { notes }),
+    ...(replies.length > 0 && { replies }),
   };
 }
 
-/** A date such as 2025-01-31, which is its midnight in UTC, or a full time; `null` when the text is neither. */
-export function parseTime(text: string): Date | null {
-  const time = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? new Date(text) : null;
-  if (time === null || Number.isNaN(time.getTime())) return null;
-  // `new Date` takes the 31st of February for a day in March.
-  return text.length === 10 && !time.toISOString().startsWith(text) ? null : time;
+export type MessageJson = ReturnType<typeof messageJson>;
+
+/** Of several messages, with their notes and replies. */
+export async function messagesJson(
+  messages: readonly StoredMessage[],
+  store: Pick<Store, "notes">,
+): Promise<MessageJson[]> {
+  const notes = await store.notes(messages.map(({ reference }) => reference));
+  return messages.map((message) => messageJson(message, notes.get(message.reference)));
+}
+
+/** The state and, after a colon, why it is so, such as `skipped: address-limit`. */
+function describeDelivery(delivery: Delivery | undefined): string | null {
+  if (delivery === undefined) return null;
+  const { state, error } = delivery;
+  return error === null ? state : `${state}: ${error}`;
+}
+
+function deliveredAt(delivery: Delivery | undefined): Date | null {
+  return delivery?.state === "delivered" ? delivery.changedAt : null;
+}
+
+/** A message as an operator sees it: also what can be done to it. */
+export function viewOf(message: StoredMessage, now: Date) {
+  return {
+    ...message,
+    /** Why an action is refused, as a sentence without its full stop; those without one can be done. */
+    refusals: refusalsOf(message, now),
+    /** What a retry sends. */
+    retries: channelsToQueue("retry", message, now),
+  };
+}
+
+export type MessageView = ReturnType<typeof viewOf>;
+
+/** One message with its history. To open one that is in quarantine is to have seen it. */
+export async function readDetail(reference: string, store: Store) {
+  const message = await store.find(reference);
+  if (!message) throw noMessage(reference);
+  const now = await store.time();
+  if (message.state === "quarantined") await store.markSeen(message.reference, now);
+  const draft: { subject: string; text: string } | null = JSON.parse((await store.readDraft(reference)) || "null");
+  return { ...viewOf(message, now), history: await readHistory(message, store), draft };
 }
 
 /** Begins with the acceptance. */
-export async function readHistory(message: StoredMessage, store: Pick<Store, "history">): Promise<StoredEvent[]> {
+async function readHistory(message: StoredMessage, store: Store) {
   const { quarantineReason: detail, acceptedAt: at } = message;
-  const kind = detail === null ? "accepted" : "quarantined";
-  return [{ at, kind, channel: null, detail, author: null }, ...(await store.history(message.reference))];
+  const kind = detail === null ? ("accepted" as const) : ("quarantined" as const);
+  const events = [{ at, kind, channel: null, detail, author: null }, ...(await store.history(message.reference))];
+  return events.map((event) => ({
+    ...event,
+    name: eventName(event.kind, event.channel),
+    detail: event.detail === null ? null : eventDetail(event.kind, event.detail),
+  }));
+}
+
+/** There is nothing under this name. */
+export class NotFound extends OperatorError {
+  override readonly name = "NotFound";
+}
+
+export function noMessage(reference: string): NotFound {
+  return new NotFound(`There is no message ${reference}; it may have been deleted`);
+}
+
+/** Every message of the filter that was there at the beginning, once, whatever arrives meanwhile; newest first. */
+export async function* eachPage(
+  filter: MessageFilter,
+  pageSize: number,
+  store: Pick<Store, "list">,
+): AsyncGenerator<{ messages: StoredMessage[]; isLast: boolean }> {
+  let after: StoredMessage | undefined;
+  do {
+    // One message more than fits shows that there is another page.
+    const found = await store.list({ ...filter, ...(after && { after }), limit: pageSize + 1 });
+    const messages = found.slice(0, pageSize);
+    after = found.length > pageSize ? messages.at(-1) : undefined;
+    yield { messages, isLast: after === undefined };
+  } while (after);
+}
+
+/** With a version, nothing is done to a message that has another by now. */
+export interface Target {
+  reference: string;
+  version?: string | undefined;
+}
+
+/** `changed` and `refused` leave the message as it is. */
+export type TargetResult =
+  | { reference: string; outcome: "done"; message: MessageView | null }
+  | { reference: string; outcome: "changed"; message: MessageView }
+  | { reference: string; outcome: "gone" }
+  | { reference: string; outcome: "refused"; message: MessageView; reason: string };
+
+/** Does it to each of the messages that it fits. The results are in the order of the targets. */
+export async function actOn(
+  action: Action,
+  targets: readonly Target[],
+  { store, dataDir }: { store: Store; dataDir: string },
+): Promise<{ results: TargetResult[]; files: number }> {
+  const now = await store.time();
+  const references = targets.map(({ reference }) => reference);
+  const versions = targets.flatMap(({ version }) => version ?? []);
+  const selection = { references, versions: versions.length > 0 ? versions : undefined };
+  const done = new Set(await store.act(action, selection, now));
+  const files = action === "delete" ? await removeFiles(dataDir, done) : 0;
+  const messages = new Map((await store.list({ references })).map((message) => [message.reference, message]));
+  const results = targets.map(({ reference: given, version }): TargetResult => {
+    const reference = normaliseReference(given);
+    const found = messages.get(reference);
+    const message = found ? viewOf(found, now) : null;
+    if (done.has(reference)) return { reference, outcome: "done", message };
+    if (!message) return { reference, outcome: "gone" };
+    if (version !== undefined && version !== message.version) return { reference, outcome: "changed", message };
+    const reason = message.refusals[action] ?? `${reference} changed meanwhile; try again`;
+    return { reference, outcome: "refused", message, reason };
+  });
+  return { results, files };
+}
+
+/** Queues the reply, or fails with the reason why that is not possible. */
+export async function replyTo(
+  { reference, version }: Target,
+  reply: Reply,
+  author: string | null,
+  store: Store,
+): Promise<void> {
+  const now = await store.time();
+  if (await store.reply(reference, reply, author, now, version)) return;
+  const message = await store.find(reference);
+  if (!message) throw noMessage(reference);
+  throw new OperatorError(
+    refusalOf("reply", message, now) ?? `${message.reference} changed meanwhile; read it again, then send the reply`,
+  );
+}
+
+/** Removes the .eml files of messages that were deleted, and returns their number. Throws OperatorError when some are left. */
+export async function removeFiles(dataDir: string, references: Iterable<string>): Promise<number> {
+  try {
+    return await removeEmls(dataDir, new Set(references));
+  } catch (error) {
+    throw new OperatorError(
+      `The messages are deleted, but some of their .eml files in DATA_DIR/outbox are left (${errorName(error)}); ` +
+        "remove these files yourself: preflight names them",
+      { cause: error },
+    );
+  }
 }

@@ -7,24 +7,24 @@ import {
   parseFootprint,
 } from "../../contract/footprint.ts";
 import type { FootprintField } from "../../contract/footprint-fields.ts";
-import type { Person } from "../../contract/inbox.ts";
 import { OperatorError } from "../log.ts";
 import { BuildMissing } from "../manifest.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
-import { type Desk, removeFiles } from "./actions.ts";
-import { messagesJson, visibleJson } from "./export.ts";
+import { visibleJson } from "./export.ts";
+import { messagesJson, removeFiles } from "./messages.ts";
 
 /** All messages from an address, a version of them all together, and the references that the hook's receiver has. */
 export async function readPerson(email: string, store: Store) {
   const messages = await store.list({ email });
   const versions = messages.map(({ version }) => version).sort();
   const count = messages.filter(({ isRestricted }) => isRestricted).length;
-  const restricted: Person["restricted"] = count === 0 ? "none" : count === messages.length ? "all" : "some";
+  const restricted = count === 0 ? "none" : count === messages.length ? "all" : "some";
   return {
+    email,
     messages,
     version: createHash("sha256").update(versions.join("\n")).digest("base64url"),
     posted: messages.flatMap(({ deliveries: { hook }, reference }) => (hook?.state === "delivered" ? reference : [])),
-    restricted,
+    restricted: restricted as "none" | "some" | "all",
     hasFootprint: messages.some(({ footprint }) => footprint !== null),
   };
 }
@@ -51,7 +51,10 @@ export type PersonChange =
   | { kind: "restrict"; isRestricted: boolean }
   | { kind: "erase" };
 
-interface PersonDesk extends Desk {
+interface PersonDesk {
+  store: Store;
+  /** Where .eml files are. */
+  dataDir: string;
   /** Throws BuildMissing. Only called when an estimate has to be computed. */
   readElectricity(): ElectricityTable;
 }

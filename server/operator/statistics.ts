@@ -1,11 +1,11 @@
-import type { Channel, Overview } from "../../contract/inbox.ts";
+import type { Channel } from "../../contract/inbox.ts";
 import type { MessageCount, Store } from "../store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { countOf, createWatch } from "../watch/troubles.ts";
 
 const DELIVERY_BOUNDS_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 
-/** Of the messages accepted in the last days; days are UTC. All figures are sums of `counts`. */
+/** Of the messages accepted in the last days; days are UTC. All figures are sums of the last. */
 export async function countPeriod(days: number, now: Date, store: Store) {
   const firstDay = Math.floor(now.getTime() / DAY_MS) - days + 1;
   const since = new Date(firstDay * DAY_MS);
@@ -24,7 +24,7 @@ export async function countPeriod(days: number, now: Date, store: Store) {
     perCountry: [...byCountry]
       .map(([country, count]) => ({ country, count }))
       .sort((a, b) => b.count - a.count || a.country.localeCompare(b.country, "en")),
-    counts,
+    perDayAndCountry: counts,
   };
 }
 
@@ -39,64 +39,41 @@ export function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-interface Desk {
-  store: Store;
-  dataDir: string;
-  /** How an operator calls the program. */
-  program: string;
-  /** Those in use. */
-  channels: readonly Channel[];
-}
-
-/** What is wrong, and what waits, failed or is in quarantine. */
-export async function readStatus({ store, ...desk }: Desk) {
+/** What is wrong, what waits, failed or is in quarantine, and what came in. */
+export async function readOverview(
+  days: number,
+  {
+    store,
+    databaseKind,
+    ...desk
+  }: { store: Store; databaseKind: string; dataDir: string; program: string; channels: readonly Channel[] },
+) {
   const now = await store.time();
-  const watch = createWatch({ store, ...desk, askedBy: "operator" });
-  const { facts, problem, troubles, disk } = await watch.find(now);
+  const { facts, problem, troubles, disk } = await createWatch({ store, ...desk, askedBy: "operator" }).find(now);
   if (facts === null) throw problem;
-  const [failed, quarantined, waiting] = (["failed", "quarantined", "queued"] as const).map((state) =>
-    countOf(facts, "mail", state),
+  const { since, ...period } = await countPeriod(days, now, store);
+  const times = await store.deliveryTimes(since, DELIVERY_BOUNDS_MS);
+  const deliveries = await Promise.all(
+    desk.channels.map(async (channel) => ({ channel, ...(await store.countChannel(channel)) })),
   );
   return {
     now,
+    days,
     troubles,
-    problem,
-    disk,
+    counts: await store.countTabs({}),
+    /** Since when the oldest of those that wait does so. */
+    waitingSince: countOf(facts, "mail", "queued")?.firstAt ?? null,
+    /** Of those in quarantine, how many no operator has opened. */
+    unseen: countOf(facts, "mail", "quarantined")?.unseen ?? 0,
+    deliveries,
     website: facts.website,
     lastBackupAt: facts.lastBackupAt,
-    failed: { count: failed?.count ?? 0, lastAt: failed?.lastAt ?? null },
-    quarantined: { count: quarantined?.count ?? 0, unseen: quarantined?.unseen ?? 0 },
-    waiting: { count: waiting?.count ?? 0, oldestAt: waiting?.firstAt ?? null },
-  };
-}
-
-export async function readOverview(
-  days: number,
-  { databaseKind, ...desk }: Desk & { databaseKind: Overview["database"]["kind"] },
-): Promise<Overview> {
-  const { now, troubles, problem, disk, website, lastBackupAt, failed, quarantined, waiting } = await readStatus(desk);
-  const { since, perDay, perCountry } = await countPeriod(days, now, desk.store);
-  const times = await desk.store.deliveryTimes(since, DELIVERY_BOUNDS_MS);
-  return {
-    now: now.toISOString(),
-    days,
-    troubles: troubles.map((trouble) => ({ ...trouble, since: isoOf(trouble.since) })),
-    failed: { ...failed, lastAt: isoOf(failed.lastAt) },
-    quarantined,
-    waiting: { ...waiting, oldestAt: isoOf(waiting.oldestAt) },
-    website: { isRunning: website.isRunning, lastSeenAt: isoOf(website.lastSeenAt) },
-    lastBackupAt: isoOf(lastBackupAt),
     database: { kind: databaseKind, problem: problem?.message ?? null },
     disk,
-    perDay,
-    perCountry,
-    delivery: {
+    ...period,
+    times: {
       ...times,
       buckets: times.buckets.map((count, index) => ({ upToMs: DELIVERY_BOUNDS_MS[index] ?? null, count })),
     },
   };
-}
-
-function isoOf(time: Date | null): string | null {
-  return time?.toISOString() ?? null;
 }

@@ -43,7 +43,7 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
       if (reached === null) return null;
       return reached === EVERYBODY ? "hourly-limit" : "address-limit";
     },
-    ...sendingBy(mailer, (message, now) => composeAcknowledgement(message, identity, options, now)),
+    ...sendingBy(mailer, ({ message }, now) => composeAcknowledgement(message, identity, options, now)),
   };
 }
 

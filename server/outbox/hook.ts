@@ -14,7 +14,8 @@ export function hookSender(settings: HookSettings): Sender {
     channel: "hook",
     concurrency: 3,
     failureLevel: "error",
-    async send({ id, reference, acceptedAt, name, email, phone, country, message, footprint }, now) {
+    async send({ message: stored }, now) {
+      const { id, reference, acceptedAt, name, email, phone, country, message, footprint } = stored;
       const event: HookEvent = {
         id: `${reference}.${id}`,
         type: "message.accepted",

@@ -1,6 +1,6 @@
 import { type ComposedMail, composeMail, type MailIdentity } from "../mail/compose.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import type { StoredMessage } from "../store/store.ts";
+import type { Claim } from "../store/store.ts";
 import type { Sender } from "./outbox.ts";
 
 interface MailOptions {
@@ -15,15 +15,15 @@ export function mailSender({ mailer, identity, concurrency = 5 }: MailOptions): 
     channel: "mail",
     concurrency,
     failureLevel: "error",
-    ...sendingBy(mailer, (message) => composeMail(message, identity)),
+    ...sendingBy(mailer, ({ message }) => composeMail(message, identity)),
   };
 }
 
 /** What all channels that send mails have in common. */
-export function sendingBy(mailer: Mailer, compose: (message: StoredMessage, now: Date) => ComposedMail) {
+export function sendingBy(mailer: Mailer, compose: (claim: Claim, now: Date) => ComposedMail) {
   return {
-    async send(message: StoredMessage, now: Date): Promise<null> {
-      await mailer.send(compose(message, now));
+    async send(claim: Claim, now: Date): Promise<null> {
+      await mailer.send(compose(claim, now));
       return null;
     },
     probe: mailer.probe,

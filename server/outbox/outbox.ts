@@ -31,14 +31,14 @@ export interface Failure {
 /** Everything that is special about a channel. */
 export interface Sender {
   channel: Channel;
-  /** The channel after whose delivery one of this is queued; not given: it is queued with the message. */
+  /** The channel after whose delivery one of this is queued; not given: it is queued with the message, or by an operator. */
   follows?: Channel;
   /** How many are sent at the same time. */
   concurrency: number;
   /** Of the log where one failed for good or nothing can be sent: `error` if messages are affected. */
   failureLevel: "warn" | "error";
   /** Resolves to `null` once the receiver has it, else to why not; or rejects with a MailError. */
-  send(message: StoredMessage, now: Date): Promise<Failure | null>;
+  send(claim: Claim, now: Date): Promise<Failure | null>;
   /** Whether the receiver answers again after it was unreachable. Sends nothing, and never rejects. */
   probe?: (() => Promise<boolean>) | undefined;
   /** Why it must not be sent; `null`: it may be. */
@@ -220,7 +220,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       if (reason) return { kind: "skipped", error: reason };
       if (interruptions >= maxInterruptions) return { kind: "failed", error: GIVEN_UP };
       const ticket = pause.ticket();
-      failure = await sender.send(message, clock.now()).catch(toFailure);
+      failure = await sender.send(claim, clock.now()).catch(toFailure);
       noteAnswer(ticket, failure);
     } catch (error) {
       failure = toFailure(error);

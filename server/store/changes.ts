@@ -153,6 +153,40 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
         return messages.length > 0;
       }),
 
+    reply: (reference, reply, author, now, version) =>
+      transaction(async (query) => {
+        const [message] = await readLocked(query, "reference = $1", [normaliseReference(reference)]);
+        if (!message) return false;
+        const [last] = await query<{ payload: string }>(
+          "SELECT payload FROM deliveries WHERE message_id = $1 AND channel = 'reply'",
+          [message.id],
+        );
+        if (last && JSON.parse(last.payload).key === reply.key) return true;
+        if (refusalOf("reply", message, now) !== null || (version ?? message.version) !== message.version) return false;
+        await query(
+          `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
+           VALUES ($1, 'reply', 'queued', $2, $2, $3) ON CONFLICT (message_id, channel) DO UPDATE SET state = 'queued',
+             changed_at = excluded.changed_at, due_at = excluded.due_at, payload = excluded.payload, attempts = 0,
+             interruptions = 0, error = NULL, lease_token = NULL, leased_until = NULL`,
+          [message.id, now, JSON.stringify(reply)],
+        );
+        const detail = `${reply.subject}\n\n${reply.text}`;
+        await addEvents(query, dialect, [message.id], { kind: "replied", at: now, detail, author });
+        await query("UPDATE messages SET draft = NULL WHERE id = $1", [message.id]);
+        return true;
+      }),
+
+    async saveDraft(reference, draft) {
+      const values = [normaliseReference(reference), draft === "" ? null : draft];
+      await query("UPDATE messages SET draft = $2 WHERE reference = $1", values);
+    },
+
+    async readDraft(reference) {
+      const sql = "SELECT draft FROM messages WHERE reference = $1";
+      const [row] = await query<{ draft: string | null }>(sql, [normaliseReference(reference)]);
+      return row?.draft ?? "";
+    },
+
     rectify: (email, changes, now, versions, footprints = null) =>
       transaction(async (query) => {
         const messages = await readPerson(query, email, versions);

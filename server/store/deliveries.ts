@@ -55,11 +55,11 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
         const usable = new Map(messages.flatMap((message) => (message.isRestricted ? [] : [[message.id, message]])));
         const ids = [...usable.keys()];
         // A token that is still there tells that nobody knows how the attempt ended.
-        const claimed = await query<{ messageId: number; attempts: number; interruptions: number; queuedAt: Date }>(
+        const claimed = await query<Omit<Claim, "channel" | "message" | "token"> & { messageId: number }>(
           `UPDATE deliveries SET attempts = attempts + 1, lease_token = $3, leased_until = CAST($4 AS BIGINT),
              interruptions = interruptions + CASE WHEN lease_token IS NULL THEN 0 ELSE 1 END
            WHERE channel = $1 AND ${dialect.isIn("message_id", "$2", "BIGINT")}
-           RETURNING message_id, attempts, interruptions, changed_at AS queued_at`,
+           RETURNING message_id, attempts, interruptions, changed_at AS queued_at, payload`,
           [channel, ids, token, now.getTime() + leaseMs],
         );
         const interrupted = rows.flatMap(({ messageId, leaseToken }) => (leaseToken === null ? [] : messageId));
@@ -130,6 +130,9 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
         if (!changed) return false;
         if (kind !== "returned") {
           await addEvents(query, dialect, [message.id], { kind, at: now, channel, detail: error });
+        }
+        if (kind === "delivered" && channel === "reply") {
+          await query("UPDATE messages SET answered_at = COALESCE(answered_at, $2) WHERE id = $1", [message.id, now]);
         }
         if (kind === "delivered" && next !== null) {
           await query(

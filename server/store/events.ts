@@ -39,8 +39,8 @@ export function eventMethods({ query, dialect }: Database): Pick<Listing, "histo
 
     async notes(references) {
       const rows = await query<Note & { reference: string }>(
-        `SELECT reference, at, author, detail AS text FROM events JOIN messages ON messages.id = message_id
-         WHERE ${dialect.isIn("reference", "$1")} AND kind = 'noted' ORDER BY events.id`,
+        `SELECT reference, kind, at, author, detail AS text FROM events JOIN messages ON messages.id = message_id
+         WHERE ${dialect.isIn("reference", "$1")} AND kind IN ('noted', 'replied') ORDER BY events.id`,
         [references],
       );
       const notes = new Map<string, Note[]>();

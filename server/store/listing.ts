@@ -1,4 +1,4 @@
-import type { Channel, DeliveryState, ListSort, MessagePlace } from "../../contract/inbox.ts";
+import type { Channel, DeliveryState, ListSort, MessagePlace, Tab, TabCounts } from "../../contract/inbox.ts";
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 import { type Database, type Dialect, onlyRow, type Query, type Value } from "./database.ts";
@@ -10,8 +10,6 @@ import type {
   Delivery,
   Listing,
   MessageFilter,
-  MessageState,
-  StateCounts,
   StoredMessage,
 } from "./store.ts";
 
@@ -21,6 +19,19 @@ import type {
  */
 const MESSAGES = "messages LEFT JOIN deliveries ON message_id = messages.id AND channel = 'mail'";
 const SEARCHED = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
+/** Which messages are in it. */
+const TABS: Readonly<Record<Tab, string>> = {
+  all: "TRUE",
+  unanswered: "answered_at IS NULL AND COALESCE(state, '') <> 'quarantined'",
+  answered: "answered_at IS NOT NULL",
+  waiting: "state = 'queued' AND is_restricted = 0",
+  failed: `is_restricted = 0 AND id IN
+    (SELECT message_id FROM deliveries WHERE state = 'failed' AND channel <> 'acknowledgement')`,
+  quarantined: "state = 'quarantined' AND is_restricted = 0",
+};
+const COUNTED = Object.entries(TABS)
+  .map(([tab, condition]) => `count(CASE WHEN ${condition} THEN 1 END) AS "${tab}"`)
+  .join(", ");
 /** What a list is ordered by, the highest first; `rank` comes before the others. */
 const RANK: Readonly<Record<ListSort, string>> = {
   newest: "0",
@@ -106,41 +117,17 @@ export function listingMethods(
     return find(`SELECT id FROM ${MESSAGES} ${where} ${SORTED[sort]} ${limit}`, values);
   }
 
-  async function countStates(filter: MessageFilter): Promise<StateCounts> {
+  function countTabs({ tab: _, ...filter }: MessageFilter): Promise<TabCounts> {
     const values: Value[] = [];
     const where = whereOf(filter, dialect, values);
-    // All are counted, so here deliveries come first: their index is in the order of the states.
-    const all = MESSAGES.replace("LEFT ", "");
-    const counted = "state, count(*) AS count, count(answered_at) AS answered";
-    return addUp(await query(`SELECT ${counted} FROM ${all} ${where} GROUP BY state`, values));
+    return onlyRow(query, `SELECT ${COUNTED} FROM ${MESSAGES} ${where}`, values);
   }
 
   return {
     list: (filter) => list(filter),
 
-    async page(filter, tab, { sort, offset, limit }) {
-      const { search, country, email } = filter;
-      if (search === undefined && country === undefined && email === undefined) {
-        return { messages: await list({ ...filter, ...tab, limit }, sort, offset), counts: await countStates(filter) };
-      }
-      // All messages have to be read, so both are answered by reading them once.
-      const values: Value[] = [];
-      const where = whereOf(filter, dialect, values);
-      const rows = await query<{ id: number | null } & StateRow>(
-        `WITH found AS MATERIALIZED
-           (SELECT id, state, answered_at, accepted_at, ${RANK[sort]} AS rank FROM ${MESSAGES} ${where})
-         SELECT NULL AS id, state, count(*) AS count, count(answered_at) AS answered FROM found GROUP BY state
-         UNION ALL SELECT id, state, 0, 0 FROM (SELECT id, state FROM found ${whereOf(tab, dialect, values)}
-           ${RANKED} LIMIT $${values.push(limit)} OFFSET $${values.push(offset)}) AS first`,
-        values,
-      );
-      return {
-        messages: await readMessages(
-          query,
-          rows.flatMap(({ id }) => id ?? []),
-        ),
-        counts: addUp(rows),
-      };
+    async page(filter, { sort, offset, limit }) {
+      return { messages: await list({ ...filter, limit }, sort, offset), counts: await countTabs(filter) };
     },
 
     async placeOf(reference, filter, sort) {
@@ -178,7 +165,7 @@ export function listingMethods(
       );
     },
 
-    countStates,
+    countTabs,
 
     async find(reference) {
       const sql = "SELECT id FROM messages WHERE reference = $1";
@@ -234,22 +221,6 @@ export function listingMethods(
   };
 }
 
-interface StateRow {
-  state: MessageState;
-  count: number;
-  answered: number;
-}
-
-function addUp(rows: readonly StateRow[]): StateCounts {
-  const none = () => ({ count: 0, answered: 0 });
-  const counts = { queued: none(), delivered: none(), failed: none(), quarantined: none() };
-  for (const { state, count, answered } of rows) {
-    counts[state].count += count;
-    counts[state].answered += answered;
-  }
-  return counts;
-}
-
 /** Adds its values to those given, whose placeholders come before its own. */
 function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): string {
   const place = (value: Value) => `$${values.push(value)}`;
@@ -258,7 +229,7 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
     conditions.push(dialect.isIn("reference", place(filter.references.map(normaliseReference))));
   }
   if (filter.state) conditions.push(`state = ${place(filter.state)}`);
-  if (filter.unanswered) conditions.push("answered_at IS NULL AND COALESCE(state, '') <> 'quarantined'");
+  if (filter.tab && filter.tab !== "all") conditions.push(TABS[filter.tab]);
   if (filter.since) conditions.push(`accepted_at >= ${place(filter.since)}`);
   if (filter.until) conditions.push(`accepted_at < ${place(filter.until)}`);
   if (filter.country !== undefined) conditions.push(`country = ${place(filter.country)}`);

@@ -6,6 +6,9 @@ import type { Expiring, Expiry } from "./store.ts";
 
 /** Since it reached its present state, by its own clock: a wrong one can announce too much, but erases nothing unannounced. */
 const IS_ANNOUNCED = "COALESCE(announced_at >= changed_at, FALSE)";
+/** Its reply has not been sent yet. */
+const IS_REPLYING = `EXISTS (SELECT 1 FROM deliveries AS replies
+  WHERE replies.message_id = messages.id AND replies.channel = 'reply' AND replies.state = 'queued')`;
 const MESSAGES = "messages JOIN deliveries ON message_id = messages.id AND channel = 'mail'";
 
 /** How long each state is kept, how long before its end that is announced, and how often there is an announcement. */
@@ -25,14 +28,14 @@ export function announcementIntervalMs(retention: Retention): number {
 
 /**
  * SQL for when a message is erased: at the end of its period, but not sooner than the notice after its announcement.
- * NULL while it is queued or restricted, or where RETENTION keeps such messages. Every question of when a message ends is
+ * NULL while it or its reply is queued, while it is restricted, or where RETENTION keeps such messages. Every question of when a message ends is
  * answered by this.
  */
 export function expiryOf(retention: Retention): string {
   const ends = periodsOf(retention).map(({ state, keptMs, noticeMs }) => {
     const [planned, announced] = [`changed_at + ${keptMs}`, `announced_at + ${noticeMs}`];
     const isLate = `${IS_ANNOUNCED} AND ${announced} > ${planned}`;
-    return `WHEN is_restricted = 0 AND state = '${state}' THEN CASE WHEN ${isLate} THEN ${announced} ELSE ${planned} END`;
+    return `WHEN is_restricted = 0 AND state = '${state}' AND NOT ${IS_REPLYING} THEN CASE WHEN ${isLate} THEN ${announced} ELSE ${planned} END`;
   });
   return ends.length === 0 ? "CAST(NULL AS BIGINT)" : `CASE ${ends.join(" ")} END`;
 }

@@ -5,8 +5,8 @@ import { type Delivery, type StoredMessage, TRIED_FOR_MS } from "./store.ts";
 // What an operator may do to which message. Evaluated here alone: for the button, the command and the change itself.
 
 /** The deliveries that an action queues. In bulk a retry is for what failed, and leaves what waits for its next attempt. */
-export function channelsToQueue(action: Action, message: StoredMessage, now: Date, isBulk = false): Channel[] {
-  const isMeant: Readonly<Partial<Record<Action, (channel: Channel, delivery: Delivery) => boolean>>> = {
+export function channelsToQueue(action: Action | "reply", message: StoredMessage, now: Date, isBulk = false): Channel[] {
+  const isMeant: Readonly<Partial<Record<Action | "reply", (channel: Channel, delivery: Delivery) => boolean>>> = {
     retry: (channel, { state }) =>
       (state === "failed" || (state === "queued" && !isBulk)) && isInTime(channel, message, now),
     resend: (channel, { state }) => channel === "mail" && state === "delivered",
@@ -22,22 +22,30 @@ function isInTime(channel: Channel, { acceptedAt }: StoredMessage, now: Date): b
 }
 
 /** As sentences without their full stop. */
-const REFUSALS: Readonly<Record<Action, string>> = {
+const REFUSALS: Readonly<Record<Action | "reply", string>> = {
   retry: "only what failed or is queued can be retried",
   resend: "only delivered messages can be resent",
   release: "only quarantined messages can be released",
   delete: "restricted messages cannot be deleted",
   answer: "it is marked as answered already",
   unanswer: "it is not marked as answered",
+  reply: "only messages that are not in quarantine can be replied to, one reply at a time",
 };
 
 /** Why the message does not allow the action, as a sentence without its full stop; `null` when it does. */
-export function refusalOf(action: Action, message: StoredMessage, now: Date, isBulk = false): string | null {
+export function refusalOf(
+  action: Action | "reply",
+  message: StoredMessage,
+  now: Date,
+  isBulk = false,
+): string | null {
   const { reference, state, isRestricted, answeredAt } = message;
   const isMarking = action === "answer" || action === "unanswer";
   const isPossible = isMarking
     ? (answeredAt === null) === (action === "answer")
-    : action === "delete" || channelsToQueue(action, message, now, isBulk).length > 0;
+    : action === "reply"
+      ? state !== "quarantined" && message.deliveries.reply?.state !== "queued"
+      : action === "delete" || channelsToQueue(action, message, now, isBulk).length > 0;
   if (isPossible && isRestricted && !isMarking) {
     return `${reference} is restricted: its sender asked that it be kept but not used`;
   }
@@ -46,7 +54,7 @@ export function refusalOf(action: Action, message: StoredMessage, now: Date, isB
 }
 
 /** Of all actions that the message does not allow. */
-export function refusalsOf(message: StoredMessage, now: Date): Partial<Record<Action, string>> {
-  const refusals = ACTIONS.map((action) => [action, refusalOf(action, message, now)]);
+export function refusalsOf(message: StoredMessage, now: Date): Partial<Record<Action | "reply", string>> {
+  const refusals = [...ACTIONS, "reply" as const].map((action) => [action, refusalOf(action, message, now)]);
   return Object.fromEntries(refusals.filter(([, refusal]) => refusal !== null));
 }

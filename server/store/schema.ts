@@ -84,7 +84,8 @@ function createTables({ identity, integer, real, tableEnd, keyedTableEnd }: Dial
       answered_at ${integer},
       corrected_at ${integer},
       seen_at ${integer},
-      announced_at ${integer}
+      announced_at ${integer},
+      draft TEXT
     )${tableEnd}`,
     "CREATE INDEX messages_by_words ON messages (fingerprint, accepted_at)",
     // With the reason, so that a flood of quarantined messages is passed over without reading them.
@@ -106,6 +107,7 @@ function createTables({ identity, integer, real, tableEnd, keyedTableEnd }: Dial
       lease_token TEXT,
       leased_until ${integer},
       is_counted ${integer} NOT NULL DEFAULT 0,
+      payload TEXT,
       reported_at ${integer},
       PRIMARY KEY (message_id, channel)
     )${keyedTableEnd}`,

@@ -9,6 +9,8 @@ import type {
   ListSort,
   MessagePlace,
   QuarantineReason,
+  Tab,
+  TabCounts,
 } from "../../contract/inbox.ts";
 import type { Limit } from "../config.ts";
 import { DAY_MS } from "../time.ts";
@@ -22,6 +24,7 @@ export const TRIED_FOR_MS: Readonly<Record<Channel, number | null>> = {
   // One that comes later is more confusing than none.
   acknowledgement: DAY_MS,
   hook: null,
+  reply: null,
 };
 
 /** What a request hands over. */
@@ -109,6 +112,8 @@ export interface Claim {
   interruptions: number;
   /** When it was queued, or queued again by an operator. */
   queuedAt: Date;
+  /** What is sent, where that does not follow from the message: a Reply as JSON. */
+  payload: string | null;
   token: string;
 }
 
@@ -169,10 +174,19 @@ export interface StoredEvent {
   author: string | null;
 }
 
-/** What an operator has noted on a message. */
+/** What an operator has noted on a message, or replied to it. */
 export interface Note {
+  kind: "noted" | "replied";
   at: Date;
   author: string | null;
+  text: string;
+}
+
+/** What an operator answers to a message. */
+export interface Reply {
+  /** The client's own, so that the same reply sent again is known as such. */
+  key: string;
+  subject: string;
   text: string;
 }
 
@@ -185,9 +199,6 @@ export interface Correspondent {
   messages: number;
 }
 
-/** What a tab of the inbox asks for. */
-export type TabCondition = Pick<MessageFilter, "state" | "unanswered">;
-
 export interface MessageFilter {
   references?: readonly string[];
   state?: MessageState;
@@ -198,17 +209,13 @@ export interface MessageFilter {
   until?: Date;
   /** A two-letter code; empty for messages without a country. */
   country?: string;
-  /** Only those that are neither marked as answered nor in quarantine. */
-  unanswered?: boolean;
+  tab?: Tab | undefined;
   /** Part of the name, address, phone number, reference or text, in any case. */
   search?: string;
   /** Only messages after this one in the list, to go on from it. */
   after?: Pick<StoredMessage, "acceptedAt" | "id">;
   limit?: number;
 }
-
-/** How many messages are in each state, and how many of them are marked as answered. */
-export type StateCounts = Readonly<Record<MessageState, { count: number; answered: number }>>;
 
 /** From acceptance to delivery. */
 export interface DeliveryTimeCounts {
@@ -285,20 +292,19 @@ export interface Status {
 export interface Listing {
   /** Newest first. */
   list(filter: MessageFilter): Promise<StoredMessage[]>;
-  /** Messages of the filter that are in the tab as well, and counts of all messages of the filter. */
+  /** Messages of the filter, and how many there are of it in each tab. */
   page(
     filter: MessageFilter,
-    tab: TabCondition,
     part: { sort: ListSort; offset: number; limit: number },
-  ): Promise<{ messages: StoredMessage[]; counts: StateCounts }>;
+  ): Promise<{ messages: StoredMessage[]; counts: TabCounts }>;
   /** `null` when there is no such message. */
   placeOf(reference: string, filter: MessageFilter, sort: ListSort): Promise<MessagePlace | null>;
   /** People with the words in their name or address, the last to write first. */
   findPeople(words: string, limit: number): Promise<Correspondent[]>;
-  countStates(filter: Pick<MessageFilter, "since" | "until">): Promise<StateCounts>;
+  countTabs(filter: MessageFilter): Promise<TabCounts>;
   /** Oldest first. */
   history(reference: string): Promise<StoredEvent[]>;
-  /** By reference, oldest first; messages without notes are left out. */
+  /** Notes and replies by reference, oldest first; messages without any are left out. */
   notes(references: readonly string[]): Promise<ReadonlyMap<string, readonly Note[]>>;
   /** Differs after every event of any message. */
   changeToken(): Promise<string>;
@@ -320,6 +326,14 @@ export interface Changes {
   markSeen(reference: string, now: Date): Promise<void>;
   /** False when there is no such message. */
   addNote(reference: string, text: string, author: string | null, now: Date): Promise<boolean>;
+  /**
+   * Queues the reply and empties the draft. False when the message does not allow one, or has another version by now. The
+   * same reply once more is `true`, and is not sent again.
+   */
+  reply(reference: string, reply: Reply, author: string | null, now: Date, version?: string): Promise<boolean>;
+  /** What an operator has written so far; empty for none. */
+  saveDraft(reference: string, draft: string): Promise<void>;
+  readDraft(reference: string): Promise<string>;
   /** These three change nothing when versions are given and the messages from the address have others by now. */
   rectify(
     email: string,

@@ -21,9 +21,10 @@ const URGENCY: readonly Severity[] = ["critical", "warning", "info"];
 
 /** Without acknowledgements: one that fails does not affect its message. `pausedMs`: a shorter pause is no trouble. */
 const WATCHED = [
-  { channel: "mail", verb: "e-mailed", severity: "critical", pausedMs: 0 },
+  { channel: "mail", noun: "message", verb: "e-mailed", severity: "critical", pausedMs: 0 },
+  { channel: "reply", noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
   // A receiver may ask for a break.
-  { channel: "hook", verb: "posted to HOOK_URL", severity: "warning", pausedMs: OVERDUE_MS },
+  { channel: "hook", noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: OVERDUE_MS },
 ] as const;
 export const WATCHED_CHANNELS: readonly Channel[] = WATCHED.map(({ channel }) => channel);
 export const CHANNEL_TROUBLES: readonly TroubleKind[] = ["overdue", "paused", "failed"];
@@ -105,24 +106,24 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
       const remedy = "Start its server: without it visitors cannot write, and no e-mail is sent";
       add("website-down", "critical", what, remedy, { since });
     }
-    for (const { channel, severity, verb, pausedMs } of WATCHED) {
+    for (const { channel, severity, noun, verb, pausedMs } of WATCHED) {
       if (!channels.includes(channel)) continue;
       const pause = website.pauses.find((pause) => pause.channel === channel);
       if (pause && ageMs(pause.since) >= pausedMs) {
-        const remedy = `Fix this: ${pause.reason}. Messages are kept, and sent afterwards`;
-        add("paused", severity, `No message can be ${verb}`, remedy, { channel, since: pause.since });
+        const remedy = `Fix this: ${pause.reason}. What waits is kept, and sent afterwards`;
+        add("paused", severity, `No ${noun} can be ${verb}`, remedy, { channel, since: pause.since });
       }
       const queued = countOf(facts, channel, "queued");
       if (queued && ageMs(queued.firstAt) >= OVERDUE_MS) {
         const { count, firstAt: since } = queued;
-        const what = `Messages are not being ${verb}: ${count} in the queue, the oldest for ${age(since)}`;
+        const what = `${plural(count, noun)} waiting to be ${verb}, the oldest for ${age(since)}`;
         add("overdue", severity, what, `See why: ${program} list`, { channel, count, since });
       }
       const failed = countOf(facts, channel, "failed");
       if (failed) {
         const { count, firstAt: since } = failed;
         const remedy = `Fix the cause, then run: ${program} retry --failed`;
-        add("failed", severity, `${plural(count, "message")} could not be ${verb}`, remedy, { channel, count, since });
+        add("failed", severity, `${plural(count, noun)} could not be ${verb}`, remedy, { channel, count, since });
       }
     }
     if (lastBackupAt && ageMs(lastBackupAt) >= BACKUP_OVERDUE_MS) {

@@ -1,0 +1,281 @@
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { initTRPC, TRPCError } from "@trpc/server";
+import superjson from "superjson";
+import { z } from "zod";
+import type { ElectricityTable } from "../../contract/footprint.ts";
+import { ACTIONS, CHANNELS, type Channel, SORTS, TABS } from "../../contract/inbox.ts";
+import { inboxCommand } from "../config.ts";
+import { OperatorError } from "../log.ts";
+import { type Store, StoreLost, StoreUnavailable } from "../store/store.ts";
+import { actOn, eachPage, NotFound, noMessage, readDetail, replyTo, viewOf } from "./messages.ts";
+import { changePerson, parseCorrection, readPerson } from "./person.ts";
+import { readOverview } from "./statistics.ts";
+
+// Every operation of an operator, once: its input, its rule and its result. The page calls these over HTTP
+// (server/inbox), the command line in its own process (server/cli). Downloads are streams: see export.ts.
+
+/** What the operations work with. */
+export interface Desk {
+  store: Store;
+  dataDir: string;
+  /** How an operator calls the program. */
+  program: string;
+  /** Those in use. */
+  channels: readonly Channel[];
+  databaseKind: "SQLite" | "PostgreSQL";
+  /** Who writes notes and replies. */
+  account: string | null;
+  /** Throws BuildMissing. */
+  readElectricity(): ElectricityTable;
+}
+
+const t = initTRPC.context<Desk>().create({
+  transformer: superjson,
+  errorFormatter: ({ shape: { code, data }, error }) => ({
+    code,
+    message: sentenceOf(error),
+    data: { code: data.code, httpStatus: data.httpStatus },
+  }),
+});
+
+const operation = t.procedure.use(async ({ next }) => {
+  const result = await next();
+  if (result.ok || result.error.code !== "INTERNAL_SERVER_ERROR") return result;
+  const { cause } = result.error;
+  // What an operator can do something about; anything else is a defect.
+  if (cause instanceof StoreUnavailable) throw new TRPCError({ code: "SERVICE_UNAVAILABLE", cause });
+  if (cause instanceof NotFound) throw new TRPCError({ code: "NOT_FOUND", cause });
+  if (cause instanceof OperatorError) throw new TRPCError({ code: "UNPROCESSABLE_CONTENT", cause });
+  return result;
+});
+
+/** For the operator, one sentence. */
+function sentenceOf({ code, cause, message }: TRPCError): string {
+  if (cause instanceof z.ZodError) return describeProblems(cause);
+  return code === "INTERNAL_SERVER_ERROR" ? "Something went wrong; the terminal says what." : message;
+}
+
+export function describeProblems({ issues }: z.ZodError): string {
+  return issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+}
+
+const MAX_TARGETS = 200;
+const MAX_PEOPLE = 50;
+const MAX_NOTE_LENGTH = 2000;
+const MAX_REPLY_LENGTH = 20_000;
+/** How many messages are read at once, where all of a list are. */
+const PAGE_SIZE = 500;
+const CHANGES_INTERVAL_MS = 700;
+
+/** Without NUL, which PostgreSQL cannot store. */
+const text = (maxLength = 500) =>
+  z
+    .string()
+    .max(maxLength)
+    .refine((value) => !value.includes("\0"), "contains a NUL character");
+const written = (maxLength: number) => text(maxLength).trim().min(1, "is empty");
+
+export const FILTER = z.strictObject({
+  tab: z.enum(TABS).default("all"),
+  state: z.enum(["queued", "delivered", "failed", "quarantined"]).optional(),
+  email: text().optional(),
+  /** Part of the name, address, phone number, reference or text, in any case. */
+  search: text(200).optional(),
+  /** A two-letter code; empty for messages without a country. */
+  country: text(2).optional(),
+  /** Accepted at or after. */
+  since: z.date().optional(),
+  /** Accepted before. */
+  until: z.date().optional(),
+});
+const SORT = z.enum(SORTS).default("newest");
+const REFERENCE = z.object({ reference: text() });
+/** With a version, nothing is done to a message, or to the messages of a person, that has another by now. */
+const TARGET = REFERENCE.extend({ version: text().optional() });
+const PERSON = z.object({ email: text(), version: text().optional() });
+
+export const router = t.router({
+  about: operation.query(({ ctx: { program, account } }) => ({
+    program,
+    account,
+    inboxCommand: inboxCommand(program),
+  })),
+
+  list: operation
+    .input(
+      FILTER.extend({
+        sort: SORT,
+        offset: z.int().min(0).default(0),
+        limit: z.int().min(1).max(PAGE_SIZE).default(50),
+      }),
+    )
+    .query(async ({ input: { sort, offset, limit, ...filter }, ctx: { store } }) => {
+      const now = await store.time();
+      const { messages, counts } = await store.page(definedOnly(filter), { sort, offset, limit });
+      return { messages: messages.map((message) => viewOf(message, now)), counts };
+    }),
+
+  /** All messages of a list, to do something to them. */
+  select: operation.input(FILTER).query(async ({ input, ctx: { store } }) => {
+    const targets: { reference: string; version: string }[] = [];
+    for await (const { messages } of eachPage(definedOnly(input), PAGE_SIZE, store)) {
+      for (const { reference, version } of messages) targets.push({ reference, version });
+    }
+    return targets;
+  }),
+
+  message: operation.input(REFERENCE).query(({ input: { reference }, ctx: { store } }) => readDetail(reference, store)),
+
+  /** Where a message is in a list, and what is next to it. */
+  place: operation
+    .input(FILTER.extend({ ...REFERENCE.shape, sort: SORT }))
+    .query(async ({ input: { reference, sort, ...filter }, ctx: { store } }) => {
+      const place = await store.placeOf(reference, definedOnly(filter), sort);
+      if (!place) throw noMessage(reference);
+      return place;
+    }),
+
+  act: operation
+    .input(z.object({ action: z.enum(ACTIONS), targets: z.array(TARGET).min(1).max(MAX_TARGETS) }))
+    .mutation(({ input: { action, targets }, ctx }) => actOn(action, targets, ctx)),
+
+  /** Does it to all messages that it fits; returns how many these were. */
+  actOnAll: operation
+    .input(z.object({ action: z.enum(["retry", "release", "resend"]), since: z.date().default(new Date(0)) }))
+    .mutation(
+      async ({ input: { action, since }, ctx: { store } }) =>
+        (await store.act(action, { since }, await store.time())).length,
+    ),
+
+  /** Makes whatever waits for a later attempt due within a minute; returns how many messages that were. */
+  retryQueued: operation.mutation(async ({ ctx: { store } }) => {
+    const ids = new Set<number>();
+    for (const channel of CHANNELS) {
+      for (const id of (await store.flushBacklog(channel, await store.time(), "operator")) ?? []) ids.add(id);
+    }
+    return ids.size;
+  }),
+
+  note: operation
+    .input(REFERENCE.extend({ text: written(MAX_NOTE_LENGTH) }))
+    .mutation(async ({ input: { reference, text }, ctx: { store, account } }) => {
+      const isAdded = await store.addNote(reference, text, account, await store.time());
+      if (!isAdded) throw noMessage(reference);
+    }),
+
+  /** Sends it by e-mail to whoever wrote the message. The same key again is the same reply. */
+  reply: operation
+    .input(
+      TARGET.extend({
+        key: z.uuid().default(() => randomUUID()),
+        subject: written(200),
+        text: written(MAX_REPLY_LENGTH),
+      }),
+    )
+    .mutation(({ input: { key, subject, text, ...target }, ctx: { store, account } }) =>
+      replyTo(target, { key, subject, text }, account, store),
+    ),
+
+  /** Without a text there is none. */
+  saveDraft: operation
+    .input(REFERENCE.extend({ subject: text(200), text: text(MAX_REPLY_LENGTH) }))
+    .mutation(({ input: { reference, ...draft }, ctx: { store } }) =>
+      store.saveDraft(reference, draft.text.trim() === "" ? "" : JSON.stringify(draft)),
+    ),
+
+  countries: operation.query(({ ctx: { store } }) => store.countByCountry()),
+
+  overview: operation
+    .input(z.object({ days: z.int().min(1).max(3660).default(30) }))
+    .query(({ input: { days }, ctx }) => readOverview(days, ctx)),
+
+  people: operation
+    .input(z.object({ search: written(200) }))
+    .query(({ input: { search }, ctx: { store } }) => store.findPeople(search, MAX_PEOPLE)),
+
+  person: operation.input(PERSON.pick({ email: true })).query(async ({ input: { email }, ctx: { store } }) => {
+    const [now, person] = [await store.time(), await readPerson(email, store)];
+    return { ...person, messages: person.messages.map((message) => viewOf(message, now)) };
+  }),
+
+  /** `invalid`: one sentence for each wrong field. */
+  correct: operation
+    .input(
+      PERSON.extend({
+        changes: z.partialRecord(z.enum(["name", "email", "phone", "country", "message"]), z.string()),
+        /** Removes the estimates, or computes them again with these inputs in place of their own. */
+        footprint: z.union([z.literal("none"), z.record(z.string(), z.string())]).optional(),
+      }),
+    )
+    .mutation(async ({ input: { email, version, changes, footprint }, ctx }) => {
+      const parsed = parseCorrection(changes);
+      if (!parsed.ok) return { outcome: "invalid" as const, fields: parsed.fields };
+      if (Object.keys(parsed.changes).length === 0 && footprint === undefined) {
+        throw new OperatorError("Give at least one field to correct");
+      }
+      return changePerson(email, { kind: "correct", changes: parsed.changes, footprint }, ctx, version);
+    }),
+
+  restrict: operation
+    .input(PERSON.extend({ isRestricted: z.boolean() }))
+    .mutation(({ input: { email, version, isRestricted }, ctx }) =>
+      changePerson(email, { kind: "restrict", isRestricted }, ctx, version),
+    ),
+
+  erase: operation
+    .input(PERSON)
+    .mutation(({ input: { email, version }, ctx }) => changePerson(email, { kind: "erase" }, ctx, version)),
+
+  backup: operation.input(z.object({ file: text(4096) })).mutation(async ({ input: { file }, ctx: { store } }) => {
+    await store.backup(resolve(file), await store.time()).catch((error: unknown) => {
+      if (error instanceof StoreUnavailable || !(error instanceof Error)) throw error;
+      const exists = "code" in error && error.code === "EEXIST";
+      throw new OperatorError(
+        `${file} ${exists ? "already exists; choose another name" : `cannot be written: ${error.message}`}`,
+      );
+    });
+  }),
+
+  /**
+   * The counts of all tabs, at once and after every change of any message. While the database cannot be read, why; after
+   * `lost` nothing more comes, because the inbox has to be started again.
+   */
+  changes: operation.subscription(async function* ({ ctx: { store }, signal }) {
+    let last = "";
+    while (!signal?.aborted) {
+      const state = await readChanges(store);
+      const token = JSON.stringify(state);
+      if (token !== last) yield state;
+      last = token;
+      if (state.problem === "lost") return;
+      await sleep(CHANGES_INTERVAL_MS, undefined, { signal: signal as AbortSignal }).catch(() => {});
+    }
+  }),
+});
+
+export type Router = typeof router;
+/** For the command line, which needs no transport. */
+export const createCaller = t.createCallerFactory(router);
+
+async function readChanges(store: Store) {
+  try {
+    return { problem: null, token: await store.changeToken(), counts: await store.countTabs({}) };
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return {
+      problem: error instanceof StoreLost ? ("lost" as const) : ("unavailable" as const),
+      message: error.message,
+    };
+  }
+}
+
+/** `undefined` is no value where exact optional properties are asked for. */
+type Defined<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
+
+export function definedOnly<Fields extends object>(fields: Fields): Partial<Defined<Fields>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<
+    Defined<Fields>
+  >;
+}
