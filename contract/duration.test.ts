@@ -38,3 +38,8 @@ test.each([
 ])("says %s ms as %s", (ms, words) => {
   expect(durationInWords(ms)).toBe(words);
 });
+
+test("says less of an age than of a time to wait: 52 hours are 2 days", () => {
+  const ms = 52 * 3_600_000;
+  expect([durationInWords(ms, Math.floor), durationInWords(ms)]).toEqual(["2 days", "3 days"]);
+});

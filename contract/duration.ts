@@ -20,9 +20,9 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-/** For a sentence: `1 minute`, `90 minutes`, `5 hours`, `30 days`. Never less than a minute. Rounded up. */
-export function durationInWords(ms: number): string {
+/** For a sentence: `1 minute`, `90 minutes`, `5 hours`, `30 days`. Never less than a minute. Rounded up, but for an age. */
+export function durationInWords(ms: number, round = Math.ceil): string {
   const { word, unitMs } = WORDS.find(({ unitMs }) => ms >= 2 * unitMs) ?? WORDS[2];
-  const count = Math.max(1, Math.ceil(ms / unitMs));
+  const count = Math.max(1, round(ms / unitMs));
   return count === 1 ? `1 ${word}` : `${count} ${word}s`;
 }

@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
 import { type BuildSettings, parseBuildSettings, type Retention } from "../contract/build-settings.ts";
 import { parseDurationMs } from "../contract/duration.ts";
-import { CHANNELS, type Channel } from "../contract/inbox.ts";
 import { OperatorError } from "./log.ts";
 
 export type { Retention };
@@ -70,17 +69,20 @@ export function programName(env: Environment): string {
   return env.MESSAGES_COMMAND?.trim() || NPM_COMMAND;
 }
 
-/** By which something leaves because of a message. */
-export function channelsOf({ acknowledge, hook }: Pick<Config, "acknowledge" | "hook">): Channel[] {
-  const isUsed: Partial<Record<Channel, boolean>> = { acknowledgement: acknowledge, hook: hook !== null };
-  return CHANNELS.filter((channel) => isUsed[channel] ?? true);
-}
-
 /** The command that opens the inbox. */
 export function inboxCommand(program: string): string {
   if (program.endsWith(NPM_COMMAND)) return program.replace(NPM_COMMAND, "npm run inbox");
   return `${program.replace(/ messages$/, "")} inbox`;
 }
+
+/** The same text with the command that builds this installation, with the settings of the service. */
+export function withOwnCommands(text: string, program: string): string {
+  const isWrapper = program.endsWith(" messages");
+  const command = isWrapper ? program.replace(/ messages$/, " build") : IMAGE_BUILDS[program];
+  return text.replaceAll("npm run build", command ?? "npm run build");
+}
+
+const IMAGE_BUILDS: Readonly<Record<string, string>> = { "node server/cli.ts": "docker build -f deploy/Dockerfile ." };
 
 /** What each value of a variable has to be, and the problem to report, after the variable's name, when it is not. */
 const RULES = {
@@ -190,7 +192,9 @@ function parseMetricsAddress(text: string | null, sitePort: number, problems: st
       "METRICS_PORT is neither a port number nor an address with one; e.g. METRICS_PORT=9464 or METRICS_PORT=0.0.0.0:9464",
     );
   } else if (port === sitePort && port !== 0) {
-    problems.push("METRICS_PORT is the port of the site (PORT); choose another, e.g. METRICS_PORT=9464");
+    problems.push(
+      `METRICS_PORT is the port of the site (PORT); choose another, e.g. METRICS_PORT=${port === 9464 ? 9465 : 9464}`,
+    );
   }
   return { host, port };
 }

@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { outdatedSettings } from "../contract/build-settings.ts";
 import { createApp } from "./app.ts";
-import { type Config, channelsOf, inboxCommand, parseConfig, programName } from "./config.ts";
+import { type Config, inboxCommand, parseConfig, programName, withOwnCommands } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
 import { OperatorError } from "./log.ts";
@@ -16,8 +16,8 @@ import { type Outbox, startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
 import { replySender } from "./outbox/reply.ts";
 import { endNow, onStopSignal } from "./stop-signal.ts";
-import { openStore } from "./store/open-store.ts";
-import { StoreRefused, StoreUnavailable } from "./store/store.ts";
+import { findLeftMessages, openStore } from "./store/open-store.ts";
+import { channelsOf, StoreRefused, StoreUnavailable } from "./store/store.ts";
 import { systemClock } from "./time.ts";
 import { type Alerts, startAlerts } from "./watch/alerts.ts";
 import { openSharedClock } from "./watch/clock.ts";
@@ -35,7 +35,7 @@ const PROGRAM = programName(process.env);
 try {
   await run(parseConfig(process.env));
 } catch (error) {
-  console.error(await explain(error));
+  console.error(withOwnCommands(await explain(error), PROGRAM));
   process.exit(1);
 }
 
@@ -93,9 +93,10 @@ async function run(config: Config): Promise<void> {
   onStopSignal(process, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;
   logStream.write(`${readyLine(build, port, config, mailer.destination)}\n`);
-  for (const { problem, remedy } of outdatedSettings(build.manifest.settings, config.build)) {
-    logStream.write(`${problem}; ${remedy}\n`);
-  }
+  const warnings = outdatedSettings(build.manifest.settings, config.build);
+  const left = findLeftMessages(config, PROGRAM);
+  if (left && (await store.find(left.newest)) === null) warnings.push(left);
+  for (const { problem, remedy } of warnings) logStream.write(`${withOwnCommands(`${problem}; ${remedy}`, PROGRAM)}\n`);
 
   /**
    * Load balancers are informed first, then requests in flight finish, then e-mails in flight; queued messages stay in
@@ -144,9 +145,9 @@ async function explain(error: unknown): Promise<string> {
     const { isInboxOn } = await import("./inbox/serve.ts");
     return (await isInboxOn(Number(port)))
       ? `Port ${port} is in use by an inbox; end that with Ctrl-C where it was started, and start it again without --port`
-      : `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm start`;
+      : `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001`;
   }
-  if (code === "EACCES") return `Port ${port} needs more rights; choose one above 1023, e.g. PORT=3000 npm start`;
+  if (code === "EACCES") return `Port ${port} needs more rights; choose one above 1023, e.g. PORT=3000`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
     return `HOST ${address ?? hostname ?? ""} is not an address of this machine; e.g. HOST=127.0.0.1`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

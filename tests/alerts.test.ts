@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { CHANNELS, type Channel } from "../contract/inbox.ts";
+import { CHANNELS, type Channel } from "../server/store/store.ts";
 import { type Store, StoreLost, StoreUnavailable } from "../server/store/store.ts";
 import { type AlertOptions, startAlerts } from "../server/watch/alerts.ts";
 import { startHeartbeat } from "../server/watch/heartbeat.ts";

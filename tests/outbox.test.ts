@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { CHANNELS, type Channel } from "../contract/inbox.ts";
+import { CHANNELS, type Channel } from "../server/store/store.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort } from "../scripts/run-server.ts";
 import { createEmlMailer } from "../server/mail/eml.ts";

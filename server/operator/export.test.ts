@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { storedWith } from "../../tests/store-contract/samples.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
-import { exportMessages, messageJson, toCsv, visibleJson } from "./export.ts";
+import { exportMessages, toCsv, visibleJson } from "./export.ts";
+import { messageJson } from "./messages.ts";
 
 test("writes JSON that is safe to show and means the same", () => {
   const value = { text: "a\u001b[2J\u009b\u202E\u{E0001}\n日本", list: [1, null] };

@@ -1,10 +1,9 @@
-import type { Action } from "../../contract/inbox.ts";
-import { eventDetail, eventName } from "../../contract/message-history.ts";
 import { errorName, OperatorError } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
+import { eventDetail, eventName } from "../message-history.ts";
 import { normaliseReference } from "../store/reference.ts";
 import { channelsToQueue, refusalOf, refusalsOf } from "../store/rules.ts";
-import type { Delivery, MessageFilter, Note, Reply, Store, StoredMessage } from "../store/store.ts";
+import type { Action, Delivery, MessageFilter, Note, Reply, Store, StoredMessage } from "../store/store.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
 export function messageJson(message: StoredMessage, written: readonly Note[] = []) {
@@ -164,17 +163,25 @@ export async function actOn(
 /** Queues the reply, or fails with the reason why that is not possible. */
 export async function replyTo(
   { reference, version }: Target,
-  reply: Reply,
+  { subject, ...reply }: Omit<Reply, "subject"> & { subject?: string | undefined },
   author: string | null,
   store: Store,
 ): Promise<void> {
   const now = await store.time();
-  if (await store.reply(reference, reply, author, now, version)) return;
   const message = await store.find(reference);
   if (!message) throw noMessage(reference);
-  throw new OperatorError(
-    refusalOf("reply", message, now) ?? `${message.reference} changed meanwhile; read it again, then send the reply`,
-  );
+  const whole = { ...reply, subject: subject ?? replySubject(message) };
+  if (await store.reply(reference, whole, author, now, version)) return;
+  const changed = `${message.reference} changed meanwhile; read it again, then send the reply`;
+  throw new OperatorError(refusalOf("reply", (await store.find(reference)) ?? message, now) ?? changed);
+}
+
+const SUBJECT_LENGTH = 60;
+
+function replySubject({ message, reference }: StoredMessage): string {
+  const words = message.replaceAll(/\s+/g, " ").trim();
+  const first = words.length > SUBJECT_LENGTH ? `${words.slice(0, SUBJECT_LENGTH).replace(/ \S*$/, "")} …` : words;
+  return `Re: ${first} [${reference}]`;
 }
 
 /** Removes the .eml files of messages that were deleted, and returns their number. Throws OperatorError when some are left. */

@@ -6,10 +6,11 @@ import {
   type FootprintEstimate,
   parseFootprint,
 } from "../../contract/footprint.ts";
-import type { FootprintField } from "../../contract/footprint-fields.ts";
+import type { FootprintErrors, FootprintField } from "../../contract/footprint-fields.ts";
 import { OperatorError } from "../log.ts";
 import { BuildMissing } from "../manifest.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
+import { noteErasure } from "./erasures.ts";
 import { visibleJson } from "./export.ts";
 import { messagesJson, removeFiles } from "./messages.ts";
 
@@ -85,6 +86,8 @@ export async function changePerson(
     const messages = await store.restrict(email, change.isRestricted, now, versions);
     return messages > 0 ? { outcome: "done", messages, files: 0 } : { outcome: "changed" };
   }
+  // First: a backup that is restored after it must not bring them back.
+  await noteErasure(dataDir, { hash: await store.hashAddress(email), at: now });
   const references = await store.erase(email, versions);
   if (references.length === 0) return { outcome: "changed" };
   // The files first: what fails after them can be repeated without their names.
@@ -153,14 +156,17 @@ function electricityOrFail(readElectricity: () => ElectricityTable): Electricity
   }
 }
 
-/** Checks corrected fields by the contact form's own rules. */
+/** Checks corrected fields, and inputs of an estimate, by the contact form's own rules. */
 export function parseCorrection(
   given: Readonly<Record<string, unknown>>,
-): { ok: true; changes: Partial<ContactMessage> } | { ok: false; fields: FieldErrors } {
+  footprint: FootprintCorrection = "none",
+): { ok: true; changes: Partial<ContactMessage> } | { ok: false; fields: FieldErrors & FootprintErrors } {
   // The fields that are not given need values that are valid.
   const sample: ContactMessage = { name: "A", email: "a@example.com", phone: "0", country: "", message: "A" };
   const parsed = parseContactMessage({ ...sample, ...given });
-  if (!parsed.ok) return parsed;
+  const inputs = parseFootprint({ footprint: footprint === "none" ? null : footprint });
+  if (!parsed.ok || !inputs.ok)
+    return { ok: false, fields: { ...(!parsed.ok && parsed.fields), ...(!inputs.ok && inputs.fields) } };
   const changes = Object.entries(parsed.message).filter(([field]) => Object.hasOwn(given, field));
   return { ok: true, changes: Object.fromEntries(changes) };
 }

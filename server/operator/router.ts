@@ -5,10 +5,20 @@ import { initTRPC, TRPCError } from "@trpc/server";
 import superjson from "superjson";
 import { z } from "zod";
 import type { ElectricityTable } from "../../contract/footprint.ts";
-import { ACTIONS, CHANNELS, type Channel, SORTS, TABS } from "../../contract/inbox.ts";
 import { inboxCommand } from "../config.ts";
 import { OperatorError } from "../log.ts";
-import { type Store, StoreLost, StoreUnavailable } from "../store/store.ts";
+import {
+  ACTIONS,
+  CHANNELS,
+  type Channel,
+  SORTS,
+  type Store,
+  StoreLost,
+  StoreRefused,
+  StoreUnavailable,
+  TABS,
+} from "../store/store.ts";
+import { readErasures } from "./erasures.ts";
 import { actOn, eachPage, NotFound, noMessage, readDetail, replyTo, viewOf } from "./messages.ts";
 import { changePerson, parseCorrection, readPerson } from "./person.ts";
 import { readOverview } from "./statistics.ts";
@@ -47,7 +57,8 @@ const operation = t.procedure.use(async ({ next }) => {
   // What an operator can do something about; anything else is a defect.
   if (cause instanceof StoreUnavailable) throw new TRPCError({ code: "SERVICE_UNAVAILABLE", cause });
   if (cause instanceof NotFound) throw new TRPCError({ code: "NOT_FOUND", cause });
-  if (cause instanceof OperatorError) throw new TRPCError({ code: "UNPROCESSABLE_CONTENT", cause });
+  if (cause instanceof OperatorError || cause instanceof StoreRefused)
+    throw new TRPCError({ code: "UNPROCESSABLE_CONTENT", cause });
   return result;
 });
 
@@ -170,7 +181,8 @@ export const router = t.router({
     .input(
       TARGET.extend({
         key: z.uuid().default(() => randomUUID()),
-        subject: written(200),
+        /** By default the first words of the message, and its reference. */
+        subject: written(200).optional(),
         text: written(MAX_REPLY_LENGTH),
       }),
     )
@@ -206,15 +218,17 @@ export const router = t.router({
       PERSON.extend({
         changes: z.partialRecord(z.enum(["name", "email", "phone", "country", "message"]), z.string()),
         /** Removes the estimates, or computes them again with these inputs in place of their own. */
-        footprint: z.union([z.literal("none"), z.record(z.string(), z.string())]).optional(),
-      }),
+        footprint: z
+          .union([z.literal("none"), z.record(z.string(), z.string())], "is neither none nor inputs")
+          .optional(),
+      }).refine(
+        ({ changes, footprint }) => Object.keys(changes).length > 0 || footprint !== undefined,
+        "Give at least one field to correct",
+      ),
     )
     .mutation(async ({ input: { email, version, changes, footprint }, ctx }) => {
-      const parsed = parseCorrection(changes);
+      const parsed = parseCorrection(changes, footprint);
       if (!parsed.ok) return { outcome: "invalid" as const, fields: parsed.fields };
-      if (Object.keys(parsed.changes).length === 0 && footprint === undefined) {
-        throw new OperatorError("Give at least one field to correct");
-      }
       return changePerson(email, { kind: "correct", changes: parsed.changes, footprint }, ctx, version);
     }),
 
@@ -237,6 +251,13 @@ export const router = t.router({
       );
     });
   }),
+
+  /** Reads a backup in place of what is there, without the messages of people who were erased since. */
+  restore: operation
+    .input(z.object({ file: text(4096), replace: z.boolean().default(false) }))
+    .mutation(async ({ input: { file, replace }, ctx: { store, dataDir } }) =>
+      store.restore(resolve(file), replace, await readErasures(dataDir)),
+    ),
 
   /**
    * The counts of all tabs, at once and after every change of any message. While the database cannot be read, why; after

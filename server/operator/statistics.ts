@@ -1,5 +1,4 @@
-import type { Channel } from "../../contract/inbox.ts";
-import type { MessageCount, Store } from "../store/store.ts";
+import type { Channel, MessageCount, Store } from "../store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { countOf, createWatch } from "../watch/troubles.ts";
 

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
-import type { QuarantineReason } from "../../contract/inbox.ts";
 import { HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
 import { type Database, type Dialect, insertRows, onlyRow, type Query, type Row } from "./database.ts";
 import { drawReference } from "./reference.ts";
@@ -9,6 +8,7 @@ import {
   type Acceptance,
   type AcceptanceRules,
   type Network,
+  type QuarantineReason,
   type Store,
   StoreUnavailable,
   type Submission,

@@ -1,10 +1,9 @@
-import type { Action, Channel, DeliveryState, EventKind } from "../../contract/inbox.ts";
 import { type Database, type Query, readMeta, type Value, writeMeta } from "./database.ts";
 import { addEvents } from "./events.ts";
 import { normaliseEmail, type ReadMessages } from "./listing.ts";
 import { normaliseReference } from "./reference.ts";
 import { channelsToQueue, refusalOf } from "./rules.ts";
-import type { Changes, Selection, StoredMessage } from "./store.ts";
+import type { Action, Changes, Channel, DeliveryState, EventKind, Selection, StoredMessage } from "./store.ts";
 
 /** How many messages an action to all since a time reads at once. */
 const CHUNK = 500;
@@ -22,7 +21,7 @@ const EVENT: Readonly<Record<Exclude<Action, "delete">, EventKind>> = {
   answer: "answered",
   unanswer: "unanswered",
 };
-const ERASURE_MARK = "unfinished_erasure";
+export const ERASURE_MARK = "unfinished_erasure";
 
 export function changeMethods(database: Database, readMessages: ReadMessages): Changes {
   const { query, transaction, dialect } = database;

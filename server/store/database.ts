@@ -38,6 +38,9 @@ export interface Dialect {
   integer: string;
   real: string;
   identity: string;
+  /** Comes before the rows of an INSERT that have numbers already, and the statement after it. */
+  keptIds: string;
+  continueIds(table: string): string;
   /** End the definition of a table, and of one that is only ever searched by its primary key. */
   tableEnd: string;
   keyedTableEnd: string;

@@ -1,7 +1,6 @@
-import type { Channel, EventKind } from "../../contract/inbox.ts";
 import type { Database, Dialect, Query } from "./database.ts";
 import { normaliseReference } from "./reference.ts";
-import type { Listing, Note, StoredEvent } from "./store.ts";
+import type { Channel, EventKind, Listing, Note, StoredEvent } from "./store.ts";
 
 /** An entry of a message's history, which several messages may get at once. */
 interface NewEvent {

@@ -1,16 +1,21 @@
-import type { Channel, DeliveryState, ListSort, MessagePlace, Tab, TabCounts } from "../../contract/inbox.ts";
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 import { type Database, type Dialect, onlyRow, type Query, type Value } from "./database.ts";
 import { normaliseReference } from "./reference.ts";
 import { expiryOf } from "./retention.ts";
 import type {
+  Channel,
   Correspondent,
   Deliveries,
   Delivery,
+  DeliveryState,
   Listing,
+  ListSort,
   MessageFilter,
+  MessagePlace,
   StoredMessage,
+  Tab,
+  TabCounts,
 } from "./store.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { plural } from "../../contract/plural.ts";
 import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
 import { acceptingMethods } from "./accepting.ts";
@@ -6,6 +7,7 @@ import { type Database, writeMeta } from "./database.ts";
 import { deliveryMethods } from "./deliveries.ts";
 import { eventMethods } from "./events.ts";
 import { listingMethods, messageReader } from "./listing.ts";
+import { readLeftMessages, restoreMethods } from "./restore.ts";
 import { retentionMethods } from "./retention.ts";
 import { hasOwnTables, type Migration, migrate, readSchemaVersion } from "./schema.ts";
 import { lockFolder, openSqlite, openSqliteToRead, sqliteFile } from "./sqlite.ts";
@@ -75,7 +77,10 @@ export async function openSqliteStore(
   { isServer = false, migrations }: StoreOptions = {},
 ): Promise<Store> {
   const database = await openSqlite(sqliteFile(dataDir), { savesLost: isServer });
-  const store = await createStore(database, retention, { migrations });
+  const store = await createStore(database, retention, {
+    migrations,
+    lockOut: () => lockFolder(dataDir, "then restore"),
+  });
   if (isServer) {
     // Of the one before, which is gone. Tokens stay: they tell that nobody knows how the attempt ended.
     await database.query("UPDATE deliveries SET leased_until = NULL WHERE leased_until IS NOT NULL");
@@ -98,7 +103,8 @@ export async function createStore(
   {
     migrations,
     checkIntervalMs = CHECK_INTERVAL_MS,
-  }: Pick<StoreOptions, "migrations"> & { checkIntervalMs?: number } = {},
+    lockOut = null,
+  }: Pick<StoreOptions, "migrations"> & { checkIntervalMs?: number; lockOut?: (() => () => void) | null } = {},
 ): Promise<Store> {
   const { query, dialect } = database;
   const clientKey = await database
@@ -121,6 +127,7 @@ export async function createStore(
     ...eventMethods(database),
     ...changeMethods(database, readMessages),
     ...retentionMethods(database, retention),
+    ...restoreMethods(database, status, lockOut),
     ...status,
     async backup(file, now) {
       await writeNewFile(file, (target) => database.copyTo(target, createEmpty));
@@ -166,6 +173,20 @@ function shareCheck(intervalMs: number, check: () => Promise<void>) {
     return last;
   };
   return { run, expire };
+}
+
+/**
+ * Messages that stayed in DATA_DIR when DATABASE_URL was set: what is wrong and what to do, and the reference of the newest.
+ * They were moved if the other database has that. `null` where there are none.
+ */
+export function findLeftMessages({ dataDir, databaseUrl }: Omit<StoreSettings, "retention">, program: string) {
+  const file = sqliteFile(dataDir);
+  const left = databaseUrl === null ? null : readLeftMessages(file);
+  if (left === null) return null;
+  const { newest, messages, unsent } = left;
+  const problem = `${file} still holds ${plural(messages, "message")}, ${unsent} of them unsent, and the newest is not in the database of DATABASE_URL`;
+  const remedy = `to move them there, stop the website and run: ${program} restore ${file}; once they are no longer needed, delete that file`;
+  return { newest, problem, remedy };
 }
 
 /** What is known of a database without creating, upgrading or locking anything. */

@@ -23,6 +23,10 @@ const dialect: Dialect = {
   integer: "BIGINT",
   real: "DOUBLE PRECISION",
   identity: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+  keptIds: "OVERRIDING SYSTEM VALUE",
+  continueIds: (table) =>
+    `SELECT setval(ids, GREATEST(nextval(ids), (SELECT COALESCE(max(id), 0) + 1 FROM ${table})), false)
+     FROM pg_get_serial_sequence('${table}', 'id') AS ids`,
   tableEnd: "",
   keyedTableEnd: "",
   findTable: (name) => `SELECT 1 WHERE to_regclass('${name}') IS NOT NULL`,

@@ -1,9 +1,10 @@
-import { EXPIRY_NOTICE_DAYS } from "../../contract/inbox.ts";
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 import { type Database, onlyRow } from "./database.ts";
 import type { Expiring, Expiry } from "./store.ts";
 
+/** So long before its end a message is announced; with a shorter period, half of it. */
+const EXPIRY_NOTICE_DAYS = 7;
 /** Since it reached its present state, by its own clock: a wrong one can announce too much, but erases nothing unannounced. */
 const IS_ANNOUNCED = "COALESCE(announced_at >= changed_at, FALSE)";
 /** Its reply has not been sent yet. */

@@ -1,11 +1,15 @@
-import type { Action, Channel } from "../../contract/inbox.ts";
 import { ACTIONS } from "../../contract/inbox.ts";
-import { type Delivery, type StoredMessage, TRIED_FOR_MS } from "./store.ts";
+import { type Action, type Channel, type Delivery, type StoredMessage, TRIED_FOR_MS } from "./store.ts";
 
 // What an operator may do to which message. Evaluated here alone: for the button, the command and the change itself.
 
 /** The deliveries that an action queues. In bulk a retry is for what failed, and leaves what waits for its next attempt. */
-export function channelsToQueue(action: Action | "reply", message: StoredMessage, now: Date, isBulk = false): Channel[] {
+export function channelsToQueue(
+  action: Action | "reply",
+  message: StoredMessage,
+  now: Date,
+  isBulk = false,
+): Channel[] {
   const isMeant: Readonly<Partial<Record<Action | "reply", (channel: Channel, delivery: Delivery) => boolean>>> = {
     retry: (channel, { state }) =>
       (state === "failed" || (state === "queued" && !isBulk)) && isInTime(channel, message, now),
@@ -33,12 +37,7 @@ const REFUSALS: Readonly<Record<Action | "reply", string>> = {
 };
 
 /** Why the message does not allow the action, as a sentence without its full stop; `null` when it does. */
-export function refusalOf(
-  action: Action | "reply",
-  message: StoredMessage,
-  now: Date,
-  isBulk = false,
-): string | null {
+export function refusalOf(action: Action | "reply", message: StoredMessage, now: Date, isBulk = false): string | null {
   const { reference, state, isRestricted, answeredAt } = message;
   const isMarking = action === "answer" || action === "unanswer";
   const isPossible = isMarking

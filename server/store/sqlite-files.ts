@@ -13,10 +13,13 @@ export function createPrivateFile(file: string): void {
     // The write-ahead log takes its mode from this file.
     chmodSync(file, 0o600);
   } catch (error) {
-    throw new StoreUnavailable(
-      `The messages cannot be kept in ${folder} (${errorCode(error)}); set DATA_DIR to a folder that this user may write to`,
-      { cause: error },
-    );
+    const code = errorCode(error);
+    // A unit with ProtectSystem=strict sees every other folder as read-only.
+    const remedy =
+      code === "EROFS"
+        ? "under systemd, name the folder in ReadWritePaths= of the unit; else make the disk writable"
+        : "let the user of the server write to it, or set DATA_DIR to a folder that this user may write to";
+    throw new StoreUnavailable(`The messages cannot be kept in ${folder} (${code}); ${remedy}`, { cause: error });
   }
 }
 

@@ -385,9 +385,9 @@ test("reads what it needs by an index, however many messages there are", async (
   await store.changeToken();
   const after = { acceptedAt: NOON, id: 1 };
   const since = new Date(0);
-  for (const tab of [{}, { unanswered: true }, { state: "quarantined" }] as const) {
-    for (const filter of [{}, { after }, { since, until: NOON }]) await store.list({ ...filter, ...tab, limit: 51 });
-    await store.page({}, tab, { sort: "newest", offset: 50, limit: 51 });
+  for (const tab of ["all", "unanswered", "quarantined"] as const) {
+    for (const filter of [{}, { after }, { since, until: NOON }]) await store.list({ ...filter, tab, limit: 51 });
+    await store.page({ tab }, { sort: "newest", offset: 50, limit: 51 });
   }
   // A search has to read every message, but the pages that follow go on where the one before ended.
   await store.list({ search: "wind", after, limit: 51 });

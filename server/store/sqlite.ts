@@ -12,6 +12,9 @@ const dialect: Dialect = {
   real: "REAL",
   // AUTOINCREMENT: an erased message's number is never given to another.
   identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
+  keptIds: "",
+  // Explicit numbers are continued by themselves.
+  continueIds: () => "SELECT 1",
   tableEnd: " STRICT",
   keyedTableEnd: " STRICT, WITHOUT ROWID",
   findTable: (name) => `SELECT 1 FROM sqlite_schema WHERE name = '${name}'`,
@@ -46,7 +49,7 @@ const SAVE_INTERVAL_MS = 10_000;
 // Older ones could lose committed rows when two processes write to one database in WAL mode.
 const OLDEST_SAFE = "3.51.3";
 /** "BCmg": marks a file as ours. */
-const APPLICATION_ID = 0x42436d67;
+export const APPLICATION_ID = 0x42436d67;
 
 /**
  * synchronous: a commit is on disk before it returns. secure_delete: erased text is overwritten. temp_store: no copies
@@ -148,7 +151,10 @@ export function openSqliteToRead(file: string): Pick<Database, "query" | "dialec
  * Holds a lock on the folder until the returned function is called or the process ends, however it ends: the system
  * releases it. Throws StoreRefused when another website has it.
  */
-export function lockFolder(dataDir: string): () => void {
+export function lockFolder(
+  dataDir: string,
+  remedy = "or set DATA_DIR to another folder (or DATABASE_URL, for several nodes)",
+): () => void {
   const file = join(dataDir, "website.lock");
   // To open the file and close it again would end a lock that this process holds.
   if (!existsSync(file)) createPrivateFile(file);
@@ -160,9 +166,7 @@ export function lockFolder(dataDir: string): () => void {
   } catch (error) {
     if (lock.isOpen) lock.close();
     if (primaryCode(error) !== BUSY) throw toStoreError(error);
-    throw new StoreRefused(
-      `Another website uses ${dataDir} already; stop it, or set DATA_DIR to another folder (or DATABASE_URL, for several nodes)`,
-    );
+    throw new StoreRefused(`Another website uses ${dataDir} already; stop it, ${remedy}`);
   }
   return () => {
     if (lock.isOpen) lock.close();

@@ -1,22 +1,100 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
-import type {
-  Action,
-  Channel,
-  DeliveryState,
-  EventKind,
-  InboxState,
-  ListSort,
-  MessagePlace,
-  QuarantineReason,
-  Tab,
-  TabCounts,
-} from "../../contract/inbox.ts";
-import type { Limit } from "../config.ts";
+import type { Config, Limit } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 
-/** The state of a message is that of its mail to the team. */
-export type MessageState = InboxState;
+/**
+ * The ways in which something leaves because of a message: the mail to the team, the mail that tells the sender of its
+ * arrival, the post to HOOK_URL, and an operator's reply.
+ */
+export const CHANNELS = ["mail", "acknowledgement", "hook", "reply"] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/**
+ * `queued`: to be sent, now or at its next attempt. `delivered`: the receiver took it. `failed`: refused for good or out of
+ * attempts, kept for the operator. `quarantined`: the message is suspected abuse, and nothing of it is sent unless it is
+ * released. `skipped`: a rule forbids it.
+ */
+export type DeliveryState = "queued" | "delivered" | "failed" | "quarantined" | "skipped";
+
+/** Of a message: that of its mail. A person needs to act on `failed` and `quarantined`. */
+export type MessageState = Exclude<DeliveryState, "skipped">;
+
+/**
+ * `trap`: the trap field was filled. `network-limit`: many messages came from the same network. `hourly-limit`: more
+ * messages came in an hour, from everybody together, than HOURLY_LIMIT allows.
+ */
+export type QuarantineReason = "trap" | "network-limit" | "hourly-limit";
+
+/**
+ * Why a sender gets no acknowledgement. `too-late`: the message is more than a day old. `own-address`: an address of the site itself. `not-a-person`: an address that no person reads, such as
+ * `no-reply@`, that is on no public mail server, or that is not written as people write theirs. `address-limit`: the address
+ * had one within a day. `hourly-limit`: too many went out to everybody together.
+ */
+export type SkipReason = "too-late" | "own-address" | "not-a-person" | "address-limit" | "hourly-limit";
+
+/**
+ * `unanswered`: neither marked as answered nor in quarantine. `waiting`: queued. `failed`: its mail, its post to HOOK_URL or
+ * a reply. The last three are without messages that their sender asked to restrict: nothing can be done about these.
+ */
+export const TABS = ["all", "unanswered", "answered", "waiting", "failed", "quarantined"] as const;
+export type Tab = (typeof TABS)[number];
+export type TabCounts = Readonly<Record<Tab, number>>;
+
+/** `footprint`: the largest total of an estimate first, then messages without one. */
+export const SORTS = ["newest", "oldest", "footprint"] as const;
+export type ListSort = (typeof SORTS)[number];
+
+/**
+ * `accepted`: it came in, and was queued. `quarantined`: it came in, and was quarantined (`detail` is a QuarantineReason).
+ * Of a delivery, with its channel: `delivered`; `deferred`: an attempt failed, and another follows; `failed`: the last
+ * attempt failed; `paused`: the receiver took nothing at all, so that this attempt did not count (the `detail` of these
+ * three is the error); `skipped` (`detail` is a SkipReason); `retried`, `released` and `resent`: an operator queued it
+ * again. `viewed`: an operator opened it while it was in quarantine. `noted`: an operator wrote a note, the `detail`.
+ */
+export type EventKind =
+  | "accepted"
+  | "quarantined"
+  | "delivered"
+  | "deferred"
+  | "failed"
+  | "paused"
+  | "skipped"
+  | "retried"
+  | "released"
+  | "resent"
+  | "viewed"
+  | "answered"
+  | "unanswered"
+  | "corrected"
+  | "restricted"
+  | "unrestricted"
+  | "noted"
+  | "replied";
+
+/**
+ * `retry`: send it now, and what else of it failed: its acknowledgement, its post to HOOK_URL. `resend`: send it once
+ * more. `release`: out of quarantine, to be sent. `answer` and `unanswer`: mark, and undo it. A message's `refusals` say
+ * which of them it does not allow.
+ */
+export const ACTIONS = ["retry", "resend", "release", "delete", "answer", "unanswer"] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** Where a message is in the list that the query asks for. */
+export interface MessagePlace {
+  /** Counted from 1; `null` when the list does not have it, such as an answered one in `unanswered`. */
+  position: number | null;
+  total: number;
+  /** References of its neighbours in the list, or of what would be next to it. */
+  previous: string | null;
+  next: string | null;
+}
+
+/** By which something leaves because of a message. */
+export function channelsOf({ acknowledge, hook }: Pick<Config, "acknowledge" | "hook">): Channel[] {
+  const isUsed: Partial<Record<Channel, boolean>> = { acknowledgement: acknowledge, hook: hook !== null };
+  return CHANNELS.filter((channel) => isUsed[channel] ?? true);
+}
 
 /** How long after the acceptance of its message a delivery may be tried; `null`: for the five days of the schedule. */
 export const TRIED_FOR_MS: Readonly<Record<Channel, number | null>> = {
@@ -86,6 +164,10 @@ export interface StoredMessage extends ContactMessage {
   /** Differs after every change of the message; deliveries other than its mail do not count. */
   version: string;
   deliveries: Deliveries;
+}
+
+export function stateOf({ state, isRestricted }: StoredMessage): string {
+  return isRestricted ? `${state}, restricted` : state;
 }
 
 /** What leaves because of a message, by channel. */
@@ -353,6 +435,28 @@ export interface Changes {
   finishErasure(): Promise<boolean>;
 }
 
+/** Somebody's messages were erased: no address, but a hash of it. */
+export interface Erasure {
+  hash: string;
+  at: Date;
+}
+
+/** What a backup is for. */
+export interface Restoring {
+  /** Of an e-mail address, for an Erasure. */
+  hashAddress(email: string): Promise<string>;
+  /**
+   * Reads all rows of a backup, or none of them, but for messages of people who were erased after these were accepted.
+   * Rejects with StoreRefused where a website runs, where there are messages that are not to be replaced, or where the file
+   * is no backup of this version. `waiting`: how many messages are to be sent.
+   */
+  restore(
+    file: string,
+    isReplacing: boolean,
+    erasures: readonly Erasure[],
+  ): Promise<{ messages: number; waiting: number; erased: number }>;
+}
+
 /** How long messages are kept: announced, then erased. */
 export interface Expiry {
   /** Erases the messages that have expired, and client hashes older than a day; returns references. */
@@ -366,7 +470,7 @@ export interface Expiry {
  * Where messages live. Every promise that resolves means that its change is committed to disk; a store that cannot be
  * written rejects with StoreUnavailable and has changed nothing, or nothing that was acknowledged.
  */
-export interface Store extends Queue, Status, Listing, Changes, Expiry {
+export interface Store extends Queue, Status, Listing, Changes, Restoring, Expiry {
   /** A secret of this database for hashing client addresses; the same on every node. */
   readonly clientKey: Uint8Array;
   accept(submission: Submission, rules: AcceptanceRules, now: Date): Promise<Acceptance>;

@@ -1,11 +1,10 @@
 import { hostname } from "node:os";
-import type { Trouble, TroubleKind } from "../../contract/inbox.ts";
 import type { Retention } from "../config.ts";
 import { errorName, type Log } from "../log.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
 import type { Store } from "../store/store.ts";
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from "../time.ts";
-import { countOf, ifAvailable, type Situation, type Watch } from "./troubles.ts";
+import { countOf, ifAvailable, type Situation, type Trouble, type TroubleKind, type Watch } from "./troubles.ts";
 
 export interface AlertOptions {
   store: Pick<Store, "lastAlertAt" | "moveLastAlert" | "unreported" | "markReported" | "markAnnounced">;
@@ -79,7 +78,7 @@ export function startAlerts(options: AlertOptions) {
    * Returns `null` when there is nothing new, when an alert was sent not long ago, or when another node sends it. Without
    * the store nodes cannot agree: each one sends its own.
    */
-  async function claimAlert(trouble: Trouble<Date>, { now, facts }: Situation) {
+  async function claimAlert(trouble: Trouble, { now, facts }: Situation) {
     const key = keyOf(trouble);
     const lastAt = (await ifAvailable(store.lastAlertAt(key))) ?? new Date(0);
     if ([lastAt, sentAt.get(key)].some((at) => isWithin(intervalMs(trouble), at, now))) return null;
@@ -88,14 +87,14 @@ export function startAlerts(options: AlertOptions) {
     return { trouble, key, lastAt, onSent };
   }
 
-  function intervalMs({ kind }: Trouble<Date>): number {
+  function intervalMs({ kind }: Trouble): number {
     // A little sooner than necessary: what is announced late is also erased late.
     if (kind === "expiring") return announcementIntervalMs(retention) - 2 * CHECK_INTERVAL_MS;
     return DAILY.includes(kind) ? DAY_MS : HOUR_MS;
   }
 
   /** What notes that an alert told of it; `null` when one has told of it before. */
-  async function newsOf({ kind, channel }: Trouble<Date>, facts: Situation["facts"]) {
+  async function newsOf({ kind, channel }: Trouble, facts: Situation["facts"]) {
     if (kind === "expiring") {
       const expiring = facts?.expiring;
       return expiring?.unannounced ? () => store.markAnnounced(expiring) : null;
@@ -107,7 +106,7 @@ export function startAlerts(options: AlertOptions) {
   }
 
   /** Returns false when the post failed; the alert is not logged again when it is retried. */
-  async function sendAlert(found: readonly Trouble<Date>[], { now, facts }: Situation): Promise<boolean> {
+  async function sendAlert(found: readonly Trouble[], { now, facts }: Situation): Promise<boolean> {
     const troubles = found.map(nameOf);
     const text = `${brand}: ${found.map(({ what, remedy }) => `${what}. ${remedy}`).join(". ")}`;
     const keys = found.map(keyOf).join();
@@ -182,12 +181,12 @@ export function startAlerts(options: AlertOptions) {
 }
 
 /** As receivers and the log know it. */
-function nameOf({ kind, channel }: Trouble<Date>): string {
+function nameOf({ kind, channel }: Trouble): string {
   return channel === null || channel === "mail" ? kind : `${channel}-${kind}`;
 }
 
 /** What is told once. Nodes share it, unless it is about one machine. Where a lost store's messages were saved is news. */
-function keyOf(trouble: Trouble<Date>): string {
+function keyOf(trouble: Trouble): string {
   const { kind, remedy } = trouble;
   if (kind === "store-lost") return remedy;
   return kind === "disk-low" || kind === "clock" ? `${kind}.${hostname()}` : nameOf(trouble);

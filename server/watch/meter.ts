@@ -1,4 +1,4 @@
-import type { Channel } from "../../contract/inbox.ts";
+import type { Channel } from "../store/store.ts";
 
 export const ROUTES = ["page", "asset", "film", "message", "health"] as const;
 export type Route = (typeof ROUTES)[number];

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import type { Registry } from "prom-client";
-import { CHANNELS, TROUBLE_KINDS } from "../../contract/inbox.ts";
 import { OperatorError } from "../log.ts";
+import { CHANNELS } from "../store/store.ts";
 import { ACCEPTANCES, DELIVERY_OUTCOMES, type Meter, REFUSALS, ROUTES } from "./meter.ts";
-import { CHANNEL_TROUBLES, countOf, WATCHED_CHANNELS, type Watch } from "./troubles.ts";
+import { CHANNEL_TROUBLES, countOf, TROUBLE_KINDS, WATCHED_CHANNELS, type Watch } from "./troubles.ts";
 
 type PromClient = typeof import("prom-client");
 
@@ -57,7 +57,9 @@ export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
       );
     }
     const reason = code === "EADDRINUSE" ? "is in use" : code === "EACCES" ? "needs more rights" : `fails (${code})`;
-    throw new OperatorError(`METRICS_PORT ${port} ${reason}; choose another, e.g. METRICS_PORT=9464`);
+    throw new OperatorError(
+      `METRICS_PORT ${port} ${reason}; choose another, e.g. METRICS_PORT=${port === 9464 ? 9465 : 9464}`,
+    );
   });
   return {
     meter,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { CHANNELS, type Channel } from "../../contract/inbox.ts";
 import { openPostOffice } from "../../tests/support/post-office.ts";
+import { CHANNELS, type Channel } from "../store/store.ts";
 import { createWatch } from "./troubles.ts";
 
 it("lists the most urgent first; operators hear also of a website that does not run", async () => {

@@ -1,10 +1,53 @@
 import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import { durationInWords } from "../../contract/duration.ts";
-import type { Channel, DeliveryState, Overview, Severity, Trouble, TroubleKind } from "../../contract/inbox.ts";
 import { plural } from "../../contract/plural.ts";
-import { type DeliveryCount, type Store, StoreLost, StoreUnavailable } from "../store/store.ts";
+import {
+  type Channel,
+  type DeliveryCount,
+  type DeliveryState,
+  type Store,
+  StoreLost,
+  StoreUnavailable,
+} from "../store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
+
+/**
+ * Something that is wrong. Of a channel: `overdue`: a delivery has waited for an hour; `paused`: nothing can be sent;
+ * `failed`: deliveries failed for good. `quarantined`: messages are held back. `expiring`: messages are erased soon.
+ * `store-away`: no message can be stored; `store-lost`: nor will be, until a restart. `website-down`: no server runs.
+ * `clock`: this machine's is wrong. `backup-overdue`: none has succeeded for two days. `disk-low`: little space is left.
+ */
+export const TROUBLE_KINDS = [
+  "overdue",
+  "paused",
+  "failed",
+  "quarantined",
+  "expiring",
+  "store-away",
+  "store-lost",
+  "website-down",
+  "clock",
+  "backup-overdue",
+  "disk-low",
+] as const;
+export type TroubleKind = (typeof TROUBLE_KINDS)[number];
+
+/** `critical`: messages do not arrive, or may be lost. `warning`: somebody has to look. `info`: nobody has to act. */
+export type Severity = "critical" | "warning" | "info";
+
+export interface Trouble {
+  kind: TroubleKind;
+  channel: Channel | null;
+  severity: Severity;
+  /** How many messages; 1 where it is not about messages. */
+  count: number;
+  since: Date | null;
+  /** What is wrong, as a sentence without its full stop. */
+  what: string;
+  /** What to do, as a sentence without its full stop. */
+  remedy: string;
+}
 
 // Every threshold of what is wrong: alerts, metrics, the inbox, `stats` and preflight go by these.
 const OVERDUE_MS = HOUR_MS;
@@ -40,15 +83,21 @@ interface WatchOptions {
   askedBy: "server" | "operator";
 }
 
+interface Disk {
+  freeBytes: number;
+  totalBytes: number;
+}
+
 export interface Situation {
   now: Date;
   /** The most urgent first. */
-  troubles: readonly Trouble<Date>[];
+  troubles: readonly Trouble[];
   /** What the store says; `null` when it cannot be read. */
   facts: Facts | null;
   /** Why no message can be stored; `null` when one can. */
   problem: StoreUnavailable | null;
-  disk: Overview["disk"];
+  /** Where DATA_DIR lies; `null` when the system does not say. */
+  disk: Disk | null;
 }
 
 type Facts = Awaited<ReturnType<typeof readFacts>>;
@@ -70,20 +119,20 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
     // A time that was noted before the clock was set back counts from now on.
     awaySince = problem === null ? null : awaySince && awaySince < now ? awaySince : now;
     const situation = { now, facts, problem, disk };
-    const urgencyOf = ({ severity }: Trouble<Date>) => URGENCY.indexOf(severity);
+    const urgencyOf = ({ severity }: Trouble) => URGENCY.indexOf(severity);
     return { ...situation, troubles: listTroubles(situation).sort((one, other) => urgencyOf(one) - urgencyOf(other)) };
   }
 
-  function listTroubles({ now, facts, problem, disk }: Omit<Situation, "troubles">): Trouble<Date>[] {
-    const troubles: Trouble<Date>[] = [];
+  function listTroubles({ now, facts, problem, disk }: Omit<Situation, "troubles">): Trouble[] {
+    const troubles: Trouble[] = [];
     const ageMs = (since: Date) => now.getTime() - since.getTime();
-    const age = (since: Date) => durationInWords(ageMs(since));
+    const age = (since: Date) => durationInWords(ageMs(since), Math.floor);
     const add = (
       kind: TroubleKind,
       severity: Severity,
       what: string,
       remedy: string,
-      { channel = null, count = 1, since = null }: Partial<Trouble<Date>> = {},
+      { channel = null, count = 1, since = null }: Partial<Trouble> = {},
     ) => troubles.push({ kind, channel, severity, count, since, what, remedy });
 
     if (problem instanceof StoreLost) {
@@ -182,7 +231,7 @@ export function describeClock(aheadMs: number): string | null {
 }
 
 /** Resolves to `null` when the system does not say, or the folder does not exist yet. */
-async function diskOf(dataDir: string): Promise<Overview["disk"]> {
+async function diskOf(dataDir: string): Promise<Disk | null> {
   try {
     const { bavail, blocks, bsize } = await statfs(dataDir);
     return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };

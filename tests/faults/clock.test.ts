@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { CHANNELS } from "../../contract/inbox.ts";
+import { CHANNELS } from "../../server/store/store.ts";
 import { startServer } from "../../scripts/run-server.ts";
 import { MailError } from "../../server/mail/mailer.ts";
 import { startPurge } from "../../server/outbox/purge.ts";

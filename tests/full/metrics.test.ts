@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { CHANNELS } from "../../contract/inbox.ts";
+import { CHANNELS } from "../../server/store/store.ts";
 import { startServer } from "../../scripts/run-server.ts";
 import { StoreUnavailable } from "../../server/store/store.ts";
 import { openMetrics } from "../../server/watch/metrics.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
-import { ACTIONS, type Action, CHANNELS, type Channel, type DeliveryState } from "../../contract/inbox.ts";
+import { ACTIONS, type Action, CHANNELS, type Channel, type DeliveryState } from "../../server/store/store.ts";
 import { channelsToQueue, refusalOf, refusalsOf } from "../../server/store/rules.ts";
 import type { Delivery, Store, StoredMessage } from "../../server/store/store.ts";
 import { createRandom, type Random } from "../support/fuzz/random.ts";

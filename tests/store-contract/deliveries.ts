@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { CHANNELS, type Channel } from "../../contract/inbox.ts";
+import { CHANNELS, type Channel } from "../../server/store/store.ts";
 import type { Delivery, Outcome, Store } from "../../server/store/store.ts";
 import { acrossNodes, type ContractTest } from "./place.ts";
 import {

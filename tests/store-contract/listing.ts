@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { ListSort } from "../../contract/inbox.ts";
+import { type ListSort } from "../../server/store/store.ts";
 import type { MessageFilter, Store, TabCondition } from "../../server/store/store.ts";
 import type { ContractTest } from "./place.ts";
 import {

@@ -1,6 +1,6 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate, parseFootprint } from "../../contract/footprint.ts";
-import type { Channel } from "../../contract/inbox.ts";
+import { type Channel } from "../../server/store/store.ts";
 import { electricityTable } from "../../prerender/electricity.ts";
 import type { Acceptance, AcceptanceRules, Claim, Store, StoredMessage, Submission } from "../../server/store/store.ts";
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from "vitest";
 import { site } from "../../app/site.ts";
 import type { ContactMessage } from "../../contract/contact-message.ts";
-import type { Channel } from "../../contract/inbox.ts";
+import { type Channel } from "../../server/store/store.ts";
 import type { MailIdentity } from "../../server/mail/compose.ts";
 import type { Mailer } from "../../server/mail/mailer.ts";
 import { createSmtpMailer, SMTP_LIMITS, type SmtpLimits } from "../../server/mail/smtp.ts";

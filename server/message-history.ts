@@ -1,0 +1,74 @@
+import { asSentence } from "../contract/visible-text.ts";
+import type { Channel, EventKind, QuarantineReason, SkipReason } from "./store/store.ts";
+
+// What the inbox and the command line say of a message's history.
+
+export const QUARANTINE_REASON: Readonly<Record<QuarantineReason, string>> = {
+  trap: "A field that no visitor sees was filled in, so a program probably sent it.",
+  "network-limit": "Many messages came from the same network in a short time.",
+  "hourly-limit": "More messages came in within an hour than HOURLY_LIMIT allows.",
+};
+
+const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
+  "too-late": "The message was more than a day old by then.",
+  "own-address": "The address is one of the site's own.",
+  "not-a-person":
+    "No person reads mail at this address, it is on no public mail server, or it is not written as people write theirs.",
+  "address-limit": "The address had one less than a day before.",
+  "hourly-limit": "Too many acknowledgements went out within the hour.",
+};
+
+const EVENT_NAME: Readonly<Record<EventKind, string>> = {
+  accepted: "Received",
+  quarantined: "Received, and quarantined",
+  delivered: "Delivered to the mail server",
+  deferred: "Could not be delivered; tried again later",
+  failed: "Failed for good",
+  paused: "Not sent: the mail server takes no mail at all",
+  skipped: "Not sent",
+  retried: "Queued again by an operator",
+  released: "Released by an operator",
+  resent: "Sent once more by an operator",
+  viewed: "Looked at by an operator",
+  answered: "Marked as answered",
+  unanswered: "Marked as not answered",
+  corrected: "Corrected by an operator",
+  restricted: "Restricted: kept, but not used",
+  unrestricted: "Restriction lifted",
+  noted: "Note",
+  replied: "Reply",
+};
+
+export const CHANNEL_NAME: Readonly<Record<Channel, string>> = {
+  mail: "E-mail",
+  acknowledgement: "Acknowledgement",
+  hook: "Web hook",
+  reply: "Reply",
+};
+
+/** Of every channel but the mail, after the channel's name. */
+const OTHER_EVENT_NAME: Readonly<Partial<Record<EventKind, string>>> = {
+  delivered: "delivered",
+  deferred: "not delivered yet; tried again later",
+  failed: "failed for good",
+  paused: "not sent: the receiver takes nothing at the moment",
+  skipped: "not sent",
+  retried: "queued again by an operator",
+};
+
+export function eventName(kind: EventKind, channel: Channel | null): string {
+  const name = channel === null || channel === "mail" ? undefined : OTHER_EVENT_NAME[kind];
+  return channel === null || name === undefined ? EVENT_NAME[kind] : `${CHANNEL_NAME[channel]}: ${name}`;
+}
+
+/** Kinds whose detail is a code. */
+const REASONS: Readonly<Partial<Record<EventKind, Readonly<Record<string, string>>>>> = {
+  quarantined: QUARANTINE_REASON,
+  skipped: SKIP_REASON,
+};
+
+/** The detail of an event as a sentence; a note or a reply as it was written. */
+export function eventDetail(kind: EventKind, detail: string): string {
+  if (kind === "noted" || kind === "replied") return detail;
+  return REASONS[kind]?.[detail] ?? asSentence(detail);
+}

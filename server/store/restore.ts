@@ -1,0 +1,156 @@
+import { createHmac } from "node:crypto";
+import { accessSync, constants } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { ERASURE_MARK } from "./changes.ts";
+import { type Database, type Dialect, onlyRow, type Query, readMeta, type Value, writeMeta } from "./database.ts";
+import { normaliseEmail } from "./listing.ts";
+import { MIGRATIONS } from "./schema.ts";
+import { APPLICATION_ID } from "./sqlite.ts";
+import { errorCode } from "./sqlite-files.ts";
+import { type Erasure, type Restoring, type Status, StoreRefused } from "./store.ts";
+
+const ROWS_AT_A_TIME = 500;
+
+const IN_USE =
+  "A website uses this database, or crashed within the last three minutes; stop all of its servers, then restore";
+
+type Cell = string | number | null;
+
+/** `lockOut` keeps every website away until the returned function is called, or throws; `null` where none can. */
+export function restoreMethods(
+  database: Database,
+  { website }: Pick<Status, "website">,
+  lockOut: (() => () => void) | null,
+): Restoring {
+  const { dialect, transaction } = database;
+  return {
+    hashAddress: async (email) => hashWith((await readMeta(database.query, "client_key")) ?? "", email),
+
+    async restore(file, isReplacing, erasures) {
+      const backup = openBackup(file);
+      let unlock = () => {};
+      try {
+        if (lockOut) unlock = lockOut();
+        // A server that starts meanwhile waits for the same lock before it reads anything.
+        return await transaction(
+          async (query) => {
+            if (!lockOut && (await website(await database.time())).isRunning) {
+              throw new StoreRefused(IN_USE);
+            }
+            const { count } = await onlyRow<{ count: number }>(query, "SELECT count(*) AS count FROM messages");
+            if (count > 0 && !isReplacing) {
+              throw new StoreRefused(
+                `This database already has messages (${count}); to remove them and read the backup instead, add --replace`,
+              );
+            }
+            return copyAll(backup, query, dialect, erasures);
+          },
+          { lock: "migrating", isLong: true },
+        );
+      } finally {
+        unlock();
+        backup.close();
+      }
+    },
+  };
+}
+
+/** Keyed, so that nobody can try addresses without the database. */
+function hashWith(clientKey: string, email: string): string {
+  return createHmac("sha256", Buffer.from(clientKey, "hex"))
+    .update(`erased ${normaliseEmail(email)}`)
+    .digest("base64url");
+}
+
+function openBackup(file: string): DatabaseSync {
+  const refuse = (reason: string) => new StoreRefused(`${file} ${reason}; nothing was restored`);
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    throw refuse(`cannot be read (${errorCode(error)})`);
+  }
+  let [id, version]: [unknown, unknown] = [0, ""];
+  const db = new DatabaseSync(file, { readOnly: true, open: false });
+  try {
+    db.open();
+    id = db.prepare("PRAGMA application_id").get()?.application_id;
+    version = db.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get()?.value;
+  } catch {
+    // Not a database, or one of another program.
+  }
+  if (id === APPLICATION_ID && version === String(MIGRATIONS.length)) return db;
+  if (db.isOpen) db.close();
+  throw refuse(
+    id === APPLICATION_ID
+      ? `was written by another version of the program (schema ${version}, this one has ${MIGRATIONS.length})`
+      : "is not a backup of this program",
+  );
+}
+
+/** Puts all rows of the backup in place of those that are there, but for messages of people who were erased since. */
+async function copyAll(backup: DatabaseSync, query: Query, dialect: Dialect, erasures: readonly Erasure[]) {
+  const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
+  for (const table of ["messages", "hits", "meta"]) await query(`DELETE FROM ${table}`);
+  const { value: clientKey } = backup.prepare("SELECT value FROM meta WHERE name = 'client_key'").get() ?? {};
+  const isErased = ({ email, accepted_at: acceptedAtMs }: Readonly<Record<string, unknown>>) => {
+    const hash = erasures.length > 0 ? hashWith(String(clientKey), String(email)) : "";
+    return erasures.some((erasure) => erasure.hash === hash && Number(acceptedAtMs) <= erasure.at.getTime());
+  };
+  const erased = new Set<unknown>();
+  const tables = backup.prepare(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid",
+  );
+  for (const { name: table } of tables.all()) {
+    const insert = rowInserter(backup, String(table), query, dialect);
+    for (const row of backup.prepare(`SELECT * FROM ${table}`).iterate()) {
+      if (table === "messages" && isErased(row)) erased.add(row.id);
+      else if (!erased.has(row.message_id)) await insert.add(Object.values(row) as Cell[]);
+    }
+    await insert.end();
+  }
+  for (const table of ["messages", "events"]) await query(dialect.continueIds(table));
+  // Nobody works on them. Tokens stay: they tell that nobody knows how the attempt ended.
+  await query("UPDATE deliveries SET leased_until = NULL WHERE leased_until IS NOT NULL");
+  await query("DELETE FROM meta WHERE name LIKE 'node.%'");
+  if (isUnfinished) await writeMeta(query, ERASURE_MARK, "1");
+  const counted = `SELECT count(*) AS messages, (SELECT count(DISTINCT message_id) FROM deliveries
+    WHERE state = 'queued') AS waiting FROM messages`;
+  return { ...(await onlyRow<{ messages: number; waiting: number }>(query, counted)), erased: erased.size };
+}
+
+/** Inserts many rows with one statement. */
+function rowInserter(backup: DatabaseSync, table: string, query: Query, { integer, real, keptIds, itemsOf }: Dialect) {
+  const columns = backup.prepare(`SELECT name, type, pk FROM pragma_table_info('${table}')`).all();
+  const types: Readonly<Record<string, string>> = { INTEGER: integer, REAL: real };
+  const items = columns.map(({ type }, index) => `CAST(value ->> ${index} AS ${types[String(type)] ?? "TEXT"})`);
+  const names = columns.map(({ name }) => name).join(", ");
+  const ids = columns.some(({ name }) => name === "id") ? keptIds : "";
+  const sql = `INSERT INTO ${table} (${names}) ${ids} SELECT ${items.join(", ")} FROM ${itemsOf("$1")}`;
+  let rows: Value[][] = [];
+  async function end(): Promise<void> {
+    if (rows.length > 0) await query(sql, [rows]);
+    rows = [];
+  }
+  return {
+    end,
+    async add(row: Cell[]): Promise<void> {
+      rows.push(row);
+      if (rows.length === ROWS_AT_A_TIME) await end();
+    },
+  };
+}
+
+/** What a SQLite database holds, if it is one; its newest message tells whether another database has them too. */
+export function readLeftMessages(file: string): { newest: string; messages: number; unsent: number } | null {
+  try {
+    const db = openBackup(file);
+    const sql = `SELECT reference AS newest, (SELECT count(*) FROM messages) AS messages,
+        (SELECT count(DISTINCT message_id) FROM deliveries WHERE state = 'queued') AS unsent
+      FROM messages ORDER BY id DESC LIMIT 1`;
+    const row = db.prepare(sql).get() as { newest: string; messages: number; unsent: number } | undefined;
+    db.close();
+    return row ?? null;
+  } catch {
+    return null;
+  }
+}
