@@ -20,16 +20,23 @@ export interface Mailer {
  */
 export type FailureKind = "temporary" | "permanent" | "blocked";
 
-/** Why an e-mail was not sent. Its message is safe to log and to store: no address, no content, no credentials. */
+/**
+ * Why an e-mail was not sent. Its message is safe to log and to store: no address, no content, no credentials. Not so the
+ * server's own answer.
+ */
 export class MailError extends Error {
   override readonly name = "MailError";
   readonly kind: FailureKind;
   /** The mail server was not reached, or did not look at the mail: it certainly does not have it. */
   readonly isUnreachable: boolean;
 
-  constructor(kind: FailureKind, message: string, isUnreachable = false) {
+  /** What the mail server answered, code and all; empty where it did not. */
+  readonly response: string;
+
+  constructor(kind: FailureKind, message: string, isUnreachable = false, response = "") {
     super(message);
     this.kind = kind;
     this.isUnreachable = isUnreachable;
+    this.response = response;
   }
 }

@@ -114,8 +114,14 @@ const NO_GREETING = ["CONNECT_TIMEOUT", "GREETING_TIMEOUT"];
 /** Rejected before a byte was sent; sending it again cannot help. */
 const UNSENDABLE = ["EENVELOPE", "EMESSAGE", "ESTREAM", "EFILEACCESS", "EURLACCESS"];
 
-/** Classifies any error of a send. Only codes get into the text: a server's own words may contain addresses. */
+/** Classifies any error of a send. Only codes get into the message: a server's own words may contain addresses. */
 export function classifySmtpError(error: unknown): MailError {
+  const { kind, message, isUnreachable } = classify(error);
+  const response = error instanceof Error && "response" in error ? String(error.response) : "";
+  return new MailError(kind, message, isUnreachable, response);
+}
+
+function classify(error: unknown): MailError {
   const failure = (error instanceof Error ? error : {}) as SmtpFailure;
   const reply = typeof failure.responseCode === "number" ? failure.responseCode : 0;
   const code = plainCode(failure.code);

@@ -1,7 +1,8 @@
 import { type ComposedMail, composeMail, type MailIdentity } from "../mail/compose.ts";
-import type { Mailer } from "../mail/mailer.ts";
+import { MailError, type Mailer } from "../mail/mailer.ts";
+import { withoutPersonalData } from "../mail/server-words.ts";
 import type { Claim } from "../store/store.ts";
-import type { Sender } from "./outbox.ts";
+import type { Failure, Sender } from "./outbox.ts";
 
 interface MailOptions {
   mailer: Mailer;
@@ -22,9 +23,18 @@ export function mailSender({ mailer, identity, concurrency = 5 }: MailOptions): 
 /** What all channels that send mails have in common. */
 export function sendingBy(mailer: Mailer, compose: (claim: Claim, now: Date) => ComposedMail) {
   return {
-    async send(claim: Claim, now: Date): Promise<null> {
-      await mailer.send(compose(claim, now));
-      return null;
+    async send(claim: Claim, now: Date): Promise<Failure | null> {
+      try {
+        await mailer.send(compose(claim, now));
+        return null;
+      } catch (error) {
+        if (!(error instanceof MailError)) throw error;
+        const { kind, message, isUnreachable, response } = error;
+        const words = withoutPersonalData(response, claim.message);
+        // After the code, as in `554 5.7.1 content refused; mail refused by the mail server (DATA)`.
+        const shown = words === "" ? message : message.replace(/^(\d{3}) /, (code) => `${code}${words}; `);
+        return { kind, message, isUnreachable, shown };
+      }
     },
     probe: mailer.probe,
     undo: mailer.undo,

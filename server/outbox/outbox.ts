@@ -1,12 +1,13 @@
-import type { Channel, SkipReason } from "../../contract/inbox.ts";
-import { CHANNEL_NAME, eventName } from "../../contract/message-history.ts";
 import { errorName, type Log } from "../log.ts";
 import { type FailureKind, MailError } from "../mail/mailer.ts";
+import { CHANNEL_NAME, eventName } from "../message-history.ts";
 import {
+  type Channel,
   type Claim,
   type Outcome,
   type Pause,
   type Queue,
+  type SkipReason,
   type Store,
   type StoredMessage,
   StoreUnavailable,
@@ -20,8 +21,10 @@ import { nextAttemptAt } from "./retry-schedule.ts";
 /** Why something was not sent. */
 export interface Failure {
   kind: FailureKind;
-  /** Without personal data. */
+  /** Without personal data; also for the log. */
   message: string;
+  /** For the operator, with the receiver's own words: not for the log, which has to be safe whatever these are. */
+  shown?: string;
   /** How long the receiver asks to wait before the next attempt of anything. */
   retryAfterMs?: number;
   /** The receiver did not look at it at all. */
@@ -130,6 +133,8 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
   const pause = createQueuePause(clock);
   /** To be saved before anything else is claimed. */
   const results = new Set<Result>();
+  /** The reasons of failures as they may be logged. */
+  const logged = new WeakMap<Claim, string>();
   /** Claimed, and not saved yet. */
   let inFlight = 0;
   let isStopping = false;
@@ -227,7 +232,8 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     }
     if (failure === null) return { kind: "delivered" };
     const now = clock.now();
-    const error = failure.message;
+    const error = failure.shown ?? failure.message;
+    logged.set(claim, failure.message);
     if (failure.kind === "blocked") return { kind: "paused", dueAt: now, error };
     const dueAt = failure.kind === "temporary" ? nextAttemptAt(attempts, now, random, failure.retryAfterMs) : null;
     return dueAt && !isTooLate(dueAt) ? { kind: "deferred", dueAt, error } : { kind: "failed", error };
@@ -304,7 +310,8 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     if (kind === "returned") return;
     meter.attempted(channel, isSaved ? kind : "unmarked");
     if (!isSaved) return;
-    const event = { event: kind, channel, reference, attempts, ...details };
+    const error = logged.get(claim);
+    const event = { event: kind, channel, reference, attempts, ...details, ...(error && { error }) };
     log[kind === "failed" ? failureLevel : "info"](event, eventName(kind, channel));
   }
 

@@ -1,0 +1,38 @@
+import type { ContactMessage } from "../../contract/contact-message.ts";
+import { visible } from "../../contract/visible-text.ts";
+
+const MAX_LENGTH = 200;
+const HIDDEN = "…";
+
+/**
+ * What a mail server answered, on one line and without its code, for the operator to read. Servers quote what they refuse:
+ * addresses, whatever of the visitor's fields occurs in it, and anything of the message that is more than a single word
+ * are left out.
+ */
+export function withoutPersonalData(response: string, message?: ContactMessage): string {
+  const plain = response.slice(0, 5 * MAX_LENGTH).replaceAll(/^\d{3}[ -]?/gm, "").replaceAll(/\S*@\S*/g, HIDDEN);
+  const words = visible(plain.replaceAll(/\s+/g, " ").trim()).split(" ");
+  const hidden = new Set(words.flatMap((_, index) => (message ? quotedAt(words, index, message) : [])));
+  const shown = words.map((word, index) => (hidden.has(index) ? HIDDEN : word)).join(" ");
+  const text = shown.replaceAll(new RegExp(`${HIDDEN}( ${HIDDEN})+`, "g"), HIDDEN);
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}${HIDDEN}` : text;
+}
+
+/** The positions of words that quote the visitor: this one alone, or with the next. */
+function quotedAt(words: readonly string[], index: number, message: ContactMessage): number[] {
+  const { name, email, phone, message: text } = message;
+  const word = bare(words[index]);
+  const isField = word.length > (/^\d+$/.test(word) ? 1 : 2) && bare(`${name} ${email} ${phone}`).includes(word);
+  // A single plain word, such as "content", says nothing about anybody; a number or an address of a page may.
+  const isTelling = /[\d./:]/.test(word) && word.length > 4 && !/^\d\.\d+\.\d+$/.test(word);
+  if (isField || (isTelling && bare(text).includes(word))) return [index];
+  const next = bare(words[index + 1]);
+  return word !== "" && next !== "" && bare(text).includes(`${word} ${next}`) ? [index, index + 1] : [];
+}
+
+function bare(text = ""): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}./:]+/gu, " ")
+    .trim();
+}
