@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
+import { text } from "node:stream/consumers";
 import { runCommand } from "./cli/run-command.ts";
 import { onStopSignal } from "./stop-signal.ts";
 
@@ -20,6 +21,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   err: (text) => process.stderr.write(text),
   isTerminal: process.stdout.isTTY === true,
   confirm: process.stdin.isTTY ? confirm : null,
+  readInput: () => text(process.stdin),
   untilStopped: () => new Promise((resolve) => onStopSignal(process, resolve)),
 });
 

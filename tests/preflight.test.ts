@@ -325,7 +325,7 @@ describe("acknowledgements", () => {
     const site = { SITE_URL: `http://127.0.0.1:${nowhere}`, DATA_DIR: await makeScratchFolder() };
     const details = async (acknowledge: string) => {
       const readConfig = () => parseConfig({ ...env, ...site, ACKNOWLEDGE: acknowledge });
-      const findings = await runChecks({ readConfig, distDir: "dist", now: new Date(), resolver });
+      const findings = await runChecks({ readConfig, distDir: "dist", now: new Date(), resolver, program: "" });
       return findings.flatMap(({ name, detail }) => (name === "ACKNOWLEDGE" ? detail : []));
     };
     expect(await details("on")).toEqual([expect.stringMatching(/company\.com.*tells other mail servers to refuse/)]);

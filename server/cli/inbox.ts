@@ -3,55 +3,53 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { channelsOf, sitePortsOf } from "../config.ts";
-import { DEFAULT_PORT, startInbox } from "../inbox/serve.ts";
-import { type Command, defineCommand, flag, text, wholeNumber } from "./command.ts";
+import type { Command } from "commander";
+import { sitePortsOf } from "../config.ts";
+import { addCommand, type Context, NAME_OPTION } from "./context.ts";
 
 const FILES_DIR = fileURLToPath(new URL("../../dist-inbox/", import.meta.url));
 
-export const inbox: Command = defineCommand({
-  name: "inbox",
-  summary: "open the messages in a browser, on this machine only",
-  options: {
-    port: wholeNumber(`use this port (default ${DEFAULT_PORT}, or the next one that is free)`, 65_535),
-    open: flag("also open it in the browser"),
-    name: text("NAME", "sign notes with this name (default: the name of your account)"),
-  },
-  notes: `  Prints an address that works until the command ends, for whoever has it: treat it like a password. Press Ctrl-C to
-  end it; it ends by itself when nobody has used it for eight hours. On another machine, reach it through ssh:
-  see docs/operations.md.`,
-  async run({ options: { port, open, name } }, context) {
-    const { program, readConfig, openStore, readElectricity, out, untilStopped, reportDefect, account } = context;
-    // Before the address is printed: whoever sees it may press Ctrl-C at once.
-    const stopped = untilStopped().then(() => "stopped");
-    const config = readConfig();
-    const running = await startInbox({
-      store: await openStore(),
-      readElectricity,
-      dataDir: config.dataDir,
-      program,
-      channels: channelsOf(config),
-      databaseKind: config.databaseUrl === null ? "SQLite" : "PostgreSQL",
-      account: name ?? account,
-      filesDir: FILES_DIR,
-      port: port ?? null,
-      sitePorts: sitePortsOf(config),
-      onDefect: reportDefect,
-    });
-    let removeLink = async () => {};
-    try {
-      const isMoved = port === undefined && running.port !== DEFAULT_PORT;
-      if (isMoved) out(`Port ${DEFAULT_PORT} is in use; using ${running.port}.\n`);
-      out(`Inbox: ${running.url}\n`);
-      if (open) removeLink = await openInBrowser(running.url);
-      const reason = await Promise.race([stopped, running.idle.then(() => "idle")]);
-      if (reason === "idle") out("The inbox has ended, because nobody used it for eight hours.\n");
-    } finally {
-      await removeLink();
-      await running.close();
-    }
-  },
-});
+export function addInbox(root: Command, context: Context): void {
+  const { out, openDesk, readConfig, reportDefect, untilStopped } = context;
+  const options = [
+    ["--port <N>", "use this port (default: 4620, or the next one that is free)", Number],
+    ["--open", "also open it in the browser"],
+    NAME_OPTION,
+  ] as const;
+  const notes = `Prints an address that works until the command ends, for whoever has it: treat it like a password. Press Ctrl-C to
+end it; it ends by itself when nobody has used it for eight hours. On another machine, reach it through ssh:
+see docs/operations.md.`;
+  addCommand(root, "inbox", "open the messages in a browser, on this machine only", options, notes).action(
+    async ({ port, open, name }: { port?: number; open?: true; name?: string }, command: Command) => {
+      if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
+        command.error("--port is not a whole number from 1 to 65535");
+      }
+      // Before the address is printed: whoever sees it may press Ctrl-C at once.
+      const stopped = untilStopped().then(() => "stopped");
+      // Loaded here, since no other command needs a web server.
+      const { DEFAULT_PORT, startInbox } = await import("../inbox/serve.ts");
+      const running = await startInbox({
+        desk: await openDesk({ name }),
+        filesDir: FILES_DIR,
+        port: port ?? null,
+        sitePorts: sitePortsOf(readConfig()),
+        onDefect: reportDefect,
+      });
+      let removeLink = async () => {};
+      try {
+        const isMoved = port === undefined && running.port !== DEFAULT_PORT;
+        if (isMoved) out(`Port ${DEFAULT_PORT} is in use; using ${running.port}.\n`);
+        out(`Inbox: ${running.url}\n`);
+        if (open) removeLink = await openInBrowser(running.url);
+        const reason = await Promise.race([stopped, running.idle.then(() => "idle")]);
+        if (reason === "idle") out("The inbox has ended, because nobody used it for eight hours.\n");
+      } finally {
+        await removeLink();
+        await running.close();
+      }
+    },
+  );
+}
 
 /**
  * Through a private file that redirects there, because every user of the machine can read the arguments of a program.

@@ -11,10 +11,11 @@ import { type Config, ConfigError } from "../config.ts";
 import { type Build, loadBuild } from "../http/build-files.ts";
 import { listEmls } from "../mail/eml.ts";
 import { MailError } from "../mail/mailer.ts";
+import { withoutPersonalData } from "../mail/server-words.ts";
 import { type SmtpLimits, tryToSignIn } from "../mail/smtp.ts";
 import { BuildMissing } from "../manifest.ts";
 import { failureOf, postEvent } from "../outbox/hook.ts";
-import { type DatabaseState, inspectDatabase } from "../store/open-store.ts";
+import { type DatabaseState, findLeftMessages, inspectDatabase } from "../store/open-store.ts";
 import { MIGRATIONS } from "../store/schema.ts";
 import { StoreRefused, StoreUnavailable } from "../store/store.ts";
 import { postAlert } from "../watch/alerts.ts";
@@ -54,13 +55,15 @@ interface Checked {
   distDir: string;
   now: Date;
   resolver: Dns;
+  /** How an operator calls the program. */
+  program: string;
 }
 
 /**
  * Runs every check, in bounded time. Sends no mail, posts a ping to HOOK_URL and a test to ALERT_URL, stores nothing, and
  * shows no secret.
  */
-export async function runChecks({ readConfig, distDir, resolver, now }: Checked): Promise<Finding[]> {
+export async function runChecks({ readConfig, distDir, resolver, now, program }: Checked): Promise<Finding[]> {
   let config: Config;
   try {
     config = readConfig();
@@ -83,7 +86,7 @@ export async function runChecks({ readConfig, distDir, resolver, now }: Checked)
     build ? checkClaims(build.manifest.claims, now) : [],
     checkFactors(now),
     checkDisk(config.dataDir),
-    checkDatabase(config),
+    checkDatabase(config, program),
     checkSmtp(config.smtpUrl),
     checkHook(config.hook, now),
     checkAlerts(config.alertUrl, brand),
@@ -198,12 +201,17 @@ async function writeAndRemove(file: string): Promise<void> {
 
 /**
  * Whether the messages' database answers, and has the schema of this version; whether this machine's clock is that of a
- * database which servers share; and whether every .eml file belongs to a message. Changes nothing.
+ * database which servers share; whether every .eml file belongs to a message; and whether messages were left in DATA_DIR
+ * when DATABASE_URL was set. Changes nothing.
  */
-export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding[]> {
+export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">, program = ""): Promise<Finding[]> {
   try {
-    const { unknownReferences, ...state } = await inspectDatabase(config, await listEmls(config.dataDir));
-    const files = judgeFiles(unknownReferences);
+    const left = findLeftMessages(config, program);
+    const asked = [...(await listEmls(config.dataDir)), ...(left ? [left.newest] : [])];
+    const { unknownReferences, ...state } = await inspectDatabase(config, asked);
+    const isLeft = left && (state.version === null || unknownReferences.includes(left.newest));
+    const files = judgeFiles(unknownReferences.filter((reference) => reference !== left?.newest));
+    if (isLeft) files.push(fail("database", left.problem, left.remedy));
     if (config.databaseUrl === null) return [judgeSchema("SQLite", state), ...files];
     return [judgeSchema("PostgreSQL", state), judgeClock(state.clockAheadMs), ...files];
   } catch (error) {
@@ -260,7 +268,9 @@ export async function checkSmtp(smtpUrl: string | null, limits: SmtpLimits = SIG
     return ok("mail server", `${where} ${username ? "accepts the sign-in" : "answers, without a sign-in"}`);
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    return fail("mail server", `${where}: ${error.message}`, "correct SMTP_URL, or ask the mail provider");
+    const words = withoutPersonalData(error.response);
+    const said = words === "" ? "" : `; it says: ${words}`;
+    return fail("mail server", `${where}: ${error.message}${said}`, "correct SMTP_URL, or ask the mail provider");
   }
 }
 

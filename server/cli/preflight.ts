@@ -1,27 +1,32 @@
 import { Resolver } from "node:dns/promises";
 import { fileURLToPath } from "node:url";
+import type { Command } from "commander";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
-import { defineCommand } from "./command.ts";
+import { withOwnCommands } from "../config.ts";
+import { visibleJson } from "../operator/export.ts";
+import { addCommand, type Context, JSON_OPTION } from "./context.ts";
 import { table } from "./output.ts";
 import type { Finding } from "./preflight-checks.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
 const DNS_LIMITS = { timeout: 2000, tries: 1 };
 
-export const preflight = defineCommand({
-  name: "preflight",
-  summary: "check everything that can be checked before launch",
-  notes: `  Checks the settings, the build, the disk, the database, the mail server, the sender's DNS records and the public
-  site. Posts a signed ping to HOOK_URL and a test alert to ALERT_URL, if they are set. Sends no e-mail and changes nothing. Exits with 1 if a check fails; warnings do not count.`,
-  async run(_, { readConfig, now, out, setExitCode }) {
-    // Loaded here, since no other command needs the mail and page code.
-    const { runChecks } = await import("./preflight-checks.ts");
-    const findings = await runChecks({ readConfig, distDir: DIST_DIR, resolver: new Resolver(DNS_LIMITS), now });
-    out(report(findings));
-    setExitCode(exitCodeFor(findings));
-  },
-});
+export function addPreflight(root: Command, { readConfig, out, setExitCode, program }: Context): void {
+  const notes = `Checks the settings, the build, the disk, the database, the mail server, the sender's DNS records and the public site.
+Posts a signed ping to HOOK_URL and a test alert to ALERT_URL, if they are set. Sends no e-mail and changes nothing.
+Exits with 1 if a check fails; warnings do not count.`;
+  addCommand(root, "preflight", "check everything that can be checked before launch", [JSON_OPTION], notes).action(
+    async ({ json }: { json?: true }) => {
+      // Loaded here, since no other command needs the mail and page code.
+      const { runChecks } = await import("./preflight-checks.ts");
+      const resolver = new Resolver(DNS_LIMITS);
+      const findings = await runChecks({ readConfig, distDir: DIST_DIR, resolver, now: new Date(), program });
+      out(withOwnCommands(json ? visibleJson(findings) : report(findings), program));
+      setExitCode(exitCodeFor(findings));
+    },
+  );
+}
 
 /** One line for each finding, then the verdict. Text from outside cannot control the terminal. */
 export function report(findings: readonly Finding[]): string {

@@ -1,157 +1,113 @@
-import type { ContactField } from "../../contract/contact-message.ts";
-import { parseFootprint } from "../../contract/footprint.ts";
+import type { Command } from "commander";
 import { AMOUNTS, CAR_UNITS, CHOICES, DISTANCES, FIELD_PREFIX } from "../../contract/footprint-fields.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
 import { OperatorError } from "../log.ts";
-import {
-  changePerson,
-  exportPerson,
-  type FootprintCorrection,
-  type PersonChange,
-  parseCorrection,
-  readPerson,
-} from "../operator/person.ts";
-import {
-  type Command,
-  type CommandContext,
-  defineCommand,
-  flag,
-  isConfirmed,
-  type Option,
-  oneOf,
-  UsageError,
-} from "./command.ts";
+import { visibleJson } from "../operator/export.ts";
+import { exportPerson } from "../operator/person.ts";
+import { addCommand, type Context, isConfirmed, JSON_OPTION, operations, YES_OPTION } from "./context.ts";
 
-const exportAddress = defineCommand({
-  name: "privacy export",
-  summary: "print all messages from an e-mail address, as JSON",
-  argument: "EMAIL",
-  notes: "  Answers a request for access or data portability.",
-  async run({ argument: email }, { openStore, out }) {
-    out((await exportPerson(email, await openStore())).text);
-  },
-});
+interface Options {
+  json?: true;
+  yes?: true;
+  lift?: true;
+}
 
-const rectify = defineCommand({
-  name: "privacy rectify",
-  summary: "correct all messages from an e-mail address",
-  argument: "EMAIL",
-  options: {
-    name: contactField("name", "NAME", "the correct name"),
-    email: contactField("email", "NEW", "the correct e-mail address"),
-    phone: contactField("phone", "PHONE", "the correct phone number"),
-    country: contactField("country", "CODE", "the correct two-letter country code; --country= clears it"),
-    message: contactField("message", "TEXT", "the correct text of the message"),
-    footprint: oneOf("none", ["none"], "remove the footprint estimate"),
-    ...footprintFields(),
-  },
-  notes: `  Changes only the given fields, in every message from that address. A footprint estimate is computed again when the
-  country or one of its inputs changes, with today's factors; an empty input, as in --footprint.carKm=, is removed.
-  E-mails that were already sent, or written to .eml files, are not changed.`,
-  check({ options }) {
-    if (Object.keys(options).length === 0) throw new UsageError("Give at least one option; e.g. --name 'Ada King'");
-    if (options.footprint && Object.keys(options).some((name) => name.startsWith(FIELD_PREFIX))) {
-      throw new UsageError("Give either --footprint none or new inputs of the estimate");
-    }
-  },
-  async run({ argument: email, options: { footprint: none, ...options } }, context) {
-    const { inputs, contact = [] } = Object.groupBy(Object.entries(options), ([name]) =>
-      name.startsWith(FIELD_PREFIX) ? "inputs" : "contact",
+export function addPrivacyCommands(root: Command, context: Context): void {
+  const { out, openDesk } = context;
+  const privacy = root
+    .command("privacy")
+    .description("answer what a person asks for: a copy, a correction, an erasure");
+  const add = addCommand.bind(null, privacy);
+  const print = ({ json }: Options, result: object, text: string) => out(json ? visibleJson(result) : text);
+
+  add(
+    "export <EMAIL>",
+    "print all messages from an e-mail address, as JSON",
+    [],
+    "Answers a request for access or data portability.",
+  ).action(async (email: string) => out((await exportPerson(email, (await openDesk()).store)).text));
+
+  const input = (field: string, value: string, help: string) => [`--${FIELD_PREFIX}${field} <${value}>`, help] as const;
+  add(
+    "rectify <EMAIL>",
+    "correct all messages from an e-mail address",
+    [
+      ["--name <NAME>", "the correct name"],
+      ["--email <NEW>", "the correct e-mail address"],
+      ["--phone <PHONE>", "the correct phone number"],
+      ["--country <CODE>", "the correct two-letter country code; --country= clears it"],
+      ["--message <TEXT>", "the correct text of the message"],
+      ["--footprint <none>", "remove the footprint estimate"],
+      ...Object.entries(AMOUNTS).map(([field, { label, unit }]) => input(field, "N", `${label}, ${unit} a year`)),
+      input("carUnit", "UNIT", `Unit of the car's distance: ${CAR_UNITS.join(", ")}`),
+      ...Object.entries(DISTANCES).map(([field, { label }]) => input(field, "KM", label)),
+      ...Object.entries(CHOICES).map(([field, { label, options }]) =>
+        input(field, "NAME", `${label}: ${options.join(", ")}`),
+      ),
+      JSON_OPTION,
+    ],
+    `Changes only the given fields, in every message from that address. A footprint estimate is computed again when the
+country or one of its inputs changes, with today's factors; an empty input, as in --footprint.carKm=, is removed.
+E-mails that were already sent, or written to .eml files, are not changed.`,
+  ).action(async (email: string, { json, ...options }: Record<string, string> & Options, command: Command) => {
+    const { footprint: none, ...given } = options as Record<string, string>;
+    const { inputs, changes = [] } = Object.groupBy(Object.entries(given), ([name]) =>
+      name.startsWith(FIELD_PREFIX) ? "inputs" : "changes",
     );
+    if (none && inputs) command.error("Give either --footprint none or new inputs of the estimate");
     const corrected = inputs?.map(([name, value]) => [name.slice(FIELD_PREFIX.length), value]);
-    const footprint: FootprintCorrection | undefined = none ?? (corrected && Object.fromEntries(corrected));
-    const changes = Object.fromEntries(contact);
-    const { messages } = await changeOrFail(email, { kind: "correct", changes, footprint }, context);
-    context.out(`${plural(messages, "message")} corrected.\n`);
-  },
-});
+    const footprint = none ?? (corrected && Object.fromEntries(corrected));
+    const result = await (await operations(context)).correct({
+      email,
+      changes: Object.fromEntries(changes),
+      footprint,
+    });
+    if (result.outcome === "invalid") {
+      const lines = Object.entries(result.fields).map(([field, problem]) => `--${field}: ${problem}`);
+      command.error(lines.join("\n"));
+    }
+    const { messages } = requireDone(email, result);
+    return print({ ...(json && { json }) }, { messages }, `${plural(messages, "message")} corrected.\n`);
+  });
 
-const restrict = defineCommand({
-  name: "privacy restrict",
-  summary: "keep all messages from an e-mail address, but neither send nor delete them",
-  argument: "EMAIL",
-  options: { lift: flag("lift the restriction") },
-  async run({ argument: email, options }, context) {
-    const { messages } = await changeOrFail(email, { kind: "restrict", isRestricted: !options.lift }, context);
-    context.out(`${plural(messages, "message")}${options.lift ? ": restriction lifted" : " restricted"}.\n`);
-  },
-});
+  add("restrict <EMAIL>", "keep all messages from an e-mail address, but neither send nor delete them", [
+    ["--lift", "lift the restriction"],
+    JSON_OPTION,
+  ]).action(async (email: string, options: Options) => {
+    const result = await (await operations(context)).restrict({ email, isRestricted: !options.lift });
+    const { messages } = requireDone(email, result);
+    const text = `${plural(messages, "message")}${options.lift ? ": restriction lifted" : " restricted"}.\n`;
+    return print(options, { messages }, text);
+  });
 
-const erase = defineCommand({
-  name: "privacy erase",
-  summary: "erase all messages from an e-mail address",
-  argument: "EMAIL",
-  options: { yes: flag("do not ask for confirmation") },
-  notes: `  Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox. It
-  cannot remove backups, e-mails that were already sent, what was posted to HOOK_URL, or a PostgreSQL server's own log and
-  archives.`,
-  async run({ argument: email, options }, context) {
-    const { openStore, out } = context;
-    const { messages: found, posted } = await readPerson(email, await openStore());
+  add(
+    "erase <EMAIL>",
+    "erase all messages from an e-mail address",
+    [YES_OPTION, JSON_OPTION],
+    `Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox. Notes the
+erasure in DATA_DIR/erasures, so that a restored backup does not bring the messages back. It cannot remove backups,
+e-mails that were already sent, what was posted to HOOK_URL, or a PostgreSQL server's own log and archives.`,
+  ).action(async (email: string, options: Options) => {
+    const calls = await operations(context);
+    const { messages: found, posted } = await calls.person({ email });
     const question = `Permanently erase ${plural(found.length, "message")} from ${visible(email)}?`;
     if (found.length > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was erased.\n");
-    const { messages, files } = await changeOrFail(email, { kind: "erase" }, context);
-    out(`${plural(messages, "message")} and ${plural(files, ".eml file")} erased.\n`);
-    if (posted.length > 0) {
-      out(`The receiver of HOOK_URL has a copy, which has to be erased there: ${posted.join(", ")}\n`);
-    }
-  },
-});
-
-/** In the order of the help. */
-export const privacyCommands: readonly Command[] = [exportAddress, rectify, restrict, erase];
-
-/** A field of the contact form, which follows the form's own rules. */
-function contactField(field: ContactField, placeholder: string, help: string): Option<string> {
-  return checkedOption(placeholder, help, (given) => {
-    const parsed = parseCorrection({ [field]: given });
-    return parsed.ok ? { ok: true, value: parsed.changes[field] ?? "" } : parsed;
+    const { messages, files } = requireDone(email, await calls.erase({ email }));
+    const copies = `The receiver of HOOK_URL has a copy, which has to be erased there: ${posted.join(", ")}\n`;
+    const text = `${plural(messages, "message")} and ${plural(files, ".eml file")} erased.\n`;
+    return print(options, { messages, files, posted }, posted.length > 0 ? text + copies : text);
   });
 }
 
-/** An option for each input of an estimate, which follows the estimate's own rules. */
-function footprintFields(): Readonly<Record<string, Option<string>>> {
-  const option = (field: string, placeholder: string, help: string) => [
-    `${FIELD_PREFIX}${field}`,
-    checkedOption(placeholder, help, (value) => ({ value, ...parseFootprint({ footprint: { [field]: value } }) })),
-  ];
-  return Object.fromEntries([
-    ...Object.entries(AMOUNTS).map(([field, { label, unit }]) => option(field, "N", `${label}, ${unit} a year`)),
-    option("carUnit", "UNIT", `Unit of the car's distance: ${CAR_UNITS.join(", ")}`),
-    ...Object.entries(DISTANCES).map(([field, { label }]) => option(field, "KM", label)),
-    ...Object.entries(CHOICES).map(([field, { label, options }]) =>
-      option(field, "NAME", `${label}: ${options.join(", ")}`),
-    ),
-  ]);
-}
+const PROBLEMS: Readonly<Record<string, (email: string) => string>> = {
+  gone: (email) => `There are no messages from ${email}`,
+  changed: () => "The messages changed meanwhile, and nothing was done; run it again",
+  "no-estimate": (email) => `No message from ${email} has a footprint estimate; nothing was changed`,
+};
 
-function checkedOption(
-  placeholder: string,
-  help: string,
-  check: (given: string) => { ok: true; value: string } | { ok: false; fields: object },
-): Option<string> {
-  return {
-    placeholder,
-    help,
-    parse(given) {
-      const checked = check(given);
-      if (!checked.ok) throw new UsageError(Object.values(checked.fields).join(" "));
-      return checked.value;
-    },
-  };
-}
-
-async function changeOrFail(email: string, change: PersonChange, context: CommandContext) {
-  const { openStore, readConfig, readElectricity } = context;
-  const desk = { store: await openStore(), dataDir: readConfig().dataDir, readElectricity };
-  const result = await changePerson(email, change, desk);
-  if (result.outcome === "done") return result;
-  if (result.outcome === "no-estimate") {
-    throw new OperatorError(`No message from ${visible(email)} has a footprint estimate; nothing was changed`);
-  }
-  if (result.outcome === "changed") {
-    throw new OperatorError("The messages changed meanwhile, and nothing was corrected; run it again");
-  }
-  throw new OperatorError(`There are no messages from ${visible(email)}`);
+function requireDone(email: string, result: { outcome: string; messages?: number; files?: number }) {
+  const { outcome, messages = 0, files = 0 } = result;
+  if (outcome !== "done") throw new OperatorError(PROBLEMS[outcome]?.(email) ?? outcome);
+  return { messages, files };
 }

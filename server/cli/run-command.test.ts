@@ -1,48 +1,75 @@
 import { expect, test } from "vitest";
 import { runCli } from "../../tests/support/run-cli.ts";
-import { readCommandLine } from "./run-command.ts";
+import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
+import { parseWhen } from "./messages.ts";
 
 test.each([
-  [[], /^No command given\. .*--help/],
-  [["lst"], /^Unknown command "lst"\. .*--help/],
-  [["privacy", "forget", "x"], /^Unknown command "privacy forget"/],
-  [["\u001b[2J"], /^Unknown command "\\u\{1b\}\[2J"/],
-  [["list", "--colour"], /^Unknown option '--colour'\n/],
-  [["list", "extra"], /^Unexpected argument "extra"/],
-  [["show", "BC-0000-00", "\u001b[2J"], /^Unexpected argument "\\u\{1b\}\[2J"/],
-  [["list", "--state", "lost"], /^--state: "lost" is not one of queued/],
-  [["list", "--since", "soon"], /^--since: "soon" is neither a date nor an age/],
-  [["list", "--limit", "x"], /^--limit: "x" is not a whole number above 0/],
-  [["list", "--limit"], /^Option '--limit <value>' argument missing/],
-  [["stats", "--days", "3661"], /^--days: "3661" is not a whole number from 1 to 3660/],
-  [["list", "--limit", "0", "--since", "soon"], /^--limit: .+\n--since: .+\nFor help, run: .+ list --help$/],
-  [["show"], /^Missing argument\. Usage: npm run messages -- show REFERENCE \[--json\]/],
-  [["show", ""], /^Missing argument/],
-  [["retry"], /^Give one REFERENCE, or --failed/],
-  [["retry", "BC-0000-00", "--failed"], /^Give one REFERENCE, or --failed/],
-  [["release"], /^Give one REFERENCE, or --since WHEN, or --all/],
-  [["release", "BC-0000-00", "--all"], /^Give one REFERENCE/],
-  [["release", "--since", "1d", "--all"], /^Give one REFERENCE/],
-  [["resend"], /^Give one REFERENCE, or --since WHEN\n/],
-  [["resend", "BC-0000-00", "--since", "1d"], /^Give one REFERENCE, or --since WHEN\n/],
-  [["delete"], /^Missing argument\. Usage: npm run messages -- delete REFERENCE \[--yes\]/],
+  [[], /^Usage: npm run messages -- \[options\] \[command\]\n/],
+  [["lst"], /^unknown command 'lst'\n\(Did you mean list\?\)\n+For help, run: npm run messages -- COMMAND --help\n/],
+  [["privacy", "forget", "x"], /^unknown command 'forget'/],
+  [["\u001b[2J"], /^unknown command '\\u\{1b\}\[2J'/],
+  [["list", "--colour"], /^unknown option '--colour'\n/],
+  [["list", "extra"], /^too many arguments for 'list'/],
+  [["show", "BC-0000-00", "\u001b[2J"], /^too many arguments .+: BC-0000-00, \\u\{1b\}\[2J\.\n/],
+  [["list", "--state", "lost"], /^--state: Invalid option: expected one of "queued"\|/],
+  [
+    ["list", "--since", "soon"],
+    /^option '--since <WHEN>' argument 'soon' is invalid\. It is neither a date nor an age/,
+  ],
+  [
+    ["list", "--limit", "x", "--state", "lost"],
+    /^--state: .+\n--limit: Invalid input: expected number, received NaN\n$/,
+  ],
+  [["list", "--limit", "501"], /^--limit: Too big: expected number to be <=500\n$/],
+  [["list", "--limit"], /^option '--limit <N>' argument missing/],
+  [["stats", "--days", "3661"], /^--days: Too big: expected number to be <=3660\n$/],
+  [["show"], /^missing required argument 'REFERENCE'/],
+  [["note", "BC-0000-00", " "], /^TEXT: is empty\n$/],
+  [["reply", "BC-0000-00", "--subject", " "], /^--subject: is empty\nTEXT: is empty\n$/],
+  [["retry"], /^Give REFERENCE\.\.\., or --failed/],
+  [["retry", "BC-0000-00", "--failed"], /^Give REFERENCE\.\.\., or --failed/],
+  [["release", "--since", "1d", "--all"], /^Give REFERENCE\.\.\., or --since WHEN, or --all/],
+  [["resend"], /^Give REFERENCE\.\.\., or --since WHEN\n/],
+  [["delete"], /^missing required argument 'REFERENCE'/],
   [["export", "--csv", "--json"], /^Choose one/],
-  [["privacy", "rectify", "a@example.com"], /^Give at least one option/],
-])("refuses %j", (args, message) => {
-  expect(() => readCommandLine(args, new Date(), "npm run messages --")).toThrow(
-    expect.objectContaining({ name: "UsageError", message: expect.stringMatching(message) }),
-  );
+  [["privacy", "rectify", "a@example.com"], /^Give at least one field to correct\n$/],
+  [["inbox", "--port", "0"], /^--port is not/],
+])("refuses %j", async (args, message) => {
+  const DATA_DIR = await makeScratchFolder();
+  await runCli({ DATA_DIR }, "restore", "none.db");
+  expect(await runCli({ DATA_DIR }, ...args)).toEqual({ code: 2, out: "", err: expect.stringMatching(message) });
 });
 
 test("explains a command by its own definition", async () => {
-  expect(await runCli({}, "help", "privacy", "restrict")).toEqual({
+  expect(await runCli({}, "privacy", "restrict", "--help")).toEqual({
     code: 0,
     err: "",
-    out: `Keep all messages from an e-mail address, but neither send nor delete them.
+    out: `Usage: npm run messages -- privacy restrict [options] <EMAIL>
 
-Usage: npm run messages -- privacy restrict EMAIL [--lift]
+keep all messages from an e-mail address, but neither send nor delete them
 
-  --lift  lift the restriction
+Options:
+  --lift      lift the restriction
+  --json      print the result as JSON
+  -h, --help  display help for command
 `,
   });
+});
+
+test.each([
+  ["2025-01-31", "2025-01-31T00:00:00.000Z"],
+  ["2025-01-31T10:00:00+02:00", "2025-01-31T08:00:00.000Z"],
+])("reads %s as a time", (text, moment) => {
+  expect(parseWhen(text).toISOString()).toBe(moment);
+});
+
+test.each([
+  ["7d", 7 * 86_400_000],
+  ["30m", 30 * 60_000],
+])("reads %s as an age", (text, ageMs) => {
+  expect(Math.abs(Date.now() - ageMs - parseWhen(text).getTime())).toBeLessThan(1000);
+});
+
+test.each(["yesterday", "2025-02-31", "2025-13-01", "7", "7w", "", "-7d"])("refuses %j as a time", (text) => {
+  expect(() => parseWhen(text)).toThrow("neither a date nor an age");
 });

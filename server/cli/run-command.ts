@@ -1,103 +1,134 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
-import { visible } from "../../contract/visible-text.ts";
-import { parseConfig, programName } from "../config.ts";
+import { TRPCError } from "@trpc/server";
+import { Command, CommanderError } from "commander";
+import { z } from "zod";
+import { visibleLines } from "../../contract/visible-text.ts";
+import { type Config, parseConfig, programName, withOwnCommands } from "../config.ts";
 import { OperatorError } from "../log.ts";
 import { readManifest } from "../manifest.ts";
+import type { Desk } from "../operator/router.ts";
 import { openStore } from "../store/open-store.ts";
 import { sqliteFile } from "../store/sqlite.ts";
-import { type Store, StoreRefused, StoreUnavailable } from "../store/store.ts";
-import { type Command, type CommandContext, type Run, UsageError } from "./command.ts";
-import { inbox } from "./inbox.ts";
-import { messageCommands } from "./messages.ts";
-import { table } from "./output.ts";
-import { preflight } from "./preflight.ts";
-import { privacyCommands } from "./privacy.ts";
+import { channelsOf, StoreRefused, StoreUnavailable } from "../store/store.ts";
+import { addCompletion } from "./completion.ts";
+import type { Context, Terminal } from "./context.ts";
+import { addInbox } from "./inbox.ts";
+import { addMessageCommands } from "./messages.ts";
+import { addPreflight } from "./preflight.ts";
+import { addPrivacyCommands } from "./privacy.ts";
 
-const COMMANDS: readonly Command[] = [...messageCommands, ...privacyCommands, inbox, preflight];
 const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
-const EXPECTED = [OperatorError, StoreRefused, StoreUnavailable];
-
 /** Of a PostgreSQL database: few, so that commands, or an inbox in which somebody searches, leave enough to the servers. */
 const MAX_CONNECTIONS = 3;
-
-/** Where a command runs: the process of server/cli.ts, or a test's own. */
-interface Terminal extends Pick<CommandContext, "out" | "isTerminal" | "confirm" | "untilStopped"> {
-  env: Readonly<Record<string, string | undefined>>;
-  account?: string;
-  /** Writes to standard error. */
-  err(text: string): void;
-}
+const HELP_WIDTH = 120;
 
 /** Runs one command line and resolves to its exit code. Rejects only with a defect of ours. */
-export async function runCommand(
-  args: readonly string[],
-  { env, err, account, ...terminal }: Terminal,
-): Promise<number> {
-  const now = new Date();
+export async function runCommand(args: readonly string[], { env, account, ...terminal }: Terminal): Promise<number> {
   const program = programName(env);
   let exitCode = 0;
-  let store: Store | undefined;
+  let desk: Desk | undefined;
+  const context: Context = {
+    ...terminal,
+    program,
+    readConfig: () => parseConfig(env),
+    async openDesk({ name, isNew = false } = {}) {
+      desk ??= await openDesk(parseConfig(env), { program, account: name ?? account ?? null, isNew });
+      return desk;
+    },
+    reportDefect: (error) => terminal.err(`${inspect(error)}\n`),
+    setExitCode(code) {
+      exitCode = code;
+    },
+  };
+  const root = createProgram(context);
+  let command = root;
+  root.hook("preAction", (_root, actionCommand) => {
+    command = actionCommand;
+  });
   try {
-    const run = readCommandLine(args, now, program);
-    await run({
-      ...terminal,
-      program,
-      now,
-      account: account ?? null,
-      readConfig: () => parseConfig(env),
-      async openStore() {
-        store ??= await openExistingStore(env);
-        return store;
-      },
-      readElectricity: () => readManifest(DIST_DIR).electricity,
-      reportDefect: (error) => err(`${inspect(error)}\n`),
-      setExitCode(code) {
-        exitCode = code;
-      },
-    });
+    await root.parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
-    if (!(error instanceof Error) || !EXPECTED.some((kind) => error instanceof kind)) throw error;
-    err(`${error.message}\n`);
-    return error instanceof UsageError ? 2 : 1;
+    // It has been printed.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const { message, isUsage } = explain(error, command);
+    terminal.err(`${visibleLines(withOwnCommands(message, program))}\n`);
+    return isUsage ? 2 : 1;
   } finally {
-    await store?.close();
+    await desk?.store.close();
   }
 }
 
-/** Understands a command line without touching anything. Throws a UsageError. */
-export function readCommandLine(args: readonly string[], now: Date, program: string): Run {
-  const asksForHelp = args.some((arg) => arg === "--help" || arg === "-h") || args[0] === "help";
-  const words = args.filter((arg) => arg !== "--help" && arg !== "-h" && arg !== "help");
-  const command = COMMANDS.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
-  if (asksForHelp) return async ({ out }) => out(command?.help(program) ?? generalHelp(program));
-  if (!command) {
-    const problem = args.length === 0 ? "No command given" : `Unknown command "${visible(args.slice(0, 2).join(" "))}"`;
-    throw new UsageError(`${problem}. For a list of commands, run: ${program} --help`);
+function createProgram(context: Context): Command {
+  const { program, out, err } = context;
+  const root = new Command(program)
+    .description(
+      "Shows and manages the messages that visitors have sent. Uses the same settings as the server, and may be run while the " +
+        "server runs. Upper and lower case make no difference in references and e-mail addresses.",
+    )
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void out(text),
+      writeErr: err,
+      outputError: (text, write) => write(visibleLines(text.replace(/^error: /, ""))),
+      getOutHelpWidth: () => HELP_WIDTH,
+      getErrHelpWidth: () => HELP_WIDTH,
+    })
+    .configureHelp({ showGlobalOptions: false })
+    .showHelpAfterError(`For help, run: ${program} COMMAND --help`);
+  addMessageCommands(root, context);
+  addPrivacyCommands(root, context);
+  addInbox(root, context);
+  addPreflight(root, context);
+  addCompletion(root, context);
+  return root;
+}
+
+/** An error that the operator can fix, as text; `isUsage`: the command line is wrong. Throws any other. */
+function explain(error: unknown, command: Command): { message: string; isUsage: boolean } {
+  const cause = error instanceof TRPCError ? error.cause : error;
+  if (cause instanceof z.ZodError) {
+    const lines = cause.issues.map(({ path, message }) => {
+      const name = path.findLast((part) => typeof part === "string");
+      return name === undefined ? message : `${nameOf(name, command)}: ${message}`;
+    });
+    return { message: lines.join("\n"), isUsage: true };
   }
-  return command.parse(args.slice(command.name.split(" ").length), now, program);
+  const isExpected = [OperatorError, StoreRefused, StoreUnavailable].some((kind) => cause instanceof kind);
+  if (!isExpected) throw cause;
+  return { message: (cause as Error).message, isUsage: false };
 }
 
-function generalHelp(program: string): string {
-  return `Shows and manages the messages that visitors have sent. Uses the same settings as the server, and may be run
-while the server runs.
-
-Usage: ${program} COMMAND [options]
-
-${table(COMMANDS.map(({ name, summary }) => [`  ${name}`, summary]))}
-For the options of a command, run: ${program} COMMAND --help
-Upper and lower case make no difference in references and e-mail addresses.
-`;
+/** Of an input of an operation, as it is typed. */
+function nameOf(input: string, { options }: Command): string {
+  return options.some(({ long }) => long === `--${input}`) ? `--${input}` : input.toUpperCase();
 }
 
-async function openExistingStore(env: Terminal["env"]): Promise<Store> {
-  const config = parseConfig(env);
+async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program" | "account"> & { isNew: boolean }) {
   const { dataDir, databaseUrl } = config;
-  // A mistyped folder must not look like one without messages.
-  if (databaseUrl === null && !existsSync(sqliteFile(dataDir))) {
-    throw new OperatorError(`There are no messages in ${dataDir}; set DATA_DIR to the server's data folder`);
+  if (databaseUrl === null && !isNew) requireMessages(dataDir);
+  return {
+    ...owner,
+    store: await openStore(config, { maxConnections: MAX_CONNECTIONS }),
+    dataDir,
+    channels: channelsOf(config),
+    databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),
+    readElectricity: () => readManifest(DIST_DIR).electricity,
+  };
+}
+
+/** A mistyped folder, or one of another user, must not look like one without messages. */
+function requireMessages(dataDir: string): void {
+  try {
+    statSync(sqliteFile(dataDir));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new OperatorError(
+      code === "EACCES"
+        ? `This user may not read ${dataDir}; run the command as the user of the server, e.g. with sudo`
+        : `There are no messages in ${dataDir}; set DATA_DIR to the server's data folder`,
+    );
   }
-  return openStore(config, { maxConnections: MAX_CONNECTIONS });
 }

@@ -30,6 +30,7 @@ export async function openInboxCommand(
     err: printed.add,
     isTerminal: false,
     confirm: null,
+    readInput: async () => "",
     untilStopped: () => stop.promise,
   });
   ended.then(printed.fail, printed.fail);

@@ -26,7 +26,12 @@ export function runAtTerminal(env: Env, isYes: boolean, ...args: readonly string
   return run(env, args, isYes);
 }
 
-async function run(env: Env, args: readonly string[], answer: boolean | null) {
+/** The same with a text on standard input. */
+export function runWithInput(env: Env, input: string, ...args: readonly string[]) {
+  return run(env, args, null, input);
+}
+
+async function run(env: Env, args: readonly string[], answer: boolean | null, input = "") {
   const asked: string[] = [];
   let [out, err] = ["", ""];
   const code = await runCommand(args, {
@@ -45,6 +50,7 @@ async function run(env: Env, args: readonly string[], answer: boolean | null) {
             asked.push(question);
             return answer;
           },
+    readInput: async () => input,
     untilStopped: () => new Promise(() => {}),
   });
   return { code, out, err, asked };
