@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { CHANNELS, type Channel } from "../server/store/store.ts";
-import { type Store, StoreLost, StoreUnavailable } from "../server/store/store.ts";
+import { CHANNELS, type Channel, type Store, StoreLost, StoreUnavailable } from "../server/store/store.ts";
 import { type AlertOptions, startAlerts } from "../server/watch/alerts.ts";
 import { startHeartbeat } from "../server/watch/heartbeat.ts";
 import { createWatch } from "../server/watch/troubles.ts";
@@ -65,7 +64,7 @@ describe("the oldest undelivered message", () => {
     await clock.advance(HOUR_MS - 1);
     expect([log.lines, posts()]).toEqual([[], []]);
     await clock.advance(MINUTE_MS);
-    const text = `Brighter: Messages are not being e-mailed: 2 in the queue, the oldest for 60 minutes. See why: ${PROGRAM} list`;
+    const text = `Brighter: 2 messages waiting to be e-mailed, the oldest for 60 minutes. See why: ${PROGRAM} list`;
     expect(log.lines[0]).toEqual({ level: "error", event: "alert", troubles: ["overdue"], text });
     const counts = { queued: 2, failed: 0, quarantined: 0, oldestAgeSeconds: 3600 };
     expect(receiver.alerts).toEqual([
@@ -104,9 +103,7 @@ describe("the oldest undelivered message", () => {
     const { pass } = watch();
     await pass(HOUR_MS + MINUTE_MS);
     expect(posts()).toEqual(["hook-overdue,quarantined"]);
-    expect(lastText()).toContain(
-      "Messages are not being posted to HOOK_URL: 1 in the queue, the oldest for 61 minutes.",
-    );
+    expect(lastText()).toContain("1 message waiting to be posted to HOOK_URL, the oldest for 60 minutes.");
   });
 });
 
@@ -173,7 +170,7 @@ describe("a channel that pauses", () => {
     await clock.advance(2000);
     expect(posts()).toEqual(["paused"]);
     expect(lastText()).toBe(
-      "Brighter: No message can be e-mailed. Fix this: 535 the mail server refused the sign-in: check the user name and password in SMTP_URL. Messages are kept, and sent afterwards",
+      "Brighter: No message can be e-mailed. Fix this: 535 the mail server refused the sign-in: check the user name and password in SMTP_URL. What waits is kept, and sent afterwards",
     );
     expect(log.lines.filter(({ level }) => level === "error").map(({ event }) => event)).toEqual(["queue-paused"]);
   });

@@ -90,6 +90,8 @@ function createTables({ identity, integer, real, tableEnd, keyedTableEnd }: Dial
     "CREATE INDEX messages_by_words ON messages (fingerprint, accepted_at)",
     // With the reason, so that a flood of quarantined messages is passed over without reading them.
     "CREATE INDEX messages_by_age ON messages (accepted_at, quarantine_reason)",
+    // Counts the messages of each tab without reading them.
+    "CREATE INDEX messages_by_answer ON messages (answered_at, is_restricted)",
     "CREATE INDEX messages_restricted ON messages (id) WHERE is_restricted = 1",
     // Counts what nobody has looked at without reading it, however many a flood has left in quarantine.
     `CREATE INDEX messages_unseen ON messages (id)

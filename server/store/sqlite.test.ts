@@ -318,7 +318,7 @@ test("names the folder and DATA_DIR when it cannot be written, or its file canno
     const failure = openIn(dataDir);
     await expect(failure).rejects.toThrow(StoreUnavailable);
     await expect(failure).rejects.toThrow(
-      new RegExp(`^The messages cannot be kept in ${dataDir} \\(${code}\\); set DATA_DIR [^\n]+$`),
+      new RegExp(`^The messages cannot be kept in ${dataDir} \\(${code}\\); [^\n]+ set DATA_DIR [^\n]+$`),
     );
   }
 });

@@ -1,8 +1,16 @@
 import { expect } from "vitest";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
-import { ACTIONS, type Action, CHANNELS, type Channel, type DeliveryState } from "../../server/store/store.ts";
 import { channelsToQueue, refusalOf, refusalsOf } from "../../server/store/rules.ts";
-import type { Delivery, Store, StoredMessage } from "../../server/store/store.ts";
+import {
+  ACTIONS,
+  type Action,
+  CHANNELS,
+  type Channel,
+  type Delivery,
+  type DeliveryState,
+  type Store,
+  type StoredMessage,
+} from "../../server/store/store.ts";
 import { createRandom, type Random } from "../support/fuzz/random.ts";
 import type { ContractTest, Place } from "./place.ts";
 import {
@@ -254,6 +262,71 @@ export function changesSuite(test: ContractTest): void {
     ]);
     expect(await node.rectify("ada@example.com", { name: "Ada King" }, later(2))).toBe(3);
     expect((await get(node, third)).footprint).toEqual(corrected);
+  });
+
+  const REPLY = { key: "8b6f1d0e-0000-4000-8000-000000000001", subject: "Re: wind", text: "Dear Ada,\nyes." };
+  const SECOND = { ...REPLY, key: "8b6f1d0e-0000-4000-8000-000000000002", text: "One more thing" };
+
+  test("queues a reply once, and marks the message as answered when it is delivered", async ({ node }) => {
+    const reference = await store(node);
+    await finish(node, "delivered");
+    await node.saveDraft(reference, "Dear");
+    expect(await node.readDraft(reference.toLowerCase())).toBe("Dear");
+    expect(await node.reply(reference.toLowerCase(), REPLY, "anna", later(1))).toBe(true);
+    expect(await node.readDraft(reference)).toBe("");
+    // The same key again: sent twice by a client that did not get the first answer.
+    expect(await node.reply(reference, REPLY, "anna", later(2))).toBe(true);
+    expect(await node.reply(reference, SECOND, "anna", later(2))).toBe(false);
+    const claim = await claimOne(node, later(3), "reply");
+    expect(claim).toMatchObject({ queuedAt: later(1), payload: JSON.stringify(REPLY), message: { reference } });
+    expect(await get(node, reference)).toMatchObject({ answeredAt: null, deliveries: { reply: { state: "queued" } } });
+    expect(await node.settle(claim, { kind: "delivered" }, later(4))).toBe(true);
+    expect(await get(node, reference)).toMatchObject({
+      answeredAt: later(4),
+      deliveries: { reply: { state: "delivered", attempts: 1 } },
+    });
+    expect(await node.reply(reference, REPLY, "anna", later(5))).toBe(true);
+    expect(await node.claim("reply", 9, MINUTE_MS, later(6))).toEqual([]);
+    expect(await node.reply(reference, SECOND, null, later(7))).toBe(true);
+    expect(await claimOne(node, later(8), "reply")).toMatchObject({ attempts: 1, interruptions: 0 });
+
+    const replied = { kind: "replied", at: later(1), author: "anna", channel: null };
+    expect(await node.history(reference)).toMatchObject([
+      { kind: "delivered", channel: "mail" },
+      { ...replied, detail: "Re: wind\n\nDear Ada,\nyes." },
+      { kind: "delivered", channel: "reply", at: later(4) },
+      { ...replied, at: later(7), author: null, detail: "Re: wind\n\nOne more thing" },
+    ]);
+    expect((await node.notes([reference])).get(reference)).toMatchObject([
+      { kind: "replied", author: "anna", text: "Re: wind\n\nDear Ada,\nyes." },
+      { kind: "replied", author: null },
+    ]);
+  });
+
+  test("refuses a reply to what is restricted, in quarantine, gone or has changed", async ({ node }) => {
+    const restricted = await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
+    await node.restrict("eve@example.com", true, NOON);
+    const [quarantined, changed] = [await store(node, trapped()), await store(node)];
+    const { version } = await get(node, changed);
+    await node.act("answer", { references: [changed] }, NOON);
+    for (const reference of [restricted, quarantined, "BC-NONE-00"]) {
+      expect(await node.reply(reference, REPLY, null, NOON)).toBe(false);
+    }
+    expect(await node.reply(changed, REPLY, null, NOON, version)).toBe(false);
+    expect(await node.countChannel("reply")).toMatchObject({ queued: 0 });
+    expect(await node.reply(changed, REPLY, null, NOON, (await get(node, changed)).version)).toBe(true);
+  });
+
+  test("erases a reply with its message, and keeps the message while the reply waits", async ({ node, place }) => {
+    const reference = await store(node);
+    await finish(node, "delivered");
+    expect((await get(node, reference)).expiresAt).not.toBeNull();
+    await node.reply(reference, REPLY, "anna", NOON);
+    expect((await get(node, reference)).expiresAt).toBeNull();
+    await node.markAnnounced(await node.findExpiring(later(29 * DAY_MS)));
+    expect(await node.purge(later(99 * DAY_MS))).toEqual([]);
+    expect(await node.erase("ada@example.com")).toEqual([reference]);
+    for (const table of ["events", "deliveries"]) expect(await place.sql(`SELECT * FROM ${table}`)).toEqual([]);
   });
 
   test("changes a person's messages only while they are those that the operator saw", async ({ node }) => {

@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import { type ListSort } from "../../server/store/store.ts";
-import type { MessageFilter, Store, TabCondition } from "../../server/store/store.ts";
+import type { ListSort, MessageFilter, Store, TabCounts } from "../../server/store/store.ts";
 import type { ContractTest } from "./place.ts";
 import {
   claimOne,
@@ -39,30 +38,28 @@ export function listingSuite(test: ContractTest): void {
       [{ country: "" }, [failed]],
       [{ since: later(HOUR_MS), until: later(2 * HOUR_MS) }, [failed]],
       [{ since: later(1), state: "delivered", limit: 5 }, []],
-      [{ unanswered: true }, [queued, failed]],
+      [{ tab: "unanswered" }, [queued, failed]],
+      [{ tab: "answered" }, [answered]],
       [{ references: [failed.toLowerCase(), answered, "BC-NONE-00"] }, [failed, answered]],
     ];
     for (const [filter, expected] of filters) {
       expect([filter, await referencesOf(node, filter)]).toEqual([filter, expected]);
     }
-    const [none, one] = [
-      { count: 0, answered: 0 },
-      { count: 1, answered: 0 },
+    const counts = { all: 4, unanswered: 2, answered: 1, waiting: 1, failed: 1, quarantined: 1 };
+    expect(await node.countTabs({})).toEqual(counts);
+    expect(await node.countTabs({ since: later(1) })).toEqual({ ...counts, all: 3, answered: 0 });
+    const german = { all: 2, unanswered: 1, answered: 1, waiting: 1, failed: 0, quarantined: 0 };
+    const one = { ...german, all: 1, answered: 0, waiting: 0 };
+    const pages: [MessageFilter, limit: number, string[], TabCounts][] = [
+      [{}, 2, [quarantined, queued], counts],
+      [{ tab: "unanswered" }, 9, [queued, failed], counts],
+      [{ country: "DE" }, 1, [queued], german],
+      [{ country: "DE", tab: "failed" }, 9, [], german],
+      [{ search: "question", until: later(1), tab: "unanswered" }, 9, [], { ...one, unanswered: 0, answered: 1 }],
+      [{ search: failed }, 9, [failed], { ...one, failed: 1 }],
     ];
-    const counts = { queued: one, failed: one, quarantined: one, delivered: { count: 1, answered: 1 } };
-    expect(await node.countStates({})).toEqual(counts);
-    expect(await node.countStates({ since: later(1) })).toEqual({ ...counts, delivered: none });
-    const german = { ...counts, failed: none, quarantined: none };
-    const pages: [MessageFilter, TabCondition, limit: number, string[], typeof counts][] = [
-      [{}, {}, 2, [quarantined, queued], counts],
-      [{}, { unanswered: true }, 9, [queued, failed], counts],
-      [{ country: "DE" }, {}, 1, [queued], german],
-      [{ country: "DE" }, { state: "failed" }, 9, [], german],
-      [{ search: "question", until: later(1) }, { unanswered: true }, 9, [], { ...german, queued: none }],
-      [{ search: failed }, {}, 9, [failed], { ...german, queued: none, delivered: none, failed: one }],
-    ];
-    for (const [filter, tab, limit, references, expected] of pages) {
-      const page = await node.page(filter, tab, { sort: "newest", offset: 0, limit });
+    for (const [filter, limit, references, expected] of pages) {
+      const page = await node.page(filter, { sort: "newest", offset: 0, limit });
       expect(page.messages.map(({ reference }) => reference)).toEqual(references);
       expect(page.counts).toEqual(expected);
     }
@@ -116,7 +113,7 @@ export function listingSuite(test: ContractTest): void {
     const [large, answered] = [await send(90_000, 2), await send(5000, 3)];
     await node.act("answer", { references: [answered] }, NOON);
     const sorted = async (filter: MessageFilter, sort: ListSort, offset = 0, limit = 9) => {
-      const { messages } = await node.page(filter, {}, { sort, offset, limit });
+      const { messages } = await node.page(filter, { sort, offset, limit });
       return messages.map(({ reference }) => reference);
     };
     for (const filter of [{}, { search: "question" }]) {
@@ -130,7 +127,7 @@ export function listingSuite(test: ContractTest): void {
       [answered, {}, "footprint", { position: 2, total: 4, previous: large, next: small }],
       [answered.toLowerCase(), {}, "newest", { position: 1, total: 4, previous: null, next: large }],
       // Answered meanwhile: it has left the list, but not its neighbours.
-      [answered, { unanswered: true }, "footprint", { position: null, total: 3, previous: large, next: small }],
+      [answered, { tab: "unanswered" }, "footprint", { position: null, total: 3, previous: large, next: small }],
       [none, { search: "question" }, "footprint", { position: 4, total: 4, previous: small, next: null }],
       ["BC-NONE-00", {}, "newest", null],
     ];
@@ -193,12 +190,12 @@ export function listingSuite(test: ContractTest): void {
     expect(await node.addNote("BC-NONE-00", "x", null, NOON)).toBe(false);
     expect((await node.find(reference))?.version).toBe(version);
     const notes = [
-      { at: NOON, author: "anna", text: "Called back" },
-      { at: later(1), author: null, text: "Wants\nan offer" },
+      { kind: "noted", at: NOON, author: "anna", text: "Called back" },
+      { kind: "noted", at: later(1), author: null, text: "Wants\nan offer" },
     ];
     expect((await node.notes([reference, "BC-NONE-00"])).get(reference)).toEqual(notes);
     expect(await node.history(reference)).toEqual(
-      notes.map(({ text, ...note }) => ({ ...note, kind: "noted", channel: null, detail: text })),
+      notes.map(({ text, ...note }) => ({ ...note, channel: null, detail: text })),
     );
     await node.erase("ada@example.com");
     expect((await node.notes([reference])).size).toBe(0);
@@ -207,7 +204,7 @@ export function listingSuite(test: ContractTest): void {
 
   test("tells by a token whether anything changed, but for an attempt that only began", async ({ node }) => {
     const [old, newer] = [await store(node), await store(node)];
-    const read = async () => JSON.stringify([await node.changeToken(), await node.countStates({})]);
+    const read = async () => JSON.stringify([await node.changeToken(), await node.countTabs({})]);
     let last = await read();
     await claimOne(node);
     expect(await read()).toBe(last);

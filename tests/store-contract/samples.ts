@@ -1,8 +1,15 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import { estimateFootprint, type FootprintEstimate, parseFootprint } from "../../contract/footprint.ts";
-import { type Channel } from "../../server/store/store.ts";
 import { electricityTable } from "../../prerender/electricity.ts";
-import type { Acceptance, AcceptanceRules, Claim, Store, StoredMessage, Submission } from "../../server/store/store.ts";
+import type {
+  Acceptance,
+  AcceptanceRules,
+  Channel,
+  Claim,
+  Store,
+  StoredMessage,
+  Submission,
+} from "../../server/store/store.ts";
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;

@@ -1,0 +1,140 @@
+import { statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { PostgresConnection } from "../../scripts/run-postgres.ts";
+import {
+  claimOne,
+  estimateOf,
+  later,
+  MINUTE_MS,
+  messageWith,
+  NOON,
+  store as send,
+  submissionOf,
+  trapped,
+} from "../../tests/store-contract/samples.ts";
+import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
+import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
+import { sharePostgres } from "../../tests/support/shared-postgres.ts";
+import type { StoreOptions } from "./open-store.ts";
+import { sqliteFile } from "./sqlite.ts";
+
+let server: PostgresConnection;
+beforeAll(async () => {
+  server = await sharePostgres();
+}, 120_000);
+afterAll(() => server?.stop(), 120_000);
+
+describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
+  async function place() {
+    const dataDir = await makeScratchFolder();
+    const databaseUrl = kind === "SQLite" ? null : await server.createDatabase();
+    const open = async (options?: StoreOptions) => {
+      const store = await openStoreInProcess({ dataDir, databaseUrl }, options);
+      onTestFinished(() => store.close());
+      return store;
+    };
+    return { dataDir, open, backup: join(dataDir, "backup.db") };
+  }
+
+  /** Of a site in the middle of its work. */
+  async function makeBackup(file: string) {
+    const { open } = await place();
+    const before = await open();
+    const footprint = estimateOf({ carKm: 1000 });
+    const key = submissionOf(messageWith(), { idempotencyKey: "key", footprint });
+    const [leased, waiting] = [await send(before, key), await send(before)];
+    await send(before, trapped("eve@example.com"));
+    await before.addNote(leased, "Zoë \u{1F30D}\n", "anna", NOON);
+    await claimOne(before);
+    await before.reportNode([], NOON);
+    await before.backup(file, NOON);
+    return { before, leased, waiting, key };
+  }
+
+  test("reads all of a backup: messages, queue, history, keys and the secret; row numbers go on", async () => {
+    const { open, backup } = await place();
+    const { before, leased, key } = await makeBackup(backup);
+    const store = await open();
+    const inbox = await open();
+    expect(await store.restore(backup, false, [])).toEqual({ messages: 3, waiting: 2, erased: 0 });
+    expect(await inbox.list({})).toEqual(await before.list({}));
+    expect(await inbox.history(leased)).toEqual(await before.history(leased));
+    expect(await inbox.hashAddress("ADA@example.com")).toBe(await before.hashAddress("ada@example.com"));
+    // Neither the lease of a worker that is gone nor its server is taken over.
+    expect(await store.claim("mail", 9, MINUTE_MS, NOON)).toHaveLength(2);
+    expect(await store.website(NOON)).toMatchObject({ isRunning: false });
+    const again = await open();
+    expect(await send(again, key, later(1))).toBe(leased);
+    const next = await again.find(await send(again));
+    expect(next?.id).toBeGreaterThan(Math.max(...(await before.list({})).map(({ id }) => id)));
+  });
+
+  test("replaces what is there only when that is asked for, and all or nothing", async () => {
+    const { open, backup, dataDir } = await place();
+    const { leased } = await makeBackup(backup);
+    const store = await open();
+    const kept = await send(store, submissionOf(messageWith({ email: "kept@example.com" })));
+    await expect(store.restore(backup, false, [])).rejects.toThrow(
+      /^This database already has messages \(1\);.+--replace$/,
+    );
+    const damaged = join(dataDir, "damaged.db");
+    const db = new DatabaseSync(backup);
+    db.prepare("VACUUM INTO ?").run(damaged);
+    db.close();
+    const changed = new DatabaseSync(damaged);
+    changed.exec(
+      "PRAGMA ignore_check_constraints = ON; UPDATE deliveries SET state = 'lost', due_at = NULL WHERE message_id = 2",
+    );
+    changed.close();
+    await expect(store.restore(damaged, true, [])).rejects.toThrow();
+    expect(await store.list({})).toMatchObject([{ reference: kept }]);
+    expect(await store.restore(backup, true, [])).toMatchObject({ messages: 3 });
+    expect([await store.find(kept), await store.find(leased)]).toMatchObject([null, { reference: leased }]);
+  });
+
+  test("leaves out the messages of people who were erased after they wrote them", async () => {
+    const { open, backup } = await place();
+    const { before } = await makeBackup(backup);
+    const store = await open();
+    const erasure = async (email: string, at: Date) => ({ hash: await before.hashAddress(email), at });
+    const late = [await erasure(" EVE@example.com", NOON), await erasure("ada@example.com", later(-1))];
+    expect(await store.restore(backup, false, late)).toEqual({ messages: 2, waiting: 2, erased: 1 });
+    expect(await store.restore(backup, true, [await erasure("Ada@example.com", later(1))])).toEqual({
+      messages: 1,
+      waiting: 0,
+      erased: 2,
+    });
+    expect(await store.countDeliveries()).toMatchObject([{ channel: "mail", state: "quarantined", count: 1 }]);
+  });
+
+  test("refuses while a website runs, and what is no backup of this version, in one sentence", async () => {
+    const { open, backup, dataDir } = await place();
+    await makeBackup(backup);
+    const store = await open();
+    const refused = (file: string, reason: RegExp) =>
+      expect(store.restore(file, false, [])).rejects.toMatchObject({
+        name: "StoreRefused",
+        message: expect.stringMatching(reason),
+      });
+    const website = await open({ isServer: true });
+    await website.reportNode([], await website.time());
+    await refused(
+      backup,
+      /^(Another website uses .+ already; stop it, then restore|A website uses this database, .+)$/,
+    );
+    await website.reportNode(null, await website.time());
+    await website.close();
+    const other = join(dataDir, "other.db");
+    writeFileSync(other, "x".repeat(5000));
+    await refused(other, /other\.db is not a backup of this program; nothing was restored$/);
+    await refused(join(dataDir, "none.db"), /none\.db cannot be read \(ENOENT\); nothing was restored$/);
+    const db = new DatabaseSync(backup);
+    db.exec("UPDATE meta SET value = '7' WHERE name = 'schema_version'");
+    db.close();
+    await refused(backup, /was written by another version of the program \(schema 7, this one has \d+\); nothing/);
+    expect(await store.list({})).toEqual([]);
+    if (kind === "SQLite") expect(statSync(sqliteFile(dataDir)).mode & 0o077).toBe(0);
+  });
+});
