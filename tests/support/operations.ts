@@ -1,0 +1,36 @@
+import { createTRPCClient, httpLink } from "@trpc/client";
+import superjson from "superjson";
+import type { Router } from "../../server/operator/router.ts";
+
+interface Address {
+  port: number;
+  token: string;
+}
+
+/** Calls the operations of an inbox as its page does. */
+export function operationsOf({ port, token }: Address) {
+  const url = `http://localhost:${port}/api/operations`;
+  const headers = { authorization: `Bearer ${token}`, "x-operator": "1" };
+  return createTRPCClient<Router>({ links: [httpLink({ url, transformer: superjson, headers })] });
+}
+
+/** A download; the query is superjson. */
+export async function download({ port, token }: Address, path: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}` };
+  return fetch(`http://localhost:${port}/api/${path}`, { headers });
+}
+
+/** What the subscription to changes tells, one after the other; ends when the inbox does. */
+export async function* changesOf({ port, token }: Address) {
+  const { body } = await download({ port, token }, "operations/changes");
+  let text = "";
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    const lines = text.split("\n");
+    text = lines.pop() ?? "";
+    for (const line of lines) {
+      const data = /^data: (\{"json":.+)$/.exec(line)?.[1];
+      if (data) yield superjson.parse<{ problem: string | null; counts?: Readonly<Record<string, number>> }>(data);
+    }
+  }
+}
