@@ -322,7 +322,9 @@ export function checkAcknowledgement(
   if (smtpUrl === null) {
     return [warn(name, "on, but without a mail server senders get nothing: their mails become files", "set SMTP_URL")];
   }
-  const isStrict = records.some(({ detail }) => /v=DMARC1\b.*\bs?p\s*=\s*(quarantine|reject)/i.test(detail));
+  const isStrict = records.some(
+    ({ detail }) => /v=DMARC1\b/i.test(detail) && /\bs?p ?= ?(quarantine|reject)/i.test(detail),
+  );
   const consequence = isStrict
     ? "the DMARC record tells other mail servers to refuse unsigned ones or to treat them as spam"
     : "unsigned ones may land in spam";
