@@ -187,7 +187,7 @@ export async function inspectDatabase(
 ): Promise<DatabaseState> {
   const database =
     databaseUrl === null
-      ? openSqliteToRead(sqliteFile(dataDir))
+      ? await openSqliteToRead(sqliteFile(dataDir))
       : await (await import("./postgres.ts")).openPostgres(databaseUrl, 1);
   const state = { version: null, losesCommits: false, clockAheadMs: 0, unknownReferences: [] };
   if (database === null) return state;
