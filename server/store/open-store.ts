@@ -193,7 +193,8 @@ export async function inspectDatabase(
   if (database === null) return state;
   const { query, dialect } = database;
   try {
-    const losesCommits = databaseUrl !== null && (await query(COMMITS_EARLY)).length > 0;
+    const commitsEarly = "SELECT 1 WHERE current_setting('synchronous_commit') = 'off'";
+    const losesCommits = databaseUrl !== null && (await query(commitsEarly)).length > 0;
     const clockAheadMs = Date.now() - (await database.time()).getTime();
     if (!(await hasOwnTables(query, dialect))) return { ...state, losesCommits, clockAheadMs };
     const version = await readSchemaVersion(query);
@@ -205,5 +206,3 @@ export async function inspectDatabase(
     await database.close();
   }
 }
-
-const COMMITS_EARLY = "SELECT 1 WHERE current_setting('synchronous_commit') = 'off'";
