@@ -103,6 +103,12 @@ export async function onlyRow<Row>(query: Query, sql: string, values?: readonly 
   return row;
 }
 
+/** The values of a statement that has one column. */
+export async function readColumn<T>(query: Query, sql: string, values?: readonly Value[]): Promise<T[]> {
+  const rows = await query<Record<string, T>>(sql, values);
+  return rows.flatMap((row) => Object.values(row));
+}
+
 /** Values by column. */
 export type Row = Readonly<Record<string, string | number | null>>;
 
@@ -139,8 +145,8 @@ function itemValue(column: string, index: number): string {
 
 /** A value that the program remembers by its name; `null` if there is none. */
 export async function readMeta(query: Query, name: string): Promise<string | null> {
-  const [row] = await query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [name]);
-  return row?.value ?? null;
+  const [value = null] = await readColumn<string>(query, "SELECT value FROM meta WHERE name = $1", [name]);
+  return value;
 }
 
 export async function writeMeta(query: Query, name: string, value: string): Promise<void> {

@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
 import { acceptingMethods } from "./accepting.ts";
 import { changeMethods } from "./changes.ts";
-import { type Database, writeMeta } from "./database.ts";
+import { type Database, readColumn, writeMeta } from "./database.ts";
 import { deliveryMethods } from "./deliveries.ts";
 import { eventMethods } from "./events.ts";
 import { listingMethods, messageReader } from "./listing.ts";
@@ -199,7 +199,7 @@ export async function inspectDatabase(
     if (!(await hasOwnTables(query, dialect))) return { ...state, losesCommits, clockAheadMs };
     const version = await readSchemaVersion(query);
     const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
-    const known = new Set((await query<{ reference: string }>(sql, [references])).map(({ reference }) => reference));
+    const known = new Set(await readColumn<string>(query, sql, [references]));
     const unknownReferences = references.filter((reference) => !known.has(reference));
     return { version, losesCommits, clockAheadMs, unknownReferences };
   } finally {

@@ -1,7 +1,7 @@
 import { EXPIRY_NOTICE_DAYS } from "../../contract/inbox.ts";
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
-import { type Database, onlyRow } from "./database.ts";
+import { type Database, onlyRow, readColumn } from "./database.ts";
 import type { Expiring, Expiry } from "./store.ts";
 
 /** Since it reached its present state, by its own clock: a wrong one can announce too much, but erases nothing unannounced. */
@@ -61,8 +61,7 @@ export function retentionMethods({ query, transaction, dialect }: Database, rete
       const sql = `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
         WHERE ${isOlderThan(({ keptMs }) => keptMs)} AND ${IS_ANNOUNCED} AND ${expiry} <= $1
         ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`;
-      const erased = await transaction((query) => query<{ reference: string }>(sql, [now]), { isLong: true });
-      return erased.map(({ reference }) => reference);
+      return transaction((query) => readColumn<string>(query, sql, [now]), { isLong: true });
     },
 
     async findExpiring(now) {
