@@ -129,8 +129,13 @@ export function listingMethods(
            ${RANKED} LIMIT $${values.push(limit)} OFFSET $${values.push(offset)}) AS first`,
         values,
       );
-      const ids = rows.flatMap(({ id }) => id ?? []);
-      return { messages: await readMessages(query, ids), counts: addUp(rows) };
+      return {
+        messages: await readMessages(
+          query,
+          rows.flatMap(({ id }) => id ?? []),
+        ),
+        counts: addUp(rows),
+      };
     },
 
     async placeOf(reference, filter, sort) {
