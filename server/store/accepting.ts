@@ -22,7 +22,6 @@ const MAX_WAITING = 10_000;
 /** For a whole message, the wait for the batch before it included. */
 const ACCEPT_LIMIT_MS = 8000;
 
-/** A submission, what it is judged by, and when it arrived. */
 interface PendingMessage {
   submission: Submission;
   rules: AcceptanceRules;
@@ -85,7 +84,6 @@ export function acceptingMethods(
       draining ??= drain();
       return withinMs(ACCEPT_LIMIT_MS, one.promise, notStored);
     },
-    /** Resolves when no message is waiting any more. */
     async settled() {
       while (draining) await draining;
     },
@@ -96,11 +94,9 @@ function notStored(limitMs: number): StoreUnavailable {
   return new StoreUnavailable(`The message database did not store a message within ${limitMs / 1000} s`);
 }
 
-/** A pending message with the hashes by which it is recognised. */
 interface Candidate extends PendingMessage {
   /** Equal for the same five fields and the same inputs of an estimate, and for nothing else. */
   fingerprint: string;
-  /** `null` without an Idempotency-Key. */
   key: { hash: string; clientProof: string } | null;
 }
 
@@ -274,7 +270,6 @@ async function readPast(candidates: readonly Candidate[], query: Query, { isIn }
   return { messages, keys, hits: Map.groupBy(hits, ({ hash }) => hash), queuedLastHour };
 }
 
-/** A reference for each message that nothing else has. */
 async function drawReferences(batch: readonly PendingMessage[], query: Query, { isIn }: Dialect): Promise<string[]> {
   const drawn = new Set<string>();
   while (drawn.size < batch.length) {

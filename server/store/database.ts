@@ -41,13 +41,11 @@ export interface Dialect {
   /** End the definition of a table, and of one that is only ever searched by its primary key. */
   tableEnd: string;
   keyedTableEnd: string;
-  /** A statement that returns a row if there is such a table. */
   findTable(name: string): string;
   /** Ends a SELECT in a transaction whose rows nobody else may change until it ends; `skip`: without those that somebody does. */
   lockRows(table: string, skip?: "skip"): string;
   /** The e-mail address in lower case, whatever the database's language. */
   lowerCaseEmail: string;
-  /** Whether the column's value is in a JSON array. */
   isIn(column: string, jsonArray: string, type?: "TEXT" | "BIGINT"): string;
   /** The items of a JSON array, as rows with one column `value`. */
   itemsOf(jsonArray: string): string;
@@ -59,7 +57,6 @@ export interface Dialect {
   searchable(words: string): string;
 }
 
-/** A value as both databases take it. */
 export function toParameter(value: Value): string | number | null {
   if (value instanceof Date) return value.getTime();
   if (typeof value === "boolean") return value ? 1 : 0;
@@ -109,7 +106,6 @@ export async function readColumn<T>(query: Query, sql: string, values?: readonly
   return rows.flatMap((row) => Object.values(row));
 }
 
-/** Values by column. */
 export type Row = Readonly<Record<string, string | number | null>>;
 
 /**

@@ -43,7 +43,6 @@ const dialect: Dialect = {
     }).join(""),
 };
 
-/** A PostgreSQL database, for several nodes at once. */
 export async function openPostgres(databaseUrl: string, maxConnections?: number): Promise<Database> {
   const pool = createPool(databaseUrl, maxConnections);
   const query = queryOf(pool);
@@ -166,7 +165,6 @@ async function tryTransaction<T>(
   }
 }
 
-/** Copies all rows into the tables of a new SQLite database. */
 async function copyInto(copy: Database, query: Query): Promise<void> {
   const tables = await copy.query<{ name: string }>(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid",

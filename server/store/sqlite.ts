@@ -207,7 +207,6 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
     checkpoint(db, 0);
   }
 
-  /** To be called before the database is closed. */
   async function end(): Promise<void> {
     await verify().catch(() => {});
     if (lost && savesLost && !isSaved) await save();
@@ -231,7 +230,6 @@ function queryOf(db: DatabaseSync): Query {
   };
 }
 
-/** All of the work or none of it; on disk when this resolves. */
 async function transaction<T>(db: DatabaseSync, work: () => Promise<T>): Promise<T> {
   db.exec("BEGIN IMMEDIATE");
   try {
