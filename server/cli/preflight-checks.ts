@@ -207,10 +207,8 @@ export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUr
     if (config.databaseUrl === null) return [judgeSchema("SQLite", state), ...files];
     return [judgeSchema("PostgreSQL", state), judgeClock(state.clockAheadMs), ...files];
   } catch (error) {
-    if (error instanceof StoreRefused) return [failOf("database", error.message)];
-    if (!(error instanceof StoreUnavailable)) throw error;
-    const remedy = config.databaseUrl === null ? "restore a backup" : "correct DATABASE_URL, or start the database";
-    return [fail("database", error.message, remedy)];
+    if (error instanceof StoreRefused || error instanceof StoreUnavailable) return [failOf("database", error.message)];
+    throw error;
   }
 }
 

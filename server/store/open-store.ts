@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
 import { acceptingMethods } from "./accepting.ts";
 import { changeMethods } from "./changes.ts";
-import { type Database, writeMeta } from "./database.ts";
+import { type Database, readColumn, writeMeta } from "./database.ts";
 import { deliveryMethods } from "./deliveries.ts";
 import { eventMethods } from "./events.ts";
 import { listingMethods, messageReader } from "./listing.ts";
@@ -187,23 +187,22 @@ export async function inspectDatabase(
 ): Promise<DatabaseState> {
   const database =
     databaseUrl === null
-      ? openSqliteToRead(sqliteFile(dataDir))
+      ? await openSqliteToRead(sqliteFile(dataDir))
       : await (await import("./postgres.ts")).openPostgres(databaseUrl, 1);
   const state = { version: null, losesCommits: false, clockAheadMs: 0, unknownReferences: [] };
   if (database === null) return state;
   const { query, dialect } = database;
   try {
-    const losesCommits = databaseUrl !== null && (await query(COMMITS_EARLY)).length > 0;
+    const commitsEarly = "SELECT 1 WHERE current_setting('synchronous_commit') = 'off'";
+    const losesCommits = databaseUrl !== null && (await query(commitsEarly)).length > 0;
     const clockAheadMs = Date.now() - (await database.time()).getTime();
     if (!(await hasOwnTables(query, dialect))) return { ...state, losesCommits, clockAheadMs };
     const version = await readSchemaVersion(query);
     const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
-    const known = new Set((await query<{ reference: string }>(sql, [references])).map(({ reference }) => reference));
+    const known = new Set(await readColumn<string>(query, sql, [references]));
     const unknownReferences = references.filter((reference) => !known.has(reference));
     return { version, losesCommits, clockAheadMs, unknownReferences };
   } finally {
     await database.close();
   }
 }
-
-const COMMITS_EARLY = "SELECT 1 WHERE current_setting('synchronous_commit') = 'off'";

@@ -113,7 +113,7 @@ test("backs up every column of every table", async () => {
   const rows = (await server.administer(
     `SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = '${schemaOf(url)}'`,
   )) as { name: string }[];
-  const copy = openSqliteToRead(sqliteFile(folder));
+  const copy = await openSqliteToRead(sqliteFile(folder));
   const columns = await copy?.query<{ name: string }>(
     `SELECT tables.name || '.' || columns.name AS name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
      WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite%'`,

@@ -43,7 +43,6 @@ const dialect: Dialect = {
     }).join(""),
 };
 
-/** A PostgreSQL database, for several nodes at once. */
 export async function openPostgres(databaseUrl: string, maxConnections?: number): Promise<Database> {
   const pool = createPool(databaseUrl, maxConnections);
   const query = queryOf(pool);
@@ -64,7 +63,7 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
     },
     async copyTo(file, createEmpty) {
       const copy = await createEmpty(file);
-      await copyInto(copy, pool).finally(() => copy.close());
+      await tryTransaction(pool, (query) => copyInto(copy, query), { isSnapshot: true }).finally(() => copy.close());
     },
     async close() {
       if (!pool.ending) await pool.end();
@@ -138,11 +137,15 @@ async function transaction<T>(pool: pg.Pool, work: Work<T>, options: Transaction
   }
 }
 
-async function tryTransaction<T>(pool: pg.Pool, work: Work<T>, { lock, isLong }: TransactionOptions): Promise<T> {
+async function tryTransaction<T>(
+  pool: pg.Pool,
+  work: Work<T>,
+  { lock, isLong, isSnapshot }: TransactionOptions & { isSnapshot?: boolean },
+): Promise<T> {
   const client = await checked(pool.connect());
   const query = queryOf(client, isLong ? LONG_STATEMENT_TIMEOUT_MS : undefined);
   const statements = [
-    "BEGIN",
+    isSnapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN",
     // A server may be set to answer before a commit is on disk; here that would be a false success.
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
     ...(isLong ? [`SET LOCAL statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}`] : []),
@@ -155,46 +158,31 @@ async function tryTransaction<T>(pool: pg.Pool, work: Work<T>, { lock, isLong }:
     await query("COMMIT");
     return result;
   } catch (error) {
-    isUsable = !isConnectionLost(error) && (await hasRolledBack(client));
+    isUsable = !isConnectionLost(error) && (await client.query("ROLLBACK").then(Boolean, () => false));
     throw error;
   } finally {
     client.release(!isUsable);
   }
 }
 
-function hasRolledBack(client: pg.PoolClient): Promise<boolean> {
-  return client.query("ROLLBACK").then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Copies all rows, as one snapshot sees them, into the tables of a new SQLite database. */
-async function copyInto(copy: Database, pool: pg.Pool): Promise<void> {
-  const client = await checked(pool.connect());
+async function copyInto(copy: Database, query: Query): Promise<void> {
   const tables = await copy.query<{ name: string }>(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid",
   );
-  try {
-    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    for (const { name: table } of tables) {
-      const columns = await copy.query<{ name: string }>("SELECT name FROM pragma_table_info($1)", [table]);
-      const names = columns.map(({ name }) => name);
-      const items = names.map((_, index) => `value ->> ${index}`);
-      await client.query(`DECLARE copied CURSOR FOR SELECT ${names} FROM ${table}`);
-      for (;;) {
-        const { rows } = await client.query({ text: `FETCH ${ROWS_AT_A_TIME} FROM copied`, rowMode: "array" });
-        if (rows.length === 0) break;
-        const sql = `INSERT OR REPLACE INTO ${table} (${names}) SELECT ${items.join()} FROM ${copy.dialect.itemsOf("$1")}`;
-        await copy.query(sql, [rows]);
-      }
-      await client.query("CLOSE copied");
+  for (const { name: table } of tables) {
+    const columns = await copy.query<{ name: string }>("SELECT name FROM pragma_table_info($1)", [table]);
+    const names = columns.map(({ name }) => name);
+    const items = names.map((_, index) => `value ->> ${index}`);
+    await query(`DECLARE copied CURSOR FOR SELECT json_build_array(${names}) AS row FROM ${table}`);
+    for (;;) {
+      const rows = await query<{ row: unknown[] }>(`FETCH ${ROWS_AT_A_TIME} FROM copied`);
+      if (rows.length === 0) break;
+      await copy.query(
+        `INSERT OR REPLACE INTO ${table} (${names}) SELECT ${items.join()} FROM ${copy.dialect.itemsOf("$1")}`,
+        [rows.map(({ row }) => row)],
+      );
     }
-    await client.query("COMMIT");
-    client.release();
-  } catch (error) {
-    client.release(true);
-    throw error instanceof StoreUnavailable ? error : toStoreError(error);
+    await query("CLOSE copied");
   }
 }
 
