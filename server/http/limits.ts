@@ -68,8 +68,8 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
       requireHostHeader: false,
     },
     (request, response) => {
-      // While the server closes, every connection ends with its next answer.
-      if (!server.listening) response.setHeader("connection", "close");
+      // While the server closes, every connection ends with its next answer; and where a body is not read, it is not kept.
+      if (!server.listening || hasUnreadBody(request)) response.setHeader("connection", "close");
       if (!limitPipelining(request, response)) return;
       if (!hasValidHost(request)) {
         const content = { "content-type": TEXT, "content-length": "12" };
@@ -112,6 +112,12 @@ export function endConnectionsOnClose(app: FastifyInstance, limits: Limits): voi
       clearTimeout(cut);
     });
   });
+}
+
+/** Only messages are sent as bodies. What comes with any other request is thrown away as it arrives, and not waited for. */
+function hasUnreadBody({ method, url, headers }: IncomingMessage): boolean {
+  const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+  return hasBody && !(method === "POST" && url?.startsWith("/send-email"));
 }
 
 /** HTTP/1.1 requires one `Host`; with two, a proxy may have looked at the other one. */

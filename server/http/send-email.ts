@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type FieldErrors, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { durationInWords } from "../../contract/duration.ts";
@@ -47,12 +47,14 @@ class Refusal extends Error {
   }
 }
 
+const TOO_LARGE = new Refusal(413, "too-large", "The message is too long.");
 /** For errors of Fastify's, by their status. */
 const CLIENT_ERROR: Readonly<Record<number, Refusal>> = {
   400: new Refusal(400, "malformed", "The body is not valid JSON."),
-  413: new Refusal(413, "too-large", "The message is too long."),
+  413: TOO_LARGE,
   415: new Refusal(415, "wrong-type", "Send the message as application/json."),
 };
+const INCOMPLETE = new Refusal(400, "malformed", "The body is not complete.");
 /** Decoding such a body would store another character (U+FFFD) in place of what the visitor wrote. */
 const INVALID_UTF8 = new Refusal(400, "malformed", "The body is not valid UTF-8.");
 
@@ -61,15 +63,22 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     const parseJson = scope.getDefaultJsonParser("error", "error");
-    scope.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
-      if (isUtf8(body)) parseJson(request, body.toString(), done);
-      else done(INVALID_UTF8);
-    });
-    scope.addContentTypeParser<Buffer>(FORM_TYPE, { parseAs: "buffer" }, (_request, body, done) => {
-      if (isUtf8(body) && isUtf8(percentDecoded(body))) {
-        done(null, Object.fromEntries(new URLSearchParams(body.toString())));
-      } else done(INVALID_UTF8);
-    });
+    const { bodyLimit = 0 } = scope.initialConfig;
+    type Done = (error: Error | null, body?: unknown) => void;
+    type Parse = (request: FastifyRequest, body: string, done: Done) => void;
+    const parsedBy = (parse: Parse) => (request: FastifyRequest, stream: IncomingMessage, done: Done) =>
+      void readBody(stream, bodyLimit).then((body) => {
+        if (isUtf8(body)) parse(request, body.toString(), done);
+        else done(INVALID_UTF8);
+      }, done);
+    scope.addContentTypeParser("application/json", parsedBy(parseJson as Parse));
+    scope.addContentTypeParser(
+      FORM_TYPE,
+      parsedBy((_request, body, done) => {
+        if (isUtf8(percentDecoded(body))) done(null, Object.fromEntries(new URLSearchParams(body)));
+        else done(INVALID_UTF8);
+      }),
+    );
 
     scope.addHook("onRequest", (request, reply, next) => {
       const verdict = judgeOrigin(request.headers, options.config.build.siteUrl, options.config.allowedOrigins);
@@ -101,8 +110,34 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
   });
 }
 
-function percentDecoded(body: Buffer): Buffer {
-  const bytes = body.toString("latin1");
+/**
+ * Copies every chunk into one buffer. Kept as they come, chunks of one byte take hundreds of bytes each: a client that
+ * sends little would fill the memory.
+ */
+function readBody(stream: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let buffer = Buffer.allocUnsafeSlow(1024);
+    let length = 0;
+    stream.on("data", (chunk: Buffer) => {
+      const needed = length + chunk.length;
+      if (needed > maxBytes) {
+        stream.removeAllListeners("data").resume();
+        return reject(TOO_LARGE);
+      }
+      if (needed > buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(needed, 2 * buffer.length)));
+        buffer.copy(larger, 0, 0, length);
+        buffer = larger;
+      }
+      length += chunk.copy(buffer, length);
+    });
+    stream.once("end", () => resolve(buffer.subarray(0, length)));
+    stream.once("error", () => reject(INCOMPLETE));
+  });
+}
+
+function percentDecoded(body: string): Buffer {
+  const bytes = Buffer.from(body).toString("latin1");
   const decoded = bytes.replaceAll(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Buffer.from(decoded, "latin1");
 }
