@@ -37,7 +37,7 @@ type Waiting = PromiseWithResolvers<Acceptance> & PendingMessage;
 export function acceptingMethods(
   database: Database,
   clientKey: Uint8Array,
-  onFailure: () => void,
+  onFailure: (error: StoreUnavailable) => void,
 ): Pick<Store, "accept"> & { settled(): Promise<void> } {
   const secret = Buffer.from(clientKey).toString("hex");
   const waiting: Waiting[] = [];
@@ -64,7 +64,7 @@ export function acceptingMethods(
       await database.verify();
       for (const [index, { resolve }] of batch.entries()) resolve(acceptances[index] as Acceptance);
     } catch (error) {
-      onFailure();
+      if (error instanceof StoreUnavailable) onFailure(error);
       if (batch.length === 1 || error instanceof StoreUnavailable) {
         for (const { reject } of batch) reject(error);
       } else {
