@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 import {
   type Database,
@@ -15,6 +16,8 @@ const STATEMENT_TIMEOUT_MS = 5000;
 const LONG_STATEMENT_TIMEOUT_MS = 5 * 60_000;
 const MAX_TRIES = 3;
 const ROWS_AT_A_TIME = 500;
+const VACUUM_TRIES = 5;
+const VACUUM_INTERVAL_MS = 1000;
 
 /** Ids of advisory locks: any numbers that other programs on the same database are unlikely to use. */
 const LOCKS = { migrating: 1_112_763_751, accepting: 1_112_763_752, admitting: 1_112_763_753 };
@@ -111,13 +114,34 @@ function checked<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-/** Cannot run in a transaction. */
+/** Cannot run in a transaction. PostgreSQL keeps a deleted row for as long as a session that began before may read it. */
 async function vacuum(pool: pg.Pool): Promise<void> {
   const client = await checked(pool.connect());
   try {
+    let keptRows = 0;
+    // The detail of what it tells of each table begins with the number of deleted rows that it had to keep.
+    client.on("notice", ({ detail }) => {
+      keptRows += Number(/\d+/.exec(detail ?? "") ?? 0);
+    });
     // It waits for a lock only briefly: all who come after it have to wait too.
-    await checked(client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 5000`));
-    await queryOf(client, LONG_STATEMENT_TIMEOUT_MS)("VACUUM FULL messages, deliveries, events, keys");
+    await checked(client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 2000`));
+    for (let tryNumber = 1; tryNumber <= VACUUM_TRIES; tryNumber += 1) {
+      keptRows = 0;
+      const sql = "VACUUM (FULL, VERBOSE) messages, deliveries, events, keys";
+      await queryOf(
+        client,
+        LONG_STATEMENT_TIMEOUT_MS,
+      )(sql).catch((error) => {
+        if (sqlState(error.cause) !== LOCK_NOT_AVAILABLE) throw error;
+        keptRows = 1;
+      });
+      if (keptRows === 0) return;
+      await setTimeout(VACUUM_INTERVAL_MS);
+    }
+    throw new StoreUnavailable(
+      "The messages are deleted, but their text is still in the database's files, because another session of the database " +
+        "began before and may still read it; the website removes it within an hour after that session has ended",
+    );
   } finally {
     // The settings end with the connection.
     client.release(true);
@@ -188,6 +212,7 @@ async function copyInto(copy: Database, query: Query): Promise<void> {
 
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
+const LOCK_NOT_AVAILABLE = "55P03";
 const NO_PRIVILEGE = "42501";
 /** SQLSTATE classes of a wrong statement or value: faults of this program that another try does not cure. */
 const OWN_FAULTS = ["22", "23", "42"];

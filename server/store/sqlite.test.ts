@@ -265,12 +265,12 @@ test("has everything in its main file, and an empty log, a short time after the 
 });
 
 test("tries to write once for all who ask, and again after a failure", async () => {
-  let writes = 0;
+  let [writes, written] = [0, 0];
   let isFull = false;
   const full = () => Promise.reject(new StoreUnavailable("full"));
   const store = await openWith(({ query, transaction }) => ({
     query(sql, values) {
-      if (values?.[0] === "write_check") writes += 1;
+      if (values?.[0] === "write_check") [writes, written] = [writes + 1, String(values[1]).length];
       return isFull ? full() : query(sql, values);
     },
     transaction: (work, options) => (isFull ? full() : transaction(work, options)),
@@ -291,12 +291,18 @@ test("tries to write once for all who ask, and again after a failure", async () 
   await store.ping();
   await expect(send(store)).rejects.toThrow("full");
   await expect(store.ping()).rejects.toThrow("full");
-  await expect(store.ping()).rejects.toThrow("full");
-  expect(writes).toBe(3);
-  isFull = false;
+  expect([writes, written]).toEqual([2, 9000]);
   vi.advanceTimersByTime(1000);
-  await store.ping();
-  expect(writes).toBe(4);
+  await expect(store.ping()).rejects.toThrow("full");
+  await expect(store.ping()).rejects.toThrow("full");
+  // As much as a whole message changes, until that succeeds.
+  expect([writes, written]).toEqual([3, 160 * 1024]);
+  isFull = false;
+  for (const expected of [160 * 1024, 9000]) {
+    vi.advanceTimersByTime(10_000);
+    await store.ping();
+    expect(written).toBe(expected);
+  }
 });
 
 test.each(["3.51.2", "3.50.9", "2.99.99", "3.6"])("refuses SQLite %s, which may lose messages", async (version) => {

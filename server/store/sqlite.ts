@@ -255,8 +255,8 @@ async function eraseTraces(db: DatabaseSync): Promise<void> {
   db.exec("VACUUM");
   if (checkpoint(db, CHECKPOINT_TIMEOUT_MS)) return;
   throw new StoreUnavailable(
-    "The messages are gone, but another program keeps old pages of the message database in use; " +
-      "close it and run the erasure again",
+    "The messages are deleted, but another program keeps old pages of the message database in use; " +
+      "close it: the website removes what is left within an hour",
   );
 }
 
