@@ -33,10 +33,11 @@ const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
 /**
  * Alerts the operator of what is new in the list of troubles: one line in the log and one post, at most one an hour of
  * each trouble, for all nodes of one database together, also across restarts. A post that fails is retried at the next
- * check. Delivery never waits for any of this, and alerts are sent even when the store cannot be read or written.
+ * check. What is only logged, without ALERT_URL, has reached nobody: it keeps no later alert from being sent. Delivery never waits for any of this, and alerts are sent even when the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions) {
   const { store, watch, retention, brand, alertUrl, log, clock = systemClock, postTimeoutMs = 10_000 } = options;
+  const isPosted = alertUrl !== null;
   const stopping = new AbortController();
   /** This node's last alert of each trouble, for when the store does not answer. */
   const sentAt = new Map<string, Date>();
@@ -64,10 +65,11 @@ export function startAlerts(options: AlertOptions) {
     }
     const found = claims.map(({ trouble }) => trouble);
     const isSent = await sendAlert(found, situation);
-    for (const { key, lastAt, onSent } of claims) {
+    for (const { trouble, key, lastAt, onSent } of claims) {
       if (isSent) {
         sentAt.set(key, now);
-        await ifAvailable(onSent());
+        // Without ALERT_URL the log and the inbox announce what expires; else nothing would ever be erased.
+        if (isPosted || trouble.kind === "expiring") await ifAvailable(onSent());
       }
       // Undone, so that any node may retry at its next check.
       else await ifAvailable(store.moveLastAlert(key, now, lastAt));
@@ -80,10 +82,11 @@ export function startAlerts(options: AlertOptions) {
    */
   async function claimAlert(trouble: Trouble, { now, facts }: Situation) {
     const key = keyOf(trouble);
-    const lastAt = (await ifAvailable(store.lastAlertAt(key))) ?? new Date(0);
+    const lastAt = (isPosted && (await ifAvailable(store.lastAlertAt(key)))) || new Date(0);
     if ([lastAt, sentAt.get(key)].some((at) => isWithin(intervalMs(trouble), at, now))) return null;
     const onSent = await newsOf(trouble, facts);
-    if (onSent === null || (await ifAvailable(store.moveLastAlert(key, lastAt, now))) === false) return null;
+    if (onSent === null) return null;
+    if (isPosted && (await ifAvailable(store.moveLastAlert(key, lastAt, now))) === false) return null;
     return { trouble, key, lastAt, onSent };
   }
 
