@@ -13,7 +13,7 @@ import {
   TRIED_FOR_MS,
 } from "../store/store.ts";
 import { type Clock, MINUTE_MS, systemClock } from "../time.ts";
-import { type Meter, noMeter } from "../watch/meter.ts";
+import type { Meter } from "../watch/meter.ts";
 import { createQueuePause } from "./queue-pause.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 
@@ -123,7 +123,7 @@ interface Result {
 
 /** Sends what is due of one channel: each at least once. Nothing it does delays another channel. */
 function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel: Channel) => void) {
-  const { store, senders, log, meter = noMeter, clock = systemClock, random = Math.random } = options;
+  const { store, senders, log, meter, clock = systemClock, random = Math.random } = options;
   const { leaseMs = 5 * MINUTE_MS, pollIntervalMs = 30_000, onPauseChange } = options;
   const { channel, failureLevel, maxInterruptions = Number.POSITIVE_INFINITY } = sender;
   const next = senders.find(({ follows }) => follows === channel)?.channel ?? null;
@@ -302,7 +302,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     const { kind, ...details } = outcome;
     if (kind === "delivered" && next) wakeOther(next);
     if (kind === "returned") return;
-    meter.attempted(channel, isSaved ? kind : "unmarked");
+    meter?.attempted(channel, isSaved ? kind : "unmarked");
     if (!isSaved) return;
     const event = { event: kind, channel, reference, attempts, ...details };
     log[kind === "failed" ? failureLevel : "info"](event, eventName(kind, channel));
