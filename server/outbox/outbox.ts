@@ -66,14 +66,7 @@ export interface OutboxOptions {
   onPauseChange?(): void;
 }
 
-export interface Outbox {
-  /** Channels whose receiver takes nothing at the moment; each resumes by itself. */
-  readonly pauses: readonly Pause[];
-  /** Looks for due deliveries now. Call it after each accepted message. */
-  wake(): void;
-  /** Starts no more attempts, waits for those in flight for at most `deadlineMs`, and closes the senders. */
-  stop(deadlineMs?: number): Promise<void>;
-}
+export type Outbox = ReturnType<typeof startOutbox>;
 
 /** The store is not asked again sooner than this when it returned nothing, even if something is due. */
 const SHORTEST_WAIT_MS = 1000;
@@ -84,7 +77,7 @@ const PROBE_INTERVAL_MS = MINUTE_MS;
 const GIVEN_UP = "given up: the server stopped again and again before it saved how an attempt ended";
 
 /** Sends everything that leaves because of a message, by a worker for each channel, until stopped. */
-export function startOutbox(options: OutboxOptions): Outbox {
+export function startOutbox(options: OutboxOptions) {
   const { senders, log, clock = systemClock } = options;
   const workers = senders.map((sender) => startWorker(sender, options, wake));
 
@@ -93,11 +86,14 @@ export function startOutbox(options: OutboxOptions): Outbox {
   }
 
   return {
-    get pauses() {
+    /** Channels whose receiver takes nothing at the moment; each resumes by itself. */
+    get pauses(): Pause[] {
       return workers.flatMap((worker) => worker.pause ?? []);
     },
+    /** Looks for due deliveries now. Call it after each accepted message. */
     wake: () => wake(),
-    async stop(deadlineMs = 10_000) {
+    /** Starts no more attempts, waits for those in flight for at most `deadlineMs`, and closes the senders. */
+    async stop(deadlineMs = 10_000): Promise<void> {
       const deadline = Promise.withResolvers<void>();
       const cancelDeadline = clock.setTimer(deadline.resolve, deadlineMs);
       const unfinished = await Promise.all(workers.map((worker) => worker.stop(deadline.promise)));
