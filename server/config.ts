@@ -125,7 +125,7 @@ export function parseConfig(env: Environment) {
     metricsPort: metrics.port,
     /** Told when messages do not get through; may hold credentials. */
     alertUrl: one("ALERT_URL"),
-    /** Where each message is posted as well, and the secrets that sign it; `null`: nowhere. */
+    /** Where each message is posted as well, and the secrets that each sign it (two while one is replaced); `null`: nowhere. */
     hook: parseHook(text("HOOK_URL"), text("HOOK_SECRET"), problems),
   };
   if (problems.length > 0) throw new ConfigError(problems);
@@ -202,7 +202,7 @@ function parseHook(url: string | null, secretText: string | null, problems: stri
   } else if (username !== "" || password !== "") {
     problems.push("HOOK_URL holds a user name or password; leave them out: HOOK_SECRET signs each post");
   }
-  const secrets = secretText?.split(/\s+/) ?? [];
+  const secrets: readonly string[] = secretText?.split(/\s+/) ?? [];
   if (secrets.length < 1 || secrets.length > 2 || !secrets.every(isHookSecret)) {
     problems.push(
       "HOOK_SECRET is not one secret, or two with a space between, of 24 to 64 bytes each; make one: echo whsec_$(openssl rand -base64 32)",

@@ -22,7 +22,7 @@ interface SendEmailOptions {
   store: Pick<Store, "accept" | "clientKey">;
   rules: AcceptanceRules;
   electricity: ElectricityTable;
-  meter: Meter;
+  meter: Meter | undefined;
   now(): Date;
   /** Called after a message is on disk. */
   onStored(state: "queued" | "quarantined"): void;
@@ -83,7 +83,7 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
     scope.addHook("onRequest", (request, reply, next) => {
       const verdict = judgeOrigin(request.headers, options.config.build.siteUrl, options.config.allowedOrigins);
       if (verdict.kind === "foreign") {
-        options.meter.refused("foreign-origin");
+        options.meter?.refused("foreign-origin");
         request.log.info({ event: "refused", reason: "foreign-origin" }, "message refused");
         sendError(reply, 403, "Messages from other sites are not accepted.");
         return;
@@ -201,14 +201,14 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   switch (acceptance.kind) {
     case "stored": {
       const { reference, state } = acceptance;
-      meter.accepted(state);
+      meter?.accepted(state);
       request.log.info({ event: "accepted", reference, state }, "message accepted");
       onStored(state);
       return succeed(reference);
     }
     case "repeated": {
       const { reference } = acceptance;
-      meter.accepted("repeated");
+      meter?.accepted("repeated");
       request.log.info({ event: "repeated", reference }, "message already stored");
       // The first may have been stored only after its answer was given up on, and so have woken nobody.
       onStored("queued");
@@ -270,7 +270,7 @@ function answerError(
   { meter, store, onNotStored }: SendEmailOptions,
 ): FastifyReply {
   const { status, reason, message: text, fields } = refusalOf(error);
-  meter.refused(reason);
+  meter?.refused(reason);
   if (reason === "store-unavailable") {
     onNotStored();
     request.log.error({ event: reason, error: error.message }, "message not stored");

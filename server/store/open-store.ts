@@ -10,7 +10,7 @@ import { eventMethods } from "./events.ts";
 import { listingMethods, messageReader } from "./listing.ts";
 import { readLeftMessages, restoreMethods } from "./restore.ts";
 import { retentionMethods } from "./retention.ts";
-import { hasOwnTables, type Migration, migrate, readSchemaVersion } from "./schema.ts";
+import { type Migration, migrate, readSchemaVersion } from "./schema.ts";
 import { lockFolder, openSqlite, openSqliteToRead, sqliteFile } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { statusMethods } from "./status.ts";
@@ -210,40 +210,42 @@ export function findLeftMessages({ dataDir, databaseUrl }: Omit<StoreSettings, "
   return { newest, problem, remedy };
 }
 
-/** What is known of a database without creating, upgrading or locking anything. */
-export interface DatabaseState {
-  /** Of the schema; `null`: the database has no tables of ours yet. */
-  version: number | null;
-  /** A commit is confirmed before it is on disk. */
-  losesCommits: boolean;
-  /** How far this machine's clock is ahead of the database's. */
-  clockAheadMs: number;
-  /** Those of the given references that no message has. */
-  unknownReferences: string[];
-}
+export type DatabaseState = Awaited<ReturnType<typeof inspectDatabase>>;
 
-/** Rejects with StoreUnavailable, or with StoreRefused where the tables are none that this version can use. */
+/**
+ * What is known of a database without creating, upgrading or locking anything. Rejects with StoreUnavailable, or with
+ * StoreRefused where the tables are none that this version can use.
+ */
 export async function inspectDatabase(
   { databaseUrl, dataDir }: Pick<StoreSettings, "databaseUrl" | "dataDir">,
   references: readonly string[],
-): Promise<DatabaseState> {
+) {
   const database =
     databaseUrl === null
       ? await openSqliteToRead(sqliteFile(dataDir))
       : await (await import("./postgres.ts")).openPostgres(databaseUrl, 1);
-  const state = { version: null, losesCommits: false, clockAheadMs: 0, unknownReferences: [] };
+  const state = {
+    /** Of the schema; `null`: the database has no tables of ours yet. */
+    version: null as number | null,
+    /** A commit is confirmed before it is on disk. */
+    losesCommits: false,
+    /** How far this machine's clock is ahead of the database's. */
+    clockAheadMs: 0,
+    /** Those of the given references that no message has. */
+    unknownReferences: [] as string[],
+  };
   if (database === null) return state;
   const { query, dialect } = database;
   try {
     const commitsEarly = "SELECT 1 WHERE current_setting('synchronous_commit') = 'off'";
-    const losesCommits = databaseUrl !== null && (await query(commitsEarly)).length > 0;
-    const clockAheadMs = Date.now() - (await database.time()).getTime();
-    if (!(await hasOwnTables(query, dialect))) return { ...state, losesCommits, clockAheadMs };
-    const version = await readSchemaVersion(query);
+    state.losesCommits = databaseUrl !== null && (await query(commitsEarly)).length > 0;
+    state.clockAheadMs = Date.now() - (await database.time()).getTime();
+    state.version = await readSchemaVersion(query, dialect);
+    if (state.version === null) return state;
     const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
     const known = new Set(await readColumn<string>(query, sql, [references]));
-    const unknownReferences = references.filter((reference) => !known.has(reference));
-    return { version, losesCommits, clockAheadMs, unknownReferences };
+    state.unknownReferences = references.filter((reference) => !known.has(reference));
+    return state;
   } finally {
     await database.close();
   }

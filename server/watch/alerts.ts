@@ -3,7 +3,7 @@ import type { Retention } from "../config.ts";
 import { errorName, type Log } from "../log.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
 import type { Store } from "../store/store.ts";
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from "../time.ts";
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, repeat, systemClock } from "../time.ts";
 import { countOf, ifAvailable, type Situation, type Trouble, type TroubleKind, type Watch } from "./troubles.ts";
 
 export interface AlertOptions {
@@ -44,9 +44,6 @@ export function startAlerts(options: AlertOptions) {
   /** Troubles that were logged, so that their end is logged too. */
   const logged = new Set<string>();
   let failedPost: { at: Date; keys: string } | null = null;
-  let isCheckWanted = false;
-  let runningCheck: Promise<void> | null = null;
-  let cancelTimer = () => {};
 
   async function check(): Promise<void> {
     // Taken before the store is asked, so that whatever happens meanwhile counts as later than this alert.
@@ -149,36 +146,15 @@ export function startAlerts(options: AlertOptions) {
     if (troubles.length > 0) log.info({ event: "alert-over", troubles }, `Over: ${troubles.join(", ")}`);
   }
 
-  function planCheck(): void {
-    cancelTimer();
-    if (stopping.signal.aborted || runningCheck) return;
-    cancelTimer = clock.setTimer(runCheck, isCheckWanted ? SOON_MS : CHECK_INTERVAL_MS);
-  }
-
-  function runCheck(): void {
-    isCheckWanted = false;
-    runningCheck = check()
-      .catch((error) => {
-        log.warn({ event: "alert-check-failed", error: errorName(error) }, "Could not look for troubles");
-      })
-      .then(() => {
-        runningCheck = null;
-        planCheck();
-      });
-  }
-
-  planCheck();
+  const onFailure = (error: unknown) =>
+    log.warn({ event: "alert-check-failed", error: errorName(error) }, "Could not look for troubles");
+  const checking = repeat(() => check().catch(onFailure), CHECK_INTERVAL_MS, clock);
   return {
     /** Looks for troubles within a second. Call it when a queue pauses or a message is held back. */
-    checkNow(): void {
-      if (isCheckWanted) return;
-      isCheckWanted = true;
-      planCheck();
-    },
-    async stop(): Promise<void> {
+    checkNow: () => checking.soon(SOON_MS),
+    stop(): Promise<void> {
       stopping.abort();
-      cancelTimer();
-      await runningCheck;
+      return checking.stop();
     },
   };
 }
