@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDurationMs } from "../../contract/duration.ts";
 import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
@@ -11,6 +12,7 @@ import { cellText, exportMessages, type Fact, visibleJson } from "../operator/ex
 import { messageJson, messagesJson, type readDetail } from "../operator/messages.ts";
 import { definedOnly, FILTER } from "../operator/router.ts";
 import type { readOverview } from "../operator/statistics.ts";
+import { rescueMessages } from "../store/open-store.ts";
 import { type Action, type StoredMessage, stateOf } from "../store/store.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, NAME_OPTION, operations, YES_OPTION } from "./context.ts";
 import { ageOf, bars, cut, table, widthOf } from "./output.ts";
@@ -233,6 +235,23 @@ data: protect it as you protect the database itself.`,
   ).action(async (file: string, options: Options) => {
     await (await call()).backup({ file });
     return print(options, { file }, `All messages copied to ${visible(file)}.\n`);
+  });
+
+  add(
+    "rescue <FILE>",
+    "copy what can still be read of a damaged SQLite database to a new file",
+    [JSON_OPTION],
+    `Reads messages.db of DATA_DIR message by message, and says which cannot be read. "restore" reads FILE.`,
+  ).action(async (file: string, options: Options) => {
+    const { dataDir, databaseUrl } = context.readConfig();
+    if (databaseUrl !== null) throw new OperatorError("This is for a SQLite file, and DATABASE_URL names PostgreSQL");
+    const { messages, unreadable } = await rescueMessages(dataDir, resolve(file));
+    const lost = unreadable.length === 0 ? "" : `Not readable: ${unreadable.join(", ")}.\n`;
+    return print(
+      options,
+      { file, messages, unreadable },
+      `${plural(messages, "message")} copied to ${visible(file)}.\n${lost}`,
+    );
   });
 
   add(

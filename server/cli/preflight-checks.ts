@@ -212,6 +212,10 @@ export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUr
     const isLeft = left && (state.version === null || unknownReferences.includes(left.newest));
     const files = judgeFiles(unknownReferences.filter((reference) => reference !== left?.newest));
     if (isLeft) files.push(fail("database", left.problem, left.remedy));
+    if (state.damage !== null) {
+      const remedy = `stop the website and run: ${program} rescue FILE, as docs/operations.md describes`;
+      files.push(fail("database", `its file is damaged (${state.damage})`, remedy));
+    }
     if (config.databaseUrl === null) return [judgeSchema("SQLite", state), ...files];
     return [judgeSchema("PostgreSQL", state), judgeClock(state.clockAheadMs), ...files];
   } catch (error) {

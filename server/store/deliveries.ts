@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../time.ts";
 import { keyedHash } from "./accepting.ts";
-import { type Database, insertRows, type Value } from "./database.ts";
+import { type Database, insertRows, type Query, type Value } from "./database.ts";
 import { addEvents } from "./events.ts";
 import type { ReadMessages } from "./listing.ts";
-import type { Claim, DeliveryCount, Queue } from "./store.ts";
+import { type Channel, type Claim, type DeliveryCount, type Queue, StoreDamaged, type StoredMessage } from "./store.ts";
 
 /** No attempt is ever put off for longer: a due time beyond it was set before the clock was set back. */
 const FARTHEST_DUE_MS = 5 * HOUR_MS;
@@ -38,40 +38,71 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
       ORDER BY due_at, message_id LIMIT $4 ${dialect.lockRows("deliveries", "skip")}`;
   }
 
-  return {
-    claim(channel, limit, leaseMs, now) {
-      return transaction(async (query) => {
-        const values = [channel, now, leaseMs, limit];
-        const due = await query<ClaimRow>(freeDeliveries("due_at <= $2"), values);
-        const strayed = await query<ClaimRow>(freeDeliveries(`due_at > ${NOW} + ${FARTHEST_DUE_MS}`), values);
-        const rows = [...due, ...strayed].slice(0, limit);
-        if (rows.length === 0) return [];
-        const token = randomUUID();
-        // Read again here: one of them may have been restricted a moment ago.
-        const messages = await readMessages(
-          query,
-          rows.map(({ messageId }) => messageId),
+  /** The next deliveries of the channel that nobody works on. */
+  async function readDue(query: Query, channel: Channel, limit: number, leaseMs: number, now: Date) {
+    const values = [channel, now, leaseMs, limit];
+    const due = await query<ClaimRow>(freeDeliveries("due_at <= $2"), values);
+    const strayed = await query<ClaimRow>(freeDeliveries(`due_at > ${NOW} + ${FARTHEST_DUE_MS}`), values);
+    return [...due, ...strayed].slice(0, limit);
+  }
+
+  /** Messages in a damaged part of the file have failed, so that they keep no other from being sent. */
+  async function setDamagedAside(channel: Channel, rows: readonly ClaimRow[], now: Date): Promise<void> {
+    for (const { messageId } of rows) {
+      try {
+        await readMessages(query, [messageId]);
+      } catch (error) {
+        if (!(error instanceof StoreDamaged)) throw error;
+        await query(
+          `UPDATE deliveries SET state = 'failed', changed_at = $3, due_at = NULL, error = $4, lease_token = NULL,
+             leased_until = NULL WHERE message_id = $1 AND channel = $2`,
+          [messageId, channel, now, "its part of the database is damaged"],
         );
-        const usable = new Map(messages.flatMap((message) => (message.isRestricted ? [] : [[message.id, message]])));
-        const ids = [...usable.keys()];
-        // A token that is still there tells that nobody knows how the attempt ended.
-        const claimed = await query<Omit<Claim, "channel" | "message" | "token"> & { messageId: number }>(
-          `UPDATE deliveries SET attempts = attempts + 1, lease_token = $3, leased_until = CAST($4 AS BIGINT),
+      }
+    }
+  }
+
+  function claim(channel: Channel, limit: number, leaseMs: number, now: Date): Promise<Claim[]> {
+    return transaction(async (query) => {
+      const rows = await readDue(query, channel, limit, leaseMs, now);
+      if (rows.length === 0) return [];
+      const token = randomUUID();
+      // Read again here: one of them may have been restricted a moment ago.
+      const messages = await readMessages(
+        query,
+        rows.map(({ messageId }) => messageId),
+      );
+      const usable = new Map(messages.flatMap((message) => (message.isRestricted ? [] : [[message.id, message]])));
+      const ids = [...usable.keys()];
+      // A token that is still there tells that nobody knows how the attempt ended.
+      const claimed = await query<Omit<Claim, "channel" | "message" | "token"> & { messageId: number }>(
+        `UPDATE deliveries SET attempts = attempts + 1, lease_token = $3, leased_until = CAST($4 AS BIGINT),
              interruptions = interruptions + CASE WHEN lease_token IS NULL THEN 0 ELSE 1 END
            WHERE channel = $1 AND ${dialect.isIn("message_id", "$2", "BIGINT")}
            RETURNING message_id, attempts, interruptions, changed_at AS queued_at, payload`,
-          [channel, ids, token, now.getTime() + leaseMs],
-        );
-        const interrupted = rows.flatMap(({ messageId, leaseToken }) => (leaseToken === null ? [] : messageId));
-        await addEvents(query, dialect, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED });
-        const claims = new Map(claimed.map((claim) => [claim.messageId, claim]));
-        return ids.flatMap((id): Claim[] => {
-          const [claim, message] = [claims.get(id), usable.get(id)];
-          if (!claim || !message) return [];
-          const { messageId: _, ...attempt } = claim;
-          return [{ channel, message, token, ...attempt }];
-        });
+        [channel, ids, token, now.getTime() + leaseMs],
+      );
+      const interrupted = rows.flatMap(({ messageId, leaseToken }) => (leaseToken === null ? [] : messageId));
+      await addEvents(query, dialect, interrupted, { kind: "deferred", at: now, channel, detail: INTERRUPTED });
+      const claims = new Map(claimed.map((claim) => [claim.messageId, claim]));
+      return ids.flatMap((id): Claim[] => {
+        const [claim, message] = [claims.get(id), usable.get(id)];
+        if (!claim || !message) return [];
+        const { messageId: _, ...attempt } = claim;
+        return [{ channel, message, token, ...attempt }];
       });
+    });
+  }
+
+  return {
+    async claim(channel, limit, leaseMs, now) {
+      try {
+        return await claim(channel, limit, leaseMs, now);
+      } catch (error) {
+        if (!(error instanceof StoreDamaged)) throw error;
+        await setDamagedAside(channel, await readDue(query, channel, limit, leaseMs, now), now);
+        return claim(channel, limit, leaseMs, now);
+      }
     },
 
     admit({ channel, message, token }, limits, now) {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
 import { plural } from "../../contract/plural.ts";
 import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
@@ -8,12 +9,13 @@ import { type Database, readColumn, writeMeta } from "./database.ts";
 import { deliveryMethods } from "./deliveries.ts";
 import { eventMethods } from "./events.ts";
 import { listingMethods, messageReader } from "./listing.ts";
+import { rescue } from "./rescue.ts";
 import { readLeftMessages, restoreMethods } from "./restore.ts";
 import { retentionMethods } from "./retention.ts";
 import { type Migration, migrate, readSchemaVersion } from "./schema.ts";
 import { lockFolder, openSqlite, openSqliteToRead, sqliteFile } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
-import { statusMethods } from "./status.ts";
+import { noteDamage, statusMethods } from "./status.ts";
 import { type Store, StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
 
@@ -92,6 +94,8 @@ export async function openSqliteStore(
 
 /** As long as the longest message with its estimate. */
 const MESSAGE_BYTES = 9000;
+/** What is read within seconds. */
+const MAX_CHECKED_BYTES = 2 ** 30;
 /** More pages than a message changes in all tables and indexes: a disk that takes as many takes a message too. */
 const WHOLE_MESSAGE_BYTES = 160 * 1024;
 /** A check writes to the disk, and whoever asks for `/readyz` or the metrics asks for one. */
@@ -101,7 +105,7 @@ const RECHECK_INTERVAL_MS = 1000;
 
 /** All rules, on either database. Closes it when it cannot be used. */
 export async function createStore(
-  database: Database,
+  opened: Database,
   retention: Config["retention"],
   {
     migrations,
@@ -109,6 +113,7 @@ export async function createStore(
     lockOut = null,
   }: Pick<StoreOptions, "migrations"> & { checkIntervalMs?: number; lockOut?: (() => () => void) | null } = {},
 ): Promise<Store> {
+  const { database, damagedAt } = noteDamage(opened);
   const { query, dialect } = database;
   const clientKey = await database
     .transaction((query) => migrate(query, dialect, migrations), { lock: "migrating", isLong: true })
@@ -137,6 +142,7 @@ export async function createStore(
     ...retentionMethods(database, retention),
     ...restoreMethods(database, status, lockOut),
     ...status,
+    damagedAt,
     async backup(file, now) {
       await writeNewFile(file, (target) => database.copyTo(target, createEmpty));
       // The copy is whole, whether or not its time can be noted.
@@ -153,6 +159,16 @@ export async function createStore(
       await database.close();
     },
   };
+}
+
+/** Writes a new SQLite file with every message that can still be read in the damaged database of the folder. */
+export async function rescueMessages(dataDir: string, file: string): Promise<Awaited<ReturnType<typeof rescue>>> {
+  let rescued = { messages: 0, unreadable: [] as string[] };
+  await writeNewFile(file, async (target) => {
+    const database = await createEmpty(target);
+    rescued = await rescue(sqliteFile(dataDir), database).finally(() => database.close());
+  });
+  return rescued;
 }
 
 async function createEmpty(file: string): Promise<Database> {
@@ -233,6 +249,8 @@ export async function inspectDatabase(
     clockAheadMs: 0,
     /** Those of the given references that no message has. */
     unknownReferences: [] as string[],
+    /** What is wrong with the file; `null`: nothing was found, or it is too large to be read here. */
+    damage: null as string | null,
   };
   if (database === null) return state;
   const { query, dialect } = database;
@@ -242,6 +260,10 @@ export async function inspectDatabase(
     state.clockAheadMs = Date.now() - (await database.time()).getTime();
     state.version = await readSchemaVersion(query, dialect);
     if (state.version === null) return state;
+    if (databaseUrl === null && statSync(sqliteFile(dataDir)).size < MAX_CHECKED_BYTES) {
+      const [problem] = await readColumn<string>(query, "PRAGMA quick_check(1)");
+      if (problem !== "ok") state.damage = problem ?? "it cannot be checked";
+    }
     const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
     const known = new Set(await readColumn<string>(query, sql, [references]));
     state.unknownReferences = references.filter((reference) => !known.has(reference));

@@ -62,7 +62,7 @@ function hashWith(clientKey: string, email: string): string {
     .digest("base64url");
 }
 
-function openBackup(file: string): DatabaseSync {
+export function openBackup(file: string): DatabaseSync {
   const refuse = (reason: string) => new StoreRefused(`${file} ${reason}; nothing was restored`);
   try {
     accessSync(file, constants.R_OK);
@@ -119,7 +119,12 @@ async function copyAll(backup: DatabaseSync, query: Query, dialect: Dialect, era
 }
 
 /** Inserts many rows with one statement. */
-function rowInserter(backup: DatabaseSync, table: string, query: Query, { integer, real, keptIds, itemsOf }: Dialect) {
+export function rowInserter(
+  backup: DatabaseSync,
+  table: string,
+  query: Query,
+  { integer, real, keptIds, itemsOf }: Dialect,
+) {
   const columns = backup.prepare(`SELECT name, type, pk FROM pragma_table_info('${table}')`).all();
   const types: Readonly<Record<string, string>> = { INTEGER: integer, REAL: real };
   const items = columns.map(({ type }, index) => `CAST(value ->> ${index} AS ${types[String(type)] ?? "TEXT"})`);

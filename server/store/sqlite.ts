@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { serially } from "../../contract/serially.ts";
 import { type Database, type Dialect, type Query, toParameter, toRecord, type Value } from "./database.ts";
 import { createPrivateFile, errorCode, rememberFiles, savedFile, writeNewFile } from "./sqlite-files.ts";
-import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
+import { StoreDamaged, StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 
 const dialect: Dialect = {
   integer: "INTEGER",
@@ -123,10 +123,9 @@ export async function openSqliteToRead(
 ): Promise<Pick<Database, "query" | "dialect" | "time" | "close"> | null> {
   if (!existsSync(file)) return null;
   const db = await Promise.try(() => new DatabaseSync(file, { readOnly: true })).catch(throwStoreError);
-  const query = queryOf(db);
   return {
     dialect,
-    query: (sql, values) => query(sql, values).catch(throwStoreError) as Promise<never>,
+    query: queryOf(db),
     time: async () => new Date(),
     close: async () => db.close(),
   };
@@ -224,13 +223,17 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
 function queryOf(db: DatabaseSync): Query {
   const prepared = new Map<string, StatementSync>();
   return async <Row>(sql: string, values: readonly Value[] = []) => {
-    let statement = prepared.get(sql);
-    if (!statement) {
-      // SQLite takes `$1` for a name and `?1` for a number.
-      statement = db.prepare(sql.replaceAll(/\$(?=\d)/g, "?"));
-      prepared.set(sql, statement);
+    try {
+      let statement = prepared.get(sql);
+      if (!statement) {
+        // SQLite takes `$1` for a name and `?1` for a number.
+        statement = db.prepare(sql.replaceAll(/\$(?=\d)/g, "?"));
+        prepared.set(sql, statement);
+      }
+      return statement.all(...values.map(toParameter)).map((row) => toRecord<Row>(row));
+    } catch (error) {
+      throw toStoreError(error);
     }
-    return statement.all(...values.map(toParameter)).map((row) => toRecord<Row>(row));
   };
 }
 
@@ -311,6 +314,7 @@ async function switchToWal(db: DatabaseSync): Promise<void> {
 }
 
 const BUSY = 5;
+const DAMAGED = 11;
 const NOT_A_DATABASE = 26;
 /** Result codes that say "not now" or "not on this disk", and what to do about each. */
 const UNAVAILABLE: Readonly<Record<number, string>> = {
@@ -319,7 +323,7 @@ const UNAVAILABLE: Readonly<Record<number, string>> = {
   7: "there is no memory left",
   8: "it is read-only; make the file and its folder (DATA_DIR) writable",
   10: "the disk reported an error; check the disk that holds DATA_DIR",
-  11: "its file is damaged; stop the server and restore a backup",
+  [DAMAGED]: "a part of its file is damaged; stop the server and save what can be read with the command rescue",
   13: "the disk is full; free some space where DATA_DIR lies",
   14: "its file cannot be opened; check that DATA_DIR exists and is writable",
   15: "its lock files cannot be used; DATA_DIR must lie on a local disk",
@@ -331,8 +335,11 @@ export function toStoreError(error: unknown): unknown {
   if (error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE") {
     return new StoreUnavailable("The message database is closed", { cause: error });
   }
-  const reason = UNAVAILABLE[primaryCode(error) ?? 0];
-  return reason ? new StoreUnavailable(`The message database cannot be used: ${reason}`, { cause: error }) : error;
+  const code = primaryCode(error) ?? 0;
+  const reason = UNAVAILABLE[code];
+  if (!reason) return error;
+  const kind = code === DAMAGED || code === NOT_A_DATABASE ? StoreDamaged : StoreUnavailable;
+  return new kind(`The message database cannot be used: ${reason}`, { cause: error });
 }
 
 function throwStoreError(error: unknown): never {

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { HOUR_MS } from "../time.ts";
 import { type Database, readMeta, writeMeta } from "./database.ts";
-import type { Pause, Status } from "./store.ts";
+import { type Pause, type Status, StoreDamaged } from "./store.ts";
 
 /** A row for each server that runs, so that one which stops does not speak for the others. */
 const NODE = "node.";
 const BACKED_UP = "last_backup";
+const DAMAGED = "damaged_at";
 /** Two signs may fail before a server is taken for dead. */
 const SILENT_MS = 150_000;
 
@@ -15,7 +16,36 @@ interface NodeReport {
   pauses: readonly Pause[] | null;
 }
 
-export function statusMethods(database: Database): Status & { markBackedUp(now: Date): Promise<void> } {
+/** Notes in the database itself when a statement finds that it is damaged, so that operators' commands know of it too. */
+export function noteDamage(database: Database) {
+  let damagedAt: Date | null = null;
+  const watched = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof StoreDamaged && damagedAt === null) {
+        damagedAt = new Date();
+        await writeMeta(database.query, DAMAGED, String(damagedAt.getTime())).catch(() => {});
+      }
+      throw error;
+    }
+  };
+  return {
+    database: {
+      ...database,
+      query: (sql, values) => watched(database.query(sql, values)),
+      transaction: (work, options) => watched(database.transaction(work, options)),
+    } satisfies Database,
+    async damagedAt(): Promise<Date | null> {
+      const noted = await readMeta(database.query, DAMAGED).catch(() => null);
+      return noted === null ? damagedAt : new Date(Number(noted));
+    },
+  };
+}
+
+export function statusMethods(
+  database: Database,
+): Omit<Status, "damagedAt"> & { markBackedUp(now: Date): Promise<void> } {
   const { query } = database;
   const name = NODE + randomUUID();
 

@@ -361,6 +361,8 @@ export interface Status {
   /** Whether any server runs, when the last one did (`null`: never), and what those that run cannot send. */
   website(now: Date): Promise<{ isRunning: boolean; lastSeenAt: Date | null; pauses: Pause[] }>;
   lastBackupAt(): Promise<Date | null>;
+  /** When a statement first found that the database's file is damaged; `null` if none has. Never rejects. */
+  damagedAt(): Promise<Date | null>;
 }
 
 /** What operators read. */
@@ -485,6 +487,11 @@ export class StoreLost extends StoreUnavailable {
   override readonly name = "StoreLost";
 }
 
+/** Parts of the database's file cannot be read. What is in the others can be used, and saved by `rescue`. */
+export class StoreDamaged extends StoreUnavailable {
+  override readonly name = "StoreDamaged";
+}
+
 /** The store must not be used: another program's file, a newer schema, an unsafe database version, another server's. */
 export class StoreRefused extends Error {
   override readonly name = "StoreRefused";
@@ -492,6 +499,6 @@ export class StoreRefused extends Error {
 
 /** The error of another thread, where it has lost its class. */
 export function restoreError({ name, message }: Pick<Error, "name" | "message">): Error {
-  const kind = [StoreLost, StoreUnavailable, StoreRefused].find((known) => known.name === name);
+  const kind = [StoreLost, StoreDamaged, StoreUnavailable, StoreRefused].find((known) => known.name === name);
   return kind ? new kind(message) : Object.assign(new Error(message), { name });
 }

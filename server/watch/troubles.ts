@@ -15,7 +15,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
 /**
  * Something that is wrong. Of a channel: `overdue`: a delivery has waited for an hour; `paused`: nothing can be sent;
  * `failed`: deliveries failed for good. `quarantined`: messages are held back. `expiring`: messages are erased soon.
- * `store-away`: no message can be stored; `store-lost`: nor will be, until a restart. `website-down`: no server runs.
+ * `store-away`: no message can be stored; `store-lost`: nor will be, until a restart. `store-damaged`: a part of the database's file cannot be read. `website-down`: no server runs.
  * `clock`: this machine's is wrong. `backup-overdue`: none has succeeded for two days. `disk-low`: little space is left.
  */
 export const TROUBLE_KINDS = [
@@ -26,6 +26,7 @@ export const TROUBLE_KINDS = [
   "expiring",
   "store-away",
   "store-lost",
+  "store-damaged",
   "website-down",
   "clock",
   "backup-overdue",
@@ -98,6 +99,8 @@ export interface Situation {
   problem: StoreUnavailable | null;
   /** Where DATA_DIR lies; `null` when the system does not say. */
   disk: Disk | null;
+  /** When the database was found to be damaged. */
+  damagedAt: Date | null;
 }
 
 type Facts = Awaited<ReturnType<typeof readFacts>>;
@@ -109,21 +112,22 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
 
   /** Resolves within seconds, also when the store does not answer. */
   async function find(now: Date): Promise<Situation> {
-    const [facts, refusal, disk] = await Promise.all([
+    const [facts, refusal, disk, damagedAt] = await Promise.all([
       ifAvailable(readFacts(store, now)),
       // Writes: a full disk can still be read.
       inTime(store.ping()).then(() => null, onlyUnavailable),
       diskOf(dataDir),
+      ifAvailable(store.damagedAt()),
     ]);
     const problem = refusal ?? (facts ? null : new StoreUnavailable("The message database cannot be read"));
     // A time that was noted before the clock was set back counts from now on.
     awaySince = problem === null ? null : awaySince && awaySince < now ? awaySince : now;
-    const situation = { now, facts, problem, disk };
+    const situation = { now, facts, problem, disk, damagedAt };
     const urgencyOf = ({ severity }: Trouble) => URGENCY.indexOf(severity);
     return { ...situation, troubles: listTroubles(situation).sort((one, other) => urgencyOf(one) - urgencyOf(other)) };
   }
 
-  function listTroubles({ now, facts, problem, disk }: Omit<Situation, "troubles">): Trouble[] {
+  function listTroubles({ now, facts, problem, disk, damagedAt }: Omit<Situation, "troubles">): Trouble[] {
     const troubles: Trouble[] = [];
     const ageMs = (since: Date) => now.getTime() - since.getTime();
     const age = (since: Date) => durationInWords(ageMs(since), Math.floor);
@@ -140,7 +144,12 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
     } else if (awaySince && (askedBy === "operator" || ageMs(awaySince) >= STORE_AWAY_MS)) {
       const what = "No message can be stored, and visitors are asked to try again";
       const remedy = "Check the database of DATABASE_URL, or whether the disk of DATA_DIR is full";
-      add("store-away", "critical", what, remedy, { since: awaySince });
+      if (!damagedAt) add("store-away", "critical", what, remedy, { since: awaySince });
+    }
+    if (damagedAt) {
+      const what = "The message database is damaged: some messages cannot be read or sent";
+      const remedy = `Stop the website and run: ${program} rescue FILE, as docs/operations.md describes`;
+      add("store-damaged", "critical", what, remedy, { since: damagedAt });
     }
     if (disk && disk.freeBytes < LOW_DISK_BYTES) {
       const what = `Only ${Math.floor(disk.freeBytes / 2 ** 20)} MB are free in ${dataDir}`;

@@ -1,0 +1,57 @@
+import { openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
+import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
+import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
+import { inspectDatabase, rescueMessages } from "./open-store.ts";
+import { sqliteFile } from "./sqlite.ts";
+
+const PAGE_BYTES = 4096;
+
+/** A database of 60 messages in which the page with the message that begins with these words is overwritten. */
+async function damage(words: string) {
+  const dataDir = await makeScratchFolder();
+  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
+  const references: string[] = [];
+  for (let count = 0; count < 60; count += 1) {
+    const message = `${count === 30 ? words : "Hello"} ${count} ${"x".repeat(900)}`;
+    references.push(await send(store, submissionOf(messageWith({ message }))));
+  }
+  await store.close();
+  const file = sqliteFile(dataDir);
+  const page = Math.floor(readFileSync(file).indexOf(words) / PAGE_BYTES);
+  writeSync(openSync(file, "r+"), Buffer.alloc(PAGE_BYTES, 0xff), 0, PAGE_BYTES, page * PAGE_BYTES);
+  return { dataDir, references };
+}
+
+test("a damaged page is noticed, and keeps no message of another page from being sent", async () => {
+  const { dataDir, references } = await damage("Unique words");
+  const { damage: found } = await inspectDatabase({ dataDir, databaseUrl: null }, []);
+  expect(found).not.toBe(null);
+  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
+  expect(await store.damagedAt()).toBe(null);
+  const claims = await store.claim("mail", 100, 60_000, new Date());
+  expect(claims.length).toBeGreaterThan(50);
+  expect(claims.length).toBeLessThan(60);
+  expect(claims.map(({ message }) => message.reference)).not.toContain(references[30]);
+  // Neither claimed again nor forgotten.
+  expect(await store.claim("mail", 100, 60_000, new Date())).toEqual([]);
+  expect(await store.countChannel("mail")).toMatchObject({ failed: 60 - claims.length, queued: claims.length });
+  expect(await store.damagedAt()).toBeInstanceOf(Date);
+  await store.close();
+});
+
+test("what can be read of a damaged database is copied, and what cannot is named", async () => {
+  const { dataDir, references } = await damage("Unique words");
+  const file = join(dataDir, "rescued.db");
+  const { messages, unreadable } = await rescueMessages(dataDir, file);
+  expect(unreadable).toContain(references[30]);
+  expect(messages + unreadable.length).toBe(60);
+  const restored = await openStoreInProcess({ dataDir: await makeScratchFolder(), databaseUrl: null });
+  expect(await restored.restore(file, false, [])).toMatchObject({ messages });
+  expect((await restored.list({})).map(({ reference }) => reference).reverse()).toEqual(
+    references.filter((reference) => !unreadable.includes(reference)),
+  );
+  await restored.close();
+});

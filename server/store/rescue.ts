@@ -1,0 +1,60 @@
+import { type Database, writeMeta } from "./database.ts";
+import { openBackup, rowInserter } from "./restore.ts";
+import { toStoreError } from "./sqlite.ts";
+import { StoreDamaged } from "./store.ts";
+
+/** Tables with rows of a message. */
+const PARTS = ["deliveries", "events", "keys"];
+const MESSAGES_AT_A_TIME = 100;
+
+/**
+ * Copies every message of a damaged SQLite file that can still be read into the empty database. Each is looked for by its
+ * number, so that a damaged page costs only what is in it. Returns how many were copied, and the references of the others:
+ * their numbers where these are damaged too.
+ */
+export async function rescue(file: string, { query, dialect }: Database) {
+  const db = openBackup(file);
+  /** `null` where the rows are damaged. */
+  const read = (sql: string, ...values: number[]) => {
+    try {
+      return db.prepare(sql).all(...values);
+    } catch (error) {
+      if (toStoreError(error) instanceof StoreDamaged) return null;
+      throw error;
+    }
+  };
+  try {
+    const [{ value: clientKey = "" } = {}] = read("SELECT value FROM meta WHERE name = 'client_key'") ?? [];
+    await writeMeta(query, "client_key", String(clientKey));
+    const references = new Map(read("SELECT id, reference FROM messages")?.map(({ id, reference }) => [id, reference]));
+    // Each of these may be damaged; the others then know the highest number.
+    const ends = ["id) AS id FROM messages", "message_id) AS id FROM deliveries", "message_id) AS id FROM events"];
+    const lastId = Math.max(...ends.map((end) => Number(read(`SELECT max(${end}`)?.[0]?.id ?? 0)));
+    const inserters = ["messages", ...PARTS].map((table) => ({ table, ...rowInserter(db, table, query, dialect) }));
+    const unreadable: string[] = [];
+    for (let first = 1; first <= lastId; first += MESSAGES_AT_A_TIME) {
+      const readable = new Set(Array.from({ length: MESSAGES_AT_A_TIME }, (_, index) => first + index));
+      for (const { table, add, end } of inserters) {
+        const sql = `SELECT * FROM ${table} WHERE ${table === "messages" ? "id" : "message_id"} = ?`;
+        for (const id of readable) {
+          const rows = read(sql, id);
+          for (const row of rows ?? []) await add(Object.values(row) as string[]);
+          if (table !== "messages" || (rows && rows.length > 0)) continue;
+          readable.delete(id);
+          if (!rows) unreadable.push(String(references.get(id) ?? `message number ${id}`));
+        }
+        await end();
+      }
+    }
+    // Nobody knows whether these were sent, so an operator decides.
+    await query(
+      `INSERT INTO deliveries (message_id, channel, state, changed_at, error)
+       SELECT id, 'mail', 'failed', accepted_at, 'its delivery was in a damaged part of the database' FROM messages
+       WHERE id NOT IN (SELECT message_id FROM deliveries WHERE channel = 'mail')`,
+    );
+    const [counted] = await query<{ count: number }>("SELECT count(*) AS count FROM messages");
+    return { messages: counted?.count ?? 0, unreadable };
+  } finally {
+    db.close();
+  }
+}
