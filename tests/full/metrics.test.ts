@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { CHANNELS } from "../../server/store/store.ts";
 import { startServer } from "../../scripts/run-server.ts";
-import { StoreUnavailable } from "../../server/store/store.ts";
+import { CHANNELS, StoreUnavailable } from "../../server/store/store.ts";
 import { openMetrics } from "../../server/watch/metrics.ts";
 import { createWatch } from "../../server/watch/troubles.ts";
 import { postMessage } from "../support/load.ts";
