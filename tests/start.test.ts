@@ -50,7 +50,7 @@ test("says in one line where it is, where messages go and what is unset; a secon
   const { port } = new URL(server.url);
   expect(await failToStart({ PORT: port, DATA_DIR: dataDir })).toEqual({
     code: 1,
-    error: `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm start\n`,
+    error: `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001\n`,
   });
   expect(await store.list({})).toEqual(messages);
   expect((await store.website(new Date())).isRunning).toBe(false);
