@@ -146,7 +146,7 @@ test("a data folder that cannot be written is one clear line and exit code 1", a
   // Modes do not bind root, but the kernel's own folders do.
   const { code, error } = await failToStart({ DATA_DIR: process.getuid?.() === 0 ? "/sys/data" : locked });
   expect(code).toBe(1);
-  expect(error).toMatch(/^The messages cannot be kept in .+; set DATA_DIR to .+\n$/);
+  expect(error).toMatch(/^The messages cannot be kept in .+; .+ set DATA_DIR to .+\n$/);
 });
 
 test("bad variables are a line each, all at once, without a stack", async () => {
