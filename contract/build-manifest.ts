@@ -66,4 +66,4 @@ export const FAILURE_PAGE = "500.html";
 
 /** What programs rather than people ask for: no page may be there, and a missing file is a plain 404. */
 export const TECHNICAL_PATH =
-  /^\/(assets|media)(\/|$)|^\/favicon\.[^/]*$|^\/(robots\.txt|sitemap\.xml|carbon\.(txt|json)|countries\.json|site\.webmanifest|\.well-known\/security\.txt)$/;
+  /^\/(assets|media)(\/|$)|^\/favicon\.|^\/(robots\.txt|sitemap\.xml|carbon\.(txt|json)|countries\.json|site\.webmanifest|\.well-known\/security\.txt)$/;

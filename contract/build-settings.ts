@@ -47,7 +47,7 @@ export function parseBuildSettings(env: Readonly<Record<string, string | undefin
 }
 
 function trimSlash(url: string): string {
-  return url.trim().replace(/\/+$/, "");
+  return url.trim().replace(/(?<!\/)\/+$/, "");
 }
 
 function isWebUrl(url: string): boolean {

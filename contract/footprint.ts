@@ -153,8 +153,8 @@ export function parseAmount(text: string, unit: string): number | { either: numb
   const compact = trimmed.replaceAll(/(?<=\d)[\s'’](?=\d)/gu, "");
   if (/^[1-9]\d{0,2}\.\d{3}$/.test(compact)) return { either: Number(compact.replace(".", "")), or: Number(compact) };
   if (/^[+-]?\d+(?:\.\d+)?e[+-]?\d+$/i.test(compact)) return Number(compact);
-  const [, sign, digits] = /^([+-]?)([\d.,]*\d[\d.,]*)$/.exec(compact.replace(/^−/, "-")) ?? [];
-  if (digits === undefined) return null;
+  const [, sign, digits] = /^([+-]?)([\d.,]+)$/.exec(compact.replace(/^−/, "-")) ?? [];
+  if (digits === undefined || !/\d/.test(digits)) return null;
   const plain = withoutGroups(digits);
   return plain === null ? null : Number(`${sign === "-" ? "-" : ""}${plain}`);
 }

@@ -22,6 +22,6 @@ function escapeCharacter(hidden: string): string {
 
 /** A reason, as programs note it, as a sentence: `450 deferred by the mail server (DATA).` */
 export function asSentence(text: string): string {
-  const shown = visible(text.trim()).replace(/[.:;,]*$/, "");
+  const shown = visible(text.trim()).replace(/(?<![.:;,])[.:;,]+$/, "");
   return `${shown.charAt(0).toUpperCase()}${shown.slice(1)}.`;
 }

@@ -1,5 +1,5 @@
-// Builds the page of the inbox into dist-inbox/, unless that is newer than everything it is made of.
-import { readdirSync, statSync } from "node:fs";
+// Builds the page of the inbox into dist-inbox/, unless that is newer than everything it is made of and of the same company.
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "vite";
 import { parseBuildSettings } from "../contract/build-settings.ts";
@@ -9,11 +9,16 @@ const { siteDir } = parseBuildSettings(process.env).settings;
 const SOURCES = ["inbox", "contract", "app", siteDir, "vite.inbox.config.ts", "package-lock.json"];
 const OUT_DIR = "dist-inbox";
 
-const newest = Math.max(...SOURCES.map(newestMs));
-if (newest > (statSync(join(OUT_DIR, "index.html"), { throwIfNoEntry: false })?.mtimeMs ?? 0)) {
+/** Which SITE_DIR the page was built from. */
+const STAMP = ".site-dir";
+
+const builtMs = statSync(join(OUT_DIR, STAMP), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+const isOfSite = builtMs > 0 && readFileSync(join(OUT_DIR, STAMP), "utf8") === resolve(siteDir);
+if (!isOfSite || Math.max(...SOURCES.map(newestMs)) > builtMs) {
   const outDir = resolve(draftDirOf(OUT_DIR));
   await replaceWhenBuilt(OUT_DIR, outDir, async () => {
     await build({ configFile: "vite.inbox.config.ts", logLevel: "warn", build: { outDir, emptyOutDir: true } });
+    writeFileSync(join(outDir, STAMP), resolve(siteDir));
   });
 }
 

@@ -1,5 +1,6 @@
 // Installs what a command needs and is missing: the packages of the lock file, and Node 24; with --browser also a
-// Chromium; with --test-programs also the programs that the tests run. Plain JavaScript, because it runs on the machine's
+// Chromium; with --test-programs also the programs that the tests run. With --keep it replaces no packages: a server may
+// run on them. Plain JavaScript, because it runs on the machine's
 // own Node before Node 24 is installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -28,6 +29,9 @@ function installPackages() {
   for (const folder of [root, nodeDir]) hash.update(readFileSync(join(folder, "package-lock.json")));
   const stamp = hash.digest("hex");
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
+  if (existsSync(stampFile) && process.argv.includes("--keep")) {
+    fail("The packages in node_modules are not those of package-lock.json. Stop the server, run: npm run build, start it.");
+  }
 
   console.error("Installing packages (first run, or a lock file changed) ...");
   const problem = "Could not install the packages. Check the connection to the npm registry.";

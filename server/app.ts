@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "./config.ts";
 import type { Build } from "./http/build-files.ts";
@@ -8,7 +8,7 @@ import { servePages } from "./http/pages.ts";
 import { acceptMessages } from "./http/send-email.ts";
 import { plainError } from "./log.ts";
 import type { Store } from "./store/store.ts";
-import { type Meter, noMeter, type Route } from "./watch/meter.ts";
+import type { Meter, Route } from "./watch/meter.ts";
 
 export interface AppOptions {
   config: Config;
@@ -46,7 +46,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     logger: { level: config.logLevel, serializers: { err: plainError }, ...(logStream && { stream: logStream }) },
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: createRequestIds(),
+    // In the log. Clients cannot choose them.
+    genReqId: () => randomUUID(),
     // Requests on connections that are still open are answered like any other while the server closes.
     return503OnClosing: false,
     // Called for paths that cannot be decoded.
@@ -63,7 +64,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     });
     serveHealth(api, store, readiness);
     const { electricity } = build.manifest;
-    acceptMessages(api, { config, store, rules, electricity, meter: meter ?? noMeter, now, onStored, onNotStored });
+    acceptMessages(api, { config, store, rules, electricity, meter, now, onStored, onNotStored });
   });
   app.setErrorHandler((error, request, reply) => {
     request.log.error({ event: "failure", err: error }, "request failed");
@@ -88,14 +89,4 @@ function routeOf(url: string): Route {
   if (url.startsWith("/assets/")) return "asset";
   // A film takes as long as the visitor's network: its times would hide those of the pages.
   return url.startsWith("/media/") ? "film" : "page";
-}
-
-/** Ids of requests in the log, unique across restarts and nodes. Clients cannot choose them. */
-function createRequestIds(): () => string {
-  const run = randomBytes(6).toString("base64url");
-  let count = 0;
-  return () => {
-    count += 1;
-    return `${run}-${count}`;
-  };
 }

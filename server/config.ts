@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
-import { type BuildSettings, parseBuildSettings, type Retention } from "../contract/build-settings.ts";
+import { parseBuildSettings, type Retention } from "../contract/build-settings.ts";
 import { parseDurationMs } from "../contract/duration.ts";
 import { OperatorError } from "./log.ts";
 
@@ -13,36 +13,7 @@ export interface Limit {
   windowMs: number;
 }
 
-export interface Config {
-  port: number;
-  host: string;
-  /** Absolute. */
-  dataDir: string;
-  databaseUrl: string | null;
-  smtpUrl: string | null;
-  /** `null`: the site's contact e-mail. */
-  mailTo: string | null;
-  mailFrom: string | null;
-  build: BuildSettings;
-  allowedOrigins: readonly string[];
-  trustProxy: readonly string[];
-  /** Per client; empty when off. */
-  rateLimits: readonly Limit[];
-  /** For all clients together; beyond it messages are quarantined. */
-  hourlyLimit: number | null;
-  /** A sender is told by e-mail that the message was delivered. */
-  acknowledge: boolean;
-  retention: Retention;
-  logLevel: (typeof LOG_LEVELS)[number];
-  /** The address that serves the metrics: the loopback interface unless METRICS_PORT names another. */
-  metricsHost: string;
-  /** `null`: no metrics. */
-  metricsPort: number | null;
-  /** Told when messages do not get through; may hold credentials. */
-  alertUrl: string | null;
-  /** Where each message is posted as well, and the secrets that sign it; `null`: nowhere. */
-  hook: { url: string; secrets: readonly string[] } | null;
-}
+export type Config = ReturnType<typeof parseConfig>;
 
 /** Every problem of the environment at once, a line each. */
 export class ConfigError extends OperatorError {
@@ -109,7 +80,7 @@ const RULES = {
 } satisfies Record<string, readonly [isGood: (text: string) => boolean, problem: string]>;
 
 /** Gives a frozen, complete Config, or throws a ConfigError that names every bad variable. */
-export function parseConfig(env: Environment): Config {
+export function parseConfig(env: Environment) {
   const { settings: build, problems } = parseBuildSettings(env);
   const text = (name: string) => env[name]?.trim() || null;
   const check = (name: keyof typeof RULES, values: readonly string[]) => {
@@ -128,25 +99,33 @@ export function parseConfig(env: Environment): Config {
   };
 
   const metrics = parseMetricsAddress(text("METRICS_PORT"), parsePort(text("PORT") ?? DEFAULT_PORT), problems);
-  const config: Config = {
+  const config = {
     port: parsePort(one("PORT") ?? DEFAULT_PORT),
     host: text("HOST") ?? "127.0.0.1",
+    /** Absolute. */
     dataDir: resolve(text("DATA_DIR") ?? "./data"),
     databaseUrl: one("DATABASE_URL"),
     smtpUrl: one("SMTP_URL"),
+    /** `null`: the site's contact e-mail. */
     mailTo: one("MAIL_TO"),
     mailFrom: one("MAIL_FROM"),
     build,
     allowedOrigins: list("ALLOWED_ORIGINS"),
     trustProxy: list("TRUST_PROXY"),
+    /** Per client; empty when off. */
     rateLimits: parseRateLimits(text("RATE_LIMIT") ?? "5/10m,20/1d", problems),
+    /** For all clients together; beyond it messages are quarantined. */
     hourlyLimit: text("HOURLY_LIMIT") === "off" ? null : Number(one("HOURLY_LIMIT") ?? 1000),
+    /** A sender is told by e-mail that the message was delivered. */
     acknowledge: one("ACKNOWLEDGE") === "on",
     retention: build.retention,
-    logLevel: (one("LOG_LEVEL") ?? "info") as Config["logLevel"],
+    logLevel: (one("LOG_LEVEL") ?? "info") as (typeof LOG_LEVELS)[number],
     metricsHost: metrics.host,
+    /** `null`: no metrics. */
     metricsPort: metrics.port,
+    /** Told when messages do not get through; may hold credentials. */
     alertUrl: one("ALERT_URL"),
+    /** Where each message is posted as well, and the secrets that each sign it (two while one is replaced); `null`: nowhere. */
     hook: parseHook(text("HOOK_URL"), text("HOOK_SECRET"), problems),
   };
   if (problems.length > 0) throw new ConfigError(problems);
@@ -215,7 +194,7 @@ function parseRateLimits(text: string, problems: string[]): Limit[] {
   return limits;
 }
 
-function parseHook(url: string | null, secretText: string | null, problems: string[]): Config["hook"] {
+function parseHook(url: string | null, secretText: string | null, problems: string[]) {
   if (url === null) return null;
   const { protocol, hostname, username, password } = URL.canParse(url) ? new URL(url) : new URL("http://none");
   if (protocol !== "https:" && !(protocol === "http:" && isLoopback(hostname))) {
@@ -223,7 +202,7 @@ function parseHook(url: string | null, secretText: string | null, problems: stri
   } else if (username !== "" || password !== "") {
     problems.push("HOOK_URL holds a user name or password; leave them out: HOOK_SECRET signs each post");
   }
-  const secrets = secretText?.split(/\s+/) ?? [];
+  const secrets: readonly string[] = secretText?.split(/\s+/) ?? [];
   if (secrets.length < 1 || secrets.length > 2 || !secrets.every(isHookSecret)) {
     problems.push(
       "HOOK_SECRET is not one secret, or two with a space between, of 24 to 64 bytes each; make one: echo whsec_$(openssl rand -base64 32)",

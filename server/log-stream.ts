@@ -11,18 +11,10 @@ const RETRY_MS = 1000;
 /** pino's number for an error. */
 const ERROR_LEVEL = 50;
 
-export interface LogStream {
-  /** Never waits and never throws: a line that cannot be written is dropped, and the count is written once it can be. */
-  write(line: string): void;
-  /**
-   * Waits this long for what is not written yet. "stuck" means that a thread of this process still waits for the disk or
-   * the terminal, so that `process.exit` would wait too.
-   */
-  close(limitMs: number): Promise<"closed" | "stuck">;
-}
+export type LogStream = ReturnType<typeof openLogStream>;
 
 /** Writes lines to a file descriptor of this process, such as standard output, whatever that is: a file, a pipe, a terminal. */
-export function openLogStream(fd: number): LogStream {
+export function openLogStream(fd: number) {
   const status = fstatSync(fd);
   const isPipe = status.isFIFO() || status.isSocket();
   let dropped = 0;
@@ -75,8 +67,13 @@ export function openLogStream(fd: number): LogStream {
   }
 
   return {
-    write: (line) => send(line, 1),
-    async close(limitMs) {
+    /** Never waits and never throws: a line that cannot be written is dropped, and the count is written once it can be. */
+    write: (line: string) => send(line, 1),
+    /**
+     * Waits this long for what is not written yet. "stuck" means that a thread of this process still waits for the disk or
+     * the terminal, so that `process.exit` would wait too.
+     */
+    async close(limitMs: number): Promise<"closed" | "stuck"> {
       const written = Promise.withResolvers<void>();
       if (stream === null) return "closed";
       stream.write("", () => written.resolve());

@@ -17,26 +17,35 @@ export const systemClock: Clock = {
   },
 };
 
-/** Runs work that never rejects `intervalMs` after it last ended. `stop` resolves once none is under way. */
-export function repeat(
-  work: () => Promise<void>,
-  intervalMs: number,
-  { setTimer }: Clock,
-  isDueNow = false,
-): { stop(): Promise<void> } {
+/**
+ * Runs work that never rejects `intervalMs` after it last ended, or sooner when `soon` is called. `stop` resolves once none
+ * is under way.
+ */
+export function repeat(work: () => Promise<void>, intervalMs: number, { setTimer }: Clock, isDueNow = false) {
   let isStopped = false;
   let cancelTimer = () => {};
-  let running = Promise.resolve();
+  let running: Promise<void> | null = null;
+  let waitMs = intervalMs;
   const plan = () => {
-    if (!isStopped) cancelTimer = setTimer(run, intervalMs);
+    cancelTimer();
+    if (!isStopped && !running) cancelTimer = setTimer(run, waitMs);
   };
   const run = () => {
-    running = work().then(plan);
+    waitMs = intervalMs;
+    running = work().then(() => {
+      running = null;
+      plan();
+    });
   };
   if (isDueNow) run();
   else plan();
   return {
-    async stop() {
+    soon(delayMs: number): void {
+      if (waitMs === delayMs) return;
+      waitMs = delayMs;
+      plan();
+    },
+    async stop(): Promise<void> {
       isStopped = true;
       cancelTimer();
       await running;

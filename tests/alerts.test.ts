@@ -94,6 +94,17 @@ describe("the oldest undelivered message", () => {
     expect(posts()).toEqual([]);
   });
 
+  it("that was only logged is posted as soon as ALERT_URL is set", async () => {
+    const { watch, end, posts, log } = await openWatched();
+    await end("failed");
+    const silent = watch({ alertUrl: null });
+    await silent.clock.advance(MINUTE_MS);
+    expect(log.count("alert")).toBe(1);
+    await silent.alerts.stop();
+    await watch().clock.advance(MINUTE_MS);
+    expect(posts()).toEqual(["failed"]);
+  });
+
   it("is told of with its channel, unless it is an acknowledgement or in quarantine", async () => {
     const { watch, accept, end, posts, lastText } = await openWatched({
       channels: ["mail", "acknowledgement", "hook"],

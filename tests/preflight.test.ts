@@ -164,7 +164,9 @@ describe("the database", () => {
     setVersion(99);
     expect(await judge(config)).toMatch(/^fail: SQLite, schema 99: written by a newer version/);
     await writeFile(join(dataDir, "messages.db"), "x".repeat(5000));
-    expect(await judge(config)).toMatch(/^fail: .*cannot be read/);
+    expect(await judge(config)).toMatch(
+      /^fail: The message database cannot be used: its file is damaged -> .*restore a backup/,
+    );
   });
 
   test("PostgreSQL: empty, ours, unsafe, away; the password is not shown", async () => {

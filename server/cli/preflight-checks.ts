@@ -215,10 +215,8 @@ export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUr
     if (config.databaseUrl === null) return [judgeSchema("SQLite", state), ...files];
     return [judgeSchema("PostgreSQL", state), judgeClock(state.clockAheadMs), ...files];
   } catch (error) {
-    if (error instanceof StoreRefused) return [failOf("database", error.message)];
-    if (!(error instanceof StoreUnavailable)) throw error;
-    const remedy = config.databaseUrl === null ? "restore a backup" : "correct DATABASE_URL, or start the database";
-    return [fail("database", error.message, remedy)];
+    if (error instanceof StoreRefused || error instanceof StoreUnavailable) return [failOf("database", error.message)];
+    throw error;
   }
 }
 
@@ -332,7 +330,9 @@ export function checkAcknowledgement(
   if (smtpUrl === null) {
     return [warn(name, "on, but without a mail server senders get nothing: their mails become files", "set SMTP_URL")];
   }
-  const isStrict = records.some(({ detail }) => /v=DMARC1\b.*\bs?p\s*=\s*(quarantine|reject)/i.test(detail));
+  const isStrict = records.some(
+    ({ detail }) => /v=DMARC1\b/i.test(detail) && /\bs?p ?= ?(quarantine|reject)/i.test(detail),
+  );
   const consequence = isStrict
     ? "the DMARC record tells other mail servers to refuse unsigned ones or to treat them as spam"
     : "unsigned ones may land in spam";

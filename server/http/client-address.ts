@@ -34,8 +34,9 @@ export function networkNames(address: string): { name: string; allowance: number
   const parsed = parseAddress(address);
   // What no proxy should send is one client, so that nobody gets new limits by inventing addresses.
   if (!parsed) return [{ name: "unreadable", allowance: 1 }];
+  const family = parsed.kind() === "ipv4" ? ipaddr.IPv4 : ipaddr.IPv6;
   return PREFIXES[parsed.kind()].map(({ bits, allowance }) => ({
-    name: `${network(parsed, bits)}/${bits}`,
+    name: `${family.networkAddressFromCIDR(`${parsed}/${bits}`)}/${bits}`,
     allowance,
   }));
 }
@@ -48,13 +49,4 @@ function parseAddress(address = ""): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const [, bracketed, plain] = /^\s*(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)\s*$/.exec(address) ?? [];
   const bare = bracketed ?? plain ?? address.trim();
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : null;
-}
-
-/** The address with all bits after the prefix set to 0. */
-function network(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): string {
-  const bytes = address.toByteArray().map((byte, index) => {
-    const dropped = Math.min(8, Math.max(0, 8 * (index + 1) - bits));
-    return byte & (0xff << dropped);
-  });
-  return ipaddr.fromByteArray(bytes).toString();
 }

@@ -68,8 +68,8 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
       requireHostHeader: false,
     },
     (request, response) => {
-      // While the server closes, every connection ends with its next answer.
-      if (!server.listening) response.setHeader("connection", "close");
+      // While the server closes, every connection ends with its next answer; and where a body is not read, it is not kept.
+      if (!server.listening || hasUnreadBody(request)) response.setHeader("connection", "close");
       if (!limitPipelining(request, response)) return;
       if (!hasValidHost(request)) {
         const content = { "content-type": TEXT, "content-length": "12" };
@@ -79,8 +79,7 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
   );
   // One more than are kept, so that somebody new can take the place of another.
   server.maxConnections = limits.maxConnections + 1;
-  shareConnections(server, limits.maxConnections);
-  endStalledConnections(server, limits.stalledTimeoutMs);
+  watchConnections(server, limits);
   // This is no proxy, and knows no expectation but `100-continue`; Node would answer bare or not at all.
   const notAllowed = rawAnswer(405, { ...headers, allow: "GET, HEAD" });
   server.on("connect", (_request, socket: Socket) => sendLast(socket, notAllowed));
@@ -113,6 +112,12 @@ export function endConnectionsOnClose(app: FastifyInstance, limits: Limits): voi
       clearTimeout(cut);
     });
   });
+}
+
+/** Only messages are sent as bodies. What comes with any other request is thrown away as it arrives, and not waited for. */
+function hasUnreadBody({ method, url, headers }: IncomingMessage): boolean {
+  const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+  return hasBody && !(method === "POST" && url?.startsWith("/send-email"));
 }
 
 /** HTTP/1.1 requires one `Host`; with two, a proxy may have looked at the other one. */
@@ -202,36 +207,30 @@ function bytesRead(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength;
 }
 
-/** When all connections are in use, a client that has a large share of them gives one up for somebody else. */
-function shareConnections(server: Server, maxConnections: number): void {
+/**
+ * When all connections are in use, a client that has a large share of them gives one up for somebody else. Those whose
+ * client reads nothing are ended, all at once from time to time: Node's own timer for each would slow every answer down.
+ */
+function watchConnections(server: Server, { maxConnections, stalledTimeoutMs }: Limits): void {
   const byClient = new Map<string, Set<Socket>>();
-  let count = 0;
+  const readBytes = new Map<Socket, number>();
   server.on("connection", (socket) => {
     const client = networkNames(socket.remoteAddress ?? "")[0]?.name ?? "";
     const own = byClient.get(client) ?? new Set();
     byClient.set(client, own.add(socket));
-    count += 1;
+    readBytes.set(socket, 0);
     socket.once("close", () => {
       own.delete(socket);
       if (own.size === 0) byClient.delete(client);
-      count -= 1;
+      readBytes.delete(socket);
     });
-    if (count <= maxConnections) return;
+    if (readBytes.size <= maxConnections) return;
     let most = own;
     for (const sockets of byClient.values()) if (sockets.size > most.size) most = sockets;
     // Closes the oldest connection of another client with too large a share; where there is none, the new one.
     const isUnfair = most !== own && most.size > maxConnections * LARGE_SHARE;
     const [oldest = socket] = isUnfair ? most : [];
     oldest.destroy();
-  });
-}
-
-/** Checks all connections at once from time to time: Node's own timer for each of them would slow every answer down. */
-function endStalledConnections(server: Server, stalledTimeoutMs: number): void {
-  const readBytes = new Map<Socket, number>();
-  server.on("connection", (socket) => {
-    readBytes.set(socket, 0);
-    socket.once("close", () => readBytes.delete(socket));
   });
   const check = setInterval(() => {
     for (const [socket, readBefore] of readBytes) {

@@ -1,5 +1,7 @@
 import type { Encoding } from "./build-files.ts";
 
+/** Longer lists than any browser sends are read up to here. */
+const MAX_LIST_LENGTH = 300;
 /** Browsers send only a few different values. */
 const MAX_CACHED = 50;
 const cache = new Map<string, Encoding>();
@@ -15,17 +17,21 @@ export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
 }
 
 function accepts(header: string, coding: string): boolean {
-  return header.split(",").some((part) => {
+  return items(header).some((part) => {
     const [name = "", ...parameters] = part.split(";").map((word) => word.trim().toLowerCase());
     return name === coding && !parameters.some((parameter) => /^q\s*=\s*0(\.0*)?$/.test(parameter));
   });
+}
+
+function items(header: string): string[] {
+  return header.slice(0, MAX_LIST_LENGTH).split(",");
 }
 
 /** Whether the client already has the version that the tag names. */
 export function isUnchanged(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
-  return ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+  return items(ifNoneMatch).some((tag) => tag.trim().replace(/^W\//, "") === etag);
 }
 
 /** `start` and `end` are both included. */

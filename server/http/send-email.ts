@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type FieldErrors, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { durationInWords } from "../../contract/duration.ts";
@@ -22,7 +22,7 @@ interface SendEmailOptions {
   store: Pick<Store, "accept" | "clientKey">;
   rules: AcceptanceRules;
   electricity: ElectricityTable;
-  meter: Meter;
+  meter: Meter | undefined;
   now(): Date;
   /** Called after a message is on disk. */
   onStored(state: "queued" | "quarantined"): void;
@@ -33,31 +33,58 @@ interface SendEmailOptions {
 const FORM_TYPE = "application/x-www-form-urlencoded";
 const RETRY_AFTER_STORE_S = 30;
 
-const CLIENT_ERROR: Readonly<Record<number, [RefusalReason, string]>> = {
-  400: ["malformed", "The body is not valid JSON."],
-  413: ["too-large", "The message is too long."],
-  415: ["wrong-type", "Send the message as application/json."],
+/** Why a message is not stored. The text is for the visitor. */
+class Refusal extends Error {
+  readonly status: number;
+  readonly reason: RefusalReason;
+  readonly fields: FieldErrors | undefined;
+
+  constructor(status: number, reason: RefusalReason, text: string, fields?: FieldErrors) {
+    super(text);
+    this.status = status;
+    this.reason = reason;
+    this.fields = fields;
+  }
+}
+
+const TOO_LARGE = new Refusal(413, "too-large", "The message is too long.");
+/** For errors of Fastify's, by their status. */
+const CLIENT_ERROR: Readonly<Record<number, Refusal>> = {
+  400: new Refusal(400, "malformed", "The body is not valid JSON."),
+  413: TOO_LARGE,
+  415: new Refusal(415, "wrong-type", "Send the message as application/json."),
 };
+const INCOMPLETE = new Refusal(400, "malformed", "The body is not complete.");
+/** Decoding such a body would store another character (U+FFFD) in place of what the visitor wrote. */
+const INVALID_UTF8 = new Refusal(400, "malformed", "The body is not valid UTF-8.");
 
 /** `POST /send-email`: checks, stores, answers. Nothing is mailed here, so a dead mail server delays nobody. */
 export function acceptMessages(app: FastifyInstance, options: SendEmailOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     const parseJson = scope.getDefaultJsonParser("error", "error");
-    scope.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
-      if (isUtf8(body)) parseJson(request, body.toString(), done);
-      else done(new InvalidUtf8());
-    });
-    scope.addContentTypeParser<Buffer>(FORM_TYPE, { parseAs: "buffer" }, (_request, body, done) => {
-      if (isUtf8(body) && isUtf8(percentDecoded(body))) {
-        done(null, Object.fromEntries(new URLSearchParams(body.toString())));
-      } else done(new InvalidUtf8());
-    });
+    const { bodyLimit = 0 } = scope.initialConfig;
+    type Done = (error: Error | null, body?: unknown) => void;
+    type Parse = (request: FastifyRequest, body: string, done: Done) => void;
+    const parsedBy = (parse: Parse) => (request: FastifyRequest, stream: IncomingMessage, done: Done) =>
+      void readBody(stream, bodyLimit).then((body) => {
+        if (isUtf8(body)) parse(request, body.toString(), done);
+        else done(INVALID_UTF8);
+      }, done);
+    scope.addContentTypeParser("application/json", parsedBy(parseJson as Parse));
+    scope.addContentTypeParser(
+      FORM_TYPE,
+      parsedBy((_request, body, done) => {
+        if (isUtf8(percentDecoded(body))) done(null, Object.fromEntries(new URLSearchParams(body)));
+        else done(INVALID_UTF8);
+      }),
+    );
 
     scope.addHook("onRequest", (request, reply, next) => {
       const verdict = judgeOrigin(request.headers, options.config.build.siteUrl, options.config.allowedOrigins);
       if (verdict.kind === "foreign") {
-        recordRefusal(request, options.meter, "foreign-origin");
+        options.meter?.refused("foreign-origin");
+        request.log.info({ event: "refused", reason: "foreign-origin" }, "message refused");
         sendError(reply, 403, "Messages from other sites are not accepted.");
         return;
       }
@@ -83,14 +110,34 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
   });
 }
 
-/** Decoding such a body would store another character (U+FFFD) in place of what the visitor wrote. */
-class InvalidUtf8 extends Error {
-  statusCode = 400;
-  override message = "The body is not valid UTF-8.";
+/**
+ * Copies every chunk into one buffer. Kept as they come, chunks of one byte take hundreds of bytes each: a client that
+ * sends little would fill the memory.
+ */
+function readBody(stream: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let buffer = Buffer.allocUnsafeSlow(1024);
+    let length = 0;
+    stream.on("data", (chunk: Buffer) => {
+      const needed = length + chunk.length;
+      if (needed > maxBytes) {
+        stream.removeAllListeners("data").resume();
+        return reject(TOO_LARGE);
+      }
+      if (needed > buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(needed, 2 * buffer.length)));
+        buffer.copy(larger, 0, 0, length);
+        buffer = larger;
+      }
+      length += chunk.copy(buffer, length);
+    });
+    stream.once("end", () => resolve(buffer.subarray(0, length)));
+    stream.once("error", () => reject(INCOMPLETE));
+  });
 }
 
-function percentDecoded(body: Buffer): Buffer {
-  const bytes = body.toString("latin1");
+function percentDecoded(body: string): Buffer {
+  const bytes = Buffer.from(body).toString("latin1");
   const decoded = bytes.replaceAll(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Buffer.from(decoded, "latin1");
 }
@@ -114,17 +161,17 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   const { store, rules, electricity, meter, now, onStored } = options;
   const { body } = request;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    return refuse(request, reply, options, 400, "malformed", "Send the message as a JSON object.");
+    throw new Refusal(400, "malformed", "Send the message as a JSON object.");
   }
   const idempotencyKey = request.headers["idempotency-key"]?.toString() ?? null;
   if (idempotencyKey !== null && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
-    return refuse(request, reply, options, 400, "bad-key", "Idempotency-Key must be 1 to 255 visible characters.");
+    throw new Refusal(400, "bad-key", "Idempotency-Key must be 1 to 255 visible characters.");
   }
   const parsed = parseContactMessage(body as Record<string, unknown>);
   const parsedFootprint = parseFootprint(body as Record<string, unknown>);
   if (!parsed.ok || !parsedFootprint.ok) {
     const fields = { ...(!parsed.ok && parsed.fields), ...(!parsedFootprint.ok && parsedFootprint.fields) };
-    return refuse(request, reply, options, 422, "invalid", "Please correct the marked fields.", fields);
+    throw new Refusal(422, "invalid", "Please correct the marked fields.", fields);
   }
   const { message } = parsed;
   const { inputs } = parsedFootprint;
@@ -154,61 +201,34 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   switch (acceptance.kind) {
     case "stored": {
       const { reference, state } = acceptance;
-      meter.accepted(state);
+      meter?.accepted(state);
       request.log.info({ event: "accepted", reference, state }, "message accepted");
       onStored(state);
       return succeed(reference);
     }
     case "repeated": {
       const { reference } = acceptance;
-      meter.accepted("repeated");
+      meter?.accepted("repeated");
       request.log.info({ event: "repeated", reference }, "message already stored");
       // The first may have been stored only after its answer was given up on, and so have woken nobody.
       onStored("queued");
       return succeed(reference);
     }
     case "key-reused":
-      return refuse(
-        request,
-        reply,
-        options,
-        422,
-        "key-reused",
-        "This Idempotency-Key came with another message before.",
-      );
+      throw new Refusal(422, "key-reused", "This Idempotency-Key came with another message before.");
     case "limited": {
       const { retryAfterMs } = acceptance;
       reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
       const error = `You have sent several messages already. Please try again in ${durationInWords(retryAfterMs)}.`;
-      return refuse(request, reply, options, 429, "limited", error);
+      throw new Refusal(429, "limited", error);
     }
   }
-}
-
-/** Counts, logs and answers. */
-function refuse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { meter, store }: SendEmailOptions,
-  status: number,
-  reason: RefusalReason,
-  error: string,
-  fields?: FieldErrors,
-): FastifyReply {
-  const logged = fields && { fields: [...new Set(Object.keys(fields).map(loggedName))] };
-  recordRefusal(request, meter, reason, logged);
-  return answer(request, reply, store.clientKey, status, { success: false, error, ...(fields && { fields }) });
 }
 
 /** Nothing that a sender wrote gets into the log, and so no name of a field that does not exist. */
 function loggedName(field: string): string {
   const isUnknown = field.startsWith(FIELD_PREFIX) && !isFootprintField(field.slice(FIELD_PREFIX.length));
   return isUnknown ? "footprint" : field;
-}
-
-function recordRefusal({ log }: FastifyRequest, meter: Meter, reason: RefusalReason, details = {}): void {
-  meter.refused(reason);
-  log.info({ event: "refused", reason, ...details }, "message refused");
 }
 
 /** A program gets JSON; a form without script is redirected to the contact page and the alert that fits. */
@@ -242,30 +262,36 @@ function alertFor(status: number): string {
   return status >= 500 ? ALERT_ID.broken : ALERT_ID.failed;
 }
 
+/** Counts, logs and answers. */
 function answerError(
   error: Error & { statusCode?: number },
   request: FastifyRequest,
   reply: FastifyReply,
-  options: SendEmailOptions,
-) {
-  const { meter, store } = options;
-  const { statusCode = 500 } = error;
-  if (statusCode < 500) {
-    const [reason, text] = CLIENT_ERROR[statusCode] ?? ["malformed", "The request could not be read."];
-    return refuse(request, reply, options, statusCode, reason, error instanceof InvalidUtf8 ? error.message : text);
-  }
-  if (error instanceof StoreUnavailable) {
-    meter.refused("store-unavailable");
-    options.onNotStored();
-    request.log.error({ event: "store-unavailable", error: error.message }, "message not stored");
+  { meter, store, onNotStored }: SendEmailOptions,
+): FastifyReply {
+  const { status, reason, message: text, fields } = refusalOf(error);
+  meter?.refused(reason);
+  if (reason === "store-unavailable") {
+    onNotStored();
+    request.log.error({ event: reason, error: error.message }, "message not stored");
     reply.header("retry-after", RETRY_AFTER_STORE_S);
-    const text = "We cannot take messages just now. Please try again in a minute.";
-    return answer(request, reply, store.clientKey, 503, { success: false, error: text });
+  } else if (reason === "failure") {
+    request.log.error({ event: reason, err: error }, "message not stored");
+  } else {
+    const logged = fields && { fields: [...new Set(Object.keys(fields).map(loggedName))] };
+    request.log.info({ event: "refused", reason, ...logged }, "message refused");
   }
-  meter.refused("failure");
-  request.log.error({ event: "failure", err: error }, "message not stored");
-  const text = "Something went wrong on our side. Please try again.";
-  return answer(request, reply, store.clientKey, 500, { success: false, error: text });
+  return answer(request, reply, store.clientKey, status, { success: false, error: text, ...(fields && { fields }) });
+}
+
+function refusalOf(error: Error & { statusCode?: number }): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof StoreUnavailable) {
+    return new Refusal(503, "store-unavailable", "We cannot take messages just now. Please try again in a minute.");
+  }
+  const { statusCode = 500 } = error;
+  if (statusCode >= 500) return new Refusal(500, "failure", "Something went wrong on our side. Please try again.");
+  return CLIENT_ERROR[statusCode] ?? new Refusal(statusCode, "malformed", "The request could not be read.");
 }
 
 function sendError(reply: FastifyReply, status: number, error: string): FastifyReply {

@@ -104,8 +104,7 @@ interface SmtpFailure {
 
 const AUTHENTICATION_CODES = [530, 534, 535, 538];
 const AUTHENTICATION_ERRORS = ["EAUTH", "ENOAUTH", "EOAUTH2"];
-const TLS_ERRORS =
-  /^(ETLS|EREQUIRETLS|EPROTO|CERT_.+|ERR_TLS_.+|ERR_SSL_.+|.*SELF_SIGNED.*|UNABLE_TO_.+|HOSTNAME_MISMATCH)$/;
+const TLS_ERRORS = /^(ETLS$|EREQUIRETLS$|EPROTO$|CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|HOSTNAME_MISMATCH$)|SELF_SIGNED/;
 /** The commands that decide on this one e-mail. A refusal before them says nothing about it. */
 const MAIL_COMMANDS = ["MAIL FROM", "RCPT TO", "DATA"];
 /** No connection was made. One that broke later may have carried the mail: asking for it again soon would repeat it. */

@@ -1,12 +1,9 @@
 import { Webhook } from "standardwebhooks";
+import type { Config } from "../config.ts";
 import { HOUR_MS } from "../time.ts";
 import type { Failure, Sender } from "./outbox.ts";
 
-export interface HookSettings {
-  url: string;
-  /** Each signs; two while one replaces the other. */
-  secrets: readonly string[];
-}
+export type HookSettings = NonNullable<Config["hook"]>;
 
 /** The message as JSON, to the company's own program. */
 export function hookSender(settings: HookSettings): Sender {

@@ -14,7 +14,7 @@ import {
   TRIED_FOR_MS,
 } from "../store/store.ts";
 import { type Clock, MINUTE_MS, systemClock } from "../time.ts";
-import { type Meter, noMeter } from "../watch/meter.ts";
+import type { Meter } from "../watch/meter.ts";
 import { createQueuePause } from "./queue-pause.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 
@@ -69,14 +69,7 @@ export interface OutboxOptions {
   onPauseChange?(): void;
 }
 
-export interface Outbox {
-  /** Channels whose receiver takes nothing at the moment; each resumes by itself. */
-  readonly pauses: readonly Pause[];
-  /** Looks for due deliveries now. Call it after each accepted message. */
-  wake(): void;
-  /** Starts no more attempts, waits for those in flight for at most `deadlineMs`, and closes the senders. */
-  stop(deadlineMs?: number): Promise<void>;
-}
+export type Outbox = ReturnType<typeof startOutbox>;
 
 /** The store is not asked again sooner than this when it returned nothing, even if something is due. */
 const SHORTEST_WAIT_MS = 1000;
@@ -87,7 +80,7 @@ const PROBE_INTERVAL_MS = MINUTE_MS;
 const GIVEN_UP = "given up: the server stopped again and again before it saved how an attempt ended";
 
 /** Sends everything that leaves because of a message, by a worker for each channel, until stopped. */
-export function startOutbox(options: OutboxOptions): Outbox {
+export function startOutbox(options: OutboxOptions) {
   const { senders, log, clock = systemClock } = options;
   const workers = senders.map((sender) => startWorker(sender, options, wake));
 
@@ -96,11 +89,14 @@ export function startOutbox(options: OutboxOptions): Outbox {
   }
 
   return {
-    get pauses() {
+    /** Channels whose receiver takes nothing at the moment; each resumes by itself. */
+    get pauses(): Pause[] {
       return workers.flatMap((worker) => worker.pause ?? []);
     },
+    /** Looks for due deliveries now. Call it after each accepted message. */
     wake: () => wake(),
-    async stop(deadlineMs = 10_000) {
+    /** Starts no more attempts, waits for those in flight for at most `deadlineMs`, and closes the senders. */
+    async stop(deadlineMs = 10_000): Promise<void> {
       const deadline = Promise.withResolvers<void>();
       const cancelDeadline = clock.setTimer(deadline.resolve, deadlineMs);
       const unfinished = await Promise.all(workers.map((worker) => worker.stop(deadline.promise)));
@@ -126,7 +122,7 @@ interface Result {
 
 /** Sends what is due of one channel: each at least once. Nothing it does delays another channel. */
 function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel: Channel) => void) {
-  const { store, senders, log, meter = noMeter, clock = systemClock, random = Math.random } = options;
+  const { store, senders, log, meter, clock = systemClock, random = Math.random } = options;
   const { leaseMs = 5 * MINUTE_MS, pollIntervalMs = 30_000, onPauseChange } = options;
   const { channel, failureLevel, maxInterruptions = Number.POSITIVE_INFINITY } = sender;
   const next = senders.find(({ follows }) => follows === channel)?.channel ?? null;
@@ -308,7 +304,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     const { kind, ...details } = outcome;
     if (kind === "delivered" && next) wakeOther(next);
     if (kind === "returned") return;
-    meter.attempted(channel, isSaved ? kind : "unmarked");
+    meter?.attempted(channel, isSaved ? kind : "unmarked");
     if (!isSaved) return;
     const error = logged.get(claim);
     const event = { event: kind, channel, reference, attempts, ...details, ...(error && { error }) };

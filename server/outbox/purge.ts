@@ -4,13 +4,16 @@ import type { Store } from "../store/store.ts";
 import { type Clock, HOUR_MS, repeat, systemClock } from "../time.ts";
 
 interface PurgeOptions {
-  store: Pick<Store, "purge">;
+  store: Pick<Store, "purge" | "finishErasure">;
   dataDir: string;
   log: Log;
   clock?: Clock;
 }
 
-/** Erases what has expired, with its .eml files, at once and every hour until stopped. */
+/**
+ * Erases what has expired, with its .eml files, at once and every hour until stopped. Then it finishes an erasure that an
+ * operator could not finish.
+ */
 export function startPurge({ store, dataDir, log, clock = systemClock }: PurgeOptions): { stop(): Promise<void> } {
   /** Erased, but their files may be left. */
   let erased: string[] = [];
@@ -24,10 +27,11 @@ export function startPurge({ store, dataDir, log, clock = systemClock }: PurgeOp
       }
       await removeEmls(dataDir, erased);
       erased = [];
+      if (await store.finishErasure()) log.info({ event: "erasure-finished" }, "Removed the traces of erased messages");
     } catch (error) {
       log.warn(
         { event: "purge-failed", error: errorName(error) },
-        "Some messages or .eml files past their retention were not erased; retrying in an hour",
+        "Some messages, their .eml files or traces of erased messages were not removed; retrying in an hour",
       );
     }
   }

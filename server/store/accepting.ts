@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { FootprintEstimate } from "../../contract/footprint.ts";
 import { HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
-import { type Database, type Dialect, insertRows, onlyRow, type Query, type Row } from "./database.ts";
+import { type Database, type Dialect, insertRows, type Query, type Row, readColumn } from "./database.ts";
 import { drawReference } from "./reference.ts";
 import {
   type Acceptance,
@@ -22,7 +22,6 @@ const MAX_WAITING = 10_000;
 /** For a whole message, the wait for the batch before it included. */
 const ACCEPT_LIMIT_MS = 8000;
 
-/** A submission, what it is judged by, and when it arrived. */
 interface PendingMessage {
   submission: Submission;
   rules: AcceptanceRules;
@@ -38,7 +37,7 @@ type Waiting = PromiseWithResolvers<Acceptance> & PendingMessage;
 export function acceptingMethods(
   database: Database,
   clientKey: Uint8Array,
-  onFailure: () => void,
+  onFailure: (error: StoreUnavailable) => void,
 ): Pick<Store, "accept"> & { settled(): Promise<void> } {
   const secret = Buffer.from(clientKey).toString("hex");
   const waiting: Waiting[] = [];
@@ -65,7 +64,7 @@ export function acceptingMethods(
       await database.verify();
       for (const [index, { resolve }] of batch.entries()) resolve(acceptances[index] as Acceptance);
     } catch (error) {
-      onFailure();
+      if (error instanceof StoreUnavailable) onFailure(error);
       if (batch.length === 1 || error instanceof StoreUnavailable) {
         for (const { reject } of batch) reject(error);
       } else {
@@ -85,7 +84,6 @@ export function acceptingMethods(
       draining ??= drain();
       return withinMs(ACCEPT_LIMIT_MS, one.promise, notStored);
     },
-    /** Resolves when no message is waiting any more. */
     async settled() {
       while (draining) await draining;
     },
@@ -96,11 +94,9 @@ function notStored(limitMs: number): StoreUnavailable {
   return new StoreUnavailable(`The message database did not store a message within ${limitMs / 1000} s`);
 }
 
-/** A pending message with the hashes by which it is recognised. */
 interface Candidate extends PendingMessage {
   /** Equal for the same five fields and the same inputs of an estimate, and for nothing else. */
   fingerprint: string;
-  /** `null` without an Idempotency-Key. */
   key: { hash: string; clientProof: string } | null;
 }
 
@@ -159,8 +155,9 @@ async function acceptBatch(
       for (const network of submission.networks) {
         // One more tells nothing about a network that is over its limit, and a flood would fill the table with it.
         if (waitMs(network, past, candidate) > 0) continue;
-        hits.push({ hash: network.hash, at: nowMs });
-        past.hits.set(network.hash, [...(past.hits.get(network.hash) ?? []), nowMs]);
+        const { hash } = network;
+        hits.push({ hash, at: nowMs });
+        past.hits.set(hash, [...(past.hits.get(hash) ?? []), { hash, ms: nowMs }]);
       }
     }
     return acceptance;
@@ -209,22 +206,23 @@ function decide(
 
 type KnownMessage = { reference: string; fingerprint: string; acceptedMs: number };
 type KnownKey = { keyHash: string; reference: string; fingerprint: string; clientProof: string };
+type KnownHit = { hash: string; ms: number };
 
 /** What was accepted before, as far as it matters to a batch, and by the batch itself. */
 interface Past {
   messages: KnownMessage[];
   keys: KnownKey[];
-  /** When each network sent something, in milliseconds. */
-  hits: Map<string, number[]>;
+  /** When each network sent something, by its hash. */
+  hits: Map<string, readonly KnownHit[]>;
   queuedLastHour: number;
 }
 
 /** How long until every limit lets the network send one more message; 0 when it may send now. */
 function waitMs({ hash, allowance }: Network, { hits }: Past, { rules, nowMs }: PendingMessage): number {
-  const newestFirst = (hits.get(hash) ?? []).sort((a, b) => b - a);
+  const newestFirst = hits.get(hash)?.toSorted((a, b) => b.ms - a.ms) ?? [];
   const waits = rules.rateLimits.map(({ count, windowMs }) => {
-    const blocking = newestFirst.filter((atMs) => isWithin(windowMs, atMs, nowMs))[count * allowance - 1];
-    return blocking === undefined ? 0 : Math.min(blocking + windowMs - nowMs, windowMs);
+    const blocking = newestFirst.filter(({ ms }) => isWithin(windowMs, ms, nowMs))[count * allowance - 1];
+    return blocking ? Math.min(blocking.ms + windowMs - nowMs, windowMs) : 0;
   });
   return Math.max(0, ...waits);
 }
@@ -253,43 +251,33 @@ async function readPast(candidates: readonly Candidate[], query: Query, { isIn }
     [candidates.map(({ fingerprint }) => fingerprint), ...window(REPEAT_WINDOW_MS)],
   );
 
-  const hits = new Map<string, number[]>();
-  const networks = new Set(candidates.flatMap(({ submission }) => submission.networks.map((network) => network.hash)));
+  const networks = candidates.flatMap(({ submission }) => submission.networks.map((network) => network.hash));
   const windows = candidates.flatMap(({ rules }) => rules.rateLimits.map(({ windowMs }) => windowMs));
-  if (networks.size > 0 && windows.length > 0) {
-    const rows = await query<{ hash: string; ms: number }>(
-      `SELECT hash, at AS ms FROM hits WHERE ${isIn("hash", "$1")} AND at > $2 AND at < $3`,
-      [[...networks], ...window(Math.max(...windows))],
-    );
-    for (const [hash, group] of Map.groupBy(rows, (row) => row.hash))
-      hits.set(
-        hash,
-        group.map(({ ms }) => ms),
-      );
-  }
+  const hits = await query<KnownHit>(
+    `SELECT hash, at AS ms FROM hits WHERE ${isIn("hash", "$1")} AND at > $2 AND at < $3`,
+    [networks, ...window(Math.max(0, ...windows))],
+  );
 
   // Counted no further than the limit. What is in quarantine does not count, so that a flood of trapped spam holds back
   // nobody's message.
   const highestLimit = Math.max(0, ...candidates.map(({ rules }) => rules.hourlyLimit ?? 0));
-  const { count } = await onlyRow<{ count: number }>(
+  const [queuedLastHour = 0] = await readColumn<number>(
     query,
-    `SELECT count(*) AS count FROM (SELECT 1 FROM messages
+    `SELECT count(*) FROM (SELECT 1 FROM messages
      WHERE quarantine_reason IS NULL AND accepted_at > $1 AND accepted_at < $2 LIMIT $3) AS counted`,
     [...window(HOUR_MS), highestLimit],
   );
-  return { messages, keys, hits, queuedLastHour: count };
+  return { messages, keys, hits: Map.groupBy(hits, ({ hash }) => hash), queuedLastHour };
 }
 
-/** A reference for each message that nothing else has. */
 async function drawReferences(batch: readonly PendingMessage[], query: Query, { isIn }: Dialect): Promise<string[]> {
   const drawn = new Set<string>();
   while (drawn.size < batch.length) {
     const missing = batch.slice(drawn.size);
     const candidates = new Set(missing.map(({ rules }) => drawReference(rules.referencePrefix)));
     const sql = `SELECT reference FROM messages WHERE ${isIn("reference", "$1")}`;
-    const taken = await query<{ reference: string }>(sql, [[...candidates]]);
-    for (const { reference } of taken) candidates.delete(reference);
-    for (const reference of candidates) drawn.add(reference);
+    const taken = new Set(await readColumn<string>(query, sql, [[...candidates]]));
+    for (const reference of candidates.difference(taken)) drawn.add(reference);
   }
   return [...drawn];
 }

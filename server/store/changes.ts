@@ -1,9 +1,9 @@
-import { type Database, type Query, readMeta, type Value, writeMeta } from "./database.ts";
+import { type Database, type Query, readColumn, readMeta, type Value, writeMeta } from "./database.ts";
 import { addEvents } from "./events.ts";
 import { normaliseEmail, type ReadMessages } from "./listing.ts";
 import { normaliseReference } from "./reference.ts";
 import { channelsToQueue, refusalOf } from "./rules.ts";
-import type { Action, Changes, Channel, DeliveryState, EventKind, Selection, StoredMessage } from "./store.ts";
+import type { Action, Changes, Channel, DeliveryState, EventKind, StoredMessage } from "./store.ts";
 
 /** How many messages an action to all since a time reads at once. */
 const CHUNK = 500;
@@ -33,8 +33,7 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
     values: readonly Value[],
     limit = "",
   ): Promise<StoredMessage[]> {
-    const rows = await query<{ id: number }>(`SELECT id FROM messages WHERE ${where} ORDER BY id ${limit}`, values);
-    const ids = rows.map(({ id }) => id);
+    const ids = await readColumn<number>(query, `SELECT id FROM messages WHERE ${where} ORDER BY id ${limit}`, values);
     const lock = dialect.lockRows("deliveries");
     if (lock !== "" && ids.length > 0) {
       const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");
@@ -106,7 +105,7 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
   }
 
   return {
-    async act(action, which: Selection, now) {
+    async act(action, which, now) {
       if ("references" in which) {
         const { references, versions } = which;
         return transaction(async (query) => {
@@ -132,17 +131,13 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
 
     markSeen: (reference, now) =>
       transaction(async (query) => {
-        const rows = await query<{ id: number }>(
+        const ids = await readColumn<number>(
+          query,
           `UPDATE messages SET seen_at = $2 WHERE reference = $1 AND seen_at IS NULL AND EXISTS
              (SELECT 1 FROM deliveries WHERE message_id = id AND state = 'quarantined') RETURNING id`,
           [normaliseReference(reference), now],
         );
-        await addEvents(
-          query,
-          dialect,
-          rows.map(({ id }) => id),
-          { kind: "viewed", at: now },
-        );
+        await addEvents(query, dialect, ids, { kind: "viewed", at: now });
       }),
 
     addNote: (reference, text, author, now) =>
@@ -221,18 +216,16 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
         return ids.length;
       }),
 
-    async erase(email, versions) {
-      return transaction(
-        async (query) => {
-          const messages = await readPerson(query, email, versions);
-          if (messages.length === 0) return [];
-          await query(`DELETE FROM messages WHERE ${isNamed}`, [idsOf(messages)]);
-          // Removed last, so that an erasure that is interrupted anywhere can be finished.
-          await writeMeta(query, ERASURE_MARK, "1");
-          return messages.map(({ reference }) => reference);
-        },
-        { isLong: true },
-      );
+    erase(email, versions) {
+      const eraseAll = async (query: Query) => {
+        const messages = await readPerson(query, email, versions);
+        if (messages.length === 0) return [];
+        await query(`DELETE FROM messages WHERE ${isNamed}`, [idsOf(messages)]);
+        // Removed last, so that an erasure that is interrupted anywhere can be finished.
+        await writeMeta(query, ERASURE_MARK, "1");
+        return messages.map(({ reference }) => reference);
+      };
+      return transaction(eraseAll, { isLong: true });
     },
 
     async finishErasure() {

@@ -44,13 +44,11 @@ export interface Dialect {
   /** End the definition of a table, and of one that is only ever searched by its primary key. */
   tableEnd: string;
   keyedTableEnd: string;
-  /** A statement that returns a row if there is such a table. */
   findTable(name: string): string;
   /** Ends a SELECT in a transaction whose rows nobody else may change until it ends; `skip`: without those that somebody does. */
   lockRows(table: string, skip?: "skip"): string;
   /** The e-mail address in lower case, whatever the database's language. */
   lowerCaseEmail: string;
-  /** Whether the column's value is in a JSON array. */
   isIn(column: string, jsonArray: string, type?: "TEXT" | "BIGINT"): string;
   /** The items of a JSON array, as rows with one column `value`. */
   itemsOf(jsonArray: string): string;
@@ -62,7 +60,6 @@ export interface Dialect {
   searchable(words: string): string;
 }
 
-/** A value as both databases take it. */
 export function toParameter(value: Value): string | number | null {
   if (value instanceof Date) return value.getTime();
   if (typeof value === "boolean") return value ? 1 : 0;
@@ -106,7 +103,12 @@ export async function onlyRow<Row>(query: Query, sql: string, values?: readonly 
   return row;
 }
 
-/** Values by column. */
+/** The values of a statement that has one column. */
+export async function readColumn<T>(query: Query, sql: string, values?: readonly Value[]): Promise<T[]> {
+  const rows = await query<Record<string, T>>(sql, values);
+  return rows.flatMap((row) => Object.values(row));
+}
+
 export type Row = Readonly<Record<string, string | number | null>>;
 
 /**
@@ -142,8 +144,8 @@ function itemValue(column: string, index: number): string {
 
 /** A value that the program remembers by its name; `null` if there is none. */
 export async function readMeta(query: Query, name: string): Promise<string | null> {
-  const [row] = await query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [name]);
-  return row?.value ?? null;
+  const [value = null] = await readColumn<string>(query, "SELECT value FROM meta WHERE name = $1", [name]);
+  return value;
 }
 
 export async function writeMeta(query: Query, name: string, value: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
-import { type Database, type Dialect, onlyRow, type Query, type Value } from "./database.ts";
+import { type Database, type Dialect, onlyRow, type Query, readColumn, type Value } from "./database.ts";
 import { normaliseReference } from "./reference.ts";
 import { expiryOf } from "./retention.ts";
 import type {
@@ -106,13 +106,8 @@ export function listingMethods(
   { query, dialect }: Database,
   readMessages: ReadMessages,
 ): Omit<Listing, "history" | "notes"> {
-  const find = async (sql: string, values: readonly Value[]): Promise<StoredMessage[]> => {
-    const rows = await query<{ id: number }>(sql, values);
-    return readMessages(
-      query,
-      rows.map(({ id }) => id),
-    );
-  };
+  const find = async (sql: string, values: readonly Value[]): Promise<StoredMessage[]> =>
+    readMessages(query, await readColumn<number>(query, sql, values));
 
   function list(filter: MessageFilter, sort: ListSort = "newest", offset = 0): Promise<StoredMessage[]> {
     const values: Value[] = [];

@@ -1,15 +1,16 @@
+import { randomBytes } from "node:crypto";
 import { plural } from "../../contract/plural.ts";
 import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
 import { acceptingMethods } from "./accepting.ts";
 import { changeMethods } from "./changes.ts";
-import { type Database, writeMeta } from "./database.ts";
+import { type Database, readColumn, writeMeta } from "./database.ts";
 import { deliveryMethods } from "./deliveries.ts";
 import { eventMethods } from "./events.ts";
 import { listingMethods, messageReader } from "./listing.ts";
 import { readLeftMessages, restoreMethods } from "./restore.ts";
 import { retentionMethods } from "./retention.ts";
-import { hasOwnTables, type Migration, migrate, readSchemaVersion } from "./schema.ts";
+import { type Migration, migrate, readSchemaVersion } from "./schema.ts";
 import { lockFolder, openSqlite, openSqliteToRead, sqliteFile } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { statusMethods } from "./status.ts";
@@ -89,8 +90,10 @@ export async function openSqliteStore(
   return store;
 }
 
-/** As long as the longest message with its estimate, so that a disk which takes it takes a message too. */
-const LONGEST_MESSAGE = 9000;
+/** As long as the longest message with its estimate. */
+const MESSAGE_BYTES = 9000;
+/** More pages than a message changes in all tables and indexes: a disk that takes as many takes a message too. */
+const WHOLE_MESSAGE_BYTES = 160 * 1024;
 /** A check writes to the disk, and whoever asks for `/readyz` or the metrics asks for one. */
 const CHECK_INTERVAL_MS = 10_000;
 /** After a failure, so that the end of an outage is noticed soon. */
@@ -113,11 +116,16 @@ export async function createStore(
       await database.close();
       throw error;
     });
-  const check = shareCheck(checkIntervalMs, () =>
-    writeMeta(query, "write_check", `${Date.now()} ${"x".repeat(LONGEST_MESSAGE)}`),
+  const check = shareCheck(checkIntervalMs, (isThorough) =>
+    // Random, because PostgreSQL compresses what it can.
+    writeMeta(
+      query,
+      "write_check",
+      randomBytes((isThorough ? WHOLE_MESSAGE_BYTES : MESSAGE_BYTES) / 2).toString("hex"),
+    ),
   );
   const readMessages = messageReader(dialect, retention);
-  const { settled, ...accepting } = acceptingMethods(database, clientKey, check.expire);
+  const { settled, ...accepting } = acceptingMethods(database, clientKey, check.fail);
   const { markBackedUp, ...status } = statusMethods(database);
   return {
     clientKey,
@@ -153,26 +161,39 @@ async function createEmpty(file: string): Promise<Database> {
   return database;
 }
 
-/** One check for all who ask: a success is kept for some time, a failure for a second. */
-function shareCheck(intervalMs: number, check: () => Promise<void>) {
+/**
+ * One check for all who ask: a success is kept for some time, a failure for a second. After a failure, or after a message
+ * could not be stored, it is thorough until it succeeds.
+ */
+function shareCheck(intervalMs: number, check: (isThorough: boolean) => Promise<void>) {
   let startedAtMs = Number.NEGATIVE_INFINITY;
-  let isFresh = false;
+  let hasFailed = false;
   let last = Promise.resolve();
-  /** Something else failed: the next who asks gets a new check, at most one a second. */
-  const expire = () => {
-    isFresh = false;
+  /** A message could not be stored. */
+  const fail = (error: unknown) => {
+    if (!hasFailed) startedAtMs = performance.now();
+    hasFailed = true;
+    last = Promise.reject(error);
+    last.catch(() => {});
   };
   const run = (): Promise<void> => {
-    const keptMs = isFresh ? intervalMs : Math.min(intervalMs, RECHECK_INTERVAL_MS);
-    if (performance.now() - startedAtMs >= keptMs) {
-      startedAtMs = performance.now();
-      isFresh = true;
-      last = check();
-      last.catch(expire);
-    }
+    const keptMs = hasFailed ? Math.min(intervalMs, RECHECK_INTERVAL_MS) : intervalMs;
+    if (performance.now() - startedAtMs < keptMs) return last;
+    startedAtMs = performance.now();
+    const checked = check(hasFailed);
+    last = checked;
+    checked.then(
+      () => {
+        // Nothing has failed since.
+        if (last === checked) hasFailed = false;
+      },
+      () => {
+        hasFailed = true;
+      },
+    );
     return last;
   };
-  return { run, expire };
+  return { run, fail };
 }
 
 /**
@@ -189,42 +210,43 @@ export function findLeftMessages({ dataDir, databaseUrl }: Omit<StoreSettings, "
   return { newest, problem, remedy };
 }
 
-/** What is known of a database without creating, upgrading or locking anything. */
-export interface DatabaseState {
-  /** Of the schema; `null`: the database has no tables of ours yet. */
-  version: number | null;
-  /** A commit is confirmed before it is on disk. */
-  losesCommits: boolean;
-  /** How far this machine's clock is ahead of the database's. */
-  clockAheadMs: number;
-  /** Those of the given references that no message has. */
-  unknownReferences: string[];
-}
+export type DatabaseState = Awaited<ReturnType<typeof inspectDatabase>>;
 
-/** Rejects with StoreUnavailable, or with StoreRefused where the tables are none that this version can use. */
+/**
+ * What is known of a database without creating, upgrading or locking anything. Rejects with StoreUnavailable, or with
+ * StoreRefused where the tables are none that this version can use.
+ */
 export async function inspectDatabase(
   { databaseUrl, dataDir }: Pick<StoreSettings, "databaseUrl" | "dataDir">,
   references: readonly string[],
-): Promise<DatabaseState> {
+) {
   const database =
     databaseUrl === null
-      ? openSqliteToRead(sqliteFile(dataDir))
+      ? await openSqliteToRead(sqliteFile(dataDir))
       : await (await import("./postgres.ts")).openPostgres(databaseUrl, 1);
-  const state = { version: null, losesCommits: false, clockAheadMs: 0, unknownReferences: [] };
+  const state = {
+    /** Of the schema; `null`: the database has no tables of ours yet. */
+    version: null as number | null,
+    /** A commit is confirmed before it is on disk. */
+    losesCommits: false,
+    /** How far this machine's clock is ahead of the database's. */
+    clockAheadMs: 0,
+    /** Those of the given references that no message has. */
+    unknownReferences: [] as string[],
+  };
   if (database === null) return state;
   const { query, dialect } = database;
   try {
-    const losesCommits = databaseUrl !== null && (await query(COMMITS_EARLY)).length > 0;
-    const clockAheadMs = Date.now() - (await database.time()).getTime();
-    if (!(await hasOwnTables(query, dialect))) return { ...state, losesCommits, clockAheadMs };
-    const version = await readSchemaVersion(query);
+    const commitsEarly = "SELECT 1 WHERE current_setting('synchronous_commit') = 'off'";
+    state.losesCommits = databaseUrl !== null && (await query(commitsEarly)).length > 0;
+    state.clockAheadMs = Date.now() - (await database.time()).getTime();
+    state.version = await readSchemaVersion(query, dialect);
+    if (state.version === null) return state;
     const sql = `SELECT reference FROM messages WHERE ${dialect.isIn("reference", "$1")}`;
-    const known = new Set((await query<{ reference: string }>(sql, [references])).map(({ reference }) => reference));
-    const unknownReferences = references.filter((reference) => !known.has(reference));
-    return { version, losesCommits, clockAheadMs, unknownReferences };
+    const known = new Set(await readColumn<string>(query, sql, [references]));
+    state.unknownReferences = references.filter((reference) => !known.has(reference));
+    return state;
   } finally {
     await database.close();
   }
 }
-
-const COMMITS_EARLY = "SELECT 1 WHERE current_setting('synchronous_commit') = 'off'";

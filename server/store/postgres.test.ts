@@ -1,3 +1,4 @@
+import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { PostgresConnection } from "../../scripts/run-postgres.ts";
 import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
@@ -113,7 +114,7 @@ test("backs up every column of every table", async () => {
   const rows = (await server.administer(
     `SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = '${schemaOf(url)}'`,
   )) as { name: string }[];
-  const copy = openSqliteToRead(sqliteFile(folder));
+  const copy = await openSqliteToRead(sqliteFile(folder));
   const columns = await copy?.query<{ name: string }>(
     `SELECT tables.name || '.' || columns.name AS name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
      WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite%'`,
@@ -142,3 +143,23 @@ test("leaves no copy of an erased message in the tables' files", async () => {
   await store.finishErasure();
   expect([await holdsIt("messages"), await holdsIt("events")]).toEqual([false, false]);
 });
+
+test.each(["hits", "messages"])(
+  "does not say that a message is erased while a session that has read %s keeps it in the files",
+  async (table) => {
+    const url = await server.createDatabase();
+    const store = await open(url);
+    await send(store, submissionOf(messageWith({ email: "ada@example.com" })));
+    const older = new pg.Client(url);
+    await older.connect();
+    try {
+      await older.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM ${table}`);
+      await store.erase("ada@example.com");
+      await expect(store.finishErasure()).rejects.toThrow(/still in the database's files/);
+    } finally {
+      await older.end();
+    }
+    expect(await store.finishErasure()).toBe(true);
+  },
+  30_000,
+);

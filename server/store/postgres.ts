@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 import {
   type Database,
@@ -15,6 +16,8 @@ const STATEMENT_TIMEOUT_MS = 5000;
 const LONG_STATEMENT_TIMEOUT_MS = 5 * 60_000;
 const MAX_TRIES = 3;
 const ROWS_AT_A_TIME = 500;
+const VACUUM_TRIES = 5;
+const VACUUM_INTERVAL_MS = 1000;
 
 /** Ids of advisory locks: any numbers that other programs on the same database are unlikely to use. */
 const LOCKS = { migrating: 1_112_763_751, accepting: 1_112_763_752, admitting: 1_112_763_753 };
@@ -47,7 +50,6 @@ const dialect: Dialect = {
     }).join(""),
 };
 
-/** A PostgreSQL database, for several nodes at once. */
 export async function openPostgres(databaseUrl: string, maxConnections?: number): Promise<Database> {
   const pool = createPool(databaseUrl, maxConnections);
   const query = queryOf(pool);
@@ -68,7 +70,7 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
     },
     async copyTo(file, createEmpty) {
       const copy = await createEmpty(file);
-      await copyInto(copy, pool).finally(() => copy.close());
+      await tryTransaction(pool, (query) => copyInto(copy, query), { isSnapshot: true }).finally(() => copy.close());
     },
     async close() {
       if (!pool.ending) await pool.end();
@@ -116,13 +118,34 @@ function checked<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-/** Cannot run in a transaction. */
+/** Cannot run in a transaction. PostgreSQL keeps a deleted row for as long as a session that began before may read it. */
 async function vacuum(pool: pg.Pool): Promise<void> {
   const client = await checked(pool.connect());
   try {
+    let keptRows = 0;
+    // The detail of what it tells of each table begins with the number of deleted rows that it had to keep.
+    client.on("notice", ({ detail }) => {
+      keptRows += Number(/\d+/.exec(detail ?? "") ?? 0);
+    });
     // It waits for a lock only briefly: all who come after it have to wait too.
-    await checked(client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 5000`));
-    await queryOf(client, LONG_STATEMENT_TIMEOUT_MS)("VACUUM FULL messages, deliveries, events, keys");
+    await checked(client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 2000`));
+    for (let tryNumber = 1; tryNumber <= VACUUM_TRIES; tryNumber += 1) {
+      keptRows = 0;
+      const sql = "VACUUM (FULL, VERBOSE) messages, deliveries, events, keys";
+      await queryOf(
+        client,
+        LONG_STATEMENT_TIMEOUT_MS,
+      )(sql).catch((error) => {
+        if (sqlState(error.cause) !== LOCK_NOT_AVAILABLE) throw error;
+        keptRows = 1;
+      });
+      if (keptRows === 0) return;
+      await setTimeout(VACUUM_INTERVAL_MS);
+    }
+    throw new StoreUnavailable(
+      "The messages are deleted, but their text is still in the database's files, because another session of the database " +
+        "began before and may still read it; the website removes it within an hour after that session has ended",
+    );
   } finally {
     // The settings end with the connection.
     client.release(true);
@@ -142,11 +165,15 @@ async function transaction<T>(pool: pg.Pool, work: Work<T>, options: Transaction
   }
 }
 
-async function tryTransaction<T>(pool: pg.Pool, work: Work<T>, { lock, isLong }: TransactionOptions): Promise<T> {
+async function tryTransaction<T>(
+  pool: pg.Pool,
+  work: Work<T>,
+  { lock, isLong, isSnapshot }: TransactionOptions & { isSnapshot?: boolean },
+): Promise<T> {
   const client = await checked(pool.connect());
   const query = queryOf(client, isLong ? LONG_STATEMENT_TIMEOUT_MS : undefined);
   const statements = [
-    "BEGIN",
+    isSnapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN",
     // A server may be set to answer before a commit is on disk; here that would be a false success.
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
     ...(isLong ? [`SET LOCAL statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}`] : []),
@@ -159,51 +186,37 @@ async function tryTransaction<T>(pool: pg.Pool, work: Work<T>, { lock, isLong }:
     await query("COMMIT");
     return result;
   } catch (error) {
-    isUsable = !isConnectionLost(error) && (await hasRolledBack(client));
+    isUsable = !isConnectionLost(error) && (await client.query("ROLLBACK").then(Boolean, () => false));
     throw error;
   } finally {
     client.release(!isUsable);
   }
 }
 
-function hasRolledBack(client: pg.PoolClient): Promise<boolean> {
-  return client.query("ROLLBACK").then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Copies all rows, as one snapshot sees them, into the tables of a new SQLite database. */
-async function copyInto(copy: Database, pool: pg.Pool): Promise<void> {
-  const client = await checked(pool.connect());
+async function copyInto(copy: Database, query: Query): Promise<void> {
   const tables = await copy.query<{ name: string }>(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid",
   );
-  try {
-    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    for (const { name: table } of tables) {
-      const columns = await copy.query<{ name: string }>("SELECT name FROM pragma_table_info($1)", [table]);
-      const names = columns.map(({ name }) => name);
-      const items = names.map((_, index) => `value ->> ${index}`);
-      await client.query(`DECLARE copied CURSOR FOR SELECT ${names} FROM ${table}`);
-      for (;;) {
-        const { rows } = await client.query({ text: `FETCH ${ROWS_AT_A_TIME} FROM copied`, rowMode: "array" });
-        if (rows.length === 0) break;
-        const sql = `INSERT OR REPLACE INTO ${table} (${names}) SELECT ${items.join()} FROM ${copy.dialect.itemsOf("$1")}`;
-        await copy.query(sql, [rows]);
-      }
-      await client.query("CLOSE copied");
+  for (const { name: table } of tables) {
+    const columns = await copy.query<{ name: string }>("SELECT name FROM pragma_table_info($1)", [table]);
+    const names = columns.map(({ name }) => name);
+    const items = names.map((_, index) => `value ->> ${index}`);
+    await query(`DECLARE copied CURSOR FOR SELECT json_build_array(${names}) AS row FROM ${table}`);
+    for (;;) {
+      const rows = await query<{ row: unknown[] }>(`FETCH ${ROWS_AT_A_TIME} FROM copied`);
+      if (rows.length === 0) break;
+      await copy.query(
+        `INSERT OR REPLACE INTO ${table} (${names}) SELECT ${items.join()} FROM ${copy.dialect.itemsOf("$1")}`,
+        [rows.map(({ row }) => row)],
+      );
     }
-    await client.query("COMMIT");
-    client.release();
-  } catch (error) {
-    client.release(true);
-    throw error instanceof StoreUnavailable ? error : toStoreError(error);
+    await query("CLOSE copied");
   }
 }
 
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
+const LOCK_NOT_AVAILABLE = "55P03";
 const NO_PRIVILEGE = "42501";
 /** SQLSTATE classes of a wrong statement or value: faults of this program that another try does not cure. */
 const OWN_FAULTS = ["22", "23", "42"];

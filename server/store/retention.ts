@@ -1,6 +1,6 @@
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
-import { type Database, onlyRow } from "./database.ts";
+import { type Database, onlyRow, readColumn } from "./database.ts";
 import type { Expiring, Expiry } from "./store.ts";
 
 /** So long before its end a message is announced; with a shorter period, half of it. */
@@ -45,63 +45,44 @@ export function expiryOf(retention: Retention): string {
 export function retentionMethods({ query, transaction, dialect }: Database, retention: Retention): Expiry {
   const periods = periodsOf(retention);
   const expiry = expiryOf(retention);
-  /** Values of the conditions below: what is to be announced by now, or before the next announcement. */
-  const horizonOf = ({ state, keptMs, noticeMs, intervalMs }: (typeof periods)[number], now: Date) => [
-    state,
-    now.getTime() - keptMs + noticeMs + intervalMs,
-    now,
-  ];
-  const isExpiring = "state = $1 AND changed_at <= $2 AND is_restricted = 0";
+  const now = "CAST($1 AS BIGINT)";
+  /** Whether a message has been in its state for as long as its period says. Each part is answered by an index. */
+  const isOlderThan = (ageMs: (period: (typeof periods)[number]) => number) => {
+    const parts = periods.map(
+      (period) => `channel = 'mail' AND state = '${period.state}' AND changed_at <= ${now} - ${ageMs(period)}`,
+    );
+    return parts.length > 0 ? `(${parts.join(" OR ")})` : "FALSE";
+  };
+  /** To be announced by now, or before the next announcement. */
+  const isExpiring = `${isOlderThan(({ keptMs, noticeMs, intervalMs }) => keptMs - noticeMs - intervalMs)} AND is_restricted = 0`;
   // What a clock that was ahead has announced is announced again.
-  const isUnannounced = `NOT (${IS_ANNOUNCED} AND announced_at <= CAST($3 AS BIGINT))`;
+  const isUnannounced = `NOT (${IS_ANNOUNCED} AND announced_at <= ${now})`;
 
   return {
     async purge(now) {
       // Hits from the future were left by a clock that was wrong. First, so that nothing can fail after the erasure.
       await query("DELETE FROM hits WHERE at <= $1 OR at > $2", [now.getTime() - DAY_MS, now.getTime() + DAY_MS]);
-      return transaction(
-        async (query) => {
-          const erased: string[] = [];
-          for (const { state, keptMs } of periods) {
-            const rows = await query<{ reference: string }>(
-              `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
-                 WHERE state = $1 AND changed_at <= $2 AND ${IS_ANNOUNCED} AND ${expiry} <= $3
-                 ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`,
-              [state, now.getTime() - keptMs, now],
-            );
-            for (const { reference } of rows) erased.push(reference);
-          }
-          return erased;
-        },
-        { isLong: true },
-      );
+      const sql = `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
+        WHERE ${isOlderThan(({ keptMs }) => keptMs)} AND ${IS_ANNOUNCED} AND ${expiry} <= $1
+        ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`;
+      return transaction((query) => readColumn<string>(query, sql, [now]), { isLong: true });
     },
 
     async findExpiring(now) {
-      const found: Expiring = { foundAt: now, count: 0, unanswered: 0, firstAt: null, unannounced: 0, lastId: 0 };
-      for (const period of periods) {
-        const row = await onlyRow<Omit<Expiring, "foundAt">>(
-          query,
-          `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(${expiry}) AS first_at,
-             count(CASE WHEN ${isUnannounced} THEN 1 END) AS unannounced, COALESCE(max(id), 0) AS last_id
-           FROM ${MESSAGES} WHERE ${isExpiring}`,
-          horizonOf(period, now),
-        );
-        found.count += row.count;
-        found.unanswered += row.unanswered;
-        if (row.firstAt && !(found.firstAt && found.firstAt <= row.firstAt)) found.firstAt = row.firstAt;
-        found.unannounced += row.unannounced;
-        found.lastId = Math.max(found.lastId, row.lastId);
-      }
-      return found;
+      const found = await onlyRow<Omit<Expiring, "foundAt">>(
+        query,
+        `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(${expiry}) AS first_at,
+           count(CASE WHEN ${isUnannounced} THEN 1 END) AS unannounced, COALESCE(max(id), 0) AS last_id
+         FROM ${MESSAGES} WHERE ${isExpiring}`,
+        [now],
+      );
+      return { foundAt: now, ...found };
     },
 
     async markAnnounced({ foundAt, lastId }) {
-      for (const period of periods) {
-        const sql = `UPDATE messages SET announced_at = CAST($3 AS BIGINT) WHERE id IN
-          (SELECT id FROM ${MESSAGES} WHERE ${isExpiring} AND ${isUnannounced} AND messages.id <= $4)`;
-        await transaction((query) => query(sql, [...horizonOf(period, foundAt), lastId]), { isLong: true });
-      }
+      const sql = `UPDATE messages SET announced_at = ${now} WHERE id IN
+        (SELECT id FROM ${MESSAGES} WHERE ${isExpiring} AND ${isUnannounced} AND messages.id <= $2)`;
+      await transaction((query) => query(sql, [foundAt, lastId]), { isLong: true });
     },
   };
 }

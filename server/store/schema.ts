@@ -14,9 +14,8 @@ export const MIGRATIONS: readonly Migration[] = [createTables];
  * database's version is not true. The query rejects with StoreUnavailable where a later try may succeed.
  */
 export async function migrate(query: Query, dialect: Dialect, migrations = MIGRATIONS): Promise<Uint8Array> {
-  await hasOwnTables(query, dialect);
+  const version = (await readSchemaVersion(query, dialect)) ?? 0;
   await query(`CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)${dialect.tableEnd}`);
-  const version = (await readSchemaVersion(query)) ?? 0;
   if (version > migrations.length) {
     throw new StoreRefused(
       `This database was written by a newer version of the program (schema ${version}, this one knows ` +
@@ -37,18 +36,8 @@ export async function migrate(query: Query, dialect: Dialect, migrations = MIGRA
   return Buffer.from((await readMeta(query, "client_key")) ?? "", "hex");
 }
 
-/** `null` for a database without a version. Rejects with StoreRefused when it is none that this program ever wrote. */
-export async function readSchemaVersion(query: Query): Promise<number | null> {
-  const version = await readMeta(query, "schema_version");
-  if (version !== null && !/^[1-9]\d*$/.test(version)) {
-    const shown = JSON.stringify(version.slice(0, 20));
-    throw new StoreRefused(`The message database has the schema version ${shown}, which is none; restore a backup`);
-  }
-  return version === null ? null : Number(version);
-}
-
-/** Whether there are tables of this program. Rejects with StoreRefused when others are in their place. */
-export async function hasOwnTables(query: Query, { findTable }: Dialect): Promise<boolean> {
+/** `null` for a database without tables of ours. Rejects with StoreRefused when this program cannot use those it has. */
+export async function readSchemaVersion(query: Query, { findTable }: Dialect): Promise<number | null> {
   const hasTable = async (name: string) => (await query(findTable(name))).length > 0;
   if (await hasTable("store_meta")) {
     throw new StoreRefused(
@@ -56,13 +45,18 @@ export async function hasOwnTables(query: Query, { findTable }: Dialect): Promis
         "(npm run messages -- export --json), move the database away, and start again",
     );
   }
-  const isOwn = await hasTable("meta");
-  if (!isOwn && (await hasTable("messages"))) {
+  if (!(await hasTable("meta"))) {
+    if (!(await hasTable("messages"))) return null;
     throw new StoreRefused(
       'The database already has a table "messages" of another program; give this one a database of its own (DATABASE_URL)',
     );
   }
-  return isOwn;
+  const version = await readMeta(query, "schema_version");
+  if (version !== null && !/^[1-9]\d*$/.test(version)) {
+    const shown = JSON.stringify(version.slice(0, 20));
+    throw new StoreRefused(`The message database has the schema version ${shown}, which is none; restore a backup`);
+  }
+  return version === null ? null : Number(version);
 }
 
 function createTables({ identity, integer, real, tableEnd, keyedTableEnd }: Dialect): readonly string[] {

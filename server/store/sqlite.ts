@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { versions } from "node:process";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { serially } from "../../contract/serially.ts";
@@ -75,7 +76,7 @@ export interface SqliteOptions {
 
 /** Opens the file, created if need be; safe when several processes do so at once. */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Database> {
-  requireSafeVersion(options.sqliteVersion ?? installedVersion());
+  requireSafeVersion(options.sqliteVersion ?? versions.sqlite ?? "");
   createPrivateFile(file);
   const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
   db.function("contains_words", { deterministic: true }, containsWords);
@@ -94,19 +95,9 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
     throw error;
   }
   const upkeep = createUpkeep(db, file, options.savesLost ?? false);
-  const runOnFile = <T>(work: () => Promise<T>) =>
-    run(() => {
-      upkeep.requireNotLost();
-      return work();
-    });
-  let isTicking = false;
-  const timer = setInterval(async () => {
-    if (isTicking) return;
-    isTicking = true;
-    // The next call rejects with what it finds.
-    await run(upkeep.tick).catch(() => {});
-    isTicking = false;
-  }, UPKEEP_INTERVAL_MS).unref();
+  const runOnFile = <T>(work: () => Promise<T>) => run(() => upkeep.verify().then(work));
+  // The next call rejects with what it finds.
+  const timer = setInterval(() => void run(upkeep.tick).catch(() => {}), UPKEEP_INTERVAL_MS).unref();
   return {
     dialect,
     query: (sql, values) => runOnFile(() => query(sql, values)),
@@ -127,24 +118,18 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
 }
 
 /** Reads without creating, upgrading or locking anything; `null` where there is no database. */
-export function openSqliteToRead(file: string): Pick<Database, "query" | "dialect" | "time" | "close"> | null {
+export async function openSqliteToRead(
+  file: string,
+): Promise<Pick<Database, "query" | "dialect" | "time" | "close"> | null> {
   if (!existsSync(file)) return null;
-  const unreadable = (error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StoreUnavailable(`${file} cannot be read: ${reason}`, { cause: error });
+  const db = await Promise.try(() => new DatabaseSync(file, { readOnly: true })).catch(throwStoreError);
+  const query = queryOf(db);
+  return {
+    dialect,
+    query: (sql, values) => query(sql, values).catch(throwStoreError) as Promise<never>,
+    time: async () => new Date(),
+    close: async () => db.close(),
   };
-  try {
-    const db = new DatabaseSync(file, { readOnly: true });
-    const query = queryOf(db);
-    return {
-      dialect,
-      query: (sql, values) => query(sql, values).catch(unreadable) as Promise<never>,
-      time: async () => new Date(),
-      close: async () => db.close(),
-    };
-  } catch (error) {
-    return unreadable(error);
-  }
 }
 
 /**
@@ -164,13 +149,11 @@ export function lockFolder(
     // No journal: there is nothing to roll back, and nothing to leave behind.
     lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
-    if (lock.isOpen) lock.close();
+    lock[Symbol.dispose]();
     if (primaryCode(error) !== BUSY) throw toStoreError(error);
     throw new StoreRefused(`Another website uses ${dataDir} already; stop it, ${remedy}`);
   }
-  return () => {
-    if (lock.isOpen) lock.close();
-  };
+  return () => lock[Symbol.dispose]();
 }
 
 /** Looks after the files of an open database. Each of its functions runs between transactions. */
@@ -225,27 +208,16 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
     if (logVersion === null || !(isIdle || performance.now() - checkpointedAtMs >= CHECKPOINT_INTERVAL_MS)) return;
     checkpointedAtMs = performance.now();
     // Waits for nobody: what cannot be moved now is moved the next time.
-    db.exec("PRAGMA busy_timeout = 0");
-    try {
-      checkpoint(db);
-    } finally {
-      db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    }
+    checkpoint(db, 0);
   }
 
-  /** To be called before the database is closed. */
   async function end(): Promise<void> {
     await verify().catch(() => {});
     if (lost && savesLost && !isSaved) await save();
     if (isSaved) files.removeStrays();
   }
 
-  /** Throws what `verify` has found. */
-  function requireNotLost(): void {
-    if (lost) throw lost;
-  }
-
-  return { requireNotLost, verify, tick, end };
+  return { verify, tick, end };
 }
 
 /** Statements are prepared once and kept: there are a few dozen of them. */
@@ -262,7 +234,6 @@ function queryOf(db: DatabaseSync): Query {
   };
 }
 
-/** All of the work or none of it; on disk when this resolves. */
 async function transaction<T>(db: DatabaseSync, work: () => Promise<T>): Promise<T> {
   db.exec("BEGIN IMMEDIATE");
   try {
@@ -286,29 +257,21 @@ async function transaction<T>(db: DatabaseSync, work: () => Promise<T>): Promise
  */
 async function eraseTraces(db: DatabaseSync): Promise<void> {
   db.exec("VACUUM");
-  const deadlineMs = performance.now() + CHECKPOINT_TIMEOUT_MS;
-  while (!checkpoint(db)) {
-    if (performance.now() >= deadlineMs) {
-      throw new StoreUnavailable(
-        "The messages are gone, but another program keeps old pages of the message database in use; " +
-          "close it and run the erasure again",
-      );
-    }
-    await setTimeout(PAUSE_MS);
+  if (checkpoint(db, CHECKPOINT_TIMEOUT_MS)) return;
+  throw new StoreUnavailable(
+    "The messages are deleted, but another program keeps old pages of the message database in use; " +
+      "close it: the website removes what is left within an hour",
+  );
+}
+
+/** Empties the write-ahead log; false when somebody reads from it all that time. */
+function checkpoint(db: DatabaseSync, timeoutMs: number): boolean {
+  db.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
+  try {
+    return db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0;
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   }
-}
-
-/** Empties the write-ahead log; false when somebody still reads from it. */
-function checkpoint(db: DatabaseSync): boolean {
-  const row = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
-  return row.busy === 0;
-}
-
-function installedVersion(): string {
-  const memory = new DatabaseSync(":memory:");
-  const row = memory.prepare("SELECT sqlite_version() AS version").get() as { version: string };
-  memory.close();
-  return row.version;
 }
 
 function requireSafeVersion(version: string): void {

@@ -105,10 +105,8 @@ export const TRIED_FOR_MS: Readonly<Record<Channel, number | null>> = {
   reply: null,
 };
 
-/** What a request hands over. */
 export interface Submission {
   message: ContactMessage;
-  /** Most visitors send none. */
   footprint?: FootprintEstimate | null;
   /** The client's own key for this message, if it sent one. Another client's same key is another key. */
   idempotencyKey: string | null;
@@ -120,14 +118,12 @@ export interface Submission {
 
 /** A group of addresses that shares limits. */
 export interface Network {
-  /** A keyed hash of it. */
   hash: string;
   /** How many times the messages of a single client it may send. */
   allowance: number;
 }
 
 export interface AcceptanceRules {
-  /** The letters every reference starts with. */
   referencePrefix: string;
   rateLimits: readonly Limit[];
   hourlyLimit: number | null;
@@ -147,7 +143,6 @@ export type Acceptance =
   | { kind: "limited"; retryAfterMs: number };
 
 export interface StoredMessage extends ContactMessage {
-  /** The number of its row. */
   id: number;
   footprint: FootprintEstimate | null;
   reference: string;
@@ -155,7 +150,6 @@ export interface StoredMessage extends ContactMessage {
   acceptedAt: Date;
   /** The visitor asked that it be kept but not used: nothing of it is sent, and it is not purged. */
   isRestricted: boolean;
-  /** When the operator marked it as answered. */
   answeredAt: Date | null;
   /** Why it was quarantined; kept after its release. */
   quarantineReason: QuarantineReason | null;
@@ -366,7 +360,6 @@ export interface Status {
   reportNode(pauses: readonly Pause[] | null, now: Date): Promise<void>;
   /** Whether any server runs, when the last one did (`null`: never), and what those that run cannot send. */
   website(now: Date): Promise<{ isRunning: boolean; lastSeenAt: Date | null; pauses: Pause[] }>;
-  /** When the last backup was finished; `null` if there was none. */
   lastBackupAt(): Promise<Date | null>;
 }
 
@@ -396,7 +389,6 @@ export interface Listing {
   countByCountry(): Promise<{ country: string; count: number }[]>;
   /** Of the messages accepted since then and delivered, without those that were sent once more. */
   deliveryTimes(since: Date, boundsMs: readonly number[]): Promise<DeliveryTimeCounts>;
-  /** How many deliveries of the channel there are in each state. */
   countChannel(channel: Channel): Promise<Readonly<Record<DeliveryState, number>>>;
 }
 
@@ -462,7 +454,6 @@ export interface Expiry {
   /** Erases the messages that have expired, and client hashes older than a day; returns references. */
   purge(now: Date): Promise<string[]>;
   findExpiring(now: Date): Promise<Expiring>;
-  /** An alert has announced them. */
   markAnnounced(expiring: Pick<Expiring, "foundAt" | "lastId">): Promise<void>;
 }
 

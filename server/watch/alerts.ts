@@ -3,7 +3,7 @@ import type { Retention } from "../config.ts";
 import { errorName, type Log } from "../log.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
 import type { Store } from "../store/store.ts";
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from "../time.ts";
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, repeat, systemClock } from "../time.ts";
 import { countOf, ifAvailable, type Situation, type Trouble, type TroubleKind, type Watch } from "./troubles.ts";
 
 export interface AlertOptions {
@@ -33,19 +33,17 @@ const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
 /**
  * Alerts the operator of what is new in the list of troubles: one line in the log and one post, at most one an hour of
  * each trouble, for all nodes of one database together, also across restarts. A post that fails is retried at the next
- * check. Delivery never waits for any of this, and alerts are sent even when the store cannot be read or written.
+ * check. What is only logged, without ALERT_URL, has reached nobody: it keeps no later alert from being sent. Delivery never waits for any of this, and alerts are sent even when the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions) {
   const { store, watch, retention, brand, alertUrl, log, clock = systemClock, postTimeoutMs = 10_000 } = options;
+  const isPosted = alertUrl !== null;
   const stopping = new AbortController();
   /** This node's last alert of each trouble, for when the store does not answer. */
   const sentAt = new Map<string, Date>();
   /** Troubles that were logged, so that their end is logged too. */
   const logged = new Set<string>();
   let failedPost: { at: Date; keys: string } | null = null;
-  let isCheckWanted = false;
-  let runningCheck: Promise<void> | null = null;
-  let cancelTimer = () => {};
 
   async function check(): Promise<void> {
     // Taken before the store is asked, so that whatever happens meanwhile counts as later than this alert.
@@ -64,10 +62,11 @@ export function startAlerts(options: AlertOptions) {
     }
     const found = claims.map(({ trouble }) => trouble);
     const isSent = await sendAlert(found, situation);
-    for (const { key, lastAt, onSent } of claims) {
+    for (const { trouble, key, lastAt, onSent } of claims) {
       if (isSent) {
         sentAt.set(key, now);
-        await ifAvailable(onSent());
+        // Without ALERT_URL the log and the inbox announce what expires; else nothing would ever be erased.
+        if (isPosted || trouble.kind === "expiring") await ifAvailable(onSent());
       }
       // Undone, so that any node may retry at its next check.
       else await ifAvailable(store.moveLastAlert(key, now, lastAt));
@@ -80,10 +79,11 @@ export function startAlerts(options: AlertOptions) {
    */
   async function claimAlert(trouble: Trouble, { now, facts }: Situation) {
     const key = keyOf(trouble);
-    const lastAt = (await ifAvailable(store.lastAlertAt(key))) ?? new Date(0);
+    const lastAt = (isPosted && (await ifAvailable(store.lastAlertAt(key)))) || new Date(0);
     if ([lastAt, sentAt.get(key)].some((at) => isWithin(intervalMs(trouble), at, now))) return null;
     const onSent = await newsOf(trouble, facts);
-    if (onSent === null || (await ifAvailable(store.moveLastAlert(key, lastAt, now))) === false) return null;
+    if (onSent === null) return null;
+    if (isPosted && (await ifAvailable(store.moveLastAlert(key, lastAt, now))) === false) return null;
     return { trouble, key, lastAt, onSent };
   }
 
@@ -146,36 +146,15 @@ export function startAlerts(options: AlertOptions) {
     if (troubles.length > 0) log.info({ event: "alert-over", troubles }, `Over: ${troubles.join(", ")}`);
   }
 
-  function planCheck(): void {
-    cancelTimer();
-    if (stopping.signal.aborted || runningCheck) return;
-    cancelTimer = clock.setTimer(runCheck, isCheckWanted ? SOON_MS : CHECK_INTERVAL_MS);
-  }
-
-  function runCheck(): void {
-    isCheckWanted = false;
-    runningCheck = check()
-      .catch((error) => {
-        log.warn({ event: "alert-check-failed", error: errorName(error) }, "Could not look for troubles");
-      })
-      .then(() => {
-        runningCheck = null;
-        planCheck();
-      });
-  }
-
-  planCheck();
+  const onFailure = (error: unknown) =>
+    log.warn({ event: "alert-check-failed", error: errorName(error) }, "Could not look for troubles");
+  const checking = repeat(() => check().catch(onFailure), CHECK_INTERVAL_MS, clock);
   return {
     /** Looks for troubles within a second. Call it when a queue pauses or a message is held back. */
-    checkNow(): void {
-      if (isCheckWanted) return;
-      isCheckWanted = true;
-      planCheck();
-    },
-    async stop(): Promise<void> {
+    checkNow: () => checking.soon(SOON_MS),
+    stop(): Promise<void> {
       stopping.abort();
-      cancelTimer();
-      await runningCheck;
+      return checking.stop();
     },
   };
 }

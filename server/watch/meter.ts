@@ -34,11 +34,3 @@ export interface Meter {
   refused(reason: RefusalReason): void;
   attempted(channel: Channel, outcome: DeliveryOutcome): void;
 }
-
-/** Counts nothing. */
-export const noMeter: Meter = {
-  answered() {},
-  accepted() {},
-  refused() {},
-  attempted() {},
-};

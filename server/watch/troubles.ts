@@ -52,7 +52,7 @@ export interface Trouble {
 // Every threshold of what is wrong: alerts, metrics, the inbox, `stats` and preflight go by these.
 const OVERDUE_MS = HOUR_MS;
 /** Restarting a database should not alert anybody. */
-const STORE_AWAY_MS = MINUTE_MS;
+const STORE_AWAY_MS = MINUTE_MS / 2;
 /** Of a backup that is made every day. Somebody who never made one may have another way. */
 const BACKUP_OVERDUE_MS = 2 * DAY_MS;
 const CLOCK_TOLERANCE_MS = MINUTE_MS;

@@ -28,8 +28,8 @@ async function makeProject({ npmStatus = 0 } = {}) {
   return {
     folder,
     calls: () => (existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : []),
-    setUp: () =>
-      spawnSync(process.execPath, ["scripts/setup.mjs"], {
+    setUp: (...options: string[]) =>
+      spawnSync(process.execPath, ["scripts/setup.mjs", ...options], {
         cwd: folder,
         env: { PATH: `${bin}:/usr/bin:/bin` },
         encoding: "utf8",
@@ -47,6 +47,16 @@ test("packages are installed once, and again when a lock file has changed", asyn
   appendFileSync(join(folder, "package-lock.json"), "\n");
   expect(setUp().stderr).toBe("Installing packages (first run, or a lock file changed) ...\n");
   expect(calls()).toHaveLength(2);
+});
+
+test("an operator's command installs packages where there are none, and never in place of others", async () => {
+  const { folder, calls, setUp } = await makeProject();
+  expect(setUp("--keep").status).toBe(0);
+  expect(calls()).toHaveLength(1);
+  appendFileSync(join(folder, "package-lock.json"), "\n");
+  const { status, stderr } = setUp("--keep");
+  expect([status, calls().length]).toEqual([1, 1]);
+  expect(stderr).toContain("Stop the server, run: npm run build, start it.");
 });
 
 test("where packages cannot be installed, it says what to check, fails, and tries again the next time", async () => {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../scripts/run-server.ts";
 import { LIMITS } from "../../server/http/limits.ts";
@@ -171,6 +172,42 @@ test.each([
   expect((after.heldBytes - before.heldBytes) / MB).toBeLessThan(10);
   expect((after.processBytes - before.processBytes) / MB).toBeLessThan(100);
 });
+
+const CHUNKED = ["Content-Type: application/json", "Transfer-Encoding: chunked"];
+
+test.each([
+  ["a message of unknown length", request("POST /send-email", CHUNKED), "1\r\nx\r\n"],
+  ["a message of known length", request("POST /send-email", [CHUNKED[0] ?? "", "Content-Length: 60000"]), "x"],
+  ["a post to another path", request("POST /nothing", CHUNKED), "1\r\nx\r\n"],
+  ["a page with a body", request("GET /", CHUNKED), "1\r\nx\r\n"],
+])(
+  "%s, in pieces of one byte that 20 clients never end, takes no memory",
+  { timeout: 60_000 },
+  async (_what, head, piece) => {
+    const server = await startServer(MEASURABLE);
+    onTestFinished(async () => void (await server.stop()));
+    const before = await measureMemory(server);
+    const clients = await Promise.all(Array.from({ length: 20 }, () => openSocket(server.port)));
+    onTestFinished(() => {
+      for (const client of clients) client.destroy();
+    });
+    for (const client of clients)
+      client
+        .setNoDelay()
+        .on("error", () => {})
+        .resume()
+        .write(head);
+    for (let count = 0; count < 1500; count += 1) {
+      for (const client of clients) if (client.writable) client.write(piece);
+      // Each is sent as a packet of its own.
+      if (count % 10 === 0) await setImmediate();
+    }
+    expect((await fetch(`${server.url}/contact`)).status).toBe(200);
+    const after = await measureMemory(server);
+    expect((after.heldBytes - before.heldBytes) / 1024 ** 2).toBeLessThan(4);
+    expect((after.processBytes - before.processBytes) / 1024 ** 2).toBeLessThan(100);
+  },
+);
 
 async function pathAfterPost(url: string): Promise<string> {
   const body = new URLSearchParams({ name: "Ada", email: "ada@example.com", phone: "1", message: "By form" });

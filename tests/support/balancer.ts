@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { connect } from "node:tls";
 import { expect, onTestFinished } from "vitest";
 import { findFreePort, type RunningServer, startProgram } from "../../scripts/run-server.ts";
 import type { Program } from "./require-program.ts";
@@ -24,10 +25,17 @@ interface BalancerAnswer {
 export interface Balancer {
   /** Asks the site through the balancer, over TLS and by its public name. */
   ask(path: string, question?: Question): Promise<BalancerAnswer>;
+  /** Posts a body that is broken in the middle, and does not wait for an answer. */
+  breakOff(path: string): void;
 }
 
 /** Writes a configuration for these ports into `folder`, and gives the command that runs it in the foreground. */
-type Prepare = (parts: { folder: string; port: number; nodePorts: readonly string[] }) => Promise<string[]>;
+type Prepare = (parts: {
+  folder: string;
+  port: number;
+  nodePorts: readonly string[];
+  isAlone?: boolean;
+}) => Promise<string[]>;
 
 interface Example {
   /** Programs that must be installed. */
@@ -47,16 +55,26 @@ export const BALANCERS: Readonly<Record<"nginx" | "Caddy", Example>> = {
 export async function startBalancer(
   name: keyof typeof BALANCERS,
   nodes: readonly Pick<RunningServer, "port">[],
+  /** With a single node, as docs/operations.md describes the first launch; else the example's other nodes stay, dead. */
+  only: "alone" | "of three" = "of three",
 ): Promise<Balancer> {
   const folder = await makeScratchFolder();
   const port = await findFreePort();
   const nodePorts = nodes.map((node) => String(node.port));
-  const command = await BALANCERS[name].prepare({ folder, port, nodePorts });
+  const command = await BALANCERS[name].prepare({ folder, port, nodePorts, isAlone: only === "alone" });
   const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const program = await startProgram(command, { env, port });
   onTestFinished(async () => void (await program.stop()));
 
-  const balancer: Balancer = { ask: (path, question = {}) => ask(port, path, question) };
+  const balancer: Balancer = {
+    ask: (path, question = {}) => ask(port, path, question),
+    breakOff(path) {
+      const socket = connect({ port, host: "127.0.0.1", servername: "www.example.com", rejectUnauthorized: false });
+      socket.on("error", () => {});
+      const head = `POST ${path} HTTP/1.1\r\nhost: www.example.com\r\ntransfer-encoding: chunked\r\n\r\n`;
+      socket.end(`${head}5\r\nhello\r\nno length\r\n`);
+    },
+  };
   const status = () =>
     balancer.ask("/healthz").then(
       (answer) => answer.status,
@@ -66,13 +84,14 @@ export async function startBalancer(
   return balancer;
 }
 
-export async function prepareNginx({ folder, port, nodePorts }: Parameters<Prepare>[0]): Promise<string[]> {
+export async function prepareNginx({ folder, port, nodePorts, isAlone }: Parameters<Prepare>[0]): Promise<string[]> {
   const [certificate, key] = [join(folder, "fullchain.pem"), join(folder, "privkey.pem")];
   const parameters =
     "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=www.example.com";
   spawnSync("openssl", [...parameters.split(" "), "-keyout", key, "-out", certificate]);
   const plainPort = await findFreePort();
-  const example = withNodes(await readFile("deploy/nginx.conf", "utf8"), nodePorts)
+  const file = await readFile("deploy/nginx.conf", "utf8");
+  const example = withNodes(isAlone ? file.replaceAll(/.*127\.0\.0\.1:300[23].*\n/g, "") : file, nodePorts)
     .replaceAll("listen 443 ", `listen 127.0.0.1:${port} `)
     .replaceAll("listen 80;", `listen 127.0.0.1:${plainPort};`)
     .replaceAll(/listen \[::\]:.+;/g, "")
@@ -87,8 +106,9 @@ export async function prepareNginx({ folder, port, nodePorts }: Parameters<Prepa
   return ["nginx", "-p", folder, "-c", join(folder, "nginx.conf"), "-g", "daemon off;"];
 }
 
-async function prepareCaddy({ folder, port, nodePorts }: Parameters<Prepare>[0]): Promise<string[]> {
-  const example = withNodes(await readFile("deploy/Caddyfile", "utf8"), nodePorts).replaceAll(
+async function prepareCaddy({ folder, port, nodePorts, isAlone }: Parameters<Prepare>[0]): Promise<string[]> {
+  const text = await readFile("deploy/Caddyfile", "utf8");
+  const example = withNodes(isAlone ? text.replaceAll(/ 127\.0\.0\.1:300[23]/g, "") : text, nodePorts).replaceAll(
     /^((?:www\.)?example\.com) \{$/gm,
     `https://$1:${port} {\n\ttls internal`,
   );

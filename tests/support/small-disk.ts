@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { rmSync, statSync } from "node:fs";
+import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { missing, requirePrograms, type Skip } from "./require-program.ts";
@@ -11,8 +11,8 @@ const BLOCK = Buffer.alloc(4096);
 
 export interface SmallDisk {
   folder: string;
-  /** Leaves not one block free. */
-  fill(): Promise<void>;
+  /** Leaves not one block free, or as many as given. */
+  fill(freeBlocks?: number): Promise<void>;
   /** Frees what was filled. */
   free(): void;
 }
@@ -30,9 +30,10 @@ export async function mountSmallDisk(skip: Skip): Promise<SmallDisk> {
   const ballast = join(folder, "ballast");
   return {
     folder,
-    fill() {
+    async fill(freeBlocks = 0) {
       const pour = (): Promise<void> => writeFile(ballast, BLOCK, { flag: "a" }).then(pour, expectFull);
-      return pour();
+      await pour();
+      if (freeBlocks > 0) await truncate(ballast, statSync(ballast).size - freeBlocks * BLOCK.length);
     },
     free: () => rmSync(ballast),
   };
