@@ -10,7 +10,10 @@ const HIDDEN = "…";
  * are left out.
  */
 export function withoutPersonalData(response: string, message?: ContactMessage): string {
-  const plain = response.slice(0, 5 * MAX_LENGTH).replaceAll(/^\d{3}[ -]?/gm, "").replaceAll(/\S*@\S*/g, HIDDEN);
+  const plain = response
+    .slice(0, 5 * MAX_LENGTH)
+    .replaceAll(/^\d{3}[ -]?/gm, "")
+    .replaceAll(/\S*@\S*/g, HIDDEN);
   const words = visible(plain.replaceAll(/\s+/g, " ").trim()).split(" ");
   const hidden = new Set(words.flatMap((_, index) => (message ? quotedAt(words, index, message) : [])));
   const shown = words.map((word, index) => (hidden.has(index) ? HIDDEN : word)).join(" ");

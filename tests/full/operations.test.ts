@@ -38,7 +38,9 @@ test.each([
   ["README.md", /npm run messages -- ([^\n`>&#]+)/g],
 ])("every operator's command in %s is understood", async (document, pattern) => {
   const nowhere = await makeScratchFolder();
-  const commands = namesIn(readFileSync(document, "utf8"), pattern).map((command) => command.trim().replace(/\)"$/, ""));
+  const commands = namesIn(readFileSync(document, "utf8"), pattern).map((command) =>
+    command.trim().replace(/\)"$/, ""),
+  );
   expect(commands.length).toBeGreaterThan(8);
   for (const command of commands) {
     const words = command.replaceAll(/\$\([^)]*\)/g, "DATE").match(/'[^']*'|\S+/g) ?? [];
