@@ -1,7 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
@@ -48,6 +49,39 @@ test("leaves with 2 when it is used wrongly, and with 1 and one line each when t
   const away = { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" };
   expect(await runCli(away, "list")).toEqual(refused(/^The message database cannot be used: [^\n]+\n$/));
   expect(await runCli({ DATA_DIR: "/dev/null/x" }, "list")).toEqual(refused(/^[^\n]+DATA_DIR[^\n]+\n$/));
+});
+
+test("says that another user may not read the messages, instead of that there are none", async () => {
+  const dataDir = join(await makeScratchFolder(), "data");
+  mkdirSync(dataDir, { mode: 0o700 });
+  // Root may read everything, so it runs the command as nobody.
+  const isRoot = process.getuid?.() === 0;
+  if (!isRoot) chmodSync(dataDir, 0);
+  chmodSync(dirname(dataDir), 0o755);
+  onTestFinished(() => chmodSync(dataDir, 0o700));
+  const { status, stderr } = spawnSync(process.execPath, ["server/cli.ts", "list"], {
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+    encoding: "utf8",
+    ...(isRoot && { uid: 65_534, gid: 65_534 }),
+  });
+  expect([status, stderr]).toEqual([
+    1,
+    `This user may not read ${dataDir}; run the command as the user of the server, e.g. with sudo\n`,
+  ]);
+});
+
+test("completes commands and options in bash", async () => {
+  const { out } = await runCli({ MESSAGES_COMMAND: "sudo brighter-carbon messages" }, "completion");
+  const complete = (...words: string[]) => {
+    const typed = `COMP_WORDS=(messages ${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}`;
+    const script = `${out}${typed}; _messages; echo "\${COMPREPLY[@]}"; declare -f messages`;
+    return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.split("\n");
+  };
+  expect(complete("re")[0]).toBe("reply retry release resend restore");
+  expect(complete("privacy", "e")[0]).toBe("export erase");
+  expect(complete("privacy", "erase", "--")[0]).toBe("--yes --json --help");
+  expect(complete("retry", "BC-0000-00", "--f")[0]).toBe("--failed");
+  expect(complete("").join(" ")).toContain('sudo brighter-carbon messages "$@"');
 });
 
 describe("on SQLite", () => {

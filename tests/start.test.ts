@@ -50,7 +50,7 @@ test("says in one line where it is, where messages go and what is unset; a secon
   const { port } = new URL(server.url);
   expect(await failToStart({ PORT: port, DATA_DIR: dataDir })).toEqual({
     code: 1,
-    error: `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm start\n`,
+    error: `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001\n`,
   });
   expect(await store.list({})).toEqual(messages);
   expect((await store.website(new Date())).isRunning).toBe(false);
@@ -146,7 +146,7 @@ test("a data folder that cannot be written is one clear line and exit code 1", a
   // Modes do not bind root, but the kernel's own folders do.
   const { code, error } = await failToStart({ DATA_DIR: process.getuid?.() === 0 ? "/sys/data" : locked });
   expect(code).toBe(1);
-  expect(error).toMatch(/^The messages cannot be kept in .+; set DATA_DIR to .+\n$/);
+  expect(error).toMatch(/^The messages cannot be kept in .+; .+ set DATA_DIR to .+\n$/);
 });
 
 test("bad variables are a line each, all at once, without a stack", async () => {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDurationMs } from "../../contract/duration.ts";
@@ -131,7 +131,7 @@ export function addMessageCommands(root: Command, context: Context): void {
   ).action(async (reference: string, { file, subject, name }: { file?: string; subject?: string; name?: string }) => {
     const calls = await operations(context, { name });
     if (file === undefined && context.confirm) err("Type the reply, and end it with Ctrl-D:\n");
-    const text = file === undefined ? await context.readInput() : await readText(file);
+    const text = file === undefined ? await context.readInput() : await readFile(file, "utf8").catch(unreadable(file));
     await calls.reply({ reference, subject, text });
     return out("1 reply queued.\n");
   });
@@ -261,6 +261,8 @@ data: protect it as you protect the database itself.`,
     `FILE is a backup, or the messages.db of another folder. Either all of it is read or nothing. Messages of people who were
 erased since, on this machine, are left out. With DATABASE_URL set, this is also the way from SQLite to PostgreSQL.`,
   ).action(async (file: string, { replace = false, ...options }: Options & { replace?: boolean }) => {
+    // Before a database is made for it.
+    await access(file).catch(unreadable(file));
     const calls = await operations(context, { isNew: true });
     const { all } = (await calls.list({ limit: 1 })).counts;
     const question = `Permanently remove ${plural(all, "message")} and read those of ${visible(file)} instead?`;
@@ -273,10 +275,10 @@ erased since, on this machine, are left out. With DATABASE_URL set, this is also
   });
 }
 
-async function readText(file: string): Promise<string> {
-  return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new OperatorError(`${file} cannot be read (${error.code})`);
-  });
+function unreadable(file: string): (error: NodeJS.ErrnoException) => never {
+  return ({ code }) => {
+    throw new OperatorError(`${file} cannot be read (${code})`);
+  };
 }
 
 /** Attempts and errors are shown only where there are errors, the hook only where it is used. */

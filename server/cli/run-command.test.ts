@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { runCli } from "../../tests/support/run-cli.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { parseWhen } from "./messages.ts";
@@ -36,7 +37,7 @@ test.each([
   [["inbox", "--port", "0"], /^--port is not/],
 ])("refuses %j", async (args, message) => {
   const DATA_DIR = await makeScratchFolder();
-  await runCli({ DATA_DIR }, "restore", "none.db");
+  await (await openStoreInProcess({ dataDir: DATA_DIR, databaseUrl: null })).close();
   expect(await runCli({ DATA_DIR }, ...args)).toEqual({ code: 2, out: "", err: expect.stringMatching(message) });
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { CHANNELS } from "../../server/store/store.ts";
 import { startServer } from "../../scripts/run-server.ts";
 import { MailError } from "../../server/mail/mailer.ts";
 import { startPurge } from "../../server/outbox/purge.ts";
 import type { Outcome } from "../../server/store/store.ts";
+import { CHANNELS } from "../../server/store/store.ts";
 import { startAlerts } from "../../server/watch/alerts.ts";
 import { createWatch } from "../../server/watch/troubles.ts";
 import { claimOne, DAY_MS, HOUR_MS, MINUTE_MS } from "../store-contract/samples.ts";

@@ -1,8 +1,12 @@
-import { copyFile, mkdir, readdir, rm, stat } from "node:fs/promises";
+import { once } from "node:events";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TRAP_FIELD } from "../../contract/contact-message.ts";
 import { type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { checkDatabase } from "../../server/cli/preflight-checks.ts";
 import { messageWith } from "../store-contract/samples.ts";
 import { postMessage } from "../support/load.ts";
 import { startMailServer } from "../support/mail-server.ts";
@@ -60,9 +64,12 @@ test.each(["SQLite", "PostgreSQL"])(
     await postgres?.administer(`DROP SCHEMA ${schemaOf(before.DATABASE_URL)} CASCADE`);
     await rm(before.DATA_DIR, { recursive: true, force: true });
 
-    const after = { DATA_DIR: join(folder, "after") };
-    await mkdir(after.DATA_DIR, { mode: 0o700 });
-    await copyFile(backup, join(after.DATA_DIR, "messages.db"));
+    // On a new machine: a folder that systemd has not made yet, or an empty database.
+    const after = {
+      DATA_DIR: join(folder, "after"),
+      ...(postgres && { DATABASE_URL: await postgres.createDatabase() }),
+    };
+    expect(await messages(after, "restore", backup)).toBe("3 messages restored, 0 of them to be sent.\n");
     const restored = await start({ ...after, ...mail });
     expect(await messages(after, "export", "--json")).toBe(kept);
     expect(await postMessage(restored.url, "the first")).toBe(first);
@@ -78,7 +85,7 @@ test.each(["SQLite", "PostgreSQL"])(
   60_000,
 );
 
-test("an older backup put into the same folder leaves all .eml files alone, and preflight names those without a message", async () => {
+test("an older backup restored to the same folder leaves all .eml files alone, and preflight names those without a message", async () => {
   const folder = await makeScratchFolder();
   const env = { DATA_DIR: join(folder, "data") };
   const backup = join(folder, "backup.db");
@@ -94,8 +101,15 @@ test("an older backup put into the same folder leaves all .eml files alone, and 
   const kept = [early, late].map((reference) => `${reference}.eml`).sort();
   expect(await files()).toEqual(kept);
 
-  for (const ending of ["", "-wal", "-shm"]) await rm(join(env.DATA_DIR, `messages.db${ending}`), { force: true });
-  await copyFile(backup, join(env.DATA_DIR, "messages.db"));
+  expect(await runCli(env, "restore", backup)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("add --replace"),
+  });
+  expect(await runCli(env, "restore", backup, "--replace")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("--yes"),
+  });
+  await messages(env, "restore", backup, "--replace", "--yes");
   const restored = await start(env);
   const next = await postMessage(restored.url, "after the restoration");
   await expect.poll(files, { timeout: 20_000 }).toEqual([...kept, `${next}.eml`].sort());
@@ -104,3 +118,95 @@ test("an older backup put into the same folder leaves all .eml files alone, and 
   expect(out).toContain(String(late));
   expect(out).not.toContain(String(next));
 });
+
+test("the documented commands move a site from SQLite to PostgreSQL, and every start says what was left behind", async () => {
+  const postgres = await sharePostgres();
+  onTestFinished(() => postgres.stop());
+  const sqlite = { DATA_DIR: await makeScratchFolder() };
+  const before = await start({ ...sqlite, SMTP_URL: "smtp://127.0.0.1:1" });
+  const [first, second] = [await postMessage(before.url, "the first"), await postMessage(before.url, "the second")];
+  await before.stop();
+  const env = { ...sqlite, DATABASE_URL: await postgres.createDatabase() };
+  const settings = { dataDir: env.DATA_DIR, databaseUrl: env.DATABASE_URL };
+  const file = join(env.DATA_DIR, "messages.db");
+  const warning = `${file} still holds 2 messages, 2 of them unsent, and the newest is not in the database of DATABASE_URL`;
+  const forgotten = await start({ ...env, SMTP_URL: "smtp://127.0.0.1:1" });
+  await expect
+    .poll(forgotten.output)
+    .toContain(`${warning}; to move them there, stop the website and run: npm run messages -- restore ${file};`);
+  expect(await checkDatabase(settings, "messages")).toContainEqual(
+    expect.objectContaining({ state: "fail", detail: warning }),
+  );
+  expect(await runCli(env, "restore", file)).toEqual({
+    code: 1,
+    out: "",
+    err: expect.stringMatching(/^A website uses this database, .+\n$/),
+  });
+  await forgotten.stop();
+
+  const lines =
+    /\*\*To move to PostgreSQL\*\*.+?```sh\n(.+?)```/s
+      .exec(await readFile("docs/operations.md", "utf8"))?.[1]
+      ?.split("\n") ?? [];
+  const command = lines.find((line) => line.includes("messages restore")) ?? "";
+  expect(lines.filter((line) => line !== "")).toHaveLength(4);
+  const args = command.replace("sudo brighter-carbon messages ", "").replace("/var/lib/brighter-carbon", env.DATA_DIR);
+  expect(await messages(env, ...args.split(" "))).toBe("2 messages restored, 2 of them to be sent.\n");
+  // Else they wait for their next attempt, up to a minute.
+  await messages(env, "retry", String(first), String(second));
+  const moved = await start(env);
+  expect(JSON.stringify(await checkDatabase(settings, "messages"))).not.toContain("still holds");
+  const files = async () => (await readdir(join(env.DATA_DIR, "outbox")).catch(() => [])).sort();
+  await expect.poll(files, { timeout: 20_000 }).toEqual([first, second].map((name) => `${name}.eml`).sort());
+  expect(moved.output()).not.toContain("still holds");
+}, 120_000);
+
+test.each(["SQLite", "PostgreSQL"])(
+  "who was erased stays erased: a restored backup of %s posts and mails nothing of them",
+  async (kind) => {
+    const postgres = kind === "PostgreSQL" ? await sharePostgres() : null;
+    onTestFinished(() => postgres?.stop());
+    const mailServer = await startMailServer();
+    onTestFinished(() => mailServer.close());
+    const posts: string[] = [];
+    const receiver = createServer(async (request, response) => {
+      for await (const chunk of request) posts.push(String(chunk));
+      response.end();
+    }).listen(0, "127.0.0.1");
+    await once(receiver, "listening");
+    onTestFinished(() => void receiver.close());
+    const env = {
+      DATA_DIR: await makeScratchFolder(),
+      ...(postgres && { DATABASE_URL: await postgres.createDatabase() }),
+    };
+    const waiting = { SMTP_URL: "smtp://127.0.0.1:1", ...hookTo("http://127.0.0.1:1/") };
+    const before = await start({ ...env, ...waiting });
+    for (const email of ["Erased@Example.com", "kept@example.com"]) {
+      const headers = { "content-type": "application/json" };
+      const body = JSON.stringify(messageWith({ email, message: `from ${email}` }));
+      expect((await fetch(`${before.url}/send-email`, { method: "POST", headers, body })).status).toBe(200);
+    }
+    const backup = join(env.DATA_DIR, "backup.db");
+    await messages(env, "backup", backup);
+    expect(await messages(env, "privacy", "erase", "erased@example.com", "--yes")).toMatch(/^1 message and 0/);
+    expect(await readFile(join(env.DATA_DIR, "erasures"), "utf8")).not.toMatch(/@|erased/i);
+    await before.stop();
+
+    expect(await messages(env, "restore", backup, "--replace", "--yes")).toBe(
+      "1 message restored, 1 of them to be sent. Left out: 1 message of people who were erased since.\n",
+    );
+    const [kept] = JSON.parse(await messages(env, "list", "--json"));
+    await messages(env, "retry", kept.reference);
+    const { port } = receiver.address() as AddressInfo;
+    await start({ ...env, SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, ...hookTo(`http://127.0.0.1:${port}/`) });
+    await expect.poll(() => [posts.length, mailServer.mails.length], { timeout: 20_000 }).toEqual([1, 1]);
+    expect(JSON.parse(posts[0] ?? "").data.email).toBe("kept@example.com");
+    expect(parseMail(mailServer.mails[0]?.raw ?? Buffer.of()).text).toContain("from kept@example.com");
+    expect((await messages(env, "list")).split("\n")).toHaveLength(3);
+  },
+  60_000,
+);
+
+function hookTo(url: string) {
+  return { HOOK_URL: url, HOOK_SECRET: `whsec_${Buffer.alloc(32).toString("base64")}` };
+}

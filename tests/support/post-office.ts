@@ -1,7 +1,6 @@
 import { expect, onTestFinished } from "vitest";
 import { site } from "../../app/site.ts";
 import type { ContactMessage } from "../../contract/contact-message.ts";
-import { type Channel } from "../../server/store/store.ts";
 import type { MailIdentity } from "../../server/mail/compose.ts";
 import type { Mailer } from "../../server/mail/mailer.ts";
 import { createSmtpMailer, SMTP_LIMITS, type SmtpLimits } from "../../server/mail/smtp.ts";
@@ -9,7 +8,7 @@ import { acknowledgementSender } from "../../server/outbox/acknowledgement.ts";
 import { type HookSettings, hookSender } from "../../server/outbox/hook.ts";
 import { mailSender } from "../../server/outbox/mail.ts";
 import { type Outbox, type OutboxOptions, type Sender, startOutbox } from "../../server/outbox/outbox.ts";
-import type { Delivery, Store, StoredMessage } from "../../server/store/store.ts";
+import type { Channel, Delivery, Store, StoredMessage } from "../../server/store/store.ts";
 import { createFakeClock, type FakeClock } from "./fake-clock.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";

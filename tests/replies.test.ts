@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../scripts/run-server.ts";
+import { createEmlMailer } from "../server/mail/eml.ts";
+import type { Mailer } from "../server/mail/mailer.ts";
+import { changePerson } from "../server/operator/person.ts";
+import { mailSender } from "../server/outbox/mail.ts";
+import { replySender } from "../server/outbox/reply.ts";
+import { CHANNELS } from "../server/store/store.ts";
+import { createWatch } from "../server/watch/troubles.ts";
+import { postMessage } from "./support/load.ts";
+import { startMailServer } from "./support/mail-server.ts";
+import { parseMail } from "./support/parse-mail.ts";
+import { IDENTITY, openPostOffice } from "./support/post-office.ts";
+import { runWithInput } from "./support/run-cli.ts";
+import { kill } from "./support/scene.ts";
+import { makeScratchFolder } from "./support/scratch-folder.ts";
+
+// What every channel does is in tests/outbox.test.ts.
+
+const REPLY = { key: "8b6f1d0e-0000-4000-8000-000000000001", subject: "Re: Grüße", text: "Dear Ada,\n\n12 tonnes." };
+
+async function openReplyOffice() {
+  const office = await openPostOffice();
+  const send = (mailer: Mailer) =>
+    office.startSenders([mailSender({ mailer, identity: IDENTITY }), replySender({ mailer, identity: IDENTITY })]);
+  return { ...office, send };
+}
+
+test("reaches the visitor as an answer to the message's mail, and the team as the place to answer to", async () => {
+  const { accept, store, send, mailServer, smtpMailer, log, clock, message } = await openReplyOffice();
+  const server = await mailServer();
+  const outbox = send(smtpMailer(server));
+  const reference = await accept({ message: "How many?\n> all" });
+  outbox.wake();
+  await log.seen("delivered", 1);
+  await store.reply(reference, REPLY, "anna", clock.now());
+  outbox.wake();
+  await log.seen("delivered", 2);
+  const [mail, reply] = server.mails.map(({ raw }) => parseMail(raw));
+  expect(server.mails[1]).toMatchObject({ sender: IDENTITY.mailFrom, recipients: ["ada@example.org"] });
+  expect(reply?.mailbox("From")).toEqual({ name: IDENTITY.brand, address: IDENTITY.mailFrom });
+  expect(reply?.mailbox("To").address).toBe("ada@example.org");
+  expect(reply?.mailbox("Reply-To").address).toBe(IDENTITY.mailTo);
+  expect(reply?.header("Subject")).toBe("Re: Grüße");
+  for (const name of ["In-Reply-To", "References"]) expect(reply?.header(name)).toBe(mail?.header("Message-ID"));
+  expect(reply?.header("Message-ID")).not.toBe(mail?.header("Message-ID"));
+  const day = clock.now().toISOString().slice(0, 10);
+  expect(reply?.text).toBe(`Dear Ada,\n\n12 tonnes.\n\nOn ${day}, Ada Lovelace wrote:\n> How many?\n> > all`);
+  expect((await message(reference)).answeredAt).toEqual(clock.now());
+});
+
+test("that the visitor's mail server refuses has failed, says why, and needs somebody", async () => {
+  const { accept, store, send, mailServer, smtpMailer, log, clock, delivery, dataDir } = await openReplyOffice();
+  const server = await mailServer();
+  const outbox = send(smtpMailer(server));
+  const reference = await accept();
+  outbox.wake();
+  await log.seen("delivered", 1);
+  server.behave({ kind: "refuse", at: "recipient", code: 550 });
+  await store.reply(reference, REPLY, null, clock.now());
+  outbox.wake();
+  expect(await log.seen("failed")).toMatchObject({
+    channel: "reply",
+    error: "550 mailbox refused by the mail server (RCPT TO)",
+  });
+  expect(await delivery(reference, "reply")).toMatchObject({
+    state: "failed",
+    error: "550 … is not welcome; mailbox refused by the mail server (RCPT TO)",
+  });
+  const watch = createWatch({ store, program: "messages", dataDir, channels: CHANNELS, askedBy: "server" });
+  expect((await watch.find(clock.now())).troubles).toMatchObject([
+    { kind: "failed", channel: "reply", what: "1 reply could not be sent", severity: "critical" },
+  ]);
+});
+
+test("without a mail server is a file, which is erased with its message", async () => {
+  const { accept, store, send, log, clock, dataDir } = await openReplyOffice();
+  const outbox = send(createEmlMailer(dataDir));
+  const reference = await accept();
+  await store.reply(reference, REPLY, null, clock.now());
+  outbox.wake();
+  await log.seen("delivered", 2);
+  const files = () => readdirSync(join(dataDir, "outbox")).toSorted();
+  expect(files()).toEqual([`${reference}.eml`, `${reference}.reply-8b6f1d0e.eml`]);
+  expect(parseMail(readFileSync(join(dataDir, "outbox", files()[1] ?? ""))).header("Subject")).toBe("Re: Grüße");
+  const desk = { store, dataDir, readElectricity: () => Promise.reject() as never };
+  expect(await changePerson("ada@example.org", { kind: "erase" }, desk)).toMatchObject({ messages: 1, files: 2 });
+  expect(files()).toEqual([]);
+});
+
+test("is sent once, also when the server is killed after it was queued", async () => {
+  const mailServer = await startMailServer();
+  onTestFinished(() => mailServer.close());
+  const env = {
+    DATA_DIR: await makeScratchFolder(),
+    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
+    LOG_LEVEL: "error",
+  };
+  const first = await startServer(env);
+  onTestFinished(() => kill(first));
+  const reference = await postMessage(first.url, "to be answered");
+  await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(1);
+  // The server looks for what others have queued every half minute only.
+  expect(await runWithInput(env, "Yes.\n", "reply", String(reference))).toMatchObject({ code: 0, err: "" });
+  await kill(first);
+  expect(mailServer.mails).toHaveLength(1);
+  const second = await startServer(env);
+  onTestFinished(async () => void (await second.stop()));
+  await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(2);
+  await second.stop();
+  const third = await startServer(env);
+  await postMessage(third.url, "another");
+  await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(3);
+  await third.stop();
+  const subjects = mailServer.mails.map(({ raw }) => parseMail(raw).header("Subject"));
+  expect(subjects.filter((subject) => subject.startsWith("Re: "))).toEqual([`Re: to be answered [${reference}]`]);
+}, 120_000);
