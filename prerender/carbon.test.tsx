@@ -80,7 +80,7 @@ function siteOf(fetches: readonly PageFetch[]): RenderedSite {
     const unused = { paths: [], file: null, inlineStyles: [], inlineScripts: [], socialCard: null };
     return { name, html, saveDataHtml, fetches, ...unused };
   };
-  const settings = { site, siteDir: "app/" };
+  const settings = { site, siteDir: "app/", settingsShown: [] };
   return {
     ...settings,
     pages: [page("/", fetches)],

@@ -8,8 +8,8 @@ import type { RenderContext } from "../app/screen.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { SOURCES } from "../tests/support/build-if-stale.ts";
 import config from "../vite.config.ts";
+import { loadRenderer } from "./load-renderer.ts";
 import { drawIcons } from "./pictures.ts";
-import { loadRenderer } from "./site-plugin.ts";
 
 vi.mock("./pictures.ts", { spy: true });
 

@@ -6,7 +6,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { type BuildManifest, MANIFEST_FILE } from "../contract/build-manifest.ts";
+import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
 import type { ContactMessage } from "../contract/contact-message.ts";
 import {
   type Action,
@@ -444,7 +444,7 @@ describe("the command", () => {
       if (path.startsWith("/assets/")) expect([path, statusCode]).toEqual([path, 404]);
     }
     // The server serves what its manifest lists, and nothing else of dist/.
-    const { files } = JSON.parse(await readFile(join("dist", MANIFEST_FILE), "utf8")) as BuildManifest;
+    const { files } = JSON.parse(await readFile(manifestFile("dist"), "utf8")) as BuildManifest;
     expect(
       files.filter(({ file, url }) => /inbox/i.test(file + url) || names.some((name) => file.endsWith(name))),
     ).toEqual([]);

@@ -9,7 +9,7 @@ import { COMING_SOON_PATH, PATHS_WITHOUT_PAGE, SCREENS, WRITTEN_PATHS } from "./
 import { startStaticHost } from "./support/static-host.ts";
 
 const SITE = "http://localhost:3000";
-const manifest = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;
+const manifest = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
 
 let subject: AppUnderTest;
 let url = "";

@@ -29,22 +29,8 @@ function useSettings(): BuildSettings {
 
 export function Fact({ name }: { name: FactName }) {
   const value = factValue(name, useSettings());
-  // The name stands for the value where somebody reviews what a sentence claims: prerender/claims/sentences.ts.
-  const fact = { "data-fact": name };
-  if (value === null) {
-    return (
-      <mark className="placeholder" {...fact}>
-        [{PLACEHOLDER[name]}]
-      </mark>
-    );
-  }
-  return name === "websiteUrl" ? (
-    <a href={value} {...fact}>
-      {value}
-    </a>
-  ) : (
-    <span {...fact}>{value}</span>
-  );
+  if (value === null) return <mark className="placeholder">[{PLACEHOLDER[name]}]</mark>;
+  return name === "websiteUrl" ? <a href={value}>{value}</a> : value;
 }
 
 /** When contact messages are deleted, by the `RETENTION` that the pages are built with. */
@@ -70,6 +56,13 @@ function Notice({ children }: { children: ReactNode }) {
 
 /** The components that the policies' MDX texts may use. */
 export const POLICY_COMPONENTS = { ContactEmail, Deletion, Fact, IfPosted, Notice };
+
+/** The facts that are set and the contact address, by the names of their placeholders; the legal name may contain the brand. */
+export function shownFacts(settings: BuildSettings): [name: string, value: string][] {
+  const names: FactName[] = ["legalName", ...(Object.keys(PLACEHOLDER) as FactName[])];
+  const facts = names.map((name) => [PLACEHOLDER[name], factValue(name, settings) ?? ""] as [string, string]);
+  return [...facts, ["email", site.contactEmail] as [string, string]].filter(([, value]) => value !== "");
+}
 
 /** What must be set before launch, each with the place to set it. */
 export function unsetFacts(settings: BuildSettings): string[] {
