@@ -16,6 +16,8 @@ const PLACEHOLDER: Readonly<Record<FactName, string>> = {
   lastUpdated: "last-updated date",
   governingLaw: "governing law",
   arbitrationBody: "arbitration body",
+  backupsKept: "how long backups are kept",
+  requestLogKept: "how long the log of requests is kept",
 };
 
 /** The settings that facts are rendered with. */
@@ -46,6 +48,17 @@ function IfPosted({ children }: { children: ReactNode }) {
   return useSettings().postsHook ? children : null;
 }
 
+/** Whom else a visitor's browser asks for something. */
+function OtherServers() {
+  const { siteUrl, apiBase, countriesUrl } = useSettings();
+  const films = typeof site.heroFilm === "string" ? [] : site.heroFilm.map(({ url }) => url);
+  const urls = [apiBase, countriesUrl, ...films].map((url) => new URL(url, siteUrl));
+  const hosts = [...new Set(urls.map(({ host }) => host))].filter((host) => host !== new URL(siteUrl).host);
+  return hosts.length === 0
+    ? "It makes no third-party requests, so opening a page does not tell advertisers or social networks that you are here."
+    : `For some parts of a page your browser asks another server, which sees your network address: ${hosts.join(", ")}.`;
+}
+
 function Notice({ children }: { children: ReactNode }) {
   return (
     <div className="notice" role="note">
@@ -55,13 +68,18 @@ function Notice({ children }: { children: ReactNode }) {
 }
 
 /** The components that the policies' MDX texts may use. */
-export const POLICY_COMPONENTS = { ContactEmail, Deletion, Fact, IfPosted, Notice };
+export const POLICY_COMPONENTS = { ContactEmail, Deletion, Fact, IfPosted, Notice, OtherServers };
 
-/** The facts that are set and the contact address, by the names of their placeholders; the legal name may contain the brand. */
-export function shownFacts(settings: BuildSettings): [name: string, value: string][] {
-  const names: FactName[] = ["legalName", ...(Object.keys(PLACEHOLDER) as FactName[])];
-  const facts = names.map((name) => [PLACEHOLDER[name], factValue(name, settings) ?? ""] as [string, string]);
-  return [...facts, ["email", site.contactEmail] as [string, string]].filter(([, value]) => value !== "");
+/** What identifies the company, by the names of the placeholders. The legal name may contain the brand, so it comes first. */
+export function shownFacts({ siteUrl }: BuildSettings): [name: string, value: string][] {
+  const { legalName, brand, contactEmail } = site;
+  const { websiteUrl } = PLACEHOLDER;
+  return [
+    [PLACEHOLDER.legalName, legalName],
+    [PLACEHOLDER.brand, brand],
+    ["email", contactEmail],
+    [websiteUrl, siteUrl],
+  ];
 }
 
 /** What must be set before launch, each with the place to set it. */
