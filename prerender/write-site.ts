@@ -14,6 +14,7 @@ import {
 } from "../contract/build-manifest.ts";
 import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
+import { fillCarbonText } from "./carbon-text.ts";
 import { type ClaimsReport, claimsState, claimsToDo, reportClaims } from "./claims/claims.ts";
 import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
@@ -71,7 +72,8 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
 
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
   const rendered = await weighSite(draft, (url) => contents.get(url));
-  const { pages, comingSoon, failure, carbon } = rendered;
+  const { comingSoon, failure, carbon } = rendered;
+  const pages = await fillCarbonText(rendered.pages, carbon, contents);
   const claims = await reportClaims({ ...rendered, pages: [...pages, comingSoon, failure] }, new Date());
   if (claims.unreviewed.length > 0 && !isDraft) {
     throw refusal(`${claimsToDo(claims).join("\n")}\nTo review them: npm run claims -- review`);

@@ -94,7 +94,7 @@ test("a page counts its pictures, says so in its footer, and stays below the lim
   const about = carbonOf("/about");
   expect(about?.rating).toBe("A+");
   expect(textOf(contentsOf(htmlOf("/about"), "footer")[0] ?? "")).toContain(
-    `${about?.grams.toFixed(3)} g CO₂e per view`,
+    `${about?.grams.toFixed(3)} g CO₂e (model)`,
   );
 });
 
