@@ -39,9 +39,10 @@ export async function reportClaims(words: Words, now: Date): Promise<ClaimsRepor
     for (const sentence of new Set(sentences)) {
       const untitled = sentence.replace(` | ${site.brand}`, "").replace(`${site.brand}: `, "");
       const text = names.reduce((all, [name, value]) => all.replaceAll(value, `[${name}]`), untitled);
-      const { words, pages } = read.get(text) ?? { words: strongWordsOf(text), pages: [] };
-      const where = pages.length > 2 ? `${pages[0]} and ${pages.length} more` : [...pages, page].join(", ");
-      read.set(text, { text, words, pages: [...pages, page], where, review: reviews.get(text) });
+      const { words, pages: others } = read.get(text) ?? { words: strongWordsOf(text), pages: [] };
+      const pages = [...new Set([...others, page])];
+      const where = pages.length > 3 ? `${pages[0]} and ${pages.length - 1} more` : pages.join(", ");
+      read.set(text, { text, words, pages, where, review: reviews.get(text) });
     }
   };
   for (const { name, html, saveDataHtml, socialCard } of words.pages)

@@ -42,5 +42,5 @@ export function sentencesOfHtml(html: string): string[] {
     if (!INLINE.test(node.nodeName)) endBlock();
   };
   visit(parse(html, { scriptingEnabled: false }));
-  return [...blocks, ...attributes].flatMap(sentencesOfText);
+  return [...new Set([...blocks, ...attributes])].flatMap(sentencesOfText);
 }

@@ -1,8 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { type BuildManifest, manifestFile } from "../../contract/build-manifest.ts";
+import { buildPages, makePagesBuild } from "../support/pages-build.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 
 const TAGLINES = ["Our company is carbon-neutral, and we could not be prouder", "Green power for everyone"] as const;
@@ -86,6 +89,31 @@ test("a review in a terminal repeats only the question with a wrong answer, and 
   await again.answer(WHAT, "r");
   expect(await again.exited()).toBe(0);
   expect(ledgerOf(siteDir)[1]).toEqual({ text: TAGLINES[1], verdict: "no claim", by: "Bob", on });
+});
+
+test("build and command find the same, whatever the site's address is, and ask a company about its own sentences only", {
+  timeout: 180_000,
+}, async () => {
+  const siteDir = await makeSiteDir();
+  const settings = {
+    brand: "Northwind",
+    legalName: "Northwind Ltd",
+    contactEmail: "hello@northwind-climate.com",
+    contactTagline: TAGLINES[1],
+  };
+  await writeFile(`${siteDir}/site.ts`, `export const site = ${JSON.stringify(settings)};`);
+  const { outDir, remove } = makePagesBuild();
+  onTestFinished(remove);
+  const env = { SITE_DIR: siteDir, SITE_URL: "https://www.northwind-climate.com" };
+  const { output } = buildPages({ pagesDir: `${siteDir}/pages`, outDir }, "draft", env);
+  expect(output.match(/^Not reviewed: .*\n {2}.*$/gm), output).toEqual([`Not reviewed: /contact\n  ${TAGLINES[1]}`]);
+  const { stdout } = await promisify(execFile)(process.execPath, ["scripts/claims.ts", "--json"], {
+    env: { ...process.env, SITE_DIR: siteDir },
+  });
+  const { unreviewed, withoutEvidence } = JSON.parse(stdout) as Record<string, { text: string; where: string }[]>;
+  expect(unreviewed).toEqual([{ text: TAGLINES[1], where: "/contact" }]);
+  const { claims } = JSON.parse(readFileSync(manifestFile(outDir), "utf8")) as BuildManifest;
+  expect(claims).toMatchObject({ unreviewed: 1, withoutEvidence: withoutEvidence?.length });
 });
 
 test("input that never ends stops the review instead of filling the memory", { timeout: 120_000 }, async () => {

@@ -22,6 +22,7 @@ export function makePagesBuild(): PagesBuild & { remove(): void } {
 export function buildPages(
   { pagesDir, outDir }: PagesBuild,
   mode: "draft" | "production" = "draft",
+  env: Readonly<Record<string, string>> = {},
 ): { status: number | null; output: string } {
   const command = ["build", "--logLevel", "warn", "--mode", mode, "--config", "tests/fixtures/pages.vite.config.ts"];
   const { status, stdout, stderr } = spawnSync("vite", command, {
@@ -34,6 +35,7 @@ export function buildPages(
       PATH: `node_modules/.bin:${process.env.PATH}`,
       PAGES_DIR: pagesDir,
       OUT_DIR: outDir,
+      ...env,
     },
     timeout: 60_000,
   });
