@@ -4,12 +4,12 @@ import { prerenderToNodeStream } from "react-dom/static";
 import { FormAlert } from "./contact/form-alert.tsx";
 import type { FormState } from "./contact/form-state.ts";
 import { Document, type PageParts, pageParts, socialCardPath } from "./document.tsx";
-import { unsetFacts } from "./policies/facts.tsx";
+import { shownFacts, unsetFacts } from "./policies/facts.tsx";
 import { COMING_SOON, FAILURE, ROUTES, SPECIFIED_PATHS } from "./routes.ts";
 import type { PageFetch, RenderContext, Screen } from "./screen.ts";
 import { type SiteSettings, site } from "./site.ts";
 
-export { ROUTES, SPECIFIED_PATHS, site, unsetFacts };
+export { ROUTES, SPECIFIED_PATHS, shownFacts, site, unsetFacts };
 
 /** A page with all that the build needs to know about it, so that nothing is searched for in its HTML. */
 export interface RenderedPage {
@@ -34,6 +34,8 @@ export interface RenderedSite {
   /** The settings it was rendered with, and the folder they are in. */
   site: SiteSettings;
   siteDir: string;
+  /** The settings that sentences contain. */
+  settingsShown: readonly [name: string, value: string][];
   pages: readonly RenderedPage[];
   comingSoon: RenderedPage;
   failure: RenderedPage;
@@ -48,7 +50,8 @@ export async function renderSite(context: RenderContext): Promise<RenderedSite> 
     ...ROUTES.map(({ screen, paths }) => renderPage(screen, paths, context)),
   ]);
   const { siteDir } = context.settings;
-  return { site, siteDir, pages, comingSoon, failure, scriptTexts: await renderScriptTexts() };
+  const settingsShown = shownFacts(context.settings);
+  return { site, siteDir, settingsShown, pages, comingSoon, failure, scriptTexts: await renderScriptTexts() };
 }
 
 async function renderScriptTexts(): Promise<string> {

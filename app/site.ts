@@ -90,6 +90,10 @@ This e-mail was sent automatically.`,
     governingLaw: null,
     /** e.g. "the London Court of International Arbitration" */
     arbitrationBody: null,
+    /** As in docs/operations.md, "Backup and restore". */
+    backupsKept: "14 days",
+    /** By the proxy before this server, and by nobody else; nginx on Debian keeps it for 14 days. */
+    requestLogKept: "14 days",
   },
 };
 
@@ -127,6 +131,15 @@ export interface SiteSettings {
   social: readonly { network: "Facebook" | "Twitter" | "Instagram" | "LinkedIn"; href: string }[];
   acknowledgement: { subject: string; body: `${string}{reference}${string}` };
   policyFacts: Readonly<
-    Record<"companyNumber" | "registeredAddress" | "lastUpdated" | "governingLaw" | "arbitrationBody", string | null>
+    Record<
+      | "companyNumber"
+      | "registeredAddress"
+      | "lastUpdated"
+      | "governingLaw"
+      | "arbitrationBody"
+      | "backupsKept"
+      | "requestLogKept",
+      string | null
+    >
   >;
 }

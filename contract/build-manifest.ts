@@ -2,7 +2,7 @@ import type { BuildSettings } from "./build-settings.ts";
 import type { ElectricityTable } from "./footprint.ts";
 import type { CACHE_CONTROL } from "./response-headers.ts";
 
-/** `dist/.build.json`: everything that the server knows about the pages. */
+/** Everything that the server knows about the pages. */
 export interface BuildManifest {
   version: typeof MANIFEST_VERSION;
   settings: BuildSettings;
@@ -17,14 +17,14 @@ export interface BuildManifest {
   files: BuiltFile[];
 }
 
-/** How far the ledger of claims covers what the pages say about the environment. */
+/** How far the ledgers cover what the pages say about the environment. */
 export interface ClaimsState {
-  /** How many sentences nobody has reviewed. */
+  /** How many sentences with a strong word nobody has reviewed. */
   unreviewed: number;
-  /** Claims for which there is no evidence. */
-  withoutEvidence: string[];
-  /** Claims with evidence, and the last day on which it counts. */
-  evidence: { text: string; until: string }[];
+  /** How many claims wait for evidence. */
+  withoutEvidence: number;
+  /** Of each claim with evidence, the last day on which it counts; the first to end first. */
+  evidenceUntil: string[];
 }
 
 export interface SiteIdentity {
@@ -58,8 +58,11 @@ export interface BuiltFile {
 }
 
 /** Raised when the manifest changes: a server does not serve the build of another version. */
-export const MANIFEST_VERSION = 6;
-export const MANIFEST_FILE = ".build.json";
+export const MANIFEST_VERSION = 7;
+/** Beside the folder of the pages: a static host publishes everything in that, and visitors must not read this. */
+export function manifestFile(distDir: string): string {
+  return `${distDir.replace(/\/$/, "")}.json`;
+}
 /** Coming Soon, for every path without a page, and the page for failures of the server. */
 export const NOT_FOUND_PAGE = "404.html";
 export const FAILURE_PAGE = "500.html";

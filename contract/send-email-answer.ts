@@ -36,9 +36,6 @@ export const REFERENCE_SLOT_ID = "sent-reference";
 /** An attribute: the elements that have it hold a general reason, which the server replaces by the one it knows. */
 export const PROBLEMS_SLOT = "data-problems";
 
-/** Beside it, where the message came with an estimate, the total in kg. */
-export const FOOTPRINT_PARAMETER = "footprint";
-
 /** The start of the alert's element. The server shows it only for a message that it stored. */
 export const SENT_ALERT_HIDDEN = `hidden="" id="${ALERT_ID.sent}"`;
 export const SENT_ALERT_SHOWN = `id="${ALERT_ID.sent}"`;

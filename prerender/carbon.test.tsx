@@ -80,7 +80,7 @@ function siteOf(fetches: readonly PageFetch[]): RenderedSite {
     const unused = { paths: [], file: null, inlineStyles: [], inlineScripts: [], socialCard: null };
     return { name, html, saveDataHtml, fetches, ...unused };
   };
-  const settings = { site, siteDir: "app/" };
+  const settings = { site, siteDir: "app/", settingsShown: [] };
   return {
     ...settings,
     pages: [page("/", fetches)],
@@ -98,7 +98,7 @@ test("each page shows its own figure, also to visitors who save data, and is wei
   expect(home?.grams).toBeGreaterThan(0.04);
   expect(pages[0]?.html).toContain(html);
   expect(pages[0]?.saveDataHtml).toContain(html);
-  expect(comingSoon.html).toContain(`This page: <span data-fact="grams">0.000</span> g CO₂e`);
+  expect(comingSoon.html).toContain(`First view: about <span data-fact="grams">0.000</span> g CO₂e`);
   expect(home?.files[0]?.bytes).toBe(brotliBytes(pages[0]?.html) + HEADERS);
 });
 

@@ -38,7 +38,7 @@ test("the icon has exactly the style that its policy allows", () => {
   expect([...svg.matchAll(/<style>(.*?)<\/style>/g)].map(([, text]) => text)).toEqual([style]);
 });
 
-const { files } = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;
+const { files } = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
 const pages = files.flatMap(({ url, file, policy = "", savingDataFile }) =>
   file.endsWith(".html") ? [file, savingDataFile ?? []].flat().map((file) => ({ url, file, policy })) : [],
 );

@@ -29,6 +29,7 @@ function problemsOf(html: string, comingSoon = "") {
     {
       site,
       siteDir: "app/",
+      settingsShown: [],
       pages,
       comingSoon: page("coming-soon", `<main id="main">${comingSoon}</main>`),
       failure: page("error", ""),

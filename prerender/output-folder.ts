@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { manifestFile } from "../contract/build-manifest.ts";
 
 /**
  * Where this process builds until the result is complete: beside the result, so that it can be renamed. The id of the
@@ -26,7 +27,7 @@ export async function replaceWhenBuilt(
     await buildDraft();
     await replace(outDir, draftDir);
   } finally {
-    await remove(draftDir);
+    await Promise.all([draftDir, manifestFile(draftDir)].map(remove));
   }
 }
 
@@ -37,6 +38,7 @@ async function replace(outDir: string, draftDir: string): Promise<void> {
     const previousDir = `${outDir}.old-${process.pid}-${randomUUID()}`;
     if (await renamed(outDir, previousDir, ["ENOENT"])) previousDirs.push(previousDir);
   }
+  await renamed(manifestFile(draftDir), manifestFile(outDir), ["ENOENT"]);
   await Promise.all(previousDirs.map(remove));
 }
 
@@ -46,7 +48,7 @@ async function clearLeftovers(outDir: string): Promise<void> {
   const parent = dirname(outDir);
   for (const sibling of await readdir(parent).catch(() => [])) {
     if (!sibling.startsWith(`${name}.`)) continue;
-    const [, kind, pid] = /^\.(new|old)-(\d+)(-.+)?$/.exec(sibling.slice(name.length)) ?? [];
+    const [, kind, pid] = /^\.(new|old)-(\d+)(-.+|\.json)?$/.exec(sibling.slice(name.length)) ?? [];
     if (pid === undefined || isRunning(Number(pid))) continue;
     const leftover = join(parent, sibling);
     if (kind === "old" && !existsSync(outDir)) await renamed(leftover, outDir, ["ENOENT", "ENOTEMPTY", "EEXIST"]);

@@ -6,8 +6,8 @@ import { site } from "../app/site.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
 import config from "../vite.config.ts";
+import { loadRenderer } from "./load-renderer.ts";
 import { settingsProblems, siteDirProblems } from "./site-dir.ts";
-import { loadRenderer } from "./site-plugin.ts";
 
 test("a folder outside the project replaces settings and pages; what its settings lack has the default", async () => {
   const folder = await makeScratchFolder();

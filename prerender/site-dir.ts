@@ -26,9 +26,7 @@ export function sourceFiles(siteDir: string): string[] {
 export function siteDirProblems(siteDir: string): string[] {
   return existsSync(join(siteDir, "site.ts"))
     ? []
-    : [
-        `SITE_DIR has no site.ts (${resolve(siteDir)}); copy app/site.ts, app/claims.json and app/pages there, and edit them`,
-      ];
+    : [`SITE_DIR has no site.ts (${resolve(siteDir)}); copy app/site.ts and app/pages there, and edit them`];
 }
 
 /** Lets every import of `app/site.ts` find the settings of SITE_DIR. */

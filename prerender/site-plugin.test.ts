@@ -8,8 +8,8 @@ import type { RenderContext } from "../app/screen.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 import { SOURCES } from "../tests/support/build-if-stale.ts";
 import config from "../vite.config.ts";
+import { loadRenderer } from "./load-renderer.ts";
 import { drawIcons } from "./pictures.ts";
-import { loadRenderer } from "./site-plugin.ts";
 
 vi.mock("./pictures.ts", { spy: true });
 
@@ -48,15 +48,37 @@ test("the privacy policy promises the periods that RETENTION has by default", as
   expect(await promisedPeriods({})).toEqual([
     "Delivered messages are deleted automatically after 30 days.",
     "Messages that could not be delivered are deleted automatically after 90 days.",
-    "Messages held back as suspected spam are deleted automatically after 14 days, but not before our team has been told of them.",
+    "Messages held back as suspected spam are deleted automatically after 14 days.",
   ]);
+});
+
+test("the privacy policy says that it makes no third-party requests, or names whom a page asks", async () => {
+  expect(await privacyPolicy({})).toContain("It makes no third-party requests");
+  const split = {
+    SITE_URL: "https://www.a.example",
+    API_BASE: "https://api.a.example",
+    COUNTRIES_URL: "https://b.example/all",
+  };
+  const policy = await privacyPolicy(split);
+  expect(policy).toContain("which sees your network address: api.a.example, b.example.");
+  expect(policy).not.toContain("third-party requests");
+  const own = { SITE_URL: "https://www.a.example", API_BASE: "https://www.a.example/api" };
+  expect(await privacyPolicy(own)).toContain("It makes no third-party requests");
+});
+
+test("the privacy policy says how long copies and logs are kept, and what has no end", async () => {
+  const policy = (await privacyPolicy({})).replaceAll("<!-- -->", "");
+  expect(policy).toContain("Copies in our backups are deleted up to 14 days later.");
+  expect(policy).toContain("a log, which is kept for up to 14 days.");
+  expect(policy).toContain("nothing is deleted before our team has been told of it");
+  expect(policy).toContain("still waits to be delivered is kept until it is, and one that you asked us to restrict");
 });
 
 test("the privacy policy promises the periods of the RETENTION it is built with", async () => {
   expect(await promisedPeriods({ RETENTION: "delivered=36h,failed=keep,quarantined=7d" })).toEqual([
     "Delivered messages are deleted automatically after 36 hours.",
     "Messages that could not be delivered are kept until we delete them by hand.",
-    "Messages held back as suspected spam are deleted automatically after 7 days, but not before our team has been told of them.",
+    "Messages held back as suspected spam are deleted automatically after 7 days.",
   ]);
 });
 

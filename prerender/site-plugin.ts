@@ -2,12 +2,13 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isRunnableDevEnvironment, type Plugin, type PluginOption, type ViteBuilder, type ViteDevServer } from "vite";
+import type { Plugin, PluginOption, ViteBuilder, ViteDevServer } from "vite";
 import type { RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint-factors.ts";
-import { claimsToDo } from "./claims/site-claims.ts";
+import { claimsToDo, reportClaims, statementText } from "./claims/claims.ts";
 import { electricityFile } from "./electricity.ts";
+import { loadRenderer, type Renderer } from "./load-renderer.ts";
 import { markdownTexts } from "./markdown.ts";
 import { draftDirOf, replaceWhenBuilt } from "./output-folder.ts";
 import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles } from "./page-files.ts";
@@ -15,7 +16,6 @@ import { companySettings, siteDirProblems, siteFolder } from "./site-dir.ts";
 import { technicalFiles } from "./technical-files.ts";
 import { writeSite } from "./write-site.ts";
 
-type Renderer = typeof import("../app/render.tsx");
 type BuildResult = Awaited<ReturnType<ViteBuilder["build"]>>;
 
 const SCRIPTS = { film: "app/film.ts", contact: "app/client.tsx" } as const;
@@ -42,6 +42,7 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
   let pagesDir: string;
   /** Read again after a change. */
   let pageFiles: Promise<PageFiles> | undefined;
+  let isDraft: boolean;
   const readPages = () => {
     pageFiles ??= readPageFiles(pagesDir);
     return pageFiles;
@@ -57,6 +58,8 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
         process.exit(1);
       }
       settings = parsed.settings;
+      // Of `npm start`, which only warns of claims that nobody has reviewed.
+      isDraft = mode !== "production";
       pagesDir = otherPagesDir ? resolve(otherPagesDir) : join(siteFolder(settings.siteDir), "pages");
       // scripts/dev.ts starts without pages when one of them is refused.
       pageFiles = mode === "without-pages" ? Promise.resolve({ pages: [], paths: [], problems: [] }) : undefined;
@@ -91,7 +94,9 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
         },
         builder: {
           buildApp: (builder) =>
-            replaceWhenBuilt(outDir, draftDir, async () => buildSite(builder, settings, await readPages(), draftDir)),
+            replaceWhenBuilt(outDir, draftDir, async () =>
+              buildSite(builder, settings, await readPages(), draftDir, isDraft),
+            ),
         },
       };
     },
@@ -131,7 +136,13 @@ function listPages(files: readonly string[]): string {
   return `${imports.join("\n")}\nexport const pages = [${pages}];\n`;
 }
 
-async function buildSite(builder: ViteBuilder, settings: BuildSettings, pageFiles: PageFiles, outDir: string) {
+async function buildSite(
+  builder: ViteBuilder,
+  settings: BuildSettings,
+  pageFiles: PageFiles,
+  outDir: string,
+  isDraft: boolean,
+): Promise<void> {
   const { client, ssr } = builder.environments;
   if (!client || !ssr) throw new Error("Vite has no client or no ssr environment.");
   const scripts = await takeScripts(await builder.build(client), outDir);
@@ -141,17 +152,11 @@ async function buildSite(builder: ViteBuilder, settings: BuildSettings, pageFile
   const rendererDir = resolve(ssr.config.build.outDir);
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
   const context = renderContext(settings, scripts);
-  const { unset, claims } = await writeSite({ renderer, context, pageFiles, outDir, rendererDir });
+  const { unset, claims } = await writeSite({ renderer, context, pageFiles, outDir, rendererDir, isDraft });
   await rm(rendererDir, { recursive: true });
   if (unset.length > 0) console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
   for (const line of claimsToDo(claims)) console.log(line);
   if (areFactorsDue(new Date())) console.log(`Newer factors of the footprint estimate are due; ${FACTORS_REMEDY}`);
-}
-
-/** The renderer as its sources are now. */
-export function loadRenderer({ environments: { ssr } }: ViteDevServer): Promise<Renderer> {
-  if (!ssr || !isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
-  return ssr.runner.import<Renderer>("/app/render.tsx");
 }
 
 /** Renders the page again on every request. */
@@ -163,6 +168,17 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
   let files = drawFiles();
   const filesOrAgain = () => files.catch(() => (files = drawFiles()));
   files.catch(() => {});
+  const warned = new Set<string>();
+  const warnOfClaims = async (name: string, html: string) => {
+    const { site, shownFacts } = await loadRenderer(server);
+    const { siteDir } = settings;
+    const words = { site, siteDir, settingsShown: shownFacts(settings), pages: [{ name, html }], scriptTexts: "" };
+    const { unreviewed } = await reportClaims(words, new Date());
+    for (const one of unreviewed.filter(({ text }) => !warned.has(text))) {
+      warned.add(one.text);
+      server.config.logger.warn(`Not reviewed: ${statementText(one)}\nTo review it: npm run claims -- review`);
+    }
+  };
 
   server.middlewares.use(async (request, response, next) => {
     try {
@@ -179,6 +195,7 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
       const html = refused.length > 0 ? problemsPage(refused) : await renderPath(path, context);
       response.setHeader("content-type", "text/html; charset=utf-8");
       response.end(await server.transformIndexHtml(path, html));
+      await warnOfClaims(path, html).catch(({ message }: Error) => server.config.logger.warn(message));
     } catch (error) {
       next(error);
     }

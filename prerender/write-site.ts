@@ -8,14 +8,14 @@ import {
   type BuildManifest,
   type BuiltFile,
   FAILURE_PAGE,
-  MANIFEST_FILE,
   MANIFEST_VERSION,
+  manifestFile,
   NOT_FOUND_PAGE,
 } from "../contract/build-manifest.ts";
 import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
-import { ledgerFile, readLedger } from "./claims/ledger.ts";
-import { type ClaimsReport, claimsState, forbiddenText, reportClaims } from "./claims/site-claims.ts";
+import { fillCarbonText } from "./carbon-text.ts";
+import { type ClaimsReport, claimsState, claimsToDo, reportClaims } from "./claims/claims.ts";
 import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
 import { electricityTable } from "./electricity.ts";
@@ -32,6 +32,8 @@ interface SiteBuild {
   outDir: string;
   /** Where Vite left the assets that the pages import. */
   rendererDir: string;
+  /** A draft may have sentences that nobody has reviewed. */
+  isDraft: boolean;
 }
 
 /** What somebody has to do before launch. */
@@ -43,7 +45,7 @@ interface OpenPoints {
 
 /** Writes every file of the site and the manifest that describes them. */
 export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
-  const { renderer, context, pageFiles, outDir, rendererDir } = build;
+  const { renderer, context, pageFiles, outDir, rendererDir, isDraft } = build;
   const { settings } = context;
   const { site } = renderer;
   const indexedPaths = renderer.ROUTES.flatMap(({ screen, paths }) => (screen.isIndexed ? paths[0] : []));
@@ -70,10 +72,12 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
 
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
   const rendered = await weighSite(draft, (url) => contents.get(url));
-  const { pages, comingSoon, failure, carbon } = rendered;
-  const reviews = await readLedger(ledgerFile(settings.siteDir));
-  const claims = reportClaims(rendered, reviews, new Date());
-  if (claims.forbidden.length > 0) throw refusal(`${forbiddenText(claims)}\ndocs/claims.md says what to do.`);
+  const { comingSoon, failure, carbon } = rendered;
+  const pages = await fillCarbonText(rendered.pages, carbon, contents);
+  const claims = await reportClaims({ ...rendered, pages: [...pages, comingSoon, failure] }, new Date());
+  if (claims.unreviewed.length > 0 && !isDraft) {
+    throw refusal(`${claimsToDo(claims).join("\n")}\nTo review them: npm run claims -- review`);
+  }
 
   // The settings may name another film than the project's own, or none.
   const used = new Set(pages.flatMap(({ fetches }) => fetches.flatMap(({ urls }) => urls)));
@@ -103,11 +107,11 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     site: { brand, contactEmail, referencePrefix, acknowledgement },
     unset,
     comingSoon: announcedPaths(draft).length,
-    claims: claimsState(claims, reviews),
+    claims: claimsState(claims),
     electricity: electricityTable(),
     files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),
   };
-  await write(outDir, MANIFEST_FILE, JSON.stringify(manifest, null, 1));
+  await writeFile(manifestFile(outDir), JSON.stringify(manifest, null, 1));
   await write(outDir, HEADERS_FILE, headersFile(manifest));
   return { unset, claims };
 }

@@ -1,99 +1,55 @@
 // `npm run claims`: the ledger of what the site says about the environment. Renders the pages without building them.
-import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { createServer, isRunnableDevEnvironment } from "vite";
-import type { RenderedSite } from "../app/render.tsx";
+import { createServer } from "vite";
 import { parseBuildSettings } from "../contract/build-settings.ts";
-import { ledgerFile, readLedger, writeLedger } from "../prerender/claims/ledger.ts";
-import { marked, review, whereText } from "../prerender/claims/review.ts";
-import {
-  type ClaimsReport,
-  forbiddenText,
-  placeText,
-  reportClaims,
-  type Statement,
-} from "../prerender/claims/site-claims.ts";
+import { claimsToDo, reportClaims, statementText } from "../prerender/claims/claims.ts";
+import { OUR_LEDGER, readLedger, writeLedger } from "../prerender/claims/ledger.ts";
+import { review } from "../prerender/claims/review.ts";
+import { loadRenderer } from "../prerender/load-renderer.ts";
 
-const USAGE = `npm run claims               what is new since the last review, and what has ended
-npm run claims -- review     go through it: n (no claim), c (claim), s (skip); each answer is saved at once
-npm run claims -- --json     for a program`;
+const USAGE = `npm run claims                     what is not reviewed, has ended or waits for evidence
+npm run claims -- review           go through it, and save each answer
+npm run claims -- review --all     every sentence once more; or those with some words: review "net zero"
+npm run claims -- review --ours    into the ledger that ships with the software
+npm run claims -- --json           for a program`;
 
-const { values, positionals } = parseArgs({ options: { json: { type: "boolean" } }, allowPositionals: true });
-if (positionals.length > 1 || (positionals[0] ?? "review") !== "review") {
+const options = { json: { type: "boolean" }, all: { type: "boolean" }, ours: { type: "boolean" } } as const;
+const { values, positionals } = parseArgs({ options, allowPositionals: true });
+const [command = "", words = ""] = positionals;
+if (positionals.length > 2 || !["", "review"].includes(command)) {
   console.error(USAGE);
   process.exit(2);
 }
-
 const { settings } = parseBuildSettings(process.env);
-const ledger = ledgerFile(settings.siteDir);
-const reviews = await readLedger(ledger);
-const report = reportClaims(await renderSite(), reviews, new Date());
+const server = { middlewareMode: true, ws: false, watch: null } as const;
+const vite = await createServer({ logLevel: "warn", server, optimizeDeps: { noDiscovery: true } });
+const { renderSite } = await loadRenderer(vite);
+const scripts = { film: { code: "" }, contact: { url: "" } };
+const rendered = await renderSite({ settings, scripts, electricityUrl: "", isSavingData: false });
+await vite.close();
+const { pages, comingSoon, failure } = rendered;
+const report = await reportClaims({ ...rendered, pages: [...pages, comingSoon, failure] }, new Date());
+const { statements, unreviewed, expired, withoutEvidence, lost } = report;
 if (values.json) {
-  const { forbidden, unreviewed, expired, withoutEvidence } = report;
-  const lists = { forbidden, unreviewed, expired, withoutEvidence };
-  const items = Object.entries(lists).map(([name, statements]) => [name, statements.map(itemOf)]);
-  console.log(JSON.stringify(Object.fromEntries(items), null, 1));
-} else if (positionals[0] === "review") {
-  // Not rl.question: it drops lines that arrive between two questions, as they do from a pipe.
-  const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-  await review(report, reviews, {
-    say: console.log,
-    async ask(question) {
-      process.stdout.write(question);
-      const { value, done } = await lines.next();
-      // Every answer was saved.
-      return done ? process.exit() : value.trim();
-    },
-    save: (reviewed) => writeLedger(reviewed, ledger),
+  console.log(JSON.stringify(report, ["unreviewed", "expired", "withoutEvidence", "text", "where"], 1));
+} else if (command === "review") {
+  const file = values.ours ? OUR_LEDGER : `${settings.siteDir}claims.json`;
+  const due = words || values.all ? statements : [...unreviewed, ...expired, ...withoutEvidence];
+  const open = due.filter(({ text }) => text.toLowerCase().includes(words.toLowerCase()));
+  // Not readline, which keeps in memory what arrives before it is asked for, however much that is.
+  const lines = process.stdin.setEncoding("utf8").flatMap((chunk: string) => chunk.replace(/\n$/, "").split("\n"));
+  const input = lines[Symbol.asyncIterator]();
+  await review(open, await readLedger(file), {
+    say: (text) => process.stdout.write(text.endsWith(": ") ? text : `${text}\n`),
+    nextLine: async () => (await input.next()).value,
+    save: (reviews) => writeLedger(reviews, file),
     today: new Date().toISOString().slice(0, 10),
-    isTerminal: process.stdout.isTTY,
-  });
+  }).catch(({ message }: Error) => console.error(`\n${message}`));
   process.stdin.destroy();
-} else print(report);
-if (report.forbidden.length > 0) process.exitCode = 1;
-
-async function renderSite(): Promise<RenderedSite> {
-  const server = await createServer({ logLevel: "warn", server: { middlewareMode: true, ws: false, watch: null } });
-  try {
-    const { ssr } = server.environments;
-    if (!isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
-    const renderer = await ssr.runner.import<typeof import("../app/render.tsx")>("/app/render.tsx");
-    return await renderer.renderSite({
-      settings,
-      scripts: { film: { code: "" }, contact: { url: "" } },
-      electricityUrl: "/electricity.json",
-      isSavingData: false,
-    });
-  } finally {
-    await server.close();
-  }
-}
-
-/** What a program gets of a statement. */
-function itemOf({ text, page, pages, file, line, forbidden }: Statement) {
-  return {
-    text,
-    page,
-    where: whereText(pages),
-    file,
-    line,
-    ...(forbidden && { wording: forbidden.name, law: forbidden.law }),
-  };
-}
-
-function print(claims: ClaimsReport): void {
-  const { statements, forbidden, unreviewed, expired, withoutEvidence, lost } = claims;
-  if (forbidden.length > 0) console.log(`${forbiddenText(claims)}\n`);
-  for (const [title, list] of Object.entries({
-    "Not reviewed": unreviewed,
-    "The evidence has ended": expired,
-    "Without evidence": withoutEvidence,
-  }))
-    for (const statement of list)
-      console.log(`${title}: ${placeText(statement)}\n  ${marked(statement, process.stdout.isTTY)}\n`);
-  for (const { text, where } of lost) console.log(`Reviewed, but no longer there: ${where}\n  ${text}\n`);
-  console.log(
-    `${statements.length} sentences about the environment: ${forbidden.length} forbidden, ${unreviewed.length} not reviewed, ` +
-      `${expired.length} with evidence that has ended, ${withoutEvidence.length} without evidence.`,
-  );
+} else {
+  const waiting = [...expired, ...withoutEvidence];
+  for (const one of waiting) console.log(`${statementText(one)}\n  needs ${one.review?.needs ?? "newer evidence"}\n`);
+  for (const line of claimsToDo(report)) console.log(line);
+  for (const { text } of lost) console.log(`In the ledger, but no longer on the site: ${text}`);
+  console.log(`${statements.length} sentences with a strong word, ${unreviewed.length} of them not reviewed.`);
 }

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { relative } from "node:path";
 import { createInterface } from "node:readline";
 import { createBuilder, createServer as createVite } from "vite";
-import { MANIFEST_FILE } from "../contract/build-manifest.ts";
+import { manifestFile } from "../contract/build-manifest.ts";
 import { type Config, ConfigError, parseConfig } from "../server/config.ts";
 import { findFreePort } from "./run-server.ts";
 
@@ -37,7 +37,7 @@ const vite = createVite({
 await vite;
 
 // The server process does not start without a build; the pages that a developer sees are Vite's.
-if (!existsSync(`dist/${MANIFEST_FILE}`)) await buildOnce();
+if (!existsSync(manifestFile("dist"))) await buildOnce();
 const address = `localhost:${(http.address() as AddressInfo).port}`;
 const api = spawn(process.execPath, ["--watch", "--watch-preserve-output", "server/main.ts"], {
   env: {
@@ -68,7 +68,7 @@ console.log(`Development server on http://${address}, with hot reload`);
 /** A page that is refused is no reason not to start: this is where its author corrects it. */
 async function buildOnce(): Promise<void> {
   try {
-    await (await createBuilder({ logLevel: "warn" })).buildApp();
+    await (await createBuilder({ mode: "draft", logLevel: "warn" })).buildApp();
   } catch (error) {
     console.error(error);
     // A mode of prerender/site-plugin.ts.

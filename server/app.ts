@@ -13,7 +13,7 @@ import type { Meter, Route } from "./watch/meter.ts";
 export interface AppOptions {
   config: Config;
   build: Build;
-  store: Pick<Store, "accept" | "clientKey" | "ping">;
+  store: Pick<Store, "accept" | "clientKey" | "find" | "ping">;
   /** Receives the log's JSON lines; standard output by default. */
   logStream?: { write(line: string): void };
   /** Counts every answer; without it no request pays for counting. */
@@ -56,7 +56,7 @@ export function createApp(options: AppOptions): FastifyInstance {
 
   endConnectionsOnClose(app, limits);
   if (meter) countAnswers(app, meter);
-  const pages = servePages(app, build, store.clientKey);
+  const pages = servePages(app, { build, store, now });
   app.register(async (api) => {
     api.addHook("onRequest", (_request, reply, next) => {
       reply.headers(build.headers);

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { type BuildManifest, MANIFEST_FILE, MANIFEST_VERSION } from "../contract/build-manifest.ts";
+import { type BuildManifest, MANIFEST_VERSION, manifestFile } from "../contract/build-manifest.ts";
 import { OperatorError } from "./log.ts";
 
 export class BuildMissing extends OperatorError {
@@ -11,7 +10,7 @@ export class BuildMissing extends OperatorError {
 export function readManifest(distDir: string): BuildManifest {
   let manifest: BuildManifest;
   try {
-    manifest = JSON.parse(readFileSync(join(distDir, MANIFEST_FILE), "utf8"));
+    manifest = JSON.parse(readFileSync(manifestFile(distDir), "utf8"));
   } catch {
     throw new BuildMissing("There is no build to serve in dist/; run: npm run build");
   }

@@ -7,7 +7,7 @@ import { totalBytes, weighPage } from "../prerender/carbon.ts";
 import budgets from "./budgets.json" with { type: "json" };
 import { WRITTEN_PATHS } from "./support/screens.ts";
 
-const { files } = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;
+const { files } = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
 const sizesOf = (pattern: RegExp, suffix = "") =>
   files
     .filter(({ file }) => pattern.test(file))

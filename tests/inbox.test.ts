@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { type BuildManifest, MANIFEST_FILE } from "../contract/build-manifest.ts";
+import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
 import type { ContactMessage } from "../contract/contact-message.ts";
 import { electricityTable } from "../prerender/electricity.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
@@ -437,7 +437,7 @@ describe("the command", () => {
       if (path.startsWith("/assets/")) expect([path, statusCode]).toEqual([path, 404]);
     }
     // The server serves what its manifest lists, and nothing else of dist/.
-    const { files } = JSON.parse(await readFile(join("dist", MANIFEST_FILE), "utf8")) as BuildManifest;
+    const { files } = JSON.parse(await readFile(manifestFile("dist"), "utf8")) as BuildManifest;
     expect(
       files.filter(({ file, url }) => /inbox/i.test(file + url) || names.some((name) => file.endsWith(name))),
     ).toEqual([]);

@@ -5,6 +5,7 @@ import type { InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type Build, loadBuild, type ServedFile } from "../server/http/build-files.ts";
 import { sentQuery } from "../server/http/sent-result.ts";
+import { type Store, StoreUnavailable } from "../server/store/store.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { ask, listen, request } from "./support/raw-http.ts";
 
@@ -17,7 +18,7 @@ afterAll(() => subject.close());
 const get = (url: string, headers: Record<string, string> = {}) => subject.app.inject({ url, headers });
 const contactHtml = () => readFileSync("dist/contact/index.html");
 const fileUnder = (folder: string, pattern: RegExp) => {
-  const { files } = JSON.parse(readFileSync("dist/.build.json", "utf8")) as { files: { url: string }[] };
+  const { files } = JSON.parse(readFileSync("dist.json", "utf8")) as { files: { url: string }[] };
   const found = files.find(({ url }) => url.startsWith(folder) && pattern.test(url));
   if (!found) throw new Error(`The build has no ${pattern} under ${folder}.`);
   return found.url;
@@ -128,7 +129,7 @@ test("answers a request from the network exactly as one that a test injects", as
     ["/contact", { headers: { "if-none-match": String((await get("/contact")).headers.etag) } }],
     ["/contact", { method: "HEAD" }],
     ["/contact", { method: "PUT" }],
-    [`/contact?${sentQuery({ reference: "BC-7K3Q-9M", estimate: null }, subject.store.clientKey)}`, {}],
+    [`/contact?${sentQuery("BC-7K3Q-9M", subject.store.clientKey)}`, {}],
     ["/favicon.svg", {}],
     ["/404.html", {}],
     ["/about", {}],
@@ -188,6 +189,44 @@ test("a page or a handler that fails shows the error screen and no stack, and th
   expect((await ask(port, request("GET /"))).status).toBe(200);
 });
 
+test("after a post without script the estimate is shown for ten minutes, and the address holds nothing of it", async () => {
+  let minutes = 0;
+  let isStoreAway = false;
+  const now = () => new Date(Date.UTC(2026, 10, 16, 12, minutes));
+  const find: Store["find"] = (reference) =>
+    isStoreAway ? Promise.reject(new StoreUnavailable()) : other.store.find(reference);
+  const other = await openApp({}, { find }, { now });
+  onTestFinished(() => other.close());
+  const fields = {
+    name: "Ada",
+    email: "ada@example.com",
+    phone: "1",
+    country: "IN",
+    message: "Hi",
+    "footprint.carKm": "4321",
+  };
+  const { headers } = await other.app.inject({
+    method: "POST",
+    url: "/send-email",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    payload: new URLSearchParams(fields).toString(),
+  });
+  const location = String(headers.location);
+  expect(location).toMatch(/^\/contact\?reference=BC-\w{4}-\w{2}&code=[\w-]{16}#message-sent$/);
+  const shown = async (url = location) => (await other.app.inject(url.replace(/#.*/, ""))).body;
+  const hasEstimate = async () => /We received your estimate too/.test(await shown()) && /4,321/.test(await shown());
+  expect(await hasEstimate()).toBe(true);
+  minutes = 10;
+  expect(await hasEstimate()).toBe(true);
+  isStoreAway = true;
+  expect([await hasEstimate(), (await shown()).includes("Your reference is <b>BC-")]).toEqual([false, true]);
+  [minutes, isStoreAway] = [11, false];
+  expect([await hasEstimate(), (await shown()).includes("Your reference is <b>BC-")]).toEqual([false, true]);
+  minutes = 0;
+  expect(await shown(location.replace(/code=./, "code=_"))).not.toContain("4,321");
+  expect(other.log()).not.toContain("error");
+});
+
 test("the pages made for one visitor share all but what differs, so that many unread ones take no memory", async () => {
   const write = vi.spyOn(ServerResponse.prototype, "write");
   onTestFinished(() => write.mockRestore());
@@ -195,7 +234,7 @@ test("the pages made for one visitor share all but what differs, so that many un
   onTestFinished(() => other.close());
   const port = await listen(other);
   for (const reference of ["BC-7K3Q-9M", "BC-7K3Q-9N"]) {
-    const query = sentQuery({ reference, estimate: null }, other.store.clientKey);
+    const query = sentQuery(reference, other.store.clientKey);
     expect((await ask(port, request(`GET /contact?${query}`))).body).toContain(`Your reference is <b>${reference}</b>`);
   }
   const parts = write.mock.calls.map(([part]) => part);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseConfig } from "../server/config.ts";
 
@@ -56,6 +56,25 @@ test("every file and folder the README names is there", () => {
   const links = namesIn(readme, /\]\((?!http)([^)#]+)\)/g);
   const folders = namesIn(readme, /^\| `([a-z]+\/)` +\|/gm);
   for (const path of [...links, ...folders]) expect(existsSync(path), path).toBe(true);
+});
+
+test("the README lists every document, and other documents have today's counts and weights", () => {
+  const documents = readdirSync("docs").filter((name) => name.endsWith(".md"));
+  expect(documents.filter((name) => !readme.includes(`](docs/${name})`))).toEqual([]);
+  const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: object };
+  const words = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"];
+  const count = words[Object.keys(dependencies).length];
+  expect(readFileSync("docs/security.md", "utf8")).toContain(`${count} run-time packages`);
+  const strong = JSON.parse(readFileSync("prerender/claims/strong-words.json", "utf8")) as unknown[];
+  expect(readFileSync("docs/claims.md", "utf8")).toContain(`${strong.length} groups`);
+  const { pages } = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
+    pages: { page: string; bytes: number }[];
+  };
+  const heaviest = (path: string) => Math.max(...pages.filter(({ page }) => page === path).map(({ bytes }) => bytes));
+  const written = /(\d+) KB \+ (\d+) KB/.exec(readFileSync("docs/scaling.md", "utf8"))?.slice(1).map(Number) ?? [];
+  for (const [index, path] of ["/", "/privacy"].entries()) {
+    expect(Math.abs((1000 * (written[index] ?? 0)) / heaviest(path) - 1), path).toBeLessThan(0.03);
+  }
 });
 
 test("every direct dependency is justified in docs/dependencies.md", () => {

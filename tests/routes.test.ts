@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BuildManifest } from "../contract/build-manifest.ts";
@@ -9,7 +9,7 @@ import { COMING_SOON_PATH, PATHS_WITHOUT_PAGE, SCREENS, WRITTEN_PATHS } from "./
 import { startStaticHost } from "./support/static-host.ts";
 
 const SITE = "http://localhost:3000";
-const manifest = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;
+const manifest = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
 
 let subject: AppUnderTest;
 let url = "";
@@ -189,12 +189,38 @@ test("every page says in its footer what a view emits, and leads to how that is 
   for (const path of ["/", "/contact", "/privacy", COMING_SOON_PATH]) {
     const grams = pages.find(({ page }) => page === (path === COMING_SOON_PATH ? "coming-soon" : path))?.grams ?? 0;
     const footer = /<footer[\s\S]*<\/footer>/.exec((await open(path)).html)?.[0] ?? "";
-    expect(textOf(footer)).toContain(`This page: ${grams.toFixed(3)} g CO₂e per view`);
+    expect(textOf(footer)).toContain(`First view: about ${grams.toFixed(3)} g CO₂e (model)`);
     const [, explanation = ""] = /<a href="([^"]+)">How we count<\/a>/.exec(footer) ?? [];
     const { html, headings } = await open(explanation);
     expect(headings).toEqual(["How we count the carbon of this site"]);
     expect(metaOf(html, "robots")).toBe("noindex");
   }
+});
+
+test("the page on the carbon of the site has the figures of this build", async () => {
+  const { pages } = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
+    pages: { page: string; grams: number }[];
+  };
+  const gramsOf = (isMeant: (page: string) => boolean) =>
+    pages.filter(({ page }) => isMeant(page)).map(({ grams }) => grams);
+  const text = textOf((await open("/assets/carbon")).html);
+  const [home = 0, others] = [Math.max(...gramsOf((page) => page === "/")), gramsOf((page) => page !== "/")];
+  expect(text).toMatch(new RegExp(`The home page: ([\\d.]+ to )?${home.toFixed(3)} g with its film, rated A`));
+  expect(text).toContain(`The heaviest is /contact, with ${Math.max(...others).toFixed(3)} g.`);
+  const films = readdirSync("dist/media").filter((name) => /\.mp4$/.test(name));
+  const sizes = Map.groupBy(films, (name) => name.replace(/\.(av1|h264)-.*/, ""))
+    .values()
+    .map((names) => {
+      const bytes = names.map((name) => statSync(`dist/media/${name}`).size);
+      return Math.max(...bytes) - statSync(`dist/media/${names.find((name) => /av1/.test(name))}`).size;
+    });
+  expect(text).toContain(`up to ${Math.round(Math.max(...sizes) / 1000)} KB larger`);
+  const estimate = readdirSync("dist/assets").filter((name) => /^(electricity|footprint-estimate)-.*\.br$/.test(name));
+  const estimateBytes = estimate
+    .map((name) => statSync(`dist/assets/${name}`).size)
+    .reduce((sum, size) => sum + size, 0);
+  expect(text).toContain(`The estimate on the contact page is ${Math.round(estimateBytes / 1000)} KB more`);
+  expect(text).not.toMatch(/\{\w+\}/);
 });
 
 describe("a plain static host", () => {

@@ -164,7 +164,7 @@ test("the footer holds the tagline, the company line, three columns and four nam
 });
 
 test("CO₂ has a real subscript on every page", () => {
-  const { files } = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;
+  const { files } = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
   const pages = files.filter(({ kind }) => kind === "page").map(({ file }) => readFileSync(`dist/${file}`, "utf8"));
   expect(pages.some((html) => textOf(html).includes("CO₂e"))).toBe(true);
   // The name of a library has none.

@@ -9,11 +9,11 @@ export function CarbonFigure({ hasFilm }: { hasFilm: boolean }) {
   const attributes = hasFilm && { id: "page-grams", "data-without-film": UNWEIGHED };
   return (
     <p>
-      This page:{" "}
+      First view: about{" "}
       <span data-fact="grams" {...attributes}>
         {UNWEIGHED}
       </span>{" "}
-      g CO₂e per view. <a href={CARBON_PATH}>How we count</a>
+      g CO₂e (model). <a href={CARBON_PATH}>How we count</a>
     </p>
   );
 }

@@ -16,6 +16,8 @@ const PLACEHOLDER: Readonly<Record<FactName, string>> = {
   lastUpdated: "last-updated date",
   governingLaw: "governing law",
   arbitrationBody: "arbitration body",
+  backupsKept: "how long backups are kept",
+  requestLogKept: "how long the log of requests is kept",
 };
 
 /** The settings that facts are rendered with. */
@@ -29,22 +31,8 @@ function useSettings(): BuildSettings {
 
 export function Fact({ name }: { name: FactName }) {
   const value = factValue(name, useSettings());
-  // The name stands for the value where somebody reviews what a sentence claims: prerender/claims/sentences.ts.
-  const fact = { "data-fact": name };
-  if (value === null) {
-    return (
-      <mark className="placeholder" {...fact}>
-        [{PLACEHOLDER[name]}]
-      </mark>
-    );
-  }
-  return name === "websiteUrl" ? (
-    <a href={value} {...fact}>
-      {value}
-    </a>
-  ) : (
-    <span {...fact}>{value}</span>
-  );
+  if (value === null) return <mark className="placeholder">[{PLACEHOLDER[name]}]</mark>;
+  return name === "websiteUrl" ? <a href={value}>{value}</a> : value;
 }
 
 /** When contact messages are deleted, by the `RETENTION` that the pages are built with. */
@@ -60,6 +48,17 @@ function IfPosted({ children }: { children: ReactNode }) {
   return useSettings().postsHook ? children : null;
 }
 
+/** Whom else a visitor's browser asks for something. */
+function OtherServers() {
+  const { siteUrl, apiBase, countriesUrl } = useSettings();
+  const films = typeof site.heroFilm === "string" ? [] : site.heroFilm.map(({ url }) => url);
+  const urls = [apiBase, countriesUrl, ...films].map((url) => new URL(url, siteUrl));
+  const hosts = [...new Set(urls.map(({ host }) => host))].filter((host) => host !== new URL(siteUrl).host);
+  return hosts.length === 0
+    ? "It makes no third-party requests, so opening a page does not tell advertisers or social networks that you are here."
+    : `For some parts of a page your browser asks another server, which sees your network address: ${hosts.join(", ")}.`;
+}
+
 function Notice({ children }: { children: ReactNode }) {
   return (
     <div className="notice" role="note">
@@ -69,7 +68,19 @@ function Notice({ children }: { children: ReactNode }) {
 }
 
 /** The components that the policies' MDX texts may use. */
-export const POLICY_COMPONENTS = { ContactEmail, Deletion, Fact, IfPosted, Notice };
+export const POLICY_COMPONENTS = { ContactEmail, Deletion, Fact, IfPosted, Notice, OtherServers };
+
+/** What identifies the company, by the names of the placeholders. The legal name may contain the brand, so it comes first. */
+export function shownFacts({ siteUrl }: BuildSettings): [name: string, value: string][] {
+  const { legalName, brand, contactEmail } = site;
+  const { websiteUrl } = PLACEHOLDER;
+  return [
+    [PLACEHOLDER.legalName, legalName],
+    [PLACEHOLDER.brand, brand],
+    ["email", contactEmail],
+    [websiteUrl, siteUrl],
+  ];
+}
 
 /** What must be set before launch, each with the place to set it. */
 export function unsetFacts(settings: BuildSettings): string[] {

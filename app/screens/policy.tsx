@@ -40,7 +40,7 @@ export const refunds = policyScreen({
   heading: "Cancellations and refunds",
   path: "/cancellation",
   lastUpdated: "8th Nov 2024",
-  description: `Sales by ${site.brand} are final. What that means before you buy, and whom to ask.`,
+  description: `Unless the law gives you a right to cancel, sales by ${site.brand} are final. What that means before you buy, and whom to ask.`,
   sections: refundsSections,
   Text: Refunds,
 });

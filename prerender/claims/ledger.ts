@@ -1,42 +1,28 @@
+import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 
 /** What somebody decided about one sentence. A sentence that changes is a new one. */
 export interface Review {
-  /** The exact sentence. */
   text: string;
-  /** The pages, or what else it is part of. */
-  where: string;
   verdict: "no claim" | "claim";
-  /** For a claim: what shows it, or `null` while nobody can. */
-  evidence?: Evidence | null;
+  /** Why wording stays that the directive forbids. */
+  reason?: string;
+  /** What shows a claim, where that is, and the last day on which it counts. */
+  evidence?: { shows: string; at: string; until: string };
+  /** What the company has to show while there is no evidence. */
+  needs?: string;
+  /** A name or a role, and a day such as 2026-01-31. */
   by: string;
-  /** A day, as in 2026-01-31. */
   on: string;
 }
 
-export interface Evidence {
-  shows: string;
-  /** Where it can be seen. */
-  at: string;
-  /** The last day on which it counts, at most two years after the review. */
-  until: string;
-}
-
-/** It is beside the settings. */
-export function ledgerFile(siteDir: string): string {
-  return `${siteDir}claims.json`;
-}
+/** Of the sentences that ship with the software; the ledger of the company's own is beside its settings. */
+export const OUR_LEDGER = "prerender/claims/ledger.json";
 
 /** Without a file nothing is reviewed. Rejects with every problem if the file is not a ledger. */
 export async function readLedger(file: string): Promise<Review[]> {
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "[]";
-    throw error;
-  });
-  const entries = JSON.parse(text) as Review[];
-  const problems = Array.isArray(entries)
-    ? entries.flatMap((entry, index) => problemsOf(entry).map((problem) => `entry ${index + 1}: ${problem}`))
-    : ["it is not a list"];
+  const entries = (existsSync(file) ? JSON.parse(await readFile(file, "utf8")) : []) as Review[];
+  const problems = entries.flatMap((entry, index) => problemsOf(entry).map((one) => `entry ${index + 1}: ${one}`));
   if (problems.length > 0) throw new Error(`${file} is not valid:\n  ${problems.join("\n  ")}`);
   return entries;
 }
@@ -47,29 +33,21 @@ export async function writeLedger(reviews: readonly Review[], file: string): Pro
   await rename(`${file}.new`, file);
 }
 
-function problemsOf(entry: Review): string[] {
-  const { text, where, verdict, evidence, by, on } = Object(entry) as Partial<Review>;
-  const problems = Object.entries({ text, where, by }).flatMap(([name, value]) =>
-    typeof value === "string" && value.trim() !== "" ? [] : [`“${name}” is missing`],
-  );
-  if (!isDay(on)) problems.push("“on” is no day such as 2026-01-31");
-  if (verdict !== "no claim" && verdict !== "claim") problems.push("“verdict” is neither “no claim” nor “claim”");
-  if (verdict === "claim" && evidence === undefined) problems.push("a claim needs “evidence”, which may be null");
-  if (evidence) problems.push(...problemsOfEvidence(evidence, on ?? ""));
-  return problems;
-}
-
-export function problemsOfEvidence({ shows, at, until }: Evidence, on: string): string[] {
+function problemsOf({ text, verdict, evidence, needs, by, on = "" }: Partial<Review>): string[] {
+  const { shows, at = "", until = "" } = evidence ?? {};
+  const isClaim = verdict === "claim";
   return [
-    ...(shows && at ? [] : ["evidence needs “shows” and “at”"]),
-    ...(isDay(until) && until <= twoYearsAfter(on) ? [] : [`evidence ends by ${twoYearsAfter(on)} (“until”)`]),
-  ];
+    text && by && isDay(on) ? [] : "“text”, “by” or “on” (a day such as 2026-01-31) is missing",
+    isClaim || verdict === "no claim" ? [] : "“verdict” is neither “no claim” nor “claim”",
+    !isClaim || evidence || needs ? [] : "a claim has “evidence”, or says what it “needs”",
+    !evidence || (shows && isPlace(at)) ? [] : "evidence “shows” something “at” a URL, in a file or a dated document",
+    !evidence || isEnd(until, on) ? [] : `evidence counts “until” a day, at most ${lastDay(on)}`,
+  ].flat();
 }
 
-function isDay(text: unknown): text is string {
-  return typeof text === "string" && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
-}
-
-export function twoYearsAfter(day: string): string {
-  return `${Number(day.slice(0, 4)) + 2}${day.slice(4)}`;
-}
+/** A URL, a file, or a document's name with its date. */
+export const isPlace = (text: string) => /^\S*\/\S+$|^\S+\.\w{2,5}$|\b(?:19|20)\d\d\b/.test(text);
+/** Evidence counts for two years. */
+export const lastDay = (on: string) => `${Number(on.slice(0, 4)) + 2}${on.slice(4)}`;
+export const isEnd = (day: string, on: string) => isDay(day) && day <= lastDay(on);
+const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && new Date(text).toJSON()?.startsWith(text);

@@ -1,76 +1,80 @@
-import { styleText } from "node:util";
-import { type Evidence, problemsOfEvidence, type Review, twoYearsAfter } from "./ledger.ts";
-import { type ClaimsReport, placeText, type Statement } from "./site-claims.ts";
+import { type Statement, statementText } from "./claims.ts";
+import { isEnd, isPlace, lastDay, type Review } from "./ledger.ts";
 
-interface Reviewer {
+interface Terminal {
   say(text: string): void;
-  /** The answer, without spaces around it. */
-  ask(question: string): Promise<string>;
+  /** The next line; undefined when there is none. */
+  nextLine(): Promise<string | undefined>;
   save(reviews: readonly Review[]): Promise<void>;
-  /** A day, as in 2026-01-31. */
   today: string;
-  isTerminal: boolean;
 }
 
-/** Goes through what is open, one sentence after the other, and saves the ledger after each answer. */
-export async function review(report: ClaimsReport, ledger: Review[], reviewer: Reviewer): Promise<void> {
-  const { say, ask, save, today: on } = reviewer;
-  const open = [...report.unreviewed, ...report.expired, ...report.withoutEvidence];
-  if (open.length + report.lost.length === 0) return say("Everything is reviewed.");
-  let by = "";
-  while (by === "") by = await ask("Your name: ");
+const HELP = `  n  no claim: the sentence explains, asks, or names what is sold
+  c  claim: somebody could ask "is that so?"; you are asked for the evidence
+  r  no claim, like the rest of this page
+  s  skip it for now, b  back to the one before, w  another person reviews, q  quit: every answer is saved already`;
+/** More wrong answers to one question, or a longer one, do not come from a person. */
+const MAX = { attempts: 5, length: 1000 };
 
-  for (const [index, statement] of open.entries()) {
-    const { text, pages } = statement;
-    say(`\n${index + 1} of ${open.length}: ${placeText(statement)}\n  ${marked(statement, reviewer.isTerminal)}`);
-    const answer = await askOne("n (no claim), c (claim), s (skip): ", "ncs");
-    if (answer === "s") continue;
-    const where = whereText(pages);
-    const decided: Review =
-      answer === "n"
-        ? { text, where, verdict: "no claim", by, on }
-        : { text, where, verdict: "claim", evidence: await askEvidence(), by, on };
-    const known = ledger.findIndex((entry) => entry.text === text);
-    if (known >= 0) ledger[known] = decided;
-    else ledger.push(decided);
+/** Goes through the sentences, and saves the ledger after each answer. Rejects when the input ends or makes no sense. */
+export async function review(open: readonly Statement[], ledger: Review[], terminal: Terminal): Promise<void> {
+  const { say, nextLine, save, today: on } = terminal;
+  const askWho = () => ask("Who reviews (name or role): ", notEmpty);
+  let by = ledger.at(-1)?.by ?? (await askWho());
+  say(`${by} reviews. n: no claim, c: claim, h: help.`);
+  for (let index = 0; index < open.length; index += 1) {
+    const statement = open[index] as Statement;
+    const before = ledger.find(({ text }) => text === statement.text) ?? statement.review;
+    say(`\n${index + 1} of ${open.length}: ${statementText(statement)}`);
+    if (before) say(`  Until now: ${before.verdict} (${before.by}, ${before.on}) ${before.needs ?? ""}`);
+    for (const { law, better } of statement.words) if (law) say(`  ${law}.\n  Better: ${better}`);
+    const answer = await ask("n, c, r, s, b, w, q or h: ", (text) => /^[ncrsbwqh]$/.exec(text.toLowerCase())?.[0]);
+    if (answer === "q") return;
+    if (answer === "h") say(HELP);
+    if (answer === "w") by = await askWho();
+    if (answer === "h" || answer === "w") index -= 1;
+    if (answer === "b") index = Math.max(index - 2, -1);
+    if (answer === "c") await decide(statement, { verdict: "claim", ...(await askEvidence()) });
+    if (answer === "n" || answer === "r") await decide(statement, { verdict: "no claim" });
+    while (answer === "r" && open[index + 1]?.pages[0] === statement.pages[0]) {
+      index += 1;
+      if (!open[index]?.review) await decide(open[index] as Statement, { verdict: "no claim" });
+    }
+  }
+
+  async function decide({ text, words }: Statement, decision: Omit<Review, "text" | "by" | "on">): Promise<void> {
+    const why = `  ${text}\nThe law forbids this wording in any context. Why may it stay: `;
+    const reason = words.some(({ law }) => law) && { reason: await ask(why, notEmpty) };
+    const others = ledger.filter((entry) => entry.text !== text);
+    ledger.splice(0, ledger.length, ...others, { text, ...decision, ...reason, by, on });
     await save(ledger);
   }
-  for (const entry of report.lost) {
-    say(`\nNo longer there: ${entry.where}\n  ${entry.text}`);
-    if ((await askOne("d (delete its review), s (skip): ", "ds")) === "s") continue;
-    ledger.splice(ledger.indexOf(entry), 1);
-    await save(ledger);
+
+  async function askEvidence(): Promise<Pick<Review, "evidence" | "needs">> {
+    const known = new Map(ledger.map(({ evidence }) => [JSON.stringify(evidence), evidence]));
+    const list = [...known.values()].filter((evidence) => evidence !== undefined);
+    for (const [index, { shows, until }] of list.entries()) say(`  ${index + 1}  ${shows} (until ${until})`);
+    const shows = await ask("What shows it (words, a number of the list above, or nothing yet): ", (text) => text);
+    const evidence = list[Number(shows) - 1];
+    if (evidence) return { evidence };
+    if (shows === "") return { needs: await ask("What would show it: ", notEmpty) };
+    const place = "Where is it (a URL, a file, or a document's name with its date): ";
+    const at = await ask(place, (text) => (isPlace(text) ? text : undefined));
+    const end = `Until which day does it count (a day such as 2026-01-31, at most ${lastDay(on)}): `;
+    return { evidence: { shows, at, until: await ask(end, (text) => (isEnd(text, on) ? text : undefined)) } };
   }
 
-  async function askOne(question: string, letters: string): Promise<string> {
-    const answer = await ask(question);
-    return answer.length === 1 && letters.includes(answer) ? answer : askOne(question, letters);
-  }
-
-  async function askEvidence(): Promise<Evidence | null> {
-    const shows = await ask("What shows it (empty: nothing yet): ");
-    if (shows === "") return null;
-    const at = await ask("Where can it be seen: ");
-    const until = await ask(`Until which day (at most ${twoYearsAfter(on)}): `);
-    const problems = problemsOfEvidence({ shows, at, until }, on);
-    if (problems.length === 0) return { shows, at, until };
-    say(problems.join("; "));
-    return askEvidence();
+  /** Repeats the question until its answer can be read. */
+  async function ask(question: string, read: (text: string) => string | undefined): Promise<string> {
+    for (let attempt = 0; attempt < MAX.attempts; attempt += 1) {
+      say(question);
+      const line = await nextLine();
+      if (line === undefined) break;
+      const answer = line.length > MAX.length ? undefined : read(line.trim());
+      if (answer !== undefined) return answer;
+    }
+    throw new Error("The review ends here, without an answer to this question. Every answer before it is saved.");
   }
 }
 
-/** The sentence with the words that made it subject to review marked. */
-export function marked({ text, words }: Pick<Statement, "text" | "words">, isTerminal: boolean): string {
-  let end = 0;
-  const parts = words.map((word) => {
-    const before = text.slice(end, word.start);
-    end = word.end;
-    const found = text.slice(word.start, word.end);
-    return before + (isTerminal ? styleText(["bold", "underline"], found) : `[${found}]`);
-  });
-  return parts.join("") + text.slice(end);
-}
-
-export function whereText(pages: readonly string[]): string {
-  return pages.length > 3 ? `${pages[0]} and ${pages.length - 1} more` : pages.join(", ");
-}
+const notEmpty = (text: string) => text || undefined;

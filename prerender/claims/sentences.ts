@@ -1,71 +1,46 @@
 import { parse, type DefaultTreeAdapterTypes as Tree } from "parse5";
 
-export interface Sentence {
-  /** As a visitor reads it, with single spaces. What is computed or set is named instead: "{grams} g CO₂e". */
-  text: string;
-  /** The paragraph, heading or label that it is part of. */
-  block: string;
-  /** Within a quotation of several sentences, and so without quotation marks of its own. */
-  isQuoted: boolean;
-}
-
-/** An element with this attribute holds a figure or a setting; its value is the name that a sentence has instead. */
-const FACT = "data-fact";
-
 /** Elements within a sentence. Any other ends it. */
-const INLINE = new Set(
-  "a abbr b bdi bdo br cite code data del dfn em i img ins kbd mark q s samp small span strong sub sup svg time u var wbr".split(
-    " ",
-  ),
-);
-const NOT_TEXT = new Set(["script", "style", "template"]);
-const TEXT_ATTRIBUTES = new Set(["alt", "aria-description", "aria-label", "label", "placeholder", "title"]);
+const INLINE =
+  /^(?:a|abbr|b|bdi|bdo|br|cite|code|data|del|dfn|em|i|img|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|svg|time|u|var|wbr)$/;
+/** Names of fields and of their choices are no prose. */
+const NOT_PROSE = /^(?:script|style|template|label|legend|select)$/;
+const TEXT_ATTRIBUTE = /^(?:alt|aria-description|aria-label|title)$/;
 const META = /^(?:description|(?:og|twitter):(?:title|description|image:alt))$/;
-
+/** What a figure of `data-fact` looks like: it may change with every build, so its name stands for it. */
+const FIGURE = /^(?:about |less than )?[\d#][\d#.,\s]*(?:g|kg|t|km|kWh|%)?(?: CO₂e)?(?: a year)?$/;
 const SEGMENTER = new Intl.Segmenter("en-GB", { granularity: "sentence" });
 
-export function sentencesOfText(text: string, isQuoted = false): Sentence[] {
-  return text
-    .replaceAll(/[\u00AD\u200B-\u200D\u2060\uFEFF]/g, "")
-    .split(/\n\s*\n/)
-    .flatMap((paragraph) => {
-      const block = paragraph.replaceAll(/\s+/g, " ").trim();
-      return [...SEGMENTER.segment(block)].map(({ segment }) => ({ text: segment.trim(), block, isQuoted }));
-    })
-    .filter(({ text: sentence }) => /\p{L}/u.test(sentence));
+/** As a visitor reads them, with single spaces. A final full stop makes no other sentence. */
+export function sentencesOfText(text: string): string[] {
+  const paragraphs = text.replaceAll(/[\u00AD\u200B-\u200D\u2060\uFEFF]/g, "").split(/\n\s*\n/);
+  const segments = paragraphs.flatMap((one) => [...SEGMENTER.segment(one.replaceAll(/\s+/g, " ").trim())]);
+  return segments.map(({ segment }) => segment.trim().replace(/\.$/, ""));
 }
 
-/** The sentences of a page in reading order, then its title, description, labels and alternative texts. */
-export function sentencesOfHtml(html: string): Sentence[] {
-  const blocks: { text: string; isQuoted: boolean }[] = [];
+/** The sentences of a page in reading order, then its description, labels and alternative texts. */
+export function sentencesOfHtml(html: string): string[] {
+  const blocks: string[] = [];
   const attributes: string[] = [];
   let current = "";
-  const endBlock = (isQuoted: boolean) => {
-    blocks.push({ text: current.replaceAll(/\s+/g, " "), isQuoted });
+  const endBlock = () => {
+    blocks.push(current.replaceAll(/\s+/g, " "));
     current = "";
   };
-  const visit = (node: Tree.Node, isQuoted: boolean) => {
+  const visit = (node: Tree.Node) => {
     if (node.nodeName === "#text") current += (node as Tree.TextNode).value;
-    if (NOT_TEXT.has(node.nodeName) || !("childNodes" in node)) return;
-    const given = new Map("attrs" in node ? node.attrs.map(({ name, value }) => [name, value]) : []);
-    for (const [name, value] of given) if (TEXT_ATTRIBUTES.has(name)) attributes.push(value);
-    if (META.test(given.get("name") ?? given.get("property") ?? "")) attributes.push(given.get("content") ?? "");
-    const fact = given.get(FACT);
-    if (fact !== undefined) {
-      current += `{${fact}}`;
-      return;
-    }
-    const isQuotation = isQuoted || node.nodeName === "blockquote";
-    if (!INLINE.has(node.nodeName)) endBlock(isQuoted);
-    if (node.nodeName === "q") current += "“";
+    if (NOT_PROSE.test(node.nodeName) || !("childNodes" in node)) return;
+    const given = Object.fromEntries("attrs" in node ? node.attrs.map(({ name, value }) => [name, value]) : []);
+    for (const [name, value] of Object.entries(given)) if (TEXT_ATTRIBUTE.test(name)) attributes.push(value);
+    if (META.test(given.name ?? given.property ?? "")) attributes.push(given.content ?? "");
+    if (!INLINE.test(node.nodeName)) endBlock();
     if (node.nodeName === "br") current += " ";
-    for (const child of node.childNodes) visit(child, isQuotation);
-    if (node.nodeName === "q") current += "”";
-    if (!INLINE.has(node.nodeName)) endBlock(isQuotation);
+    const start = current.length;
+    for (const child of node.childNodes) visit(child);
+    const fact = given["data-fact"];
+    if (fact && FIGURE.test(current.slice(start))) current = `${current.slice(0, start)}{${fact}}`;
+    if (!INLINE.test(node.nodeName)) endBlock();
   };
-  visit(parse(html, { scriptingEnabled: false }), false);
-  return [
-    ...blocks.flatMap(({ text, isQuoted }) => sentencesOfText(text, isQuoted)),
-    ...attributes.flatMap((text) => sentencesOfText(text)),
-  ];
+  visit(parse(html, { scriptingEnabled: false }));
+  return [...new Set([...blocks, ...attributes])].flatMap(sentencesOfText);
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildManifest, type BuiltFile, NOT_FOUND_PAGE } from "../../contract/build-manifest.ts";
 import { CACHE_CONTROL, securityHeaders } from "../../contract/response-headers.ts";
-import { readManifest } from "../manifest.ts";
+import { BuildMissing, readManifest } from "../manifest.ts";
 
 export type Encoding = "br" | "gzip" | "identity";
 
@@ -40,8 +40,12 @@ export interface Build {
 export function loadBuild(distDir: string): Build {
   const manifest = readManifest(distDir);
   const headers = securityHeaders(manifest.settings.siteUrl);
-  const files = new Map(manifest.files.map((file) => [file.url, loadFile(distDir, file, headers)]));
-  return { manifest, files, headers };
+  try {
+    const files = new Map(manifest.files.map((file) => [file.url, loadFile(distDir, file, headers)]));
+    return { manifest, files, headers };
+  } catch {
+    throw new BuildMissing("The build in dist/ is not complete, or not that of dist.json; run: npm run build");
+  }
 }
 
 function loadFile(distDir: string, file: BuiltFile, sharedHeaders: Build["headers"]): ServedFile {

@@ -2,7 +2,6 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
-import type { ElectricityTable } from "../../contract/footprint.ts";
 import { formatTotal } from "../../contract/footprint-fields.ts";
 import { reportHtml } from "../../contract/footprint-report.ts";
 import {
@@ -14,12 +13,23 @@ import {
   SENT_ESTIMATE_ID,
   SENT_ESTIMATE_SHOWN,
 } from "../../contract/send-email-answer.ts";
+import type { Store } from "../store/store.ts";
+import { MINUTE_MS } from "../time.ts";
 import type { Build, ServedFile } from "./build-files.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
 import { readProblems, readSent } from "./sent-result.ts";
 
+/** After a post without script, the estimate of the message is shown for this long. */
+const ESTIMATE_SHOWN_MS = 10 * MINUTE_MS;
+
+interface PagesOptions {
+  build: Build;
+  store: Pick<Store, "clientKey" | "find">;
+  now(): Date;
+}
+
 /** A route for each page and file of the build. Returns the answers for every path that has none, and for a failure. */
-export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8Array) {
+export function servePages(app: FastifyInstance, { build, store, now }: PagesOptions) {
   const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
   const failure = pageNamed(build, FAILURE_PAGE);
 
@@ -49,6 +59,33 @@ export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8A
     response.end();
   }
 
+  function sendPlain(reply: FastifyReply, file: ServedFile): void {
+    sendFile(reply.raw, file, build.headers);
+  }
+
+  /** The contact page with what came of a post without script filled in; as it is, if there was none. */
+  async function sendResult(
+    reply: FastifyReply,
+    file: ServedFile,
+    slots: Slots,
+    query: URLSearchParams,
+  ): Promise<void> {
+    const reference = readSent(query, store.clientKey);
+    const problems = readProblems(query, store.clientKey);
+    if (reference !== null) sendHtml(reply.raw, 200, file, withSent(slots, reference, await findEstimate(reference)));
+    else if (problems !== null) sendHtml(reply.raw, 200, file, fill(slots.problems, problems));
+    else sendPlain(reply, file);
+  }
+
+  /** Null without one, later than ten minutes after the message, and while the store cannot be asked. */
+  async function findEstimate(reference: string): Promise<Estimate | null> {
+    const message = await store.find(reference).catch(() => null);
+    if (!message?.footprint || now().getTime() - message.acceptedAt.getTime() > ESTIMATE_SHOWN_MS) return null;
+    const { country, acceptedAt: date, footprint } = message;
+    const sent = { inputs: footprint.inputs, country, countryName: countryName(country), reference, date };
+    return { totalKg: footprint.totalKg, html: reportHtml(sent, build.manifest.electricity) };
+  }
+
   app.register(async (scope) => {
     // No logger for each request: pages log nothing, and to make one takes longer than to find the route.
     scope.setChildLoggerFactory((logger) => logger);
@@ -57,9 +94,8 @@ export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8A
       if (file === comingSoon || file === failure) continue;
       const slots = slotsOf(file);
       scope.get(file.url, (request, reply) => {
-        const html = slots && withResult(slots, request.url.split("?")[1], clientKey, build.manifest.electricity);
-        if (html) sendHtml(reply.raw, 200, file, html);
-        else sendFile(reply.raw, file, build.headers);
+        const query = slots && request.url.split("?")[1];
+        return query ? sendResult(reply, file, slots, new URLSearchParams(query)) : sendPlain(reply, file);
       });
     }
     // Before the body is read, be it large, broken or never sent.
@@ -124,11 +160,21 @@ const REFERENCE_PLACE = new RegExp(`(?<=<span id="${REFERENCE_SLOT_ID}">)`);
 const SENT_PLACES = new RegExp(`${SENT_ESTIMATE_HIDDEN}|${REFERENCE_PLACE.source}`);
 const PROBLEMS_PLACE = new RegExp(`(?<=<span ${PROBLEMS_SLOT}="">)[^<]*`);
 
+interface Slots {
+  sent: Buffer[];
+  problems: Buffer[];
+}
+
+interface Estimate {
+  totalKg: number;
+  html: string;
+}
+
 /**
  * A page in parts, between which something is filled in. Cut once, so that all answers that wait to be read share the
  * parts. Null for a page without these places.
  */
-function slotsOf(file: ServedFile): { sent: Buffer[]; problems: Buffer[] } | null {
+function slotsOf(file: ServedFile): Slots | null {
   if (file.kind !== "page") return null;
   const html = file.variants.identity.body.toString();
   if (!REFERENCE_PLACE.test(html)) return null;
@@ -139,29 +185,19 @@ function slotsOf(file: ServedFile): { sent: Buffer[]; problems: Buffer[] } | nul
   };
 }
 
-/** After a post without script: the contact page with what came of it filled in. Null for any other request. */
-function withResult(
-  slots: NonNullable<ReturnType<typeof slotsOf>>,
-  query: string | undefined,
-  clientKey: Uint8Array,
-  electricity: ElectricityTable,
-): Buffer[] | null {
-  if (!query) return null;
-  const parameters = new URLSearchParams(query);
-  const fill = (page: readonly Buffer[], ...texts: string[]) =>
-    page.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from(texts[index - 1] ?? texts[0] ?? ""), part]));
-  const sent = readSent(parameters, clientKey);
-  const problems = readProblems(parameters, clientKey);
-  if (!sent) return problems ? fill(slots.problems, problems) : null;
-  const { reference, estimate } = sent;
+function withSent(slots: Slots, reference: string, estimate: Estimate | null): Buffer[] {
   const received = estimate
     ? ` We received your estimate too: ${formatTotal(estimate.totalKg)}. <a href="#${SENT_ESTIMATE_ID}">See and print it</a>.`
     : "";
-  const report = estimate
-    ? SENT_ESTIMATE_SHOWN +
-      reportHtml({ ...estimate, countryName: countryName(estimate.country), reference }, electricity)
-    : SENT_ESTIMATE_HIDDEN;
+  const report = estimate ? SENT_ESTIMATE_SHOWN + estimate.html : SENT_ESTIMATE_HIDDEN;
   return fill(slots.sent, report, `Your reference is <b>${reference}</b>.${received}`);
+}
+
+/** The last text fills all places that are left. */
+function fill(page: readonly Buffer[], ...texts: string[]): Buffer[] {
+  return page.flatMap((part, index) =>
+    index === 0 ? [part] : [Buffer.from(texts[index - 1] ?? texts[0] ?? ""), part],
+  );
 }
 
 function sendText(response: ServerResponse, status: number, text: string, headers: Build["headers"]): void {

@@ -15,7 +15,7 @@ import type { Config } from "../config.ts";
 import { type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/meter.ts";
 import { networksOf } from "./client-address.ts";
-import { problemsQuery, type SentResult, sentQuery } from "./sent-result.ts";
+import { problemsQuery, sentQuery } from "./sent-result.ts";
 
 interface SendEmailOptions {
   config: Config;
@@ -192,10 +192,9 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
     now(),
   );
   const succeed = (reference: string) => {
-    const estimate = footprint && { ...footprint, country: message.country, date: new Date() };
     const body: SendEmailAnswer = { success: true, reference };
     if (footprint) body.footprint = { totalKg: footprint.totalKg };
-    return answer(request, reply, store.clientKey, 200, body, { reference, estimate });
+    return answer(request, reply, store.clientKey, 200, body);
   };
   // One log line and one count for each message: its outcome and nothing else of it.
   switch (acceptance.kind) {
@@ -238,23 +237,25 @@ function answer(
   clientKey: Uint8Array,
   status: number,
   body: SendEmailAnswer,
-  sent?: SentResult,
 ): FastifyReply {
   reply.header("cache-control", "no-store");
   if (!request.headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE)) return reply.code(status).send(body);
   const alert = body.success ? ALERT_ID.sent : alertFor(status);
   // A body that cannot be read is no visitor's mistake.
   const reason = body.success || status === 400 ? "" : reasonOf(body);
-  const query = sent ? `?${sentQuery(sent, clientKey)}` : reason && `?${problemsQuery(reason, clientKey)}`;
+  const query = body.success
+    ? `?${sentQuery(body.reference, clientKey)}`
+    : reason && `?${problemsQuery(reason, clientKey)}`;
   // Another site's page needs its origin in the redirect; ours must not have one, since a proxy may hide it from us.
   const base = String(reply.getHeader("access-control-allow-origin") ?? "");
   return reply.code(303).header("location", `${base}/contact${query}#${alert}`).send();
 }
 
-/** Holds nothing that a sender wrote. */
+/** Holds nothing that a sender wrote, not even a number that can be read in two ways. */
 function reasonOf({ error, fields }: SendEmailAnswer & { success: false }): string {
   const sentences = fields ? problemsOf(fields).map(([, sentence]) => sentence) : [error];
-  return [...new Set(sentences)].join(" ");
+  const unclear = "The point or comma can be read in two ways: leave it out, or write 1,500 or 12.5.";
+  return [...new Set(sentences)].join(" ").replaceAll(/Did you mean [\d.]+ or [\d.]+\?/g, unclear);
 }
 
 function alertFor(status: number): string {

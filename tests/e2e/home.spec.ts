@@ -105,7 +105,7 @@ test("who chooses no film gets none, on later visits either, until the choice is
   const films = filmsAskedBy(page);
   const name = /^No film: 0\.\d{3} g CO₂e instead of 0\.\d{3} g$/;
   const choice = page.getByRole("button", { name });
-  const grams = page.getByText(/^This page: 0\.\d{3} g CO₂e per view/);
+  const grams = page.getByText(/^First view: about 0\.\d{3} g CO₂e \(model\)/);
   const film = page.locator("#film");
   await page.goto("/");
   await film.and(page.locator(".is-playing")).waitFor();

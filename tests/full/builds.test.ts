@@ -4,7 +4,6 @@ import { readdir } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { MANIFEST_FILE } from "../../contract/build-manifest.ts";
 import { copyProject } from "../support/project-copy.ts";
 
 /** Runs `npm run build` without the set-up that comes before it. */
@@ -58,7 +57,9 @@ test("builds at once in one project do not disturb each other, and remove what a
 
   const builds = [1, 2, 3].map(() => outcomeOf(startBuild(project)));
   for (const { code, errors } of await Promise.all(builds)) expect(code, errors).toBe(0);
-  expect(await outputs()).toEqual(["dist", "dist-inbox"]);
-  expect(await readdir(join(project, "dist"))).toContain(MANIFEST_FILE);
+  expect(await outputs()).toEqual(["dist", "dist-inbox", "dist.json"]);
+  const uploaded = await readdir(join(project, "dist"), { recursive: true });
+  expect(uploaded).toContain("index.html");
+  expect(uploaded.filter((name) => /(^|\/)\.(?!well-known)|claims|manifest\.json/.test(name))).toEqual([]);
   expect(await readdir(join(project, "dist-inbox"))).toContain("index.html");
 });

@@ -122,7 +122,7 @@ test("the server needs no package but those installed with --omit=dev", async ()
 });
 
 test("docs/scaling.md says which files under /assets/ and /media/ may not be kept for a year", async () => {
-  const { files } = JSON.parse(await readFile("dist/.build.json", "utf8")) as Pick<BuildManifest, "files">;
+  const { files } = JSON.parse(await readFile("dist.json", "utf8")) as Pick<BuildManifest, "files">;
   const text = await readFile("docs/scaling.md", "utf8");
   const named = namesIn(/only (.+?) have none/.exec(text)?.[1] ?? "", /`([^`]+)`/g);
   const isNamed = (url: string) => named.some((name) => (name.endsWith("/") ? url.startsWith(name) : url === name));

@@ -146,6 +146,7 @@ test("shows a new, a changed and a deleted page at once, and what is wrong with 
   });
   await once(http, "listening");
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const warn = vi.spyOn(server.config.logger, "warn");
   const reload = vi.spyOn(server.environments.client.hot, "send");
   const shown = () => expect.poll(async () => (await fetch(`${origin}/news/today`)).text(), { timeout: 10_000 });
   const write = (title: string) =>
@@ -161,8 +162,10 @@ test("shows a new, a changed and a deleted page at once, and what is wrong with 
   await shown().toContain("<h1>Other words</h1>");
   await write("");
   await shown().toContain("news/today.mdx:2: The title is empty.");
-  await write("Last words");
-  await shown().toContain("<h1>Last words</h1>");
+  await write("Greener words");
+  await shown().toContain("<h1>Greener words</h1>");
+  const warning = expect.stringContaining("Not reviewed: /news/today\n  Greener words\n    “Greener”: green as praise");
+  await expect.poll(() => warn.mock.calls, { timeout: 10_000 }).toContainEqual([warning]);
   await rm(join(pagesDir, "news/today.mdx"));
   await shown().toContain("<h1>Coming Soon</h1>");
 });

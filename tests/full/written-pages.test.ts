@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -13,7 +13,7 @@ afterAll(remove);
 
 const fileOf = (name: string) => readFileSync(join(outDir, name));
 const htmlOf = (path: string) => String(fileOf(`${path}/index.html`));
-const manifest = () => JSON.parse(String(fileOf(".build.json"))) as BuildManifest;
+const manifest = () => JSON.parse(readFileSync(`${outDir}.json`, "utf8")) as BuildManifest;
 const dataOf = (html: string) => {
   const [json] = contentsOf(html, 'script type="application/ld\\+json"');
   return json === undefined ? undefined : (JSON.parse(json) as { "@graph": Record<string, unknown>[] })["@graph"];
@@ -94,7 +94,7 @@ test("a page counts its pictures, says so in its footer, and stays below the lim
   const about = carbonOf("/about");
   expect(about?.rating).toBe("A+");
   expect(textOf(contentsOf(htmlOf("/about"), "footer")[0] ?? "")).toContain(
-    `${about?.grams.toFixed(3)} g CO₂e per view`,
+    `${about?.grams.toFixed(3)} g CO₂e (model)`,
   );
 });
 
@@ -130,6 +130,30 @@ test("search engines learn where a page from a file belongs, and no title can en
   expect(elementsOf(trail, "a").map(({ href }) => href)).toEqual(["/", "/articles"]);
 });
 
+test("sentences that nobody reviewed stop npm run build, wherever a page has them, and are only listed by npm start", {
+  timeout: 90_000,
+}, async () => {
+  const front = "title: A greener title\ndescription: An eco description.";
+  const body =
+    "<details>\n<summary>A planet fold</summary>\n\n| Renewable head |\n| --- |\n| Climate cell |\n\n</details>";
+  await writeFile(join(pagesDir, "strong.mdx"), `---\n${front}\n---\n\n${body}\n`);
+  const expected = [
+    "A greener title",
+    "An eco description",
+    "A planet fold",
+    "Renewable head",
+    "Climate cell",
+    "They do not make a buyer carbon neutral",
+  ];
+  const found = (output: string) => expected.filter((text) => output.includes(`\n  ${text}\n`));
+  const stopped = buildPages({ pagesDir, outDir }, "production");
+  expect([stopped.status, found(stopped.output)]).toEqual([1, expected]);
+  expect(stopped.output).toContain("Not reviewed: /strong\n  A greener title\n    “greener”: ");
+  const draft = buildPages({ pagesDir, outDir });
+  expect([draft.status, found(draft.output)]).toEqual([0, expected]);
+  await rm(join(pagesDir, "strong.mdx"));
+});
+
 test("a build refuses every problem at once with file, line and remedy, and keeps the last good site", {
   timeout: 90_000,
 }, async () => {
@@ -149,7 +173,7 @@ test("a build refuses every problem at once with file, line and remedy, and keep
   // The last good site stays, with nothing beside it.
   expect(readdirSync(outDir, { recursive: true }).toSorted()).toEqual(builtBefore);
   expect(htmlOf("/about")).toContain("What we do");
-  expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "pages"]);
+  expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "dist.json", "pages"]);
   const lines = output.split("\n").filter((line) => /\.mdx:\d+: /.test(line));
   const expected = [
     "broken.mdx:6: Expected a closing tag for `<br>`",

@@ -22,7 +22,7 @@ export interface AppUnderTest {
 export async function openApp(
   env: Record<string, string> = {},
   overrides: Partial<Store> = {},
-  parts: Pick<Partial<AppOptions>, "limits" | "onStored" | "build" | "store"> = {},
+  parts: Pick<Partial<AppOptions>, "limits" | "onStored" | "build" | "store" | "now"> = {},
 ): Promise<AppUnderTest> {
   const dataDir = await mkdtemp(join(tmpdir(), "app-"));
   const config = parseConfig({ DATA_DIR: dataDir, RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...env });
@@ -36,6 +36,7 @@ export async function openApp(
       clientKey: store.clientKey,
       accept: store.accept.bind(store),
       ping: store.ping.bind(store),
+      find: store.find.bind(store),
       ...overrides,
     },
     logStream: {

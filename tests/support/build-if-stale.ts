@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { type BuildManifest, MANIFEST_FILE } from "../../contract/build-manifest.ts";
+import { type BuildManifest, manifestFile } from "../../contract/build-manifest.ts";
 import { parseBuildSettings } from "../../contract/build-settings.ts";
 
 /** What the site is made of; prerender/site-plugin.test.ts compares it with what Vite loads. */
@@ -34,11 +34,11 @@ function build(command: string, ...parameters: string[]): void {
 }
 
 function isStale(): boolean {
-  const manifestFile = join("dist", MANIFEST_FILE);
-  if (!existsSync(manifestFile)) return true;
-  const { settings } = JSON.parse(readFileSync(manifestFile, "utf8")) as BuildManifest;
+  const manifest = manifestFile("dist");
+  if (!existsSync(manifest)) return true;
+  const { settings } = JSON.parse(readFileSync(manifest, "utf8")) as BuildManifest;
   if (!isDeepStrictEqual(settings, parseBuildSettings(process.env).settings)) return true;
-  const builtMs = statSync(manifestFile).mtimeMs;
+  const builtMs = statSync(manifest).mtimeMs;
   return [...SOURCES, settings.siteDir].some((source) => changedMs(source) > builtMs);
 }
 

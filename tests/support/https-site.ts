@@ -1,16 +1,15 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type BuildManifest, MANIFEST_FILE } from "../../contract/build-manifest.ts";
+import { type BuildManifest, manifestFile } from "../../contract/build-manifest.ts";
 import { type Build, loadBuild } from "../../server/http/build-files.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 
 /** The build as the server finds it once it was made for an address on HTTPS. */
 export async function loadHttpsSite(): Promise<Build> {
-  const folder = await makeScratchFolder();
+  const folder = join(await makeScratchFolder(), "dist");
   await cp("dist", folder, { recursive: true });
-  const file = join(folder, MANIFEST_FILE);
-  const manifest = JSON.parse(await readFile(file, "utf8")) as BuildManifest;
+  const manifest = JSON.parse(await readFile(manifestFile("dist"), "utf8")) as BuildManifest;
   manifest.settings.siteUrl = "https://www.example.com";
-  await writeFile(file, JSON.stringify(manifest));
+  await writeFile(manifestFile(folder), JSON.stringify(manifest));
   return loadBuild(folder);
 }

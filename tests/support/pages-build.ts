@@ -18,9 +18,13 @@ export function makePagesBuild(): PagesBuild & { remove(): void } {
   return { pagesDir, outDir: join(folder, "dist"), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Builds the site as `npm run build` does, with the pages of another folder. Returns everything it printed. */
-export function buildPages({ pagesDir, outDir }: PagesBuild): { status: number | null; output: string } {
-  const command = ["build", "--logLevel", "warn", "--config", "tests/fixtures/pages.vite.config.ts"];
+/** Builds the site as `npm start` does, or `npm run build`, with the pages of another folder. Returns everything it printed. */
+export function buildPages(
+  { pagesDir, outDir }: PagesBuild,
+  mode: "draft" | "production" = "draft",
+  env: Readonly<Record<string, string>> = {},
+): { status: number | null; output: string } {
+  const command = ["build", "--logLevel", "warn", "--mode", mode, "--config", "tests/fixtures/pages.vite.config.ts"];
   const { status, stdout, stderr } = spawnSync("vite", command, {
     encoding: "utf8",
     // vitest says "test" here, which would put React's development build into the pages.
@@ -31,6 +35,7 @@ export function buildPages({ pagesDir, outDir }: PagesBuild): { status: number |
       PATH: `node_modules/.bin:${process.env.PATH}`,
       PAGES_DIR: pagesDir,
       OUT_DIR: outDir,
+      ...env,
     },
     timeout: 60_000,
   });

@@ -11,7 +11,7 @@ import { openApp } from "../../support/app.ts";
 import { collectTrouble, test } from "../../support/site.ts";
 import { collectViolations } from "../../support/violations.ts";
 
-const manifest = JSON.parse(readFileSync("dist/.build.json", "utf8")) as BuildManifest;
+const manifest = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
 
 // What a policy refuses is an error on the console, which fails every test of the other files. Only what none of them
 // opens is here.

@@ -1,0 +1,47 @@
+import { CARBON_PATH } from "../app/components/carbon-figure.tsx";
+import type { RenderedPage } from "../app/render.tsx";
+import type { weighSite } from "./carbon.ts";
+import { brotliSize, isCompressible } from "./compress.ts";
+
+type Carbon = Awaited<ReturnType<typeof weighSite>>["carbon"];
+
+/** What the contact page fetches only when its estimate is opened. */
+const ESTIMATE_FILE = /^\/assets\/(electricity|footprint-estimate)-/;
+
+/** The page that explains the carbon of the site, with the figures of this build in place of their names. */
+export async function fillCarbonText(
+  pages: readonly RenderedPage[],
+  carbon: Carbon,
+  files: ReadonlyMap<string, Buffer>,
+): Promise<RenderedPage[]> {
+  const sizeOf = (url = "") => files.get(url)?.length ?? 0;
+  const films = pages.flatMap(({ fetches }) => fetches.filter(({ kind }) => kind === "film"));
+  const extraFilm = films.map(({ urls }) => Math.max(...urls.map(sizeOf)) - sizeOf(urls[0]));
+  const estimate = [...files].filter(([url]) => ESTIMATE_FILE.test(url) && isCompressible(url));
+  const extraEstimate = await Promise.all(estimate.map(([, content]) => brotliSize(content)));
+  const home = carbon.filter(({ page }) => page === "/");
+  const [heaviest] = carbon.filter(({ page }) => page !== "/").toSorted((a, b) => b.grams - a.grams);
+  const figures: Readonly<Record<string, string>> = {
+    heaviestPage: heaviest?.page ?? "",
+    heaviestGrams: rangeOf([heaviest?.grams ?? 0]),
+    homeGrams: rangeOf(home.map(({ grams }) => grams)),
+    homeRating: [...new Set(home.map(({ rating }) => rating))].join(" or "),
+    homeStillGrams: rangeOf(home.map(({ gramsWithoutFilm }) => gramsWithoutFilm)),
+    filmKilobytes: kilobytes(Math.max(0, ...extraFilm)),
+    estimateKilobytes: kilobytes(extraEstimate.reduce((sum, bytes) => sum + bytes, 0)),
+  };
+  const fill = (html: string) =>
+    html.replaceAll(/\{(\w+)\}/g, (name, key) =>
+      figures[key] ? `<span data-fact="${key}">${figures[key]}</span>` : name,
+    );
+  return pages.map((page) => (page.name === CARBON_PATH ? { ...page, html: fill(page.html) } : page));
+}
+
+function rangeOf(grams: readonly number[]): string {
+  const texts = [Math.min(...grams), Math.max(...grams)].map((one) => one.toFixed(3));
+  return [...new Set(texts)].join(" to ");
+}
+
+function kilobytes(bytes: number): string {
+  return String(Math.round(bytes / 1000));
+}

@@ -1,0 +1,83 @@
+import type { RenderedPage, RenderedSite } from "../../app/render.tsx";
+import type { ClaimsState } from "../../contract/build-manifest.ts";
+import { plural } from "../../contract/plural.ts";
+import { OUR_LEDGER, type Review, readLedger } from "./ledger.ts";
+import { sentencesOfHtml, sentencesOfText } from "./sentences.ts";
+import { type StrongWord, strongWordsOf } from "./strong-words.ts";
+
+/** A sentence with a strong word, where it is, and the company's entry in the ledger or, without one, ours. */
+export interface Statement {
+  text: string;
+  words: readonly StrongWord[];
+  pages: string[];
+  where: string;
+  review: Review | undefined;
+}
+
+export interface ClaimsReport {
+  statements: Statement[];
+  unreviewed: Statement[];
+  /** Reviewed, but the evidence has ended, or there is none yet. */
+  expired: Statement[];
+  withoutEvidence: Statement[];
+  /** The company's entries for sentences that are no longer there. */
+  lost: Review[];
+}
+
+type Page = Pick<RenderedPage, "name" | "html"> & Partial<RenderedPage>;
+type Words = Omit<RenderedSite, "pages" | "comingSoon" | "failure"> & { pages: readonly Page[] };
+
+/** Reads what a visitor can read, and looks it up in both ledgers. */
+export async function reportClaims(words: Words, now: Date): Promise<ClaimsReport> {
+  const { site, settingsShown, siteDir, scriptTexts } = words;
+  const own = await readLedger(`${siteDir}claims.json`);
+  const reviews = new Map([...(await readLedger(OUR_LEDGER)), ...own].map((review) => [review.text, review]));
+  // The name of a setting stands for its value, so that our sentences are the same for every company; but it hides nothing.
+  const names = settingsShown.filter(([, value]) => strongWordsOf(value).length === 0);
+  const read = new Map<string, Statement>();
+  const add = (page: string, sentences: readonly string[]) => {
+    for (const sentence of new Set(sentences)) {
+      const untitled = sentence.replace(` | ${site.brand}`, "").replace(`${site.brand}: `, "");
+      const text = names.reduce((all, [name, value]) => all.replaceAll(value, `[${name}]`), untitled);
+      const { words, pages: others } = read.get(text) ?? { words: strongWordsOf(text), pages: [] };
+      const pages = [...new Set([...others, page])];
+      const where = pages.length > 3 ? `${pages[0]} and ${pages.length - 1} more` : pages.join(", ");
+      read.set(text, { text, words, pages, where, review: reviews.get(text) });
+    }
+  };
+  for (const { name, html, saveDataHtml, socialCard } of words.pages)
+    add(name, [html, saveDataHtml ?? "", socialCard?.headline ?? ""].flatMap(sentencesOfHtml));
+  add("contact form", sentencesOfHtml(scriptTexts));
+  add("mail to senders", [site.acknowledgement.subject, site.acknowledgement.body].flatMap(sentencesOfText));
+  const statements = [...read.values()].filter(({ words }) => words.length > 0);
+  const today = now.toISOString().slice(0, 10);
+  return {
+    statements,
+    unreviewed: statements.filter(({ review }) => !review),
+    expired: statements.filter(({ review }) => review?.evidence && review.evidence.until < today),
+    withoutEvidence: statements.filter(({ review }) => review?.verdict === "claim" && !review.evidence),
+    lost: own.filter(({ text }) => !statements.some((statement) => statement.text === text)),
+  };
+}
+
+/** What preflight needs to know, also on a later day. */
+export function claimsState({ statements, unreviewed, withoutEvidence }: ClaimsReport): ClaimsState {
+  const evidenceUntil = statements.flatMap(({ review }) => review?.evidence?.until ?? []).sort();
+  return { unreviewed: unreviewed.length, withoutEvidence: withoutEvidence.length, evidenceUntil };
+}
+
+/** What a build prints about them. */
+export function claimsToDo({ unreviewed, expired, withoutEvidence }: ClaimsReport): string[] {
+  const claims = ({ length }: Statement[], rest: string) => (length > 0 ? `${plural(length, "claim")} ${rest}` : []);
+  return [
+    ...unreviewed.map((statement) => `Not reviewed: ${statementText(statement)}`),
+    claims(expired, "with evidence that has ended; npm run claims"),
+    claims(withoutEvidence, "without evidence; npm run claims"),
+  ].flat();
+}
+
+/** Where the sentence is, and what is strong in it. */
+export function statementText({ text, words, where }: Statement): string {
+  const whys = new Set(words.map(({ word, why }) => `\n    “${word}”: ${why}`));
+  return `${where}\n  ${text}${[...whys].join("")}`;
+}
