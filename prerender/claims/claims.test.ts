@@ -147,7 +147,7 @@ test("pages, titles, descriptions, alerts, the estimate and the mail to senders 
   expect(find("First light over hills")).toMatchObject({ page: "/", file: "app/document.tsx", line });
   expect(find("Support solar and wind projects")).toMatchObject({ page: "/", file: "app/screens/home.tsx" });
   expect(find("We received your estimate too")).toMatchObject({ page: "contact form" });
-  expect(find("Of the changes we compared")).toMatchObject({ file: "app/contact/footprint-estimate.tsx" });
+  expect(find("A fifth less heating")).toMatchObject({ page: "contact form" });
   expect(find("credits recorded or retired on your behalf")).toMatchObject({ file: "app/policies/privacy.mdx" });
   expect(statements.find(({ text }) => text === "Carbon Offsetting Made Easy")?.pages.length).toBeGreaterThan(1);
 });

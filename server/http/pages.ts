@@ -1,8 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
+import { type BuildManifest, FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
-import type { ElectricityTable } from "../../contract/footprint.ts";
 import { formatTotal } from "../../contract/footprint-fields.ts";
 import { reportHtml } from "../../contract/footprint-report.ts";
 import {
@@ -57,7 +56,7 @@ export function servePages(app: FastifyInstance, build: Build, clientKey: Uint8A
       if (file === comingSoon || file === failure) continue;
       const slots = slotsOf(file);
       scope.get(file.url, (request, reply) => {
-        const html = slots && withResult(slots, request.url.split("?")[1], clientKey, build.manifest.electricity);
+        const html = slots && withResult(slots, request.url.split("?")[1], clientKey, build.manifest);
         if (html) sendHtml(reply.raw, 200, file, html);
         else sendFile(reply.raw, file, build.headers);
       });
@@ -144,7 +143,7 @@ function withResult(
   slots: NonNullable<ReturnType<typeof slotsOf>>,
   query: string | undefined,
   clientKey: Uint8Array,
-  electricity: ElectricityTable,
+  { electricity, site: { pricePerTonne } }: BuildManifest,
 ): Buffer[] | null {
   if (!query) return null;
   const parameters = new URLSearchParams(query);
@@ -159,7 +158,7 @@ function withResult(
     : "";
   const report = estimate
     ? SENT_ESTIMATE_SHOWN +
-      reportHtml({ ...estimate, countryName: countryName(estimate.country), reference }, electricity)
+      reportHtml({ ...estimate, countryName: countryName(estimate.country), reference }, electricity, pricePerTonne)
     : SENT_ESTIMATE_HIDDEN;
   return fill(slots.sent, report, `Your reference is <b>${reference}</b>.${received}`);
 }
