@@ -7,11 +7,17 @@ const root = document.getElementById(FORM_ROOT_ID);
 if (root) setTimeout(hydrate, 0, root);
 
 function hydrate(root: HTMLElement): void {
-  const { apiBase = "", countriesUrl = "", electricityUrl = "" } = root.dataset;
+  const { apiBase = "", countriesUrl = "", electricityUrl = "", price = "null", answerWithin = "" } = root.dataset;
   hydrateRoot(
     root,
     <ErrorBoundary>
-      <ContactForm apiBase={apiBase} countriesUrl={countriesUrl} electricityUrl={electricityUrl} />
+      <ContactForm
+        apiBase={apiBase}
+        countriesUrl={countriesUrl}
+        electricityUrl={electricityUrl}
+        price={JSON.parse(price)}
+        answerWithin={answerWithin}
+      />
     </ErrorBoundary>,
   );
 }

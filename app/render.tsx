@@ -62,7 +62,9 @@ async function renderScriptTexts(): Promise<string> {
     { phase: "failed", error: "", fields: {}, edited: [] },
     { phase: "broken" },
   ];
-  const alerts = states.map((state) => renderToStaticMarkup(<FormAlert state={state} apiBase="" />));
+  const alerts = states.map((state) =>
+    renderToStaticMarkup(<FormAlert state={state} apiBase="" answerWithin={site.answerWithin ?? ""} />),
+  );
   return [...alerts, renderToStaticMarkup(<EveryResult />)].join("");
 }
 

@@ -42,6 +42,8 @@ export interface RenderContext {
   scripts: Readonly<Record<ScreenScript, PageScript>>;
   /** Where the contact page fetches what electricity emits in each country. */
   electricityUrl: string;
+  /** In the order of their names, for browsers without script. */
+  countries?: readonly { code: string; name: string }[];
   /**
    * For visitors who send `Save-Data`: the page without its film. Without script a page cannot find that out by itself,
    * so a page with a film is rendered a second time.

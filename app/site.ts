@@ -1,3 +1,5 @@
+import type { Price } from "../contract/footprint-fields.ts";
+
 /**
  * The settings an operator edits: brand, words, navigation, links and policy facts.
  * After a change run `npm run build` (`npm start` does so by itself).
@@ -78,6 +80,11 @@ If you did not write to us, somebody has entered your address in our contact for
 This e-mail was sent automatically.`,
   },
 
+  /** e.g. `{ amount: 25, currency: "EUR" }`: an estimate then says what it would cost. `null` says nothing. */
+  pricePerTonne: null,
+  /** e.g. "two working days": whoever has sent a message is told so. `null` says nothing. */
+  answerWithin: null,
+
   /** `null` shows a visible placeholder, and the build lists it as to be done before launch. */
   policyFacts: {
     /** As registered, e.g. "01234567"; many countries require it on a website. */
@@ -130,6 +137,8 @@ export interface SiteSettings {
   footerColumns: readonly { title: string; links: readonly Link[] }[];
   social: readonly { network: "Facebook" | "Twitter" | "Instagram" | "LinkedIn"; href: string }[];
   acknowledgement: { subject: string; body: `${string}{reference}${string}` };
+  pricePerTonne: Price | null;
+  answerWithin: string | null;
   policyFacts: Readonly<
     Record<
       | "companyNumber"

@@ -1,5 +1,6 @@
 import type { BuildSettings } from "./build-settings.ts";
 import type { ElectricityTable } from "./footprint.ts";
+import type { Price } from "./footprint-fields.ts";
 import type { CACHE_CONTROL } from "./response-headers.ts";
 
 /** Everything that the server knows about the pages. */
@@ -33,6 +34,8 @@ export interface SiteIdentity {
   /** The letters that every message reference starts with. */
   referencePrefix: string;
   acknowledgement: AcknowledgementText;
+  /** `null`: nothing is said of what an estimate would cost. */
+  pricePerTonne: Price | null;
 }
 
 /** The mail to a sender whose message has arrived. `{reference}` and `{brand}` are filled in. */

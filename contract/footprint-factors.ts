@@ -33,8 +33,9 @@ export const EMBER_LINK = "https://ember-energy.org/data/yearly-electricity-data
 export const ELECTRICITY_BOUNDARY =
   "the whole life cycle of the power plants and their fuel, per kWh generated, without losses in the grid";
 
-/** What an electric car of average size draws: 0.02686 kg a km on the UK's grid of 0.13096 kg a kWh. */
-export const ELECTRIC_CAR_KWH_PER_KM = 0.205;
+/** What an electric car draws: 0.02686, 0.02469 and 0.02790 kg a km on the UK's grid of 0.13096 kg a kWh. */
+export const ELECTRIC_CAR_KWH_PER_KM = { average: 0.205, small: 0.189, large: 0.213 };
+export const CAR_SIZES = "small and large cars";
 
 function desnz(unit: Factor["unit"], rows: Factor["rows"], boundary = "burning the fuel, and producing it"): Factor {
   const sum = Object.values(rows).reduce((total, kg) => total + kg, 0);
@@ -48,16 +49,38 @@ function withRange(factor: Factor, between: string, low: Factor, high: Factor): 
   return { ...factor, range: { low: low.kgPerUnit, high: high.kgPerUnit, between } };
 }
 
+/** Of the kWh generated, like all other figures for electricity. UK firms report with these rows. */
+export const UK_ELECTRICITY = desnz(
+  "kWh",
+  { "7_400_4000_5_1": 0.13096, "15_917_4000_5_1": 0.03682 },
+  "generating it and producing the fuel, per kWh generated, without losses in the grid",
+);
+
 const naturalGas = desnz("kWh", { "1_100_1004_6_1": 0.18231, "11_100_1004_6_1": 0.03021 });
 const heatingOil = desnz("litre", { "1_101_1010_8_1": 2.54016, "11_101_1010_8_1": 0.53078 });
 const lpg = desnz("litre", { "1_100_1003_8_1": 1.55713, "11_100_1003_8_1": 0.18551 });
 export const HEATING = { gasKwh: naturalGas, heatingOilLitres: heatingOil, lpgLitres: lpg } as const;
 
+const car = (average: Factor["rows"], small: Factor["rows"], large: Factor["rows"]) =>
+  withRange(desnz("km", average), CAR_SIZES, desnz("km", small), desnz("km", large));
+
 /** A car of average size. An electric one depends on the grid: see `ELECTRIC_CAR_KWH_PER_KM`. */
 export const CAR = {
-  petrol: desnz("km", { "4_301_3070_4_1": 0.16152, "26_904_3070_4_1": 0.04599 }),
-  diesel: desnz("km", { "4_301_3069_4_1": 0.17265, "26_904_3069_4_1": 0.04146 }),
-  hybrid: desnz("km", { "4_301_3071_4_1": 0.12961, "26_904_3071_4_1": 0.03315 }),
+  petrol: car(
+    { "4_301_3070_4_1": 0.16152, "26_904_3070_4_1": 0.04599 },
+    { "4_301_3046_4_1": 0.14257, "26_904_3046_4_1": 0.04015 },
+    { "4_301_3062_4_1": 0.26606, "26_904_3062_4_1": 0.07528 },
+  ),
+  diesel: car(
+    { "4_301_3069_4_1": 0.17265, "26_904_3069_4_1": 0.04146 },
+    { "4_301_3045_4_1": 0.14327, "26_904_3045_4_1": 0.03409 },
+    { "4_301_3061_4_1": 0.20905, "26_904_3061_4_1": 0.0507 },
+  ),
+  hybrid: car(
+    { "4_301_3071_4_1": 0.12961, "26_904_3071_4_1": 0.03315 },
+    { "4_301_3047_4_1": 0.1138, "26_904_3047_4_1": 0.03026 },
+    { "4_301_3063_4_1": 0.15846, "26_904_3063_4_1": 0.03961 },
+  ),
 } as const;
 
 const averageBus = desnz("passenger km", { "25_314_3145_11_1": 0.10151, "26_910_3145_11_1": 0.02649 });
@@ -86,7 +109,7 @@ export const SHORT_FLIGHT = {
 
 /** The source counts less for a flight that neither starts nor ends in the UK. */
 const longFlight = (rows: Factor["rows"], elsewhere: Factor["rows"]) =>
-  withRange(flight(rows), "long flights elsewhere and those to or from the UK", flight(elsewhere), flight(rows));
+  withRange(flight(rows), "long flights to or from the UK and elsewhere", flight(elsewhere), flight(rows));
 
 export const LONG_FLIGHT = {
   economy: longFlight(
@@ -101,7 +124,10 @@ export const LONG_FLIGHT = {
     { "21_316_3174_11_1": 0.3394, "22_912_3174_11_1": 0.07137 },
     { "21_316_3184_11_1": 0.31656, "22_912_3184_11_1": 0.04802 },
   ),
-  first: flight({ "21_316_3176_11_1": 0.46814, "22_912_3176_11_1": 0.09844 }),
+  first: longFlight(
+    { "21_316_3176_11_1": 0.46814, "22_912_3176_11_1": 0.09844 },
+    { "21_316_3186_11_1": 0.43663, "22_912_3186_11_1": 0.06623 },
+  ),
 } as const;
 
 const hotel = (row: string, kg: number) => desnz("night", { [row]: kg }, "running the hotel, for one room");
@@ -157,6 +183,6 @@ function averageOf(factors: readonly Factor[]): Factor {
   const rows = Object.assign({}, ...factors.map(({ rows }) => rows)) as Factor["rows"];
   const sum = factors.reduce((total, { kgPerUnit }) => total + kgPerUnit, 0);
   const all = factors.map(({ kgPerUnit }) => kgPerUnit);
-  const range = { low: Math.min(...all), high: Math.max(...all), between: "hotels of different countries" };
+  const range = { low: Math.min(...all), high: Math.max(...all), between: "hotels of countries" };
   return { ...hotel("", 0), rows, kgPerUnit: Math.round((sum / factors.length) * 10) / 10, range };
 }

@@ -31,8 +31,9 @@ export const SHORT_MAX_KM = 3700;
 export const CAR_UNITS = ["km", "mi"] as const;
 export const KM_PER_MILE = 1.609344;
 
-/** The first option is the default. */
+/** The first option is the default. `for` changes words and advice, never a figure. */
 export const CHOICES = {
+  for: { label: "For whom", options: ["household", "organisation"] },
   carFuel: { label: "Fuel of the car", options: ["petrol", "diesel", "hybrid", "electric"] },
   shortFlightClass: { label: "Class, short flights", options: ["economy", "business"] },
   longFlightClass: { label: "Class, long flights", options: ["economy", "premium", "business", "first"] },
@@ -41,10 +42,18 @@ export const CHOICES = {
 export type Distances = Record<keyof typeof DISTANCES, number>;
 export type Choices = { [Name in keyof typeof CHOICES]: (typeof CHOICES)[Name]["options"][number] };
 
-/** What was entered, after checking. At least one amount; distances and choices have their defaults where not given. */
-export type FootprintInputs = Partial<Record<AmountField, number>> & Distances & Choices & { carUnit?: "mi" };
+export const MAX_PEOPLE = 1_000_000;
 
-export type FootprintField = AmountField | keyof Distances | keyof Choices | "carUnit";
+/**
+ * What was entered, after checking. At least one amount; distances and choices have their defaults where not given, but
+ * for whom it is, which older messages do not say.
+ */
+export type FootprintInputs = Partial<Record<AmountField, number>> &
+  Distances &
+  Omit<Choices, "for"> &
+  Partial<Pick<Choices, "for">> & { people?: number; carUnit?: "mi" };
+
+export type FootprintField = AmountField | keyof Distances | keyof Choices | "carUnit" | "people";
 
 /** By the name of the field in a form post; `footprint` is for what is no set of fields at all. */
 export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`, string>>;
@@ -55,9 +64,14 @@ export function optionLabel(option: string): string {
   return { premium: "premium economy", mi: "miles" }[option] ?? option;
 }
 
-/** Two significant figures: "4.2 t", "440 kg". More would promise what an estimate cannot keep. */
+/** Two significant figures. More would promise what an estimate cannot keep. */
+function roundedKg(kg: number): number {
+  return Number(kg.toPrecision(2));
+}
+
+/** "4.2 t", "440 kg". */
 export function formatMass(kg: number): string {
-  const rounded = Number(kg.toPrecision(2));
+  const rounded = roundedKg(kg);
   if (rounded > 0 && rounded < 0.1) return "less than 0.1 kg";
   if (rounded < 1000) return `${formatAmount(rounded)} kg`;
   const tonnes = rounded / 1000;
@@ -78,4 +92,24 @@ export function formatTotal(totalKg: number): string {
 /** An amount as it was understood. */
 export function formatAmount(amount: number): string {
   return amount.toLocaleString("en-GB", { maximumFractionDigits: 10 });
+}
+
+/** "an organisation of 40 people". */
+export function describeWhom({ for: whom, people }: Pick<FootprintInputs, "for" | "people">): string {
+  const name =
+    whom === "organisation" ? "an organisation" : people === undefined ? "one person or household" : "a household";
+  return people === undefined ? name : `${name} of ${formatAmount(people)} ${people === 1 ? "person" : "people"}`;
+}
+
+/** What the company asks for a tonne; the currency as it is written after a number. */
+export interface Price {
+  amount: number;
+  currency: string;
+}
+
+/** "At 25 EUR a tonne, 78 t cost about 1,950 EUR." From the total as it is shown, so that the visitor can check it. */
+export function formatCost(totalKg: number, { amount, currency }: Price): string {
+  const cost = (roundedKg(totalKg) / 1000) * amount;
+  const about = cost.toLocaleString("en-GB", { maximumFractionDigits: cost < 10 ? 2 : 0 });
+  return `At ${formatAmount(amount)} ${currency} a tonne, ${formatMass(totalKg)} cost about ${about} ${currency}.`;
 }

@@ -1,5 +1,20 @@
-import { type ElectricityTable, estimateFootprint, explainLines } from "./footprint.ts";
-import { type FootprintInputs, formatAmount, formatMass, formatTotal } from "./footprint-fields.ts";
+import {
+  type ElectricityTable,
+  eachText,
+  estimateFootprint,
+  explainLines,
+  type FootprintRange,
+  rangeText,
+  sourcesOf,
+} from "./footprint.ts";
+import {
+  describeWhom,
+  type FootprintInputs,
+  formatCost,
+  formatMass,
+  formatTotal,
+  type Price,
+} from "./footprint-fields.ts";
 
 /** An estimate that went with a message. */
 export interface SentEstimate {
@@ -11,33 +26,49 @@ export interface SentEstimate {
   date: Date;
 }
 
+/** For those who read the range: what it covers, and what it does not. */
+export function rangeCover({ between }: FootprintRange): string {
+  return `this covers only how the sources’ figures differ for ${between.join("; ")}. The true figure can be further away`;
+}
+
+export const ROUNDED = "Each figure is rounded by itself, so they may not add up exactly.";
+export const LOCATION_BASED =
+  "Electricity is location-based: the average of the country’s grid, whatever a supplier sells.";
+
 /**
  * For the visitor to print or save: what was entered, the factors, the sources and the date. As HTML, because the server
  * writes it into the page after a plain post, and the page itself after every other.
  */
-export function reportHtml(sent: SentEstimate, electricity: ElectricityTable): string {
+export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, price: Price | null): string {
   const { inputs, country, countryName, reference, date } = sent;
   const estimate = estimateFootprint(inputs, country, electricity);
+  const { totalKg, range } = estimate;
   const lines = explainLines(estimate, country, countryName, electricity);
   const rows = lines.map(
     ({ label, value, kgPerUnit, unit, where, kg }) =>
       `<tr><th scope="row">${label}</th><td>${fact("amount", value)}</td>` +
       `<td>${fact("factor", kgPerUnit)} kg per ${unit}, ${escaped(where)}</td><td>${fact("mass", formatMass(kg))}</td></tr>`,
   );
-  const sources = lines.map(
-    ({ source, link, year, boundary }) =>
-      `<li><a href="${link}">${source}</a>${source.includes(String(year)) ? "" : `, ${year}`}. Counted: ${boundary}.</li>`,
+  const sources = sourcesOf(lines).map(
+    ({ source, link, counted }) => `<li><a href="${link}">${source}</a>. Counted: ${counted}.</li>`,
   );
   const day = date.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  const each = eachText(estimate);
+  const between = rangeText(estimate);
   return [
     `<h2 id="report-title">Your estimate</h2>`,
-    `<p class="report-total">${fact("total", formatTotal(estimate.totalKg))}</p>`,
-    `<p>Sent on ${fact("date", day)} with message ${fact("reference", escaped(reference))}. `,
-    `To the nearest kilogram: ${fact("kg", formatAmount(Math.round(estimate.totalKg)))}&nbsp;kg CO₂e.</p>`,
+    `<p class="report-total" id="report-total">${fact("total", formatTotal(totalKg))}</p>`,
+    `<p>For ${fact("whom", describeWhom(inputs))}${each && `: ${fact("mass", each)}`}. Country: `,
+    `${fact("country", escaped(countryName) || "not chosen, so with the world’s average where it matters")}. `,
+    `Sent on ${fact("date", day)} with message ${fact("reference", escaped(reference))}.</p>`,
+    price && totalKg > 0 ? `<p>${fact("cost", escaped(formatCost(totalKg, price)))}</p>` : "",
     `<table><thead><tr><th scope="col">Amount</th><th scope="col">Entered, for a year</th>`,
     `<th scope="col">Factor (CO₂e)</th><th scope="col">CO₂e</th></tr></thead><tbody>${rows.join("")}</tbody></table>`,
-    `<h3>Sources</h3><ul>${[...new Set(sources)].join("")}</ul>`,
-    `<p>Factor set: ${fact("set", estimate.factorSet)}. An estimate, not a certificate. It leaves out food, goods and `,
+    rows.length > 1 ? `<p class="report-small">${ROUNDED}</p>` : "",
+    range && between ? `<p>The range is ${fact("range", between)}: ${rangeCover(range)}.</p>` : "",
+    `<h3>Sources</h3><ul>${sources.join("")}</ul>`,
+    `<p>${lines.some(({ isFromGrid }) => isFromGrid) ? `${LOCATION_BASED} ` : ""}`,
+    `Factor set: ${fact("set", estimate.factorSet)}. An estimate, not a certificate. It leaves out food, goods and `,
     `services, the supply chain, waste, water, buildings and investments.</p>`,
   ].join("");
 }

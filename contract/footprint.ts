@@ -1,5 +1,6 @@
 import {
   CAR,
+  CAR_SIZES,
   DOMESTIC_FLIGHT,
   ELECTRIC_CAR_KWH_PER_KM,
   ELECTRICITY_BOUNDARY,
@@ -14,6 +15,7 @@ import {
   LONG_FLIGHT,
   PUBLIC_TRANSPORT,
   SHORT_FLIGHT,
+  UK_ELECTRICITY,
 } from "./footprint-factors.ts";
 import {
   AMOUNTS,
@@ -25,12 +27,17 @@ import {
   DISTANCES,
   type Distances,
   DOMESTIC_MAX_KM,
+  describeWhom,
   FIELD_PREFIX,
   type FootprintErrors,
   type FootprintField,
   type FootprintInputs,
+  formatAbout,
   formatAmount,
+  formatMass,
+  formatTotal,
   KM_PER_MILE,
+  MAX_PEOPLE,
   optionLabel,
   SHORT_MAX_KM,
 } from "./footprint-fields.ts";
@@ -48,7 +55,9 @@ const NO_SUCH_FIELD = "There is no such field in the estimate.";
 
 export type ParsedFootprint =
   /** `null` when no amount was entered: that is no estimate, and not an estimate of 0. */
-  { ok: true; inputs: FootprintInputs | null } | { ok: false; fields: FootprintErrors };
+  | { ok: true; inputs: FootprintInputs | null }
+  /** `rest` has the amounts that can be used nevertheless. */
+  | { ok: false; fields: FootprintErrors; rest: FootprintInputs | null };
 
 /**
  * The inputs of an estimate in the body of a request: an object `footprint`, or fields whose names begin with
@@ -58,7 +67,7 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
   const given = Object.hasOwn(body, "footprint") ? body.footprint : withPrefix(body);
   if (given === undefined || given === null || given === "") return { ok: true, inputs: null };
   if (typeof given !== "object" || Array.isArray(given)) {
-    return { ok: false, fields: { footprint: "Send the estimate's inputs as an object." } };
+    return { ok: false, fields: { footprint: "Send the estimate's inputs as an object." }, rest: null };
   }
 
   const fields: FootprintErrors = {};
@@ -69,7 +78,13 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
   };
   let unknownFields = 0;
   const carUnit = "carUnit" in given && given.carUnit === "mi" ? ({ carUnit: "mi" } as const) : {};
-  const choices: Choices = { carFuel: "petrol", shortFlightClass: "economy", longFlightClass: "economy" };
+  const people: Pick<FootprintInputs, "people"> = {};
+  const choices: Choices = {
+    for: "household",
+    carFuel: "petrol",
+    shortFlightClass: "economy",
+    longFlightClass: "economy",
+  };
   for (const [name, value] of Object.entries(given)) {
     const isEmpty = value === null || (typeof value === "string" && value.trim() === "");
     const key = `${FIELD_PREFIX}${name}` as const;
@@ -77,7 +92,7 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
       if (isEmpty) continue;
       const isDistance = isOneOf(DISTANCES, name);
       const unit = isDistance ? "km" : unitOf(name, carUnit);
-      const amount = checkAmount(value, unit, isDistance ? MAX_DISTANCE_KM : MAX_AMOUNT);
+      const amount = checkAmount(value, unit, isDistance ? MAX_DISTANCE_KM : MAX_AMOUNT, name === "carKm");
       if (typeof amount === "string") fields[key] = amount;
       else if (isDistance) distances[name] = amount;
       else amounts[name] = amount;
@@ -86,6 +101,12 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
       const options: readonly unknown[] = CHOICES[name].options;
       if (options.includes(value)) Object.assign(choices, { [name]: value });
       else fields[key] = `Choose one of: ${options.join(", ")}.`;
+    } else if (name === "people") {
+      if (isEmpty) continue;
+      const count = checkAmount(value, "people", MAX_PEOPLE);
+      if (typeof count === "string") fields[key] = count;
+      else if (count < 1 || !Number.isInteger(count)) fields[key] = "Enter a whole number of people, 1 or more.";
+      else people.people = count;
     } else if (name === "carUnit") {
       const units: readonly unknown[] = CAR_UNITS;
       if (!isEmpty && !units.includes(value)) fields[key] = `Choose one of: ${units.join(", ")}.`;
@@ -97,14 +118,17 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
         : "There are fields that the estimate does not have.";
     }
   }
-  if (Object.keys(fields).length > 0) return { ok: false, fields };
+  // Without its distance a flight cannot be counted.
+  if (fields["footprint.shortFlightKm"]) delete amounts.shortFlights;
+  if (fields["footprint.longFlightKm"]) delete amounts.longFlights;
   const isEmpty = Object.keys(amounts).length === 0;
-  return { ok: true, inputs: isEmpty ? null : { ...amounts, ...distances, ...choices, ...carUnit } };
+  const inputs = isEmpty ? null : { ...amounts, ...distances, ...choices, ...people, ...carUnit };
+  return Object.keys(fields).length > 0 ? { ok: false, fields, rest: inputs } : { ok: true, inputs };
 }
 
 /** False for a name that the sender of a request made up. */
 export function isFootprintField(name: string): name is FootprintField {
-  return isOneOf(AMOUNTS, name) || isOneOf(DISTANCES, name) || isOneOf(CHOICES, name) || name === "carUnit";
+  return [AMOUNTS, DISTANCES, CHOICES, { carUnit: 0, people: 0 }].some((table) => isOneOf(table, name));
 }
 
 /** In which an amount is entered. */
@@ -123,10 +147,14 @@ function isOneOf<Table extends object>(table: Table, name: PropertyKey): name is
 }
 
 /** The number, or a sentence that says why it cannot be used. */
-export function checkAmount(value: unknown, unit: string, max: number): number | string {
+function checkAmount(value: unknown, unit: string, max: number, hasUnits = false): number | string {
   const read = typeof value === "string" ? parseAmount(value, unit) : null;
   if (read !== null && typeof read === "object") return `Did you mean ${read.either} or ${read.or}?`;
   const amount = typeof value === "string" ? read : value;
+  const text = String(value);
+  if (amount === null && text.length <= MAX_LENGTH && /\d/.test(text) && /\p{L}/u.test(text)) {
+    return `Numbers only: ${hasUnits ? "choose the unit beside it." : `how many ${unit}?`}`;
+  }
   if (typeof amount !== "number" || Number.isNaN(amount)) return `Enter a number of ${unit}, such as 1,500 or 12.5.`;
   if (amount < 0) return `Enter 0 or more ${unit}.`;
   return amount > max ? `Enter ${max.toLocaleString("en-GB")} ${unit} or less.` : amount;
@@ -139,18 +167,20 @@ const UNIT_NAMES: Readonly<Record<string, string>> = {
   miles: "mi|miles?",
   flights: "(?:return )?flights?",
   nights: "nights?",
+  people: "people|persons?",
 };
 
 /**
  * Reads a number as people write it: "1 500 kWh", "1,500.25", "1.500,25", "1,50,000", "1'500" and "1,5". One comma with
  * three digits after it separates thousands ("1,500"). One point with three digits after it can be either, depending on
- * the country ("1.500"), and gives both. `null` when it is not a number.
+ * the country ("1.500"), and gives both. `null` when it is not a number, or a slip of the hand such as "10,0000".
  */
 export function parseAmount(text: string, unit: string): number | { either: number; or: number } | null {
   const unitName = new RegExp(`\\s*(?:${UNIT_NAMES[unit] ?? "(?!)"})\\.?$`, "i");
   if (text.length > MAX_LENGTH) return null;
   const trimmed = text.trim().replace(unitName, "");
   const compact = trimmed.replaceAll(/(?<=\d)[\s'’](?=\d)/gu, "");
+  if (/^[1-9]\d*,\d{4,}$/.test(compact)) return null;
   if (/^[1-9]\d{0,2}\.\d{3}$/.test(compact)) return { either: Number(compact.replace(".", "")), or: Number(compact) };
   if (/^[+-]?\d+(?:\.\d+)?e[+-]?\d+$/i.test(compact)) return Number(compact);
   const [, sign, digits] = /^([+-]?)([\d.,]+)$/.exec(compact.replace(/^−/, "-")) ?? [];
@@ -188,6 +218,8 @@ export interface ElectricityTable {
   /** What it was made from. */
   name: string;
   world: Intensity;
+  /** The 10th and the 90th percentile of the countries' figures: for a country that is not known. */
+  worldRange: readonly [lowGrams: number, highGrams: number];
   /** By two-letter code. */
   countries: Readonly<Record<string, Intensity>>;
 }
@@ -202,10 +234,25 @@ export interface FootprintLine {
   place?: string | null;
 }
 
+/**
+ * The total with the lowest and with the highest figures that the sources have for what was entered, and what these
+ * differ between. It says nothing of how far the figures are from the truth.
+ */
+export interface FootprintRange {
+  lowKg: number;
+  highKg: number;
+  between: readonly string[];
+}
+
 /** Complete: it can be read and explained without the factors of its time. */
 export interface FootprintEstimate {
+  /** Whom it is for, as in `inputs`. Absent in older messages. */
+  for?: FootprintInputs["for"];
+  people?: number;
   inputs: FootprintInputs;
   totalKg: number;
+  /** Absent where the sources have one figure for each amount. */
+  range?: FootprintRange;
   lines: readonly FootprintLine[];
   /** The names of the factors and of the electricity table. */
   factorSet: string;
@@ -218,6 +265,7 @@ export function estimateFootprint(
   electricity: ElectricityTable,
 ): FootprintEstimate {
   const lines: FootprintLine[] = [];
+  const ranges: { low: number; high: number; between: string }[] = [];
   for (const field of Object.keys(AMOUNTS) as AmountField[]) {
     const amount = inputs[field];
     if (amount === undefined) continue;
@@ -226,9 +274,32 @@ export function estimateFootprint(
     const quantity = amount * kilometresOf(field, inputs);
     const line = { field, quantity, kg: withoutNoise(quantity * kgPerUnit), factor: { kgPerUnit, unit, year, source } };
     lines.push(place === undefined ? line : { ...line, place });
+    const { range } = factor;
+    if (range && quantity > 0) {
+      ranges.push({
+        low: quantity * range.low - line.kg,
+        high: quantity * range.high - line.kg,
+        between: range.between,
+      });
+    }
   }
   const totalKg = withoutNoise(lines.reduce((total, { kg }) => total + kg, 0));
-  return { inputs, totalKg, lines, factorSet: `${FACTORS_NAME}; ${electricity.name}` };
+  const { for: whom, people } = inputs;
+  return {
+    ...(whom !== undefined && { for: whom }),
+    ...(people !== undefined && { people }),
+    inputs,
+    totalKg,
+    ...(ranges.length > 0 && {
+      range: {
+        lowKg: withoutNoise(ranges.reduce((total, { low }) => total + low, totalKg)),
+        highKg: withoutNoise(ranges.reduce((total, { high }) => total + high, totalKg)),
+        between: [...new Set(ranges.flatMap(({ between }) => between.split("; ")))],
+      },
+    }),
+    lines,
+    factorSet: `${FACTORS_NAME}; ${electricity.name}`,
+  };
 }
 
 /** 1,000 times 0.21252 is 212.52, and not 212.51999999999998. */
@@ -252,7 +323,7 @@ export function factorOf(
 ): { factor: Factor; place?: string | null } {
   switch (field) {
     case "electricityKwh":
-      return gridFactor(country, electricity, "kWh", 1);
+      return gridFactor(country, electricity, "kWh", { average: 1, small: 1, large: 1 });
     case "carKm":
       if (inputs.carFuel === "electric") return gridFactor(country, electricity, "km", ELECTRIC_CAR_KWH_PER_KM);
       return { factor: CAR[inputs.carFuel] };
@@ -278,51 +349,37 @@ export function isDomestic({ shortFlightKm }: Pick<FootprintInputs, "shortFlight
   return shortFlightKm <= DOMESTIC_MAX_KM;
 }
 
-function gridFactor(country: string, electricity: ElectricityTable, unit: "kWh" | "km", kwhPerUnit: number) {
+function gridFactor(
+  country: string,
+  electricity: ElectricityTable,
+  unit: "kWh" | "km",
+  kwh: typeof ELECTRIC_CAR_KWH_PER_KM,
+): { factor: Factor; place: string | null } {
   const own = Object.hasOwn(electricity.countries, country) ? electricity.countries[country] : undefined;
   const [gramsPerKwh, year] = own ?? electricity.world;
+  const [lowGrams, highGrams] = own ? [gramsPerKwh, gramsPerKwh] : electricity.worldRange;
   // The table has hundredths of a gram: more digits are noise of the multiplication.
-  const kgOf = (grams: number) => Math.round(grams * kwhPerUnit * 1e5) / 1e8;
-  const all = own ? [] : Object.values(electricity.countries).map(([grams]) => grams);
-  const range = {
-    low: kgOf(Math.min(...all)),
-    high: kgOf(Math.max(...all)),
-    between: "the grids of different countries",
-  };
+  const kgOf = (grams: number, kwhPerUnit: number) => Math.round(grams * kwhPerUnit * 1e5) / 1e8;
+  const differences = [...(own ? [] : [GRIDS]), ...(unit === "km" ? [CAR_SIZES] : [])];
+  const uk = { boundary: UK_ELECTRICITY.boundary, source: UK_ELECTRICITY.source, link: UK_ELECTRICITY.link };
   const factor: Factor = {
-    kgPerUnit: kgOf(gramsPerKwh),
+    kgPerUnit: kgOf(gramsPerKwh, kwh.average),
     unit,
-    boundary: ELECTRICITY_BOUNDARY,
     year,
-    source: EMBER,
-    link: EMBER_LINK,
+    ...(country === "GB" ? uk : { boundary: ELECTRICITY_BOUNDARY, source: EMBER, link: EMBER_LINK }),
     rows: {},
-    ...(all.length > 0 && { range }),
+    ...(differences.length > 0 && {
+      range: {
+        low: kgOf(lowGrams, kwh.small),
+        high: kgOf(highGrams, kwh.large),
+        between: differences.join("; "),
+      },
+    }),
   };
   return { factor, place: own ? country : null };
 }
 
-/**
- * The total with the lowest and with the highest figures that the sources have for what was entered, and what these
- * differ between. `null` where they have one figure for each amount.
- */
-export function rangeOf(
-  { inputs, lines, totalKg }: FootprintEstimate,
-  country: string,
-  electricity: ElectricityTable,
-): { lowKg: number; highKg: number; between: string[] } | null {
-  const ranges = lines.flatMap(({ field, quantity, kg }) => {
-    const { range } = factorOf(field, inputs, country, electricity).factor;
-    if (!range || quantity === 0) return [];
-    return { low: quantity * range.low - kg, high: quantity * range.high - kg, between: range.between };
-  });
-  if (ranges.length === 0) return null;
-  return {
-    lowKg: withoutNoise(ranges.reduce((total, { low }) => total + low, totalKg)),
-    highKg: withoutNoise(ranges.reduce((total, { high }) => total + high, totalKg)),
-    between: [...new Set(ranges.map(({ between }) => between))],
-  };
-}
+const GRIDS = "grids of countries (10th to 90th percentile)";
 
 /** By category, the largest first. */
 export function categoriesOf({ lines }: FootprintEstimate): { category: Category; kg: number }[] {
@@ -334,40 +391,55 @@ export function categoriesOf({ lines }: FootprintEstimate): { category: Category
   return [...totals].map(([category, kg]) => ({ category, kg })).sort((a, b) => b.kg - a.kg);
 }
 
-/** Of the changes compared here the one that saves most, in words; `null` when there is nothing to save. */
-export function largestSaving(
-  { inputs, lines, totalKg }: FootprintEstimate,
-  country: string,
-  electricity: ElectricityTable,
-): { change: string; kg: number } | null {
-  const savedBy = (changes: Partial<FootprintInputs>) =>
-    totalKg - estimateFootprint({ ...inputs, ...changes }, country, electricity).totalKg;
-  const less = (field: "shortFlights" | "longFlights") => Math.max(0, (inputs[field] ?? 0) - 1);
-  const kgOf = (category: Category) =>
-    lines.reduce((sum, { field, kg }) => (AMOUNTS[field].category === category ? sum + kg : sum), 0);
-
-  const savings = [
-    { change: "driving the same distance in an electric car", kg: savedBy({ carFuel: "electric" }) },
-    { change: "driving a tenth less", kg: kgOf("Car") / 10 },
-    { change: "economy class on the short flights", kg: savedBy({ shortFlightClass: "economy" }) },
-    { change: "economy class on the long flights", kg: savedBy({ longFlightClass: "economy" }) },
-    { change: "one short return flight fewer", kg: savedBy({ shortFlights: less("shortFlights") }) },
-    { change: "one long return flight fewer", kg: savedBy({ longFlights: less("longFlights") }) },
-    {
-      change: "the bus instead of the taxi",
-      kg: savedBy({ taxiKm: 0, busKm: (inputs.busKm ?? 0) + (inputs.taxiKm ?? 0) }),
-    },
-    { change: "a tenth less electricity", kg: kgOf("Electricity") / 10 },
-    { change: "a tenth less heating", kg: kgOf("Heating") / 10 },
-    { change: "a tenth fewer nights in hotels", kg: kgOf("Hotels") / 10 },
-  ];
-  const largest = savings.reduce((best, saving) => (saving.kg > best.kg ? saving : best));
-  return largest.kg > 0 ? largest : null;
+interface Advice {
+  /** "A fifth fewer flights". */
+  less: string;
+  lessKg: number;
+  /** Of the whole part, and only compared with the part itself. */
+  change: { words: string; kg: number } | null;
 }
 
-/** What was entered, line by line: "Car" and "10,000 km, petrol". */
+/**
+ * What would save something in the two largest parts. The same share of both, so that they can be compared; a full switch
+ * is said with its own part.
+ */
+export function adviceFor(estimate: FootprintEstimate, country: string, electricity: ElectricityTable): Advice[] {
+  const { inputs, totalKg } = estimate;
+  const change = (words: string, changes: Partial<FootprintInputs>) => {
+    const kg = totalKg - estimateFootprint({ ...inputs, ...changes }, country, electricity).totalKg;
+    return kg > totalKg / 1000 ? { words, kg } : null;
+  };
+  const isOrganisation = inputs.for === "organisation";
+  const taxiAsBus = { taxiKm: 0, busKm: (inputs.busKm ?? 0) + (inputs.taxiKm ?? 0) };
+  const advice: Readonly<Record<Category, [less: string, change: Advice["change"]]>> = {
+    Electricity: ["A fifth less electricity", null],
+    Heating: ["A fifth less heating", null],
+    Car: [
+      "A fifth less driving",
+      change(isOrganisation ? "electric cars only" : "the same distance in an electric car", { carFuel: "electric" }),
+    ],
+    "Public transport and taxi": ["A fifth less of these trips", change("the bus instead of the taxi", taxiAsBus)],
+    Flights: [
+      "A fifth fewer flights",
+      change("economy class on all of them", { shortFlightClass: "economy", longFlightClass: "economy" }),
+    ],
+    Hotels: ["A fifth fewer nights in hotels", null],
+  };
+  return categoriesOf(estimate)
+    .filter(({ kg }, index) => kg > (index === 0 ? 0 : totalKg / 10))
+    .slice(0, 2)
+    .map(({ category, kg }) => ({ less: advice[category][0], lessKg: kg / 5, change: advice[category][1] }));
+}
+
+/** What was entered, line by line: "Car" and "10,000 km, petrol". An amount of 0 is none. */
 export function describeInputs({ inputs, lines }: FootprintEstimate): { label: string; value: string; kg: number }[] {
-  return lines.map(({ field, kg }) => ({ label: AMOUNTS[field].label, value: amountText(field, inputs), kg }));
+  return lines
+    .filter(isCounted)
+    .map(({ field, kg }) => ({ label: AMOUNTS[field].label, value: amountText(field, inputs), kg }));
+}
+
+function isCounted({ quantity }: FootprintLine): boolean {
+  return quantity > 0;
 }
 
 function amountText(field: AmountField, inputs: FootprintInputs): string {
@@ -386,6 +458,8 @@ export interface ExplainedLine {
   kgPerUnit: string;
   unit: string;
   where: string;
+  /** It is counted with the figure of a grid. */
+  isFromGrid: boolean;
   boundary: string;
   source: string;
   link: string;
@@ -398,11 +472,13 @@ export function explainLines(
   countryName: string,
   electricity: ElectricityTable,
 ): ExplainedLine[] {
-  return lines.map(({ field, place, kg }) => {
+  return lines.filter(isCounted).map(({ field, place, kg }) => {
     const { factor } = factorOf(field, inputs, country, electricity);
     const average = field === "hotelNights" ? HOTEL_AVERAGE : "world average";
     const isDomesticLine = field === "shortFlights" && isDomestic(inputs);
-    const uk = isDomesticLine ? "domestic flights in the UK, average passenger" : "UK average";
+    const isFlight = AMOUNTS[field].category === "Flights";
+    const flights = isDomesticLine ? "domestic flights in the UK, average passenger" : "flights to or from the UK";
+    const uk = isFlight ? flights : "UK average";
     return {
       label: AMOUNTS[field].label,
       value: amountText(field, inputs),
@@ -410,6 +486,7 @@ export function explainLines(
       kgPerUnit: formatAmount(factor.kgPerUnit),
       unit: factor.unit,
       where: place === undefined ? uk : (place && countryName) || average,
+      isFromGrid: place !== undefined && field !== "hotelNights",
       boundary: factor.boundary,
       source: factor.source,
       link: factor.link,
@@ -418,10 +495,45 @@ export function explainLines(
   });
 }
 
+/** Each source once, with what its figures count, and for which lines. */
+export function sourcesOf(lines: readonly ExplainedLine[]): { source: string; link: string; counted: string }[] {
+  const unique = (texts: readonly string[]) => [...new Set(texts)];
+  return unique(lines.map(({ source }) => source)).map((source) => {
+    const own = lines.filter((line) => line.source === source);
+    const counted = unique(own.map(({ boundary }) => boundary)).map((boundary) => {
+      const labels = own.flatMap((line) => (line.boundary === boundary ? line.label : []));
+      return `${boundary} (${labels.join(", ")})`;
+    });
+    const [{ link, year } = { link: "", year: "" }] = own;
+    return { source: source.includes(String(year)) ? source : `${source}, ${year}`, link, counted: counted.join("; ") };
+  });
+}
+
+/** "from 70 t to 90 t"; empty where both ends look the same. */
+export function rangeText({ range }: FootprintEstimate): string {
+  const [low, high] = range ? [formatMass(range.lowKg), formatMass(range.highKg)] : [];
+  return low === high ? "" : `from ${low} to ${high}`;
+}
+
+/** "about 1.9 t for each person"; empty where nobody said how many there are. */
+export function eachText({ inputs: { people }, totalKg }: FootprintEstimate): string {
+  return people === undefined || people === 1 ? "" : `${formatAbout(totalKg / people)} for each person`;
+}
+
+/** All of it in one line: "about 78 t CO₂e a year (from 70 t to 90 t), for an organisation of 40 people". */
+export function estimateSummary(estimate: FootprintEstimate): string {
+  const range = rangeText(estimate);
+  const total = `${formatTotal(estimate.totalKg)}${range && ` (${range})`}, for ${describeWhom(estimate.inputs)}`;
+  return [total, eachText(estimate)].filter(Boolean).join(": ");
+}
+
 /** What has to stand below a stored estimate, a sentence each. */
-export function estimateNotes({ inputs, lines, factorSet }: FootprintEstimate): string[] {
-  const averaged = lines.flatMap(({ field, place }) => (place === null ? AMOUNTS[field].label : []));
+export function estimateNotes(estimate: FootprintEstimate): string[] {
+  const { inputs, lines, factorSet } = estimate;
+  const averaged = lines.filter(isCounted).flatMap(({ field, place }) => (place === null ? AMOUNTS[field].label : []));
+  const isSaid = inputs.for === "organisation" || inputs.people !== undefined;
   return [
+    ...(isSaid ? [`For ${[describeWhom(inputs), eachText(estimate)].filter(Boolean).join(": ")}.`] : []),
     ...(averaged.length > 0 ? [`An average of countries was used for: ${averaged.join(", ")}.`] : []),
     ...(inputs.shortFlights && inputs.shortFlightKm > SHORT_MAX_KM
       ? [`Short flights of more than ${formatAmount(SHORT_MAX_KM)} km one way: were they long ones?`]

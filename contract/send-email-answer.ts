@@ -6,7 +6,12 @@ export type AnswerErrors = FieldErrors & FootprintErrors;
 
 /** Each problem as a sentence that can stand apart from its field: those of the estimate start with their label. */
 export function problemsOf(fields: AnswerErrors): [name: string, sentence: string][] {
-  const labels: Readonly<Record<string, { label: string } | undefined>> = { ...AMOUNTS, ...DISTANCES, ...CHOICES };
+  const labels: Readonly<Record<string, { label: string } | undefined>> = {
+    ...AMOUNTS,
+    ...DISTANCES,
+    ...CHOICES,
+    people: { label: "Number of people" },
+  };
   return Object.entries(fields).map(([name, text = ""]) => {
     const field = name.startsWith(FIELD_PREFIX) ? labels[name.slice(FIELD_PREFIX.length)] : undefined;
     return [name, field ? `${field.label}: ${text}` : text];
@@ -42,5 +47,5 @@ export const SENT_ALERT_SHOWN = `id="${ALERT_ID.sent}"`;
 
 /** Where the contact page shows the estimate of a message that was sent. The server fills it after a plain post. */
 export const SENT_ESTIMATE_ID = "sent-estimate";
-export const SENT_ESTIMATE_SHOWN = `id="${SENT_ESTIMATE_ID}" class="report" tabindex="-1" aria-labelledby="report-title">`;
+export const SENT_ESTIMATE_SHOWN = `id="${SENT_ESTIMATE_ID}" class="report" tabindex="-1" aria-labelledby="report-title report-total">`;
 export const SENT_ESTIMATE_HIDDEN = `hidden="" ${SENT_ESTIMATE_SHOWN}`;

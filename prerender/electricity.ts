@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { averageIntensity } from "@tgwf/co2";
 import type { Country } from "world-countries";
 import type { ElectricityTable, Intensity } from "../contract/footprint.ts";
+import { UK_ELECTRICITY } from "../contract/footprint-factors.ts";
 
 const require = createRequire(import.meta.url);
 // The package does not export its own version; ours names it exactly.
@@ -17,7 +18,10 @@ const YEARS = {
   2022: "AW BS CF CK CV FK FO GD GF GL GP GU GW HT JM JO KI KN KP LC LK LS MG MO MQ MR MS MW NC NP PF PM PS RE ST SY TD UA UG",
 };
 
-/** What a kWh emits in each country, from Ember's figures in `@tgwf/co2`. */
+/** Round figures of 1,000 g, which are no measurements. */
+const DOUBTFUL = ["FK", "MS"];
+
+/** What a kWh emits in each country, from Ember's figures in `@tgwf/co2`; in the UK from those that its firms report with. */
 export function electricityTable(): ElectricityTable {
   if (version !== YEARS.ofVersion) {
     throw new Error(
@@ -29,11 +33,28 @@ export function electricityTable(): ElectricityTable {
   for (const { cca2, cca3 } of require("world-countries") as readonly Country[]) {
     // Kosovo has no official three-letter code.
     const grams = averageIntensity.data[cca2 === "XK" ? "XKX" : cca3];
-    if (grams !== undefined) countries[cca2] = [grams, yearOf(cca2)];
+    // No grid emits nothing: such a figure is an error of the source.
+    if (grams !== undefined && grams > 0 && !DOUBTFUL.includes(cca2)) countries[cca2] = [grams, yearOf(cca2)];
   }
+  countries.GB = [Math.round(UK_ELECTRICITY.kgPerUnit * 1e5) / 100, UK_ELECTRICITY.year];
   const world = averageIntensity.data.WORLD;
   if (world === undefined) throw new Error("@tgwf/co2 has no figure for the world.");
-  return { name: `Ember 2022-${YEARS.usual} (co2.js ${version})`, world: [world, YEARS.usual], countries };
+  const all = Object.values(countries).map(([grams]) => grams);
+  return {
+    name: `Ember 2022-${YEARS.usual} (co2.js ${version}), for the UK DESNZ`,
+    world: [world, YEARS.usual],
+    worldRange: [percentile(all, 0.1), percentile(all, 0.9)],
+    countries,
+  };
+}
+
+/** Between two figures, in proportion to their distance. */
+function percentile(figures: readonly number[], share: number): number {
+  const sorted = figures.toSorted((a, b) => a - b);
+  const place = share * (sorted.length - 1);
+  const below = sorted[Math.floor(place)] ?? 0;
+  const above = sorted[Math.ceil(place)] ?? 0;
+  return Math.round((below + (above - below) * (place % 1)) * 100) / 100;
 }
 
 /** The table as the page fetches it. */

@@ -11,7 +11,13 @@ import { settingsProblems, siteDirProblems } from "./site-dir.ts";
 
 test("a folder outside the project replaces settings and pages; what its settings lack has the default", async () => {
   const folder = await makeScratchFolder();
-  const own = { brand: "Solar Hill", policyFacts: { companyNumber: "123" } };
+  const price = { amount: 25, currency: "EUR" };
+  const own = {
+    brand: "Solar Hill",
+    policyFacts: { companyNumber: "123" },
+    pricePerTonne: price,
+    answerWithin: "two working days",
+  };
   await writeFile(join(folder, "site.ts"), `export const site = ${JSON.stringify(own)};\n`);
   await mkdir(join(folder, "pages"));
   await writeFile(join(folder, "pages/about.mdx"), "---\ntitle: About\ndescription: Us.\n---\n\nWho *we* are.\n");
@@ -30,6 +36,9 @@ test("a folder outside the project replaces settings and pages; what its setting
   const scripts = { film: { url: "/film.js" }, contact: { url: "/contact.js" } };
   const context = { settings, scripts, electricityUrl: "/e.json", isSavingData: false };
   expect(await renderer.renderPath("/about", context)).toMatch(/<title>About \| Solar Hill<.+Who <em>we<\/em> are\./s);
+  const contact = await renderer.renderPath("/contact", context);
+  expect(contact).toContain("We will answer by e-mail within two working days.");
+  expect(contact).toContain(`data-price="${JSON.stringify(price).replaceAll('"', "&quot;")}" data-answer-within="two`);
   expect(renderer.unsetFacts(settings)).toContain(`governing law (policyFacts.governingLaw in ${folder}/site.ts)`);
 });
 
@@ -40,6 +49,23 @@ test("a folder without settings, an unknown setting and one of another kind are 
   ]);
   expect(siteDirProblems("app/")).toEqual([]);
   expect(settingsProblems(site)).toEqual([]);
+  const price = { amount: 25, currency: "EUR" };
+  expect(settingsProblems({ ...site, pricePerTonne: price, answerWithin: "two working days" })).toEqual([]);
+  for (const wrong of [
+    25,
+    "25 EUR",
+    {},
+    { ...price, amount: 0 },
+    { ...price, amount: "25" },
+    { ...price, currency: " " },
+  ]) {
+    expect(settingsProblems({ pricePerTonne: wrong, answerWithin: wrong === 25 ? "" : null })).toContain(
+      '"pricePerTonne" is not valid; e.g. { amount: 25, currency: "EUR" }, or null for none.',
+    );
+  }
+  expect(settingsProblems({ answerWithin: "" })).toEqual([
+    '"answerWithin" is not valid; e.g. "two working days", or null for none.',
+  ]);
   expect(settingsProblems({ ...site, heroFilm: [], brnad: "x", menu: "none" })).toEqual([
     '"menu" is a string, but has to be a list.',
     expect.stringMatching(/^There is no setting "brnad"\. The settings are: brand, legalName, /),

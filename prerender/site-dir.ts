@@ -61,6 +61,21 @@ export const site = { ...defaults, ...own, policyFacts: { ...defaults.policyFact
   };
 }
 
+/** The settings that are `null` where a company says nothing. */
+const OPTIONAL = {
+  pricePerTonne: {
+    isValid: (value: unknown) => {
+      const { amount, currency } = Object(value) as Record<string, unknown>;
+      return Number.isFinite(amount) && Number(amount) > 0 && typeof currency === "string" && currency.trim() !== "";
+    },
+    example: '{ amount: 25, currency: "EUR" }',
+  },
+  answerWithin: {
+    isValid: (value: unknown) => typeof value === "string" && value.trim() !== "",
+    example: '"two working days"',
+  },
+};
+
 /** What is wrong with the settings of SITE_DIR: TypeScript does not check them. */
 export function settingsProblems(site: object): string[] {
   const kindOf = (value: unknown) => (Array.isArray(value) ? "a list" : `a ${typeof value}`);
@@ -68,6 +83,10 @@ export function settingsProblems(site: object): string[] {
     const expected: unknown = (defaults as unknown as Record<string, unknown>)[name];
     if (expected === undefined)
       return [`There is no setting "${name}". The settings are: ${Object.keys(defaults).join(", ")}.`];
+    if (name in OPTIONAL) {
+      const { isValid, example } = OPTIONAL[name as keyof typeof OPTIONAL];
+      return value === null || isValid(value) ? [] : [`"${name}" is not valid; e.g. ${example}, or null for none.`];
+    }
     // The one that may be either a word or a list.
     if (name === "heroFilm" || kindOf(value) === kindOf(expected)) return [];
     return [`"${name}" is ${kindOf(value)}, but has to be ${kindOf(expected)}.`];

@@ -13,7 +13,7 @@ import { markdownTexts } from "./markdown.ts";
 import { draftDirOf, replaceWhenBuilt } from "./output-folder.ts";
 import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles } from "./page-files.ts";
 import { companySettings, siteDirProblems, siteFolder } from "./site-dir.ts";
-import { technicalFiles } from "./technical-files.ts";
+import { countryNames, technicalFiles } from "./technical-files.ts";
 import { writeSite } from "./write-site.ts";
 
 type BuildResult = Awaited<ReturnType<ViteBuilder["build"]>>;
@@ -223,5 +223,5 @@ async function takeScripts(built: BuildResult, outDir: string): Promise<RenderCo
 
 function renderContext(settings: BuildSettings, scripts: RenderContext["scripts"]): RenderContext {
   const electricityUrl = `/${electricityFile().file}`;
-  return { settings, scripts, electricityUrl, isSavingData: false };
+  return { settings, scripts, electricityUrl, countries: countryNames(), isSavingData: false };
 }

@@ -63,6 +63,10 @@ function securityText(siteUrl: string, site: SiteSettings): string {
   ].join("\n");
 }
 
+export function countryNames(): { code: string; name: string }[] {
+  return countries.map(({ cca2, name }) => ({ code: cca2, name: name.common }));
+}
+
 function countryList(): string {
   return JSON.stringify(countries.map(({ cca2, name }) => ({ cca2, name: { common: name.common } })));
 }

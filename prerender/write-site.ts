@@ -100,11 +100,11 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   const files = await Promise.all(outputs.map((output) => writeOutput(outDir, output)));
 
   const unset = renderer.unsetFacts(settings);
-  const { brand, contactEmail, referencePrefix, acknowledgement } = site;
+  const { brand, contactEmail, referencePrefix, acknowledgement, pricePerTonne } = site;
   const manifest: BuildManifest = {
     version: MANIFEST_VERSION,
     settings,
-    site: { brand, contactEmail, referencePrefix, acknowledgement },
+    site: { brand, contactEmail, referencePrefix, acknowledgement, pricePerTonne },
     unset,
     comingSoon: announcedPaths(draft).length,
     claims: claimsState(claims),

@@ -30,7 +30,9 @@ function installPackages() {
   const stamp = hash.digest("hex");
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
   if (existsSync(stampFile) && process.argv.includes("--keep")) {
-    fail("The packages in node_modules are not those of package-lock.json. Stop the server, run: npm run build, start it.");
+    fail(
+      "The packages in node_modules are not those of package-lock.json. Stop the server, run: npm run build, start it.",
+    );
   }
 
   console.error("Installing packages (first run, or a lock file changed) ...");

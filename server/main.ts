@@ -42,8 +42,9 @@ try {
 async function run(config: Config): Promise<void> {
   const { dataDir, alertUrl, retention } = config;
   const build = loadBuild(DIST_DIR);
-  const { contactEmail, brand, acknowledgement: text } = build.manifest.site;
-  const identity = { brand, mailTo: config.mailTo ?? contactEmail, mailFrom: config.mailFrom ?? contactEmail };
+  const { contactEmail, brand, acknowledgement: text, pricePerTonne } = build.manifest.site;
+  const { mailTo, mailFrom } = config;
+  const identity = { brand, pricePerTonne, mailTo: mailTo ?? contactEmail, mailFrom: mailFrom ?? contactEmail };
 
   const store = await openStore(config, { isServer: true, onThreadEnd: endWith });
   const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ store });

@@ -1,10 +1,10 @@
 import { type FocusEvent, type FormEvent as SubmitEvent, useEffect, useReducer, useRef, useState } from "react";
 import { type ContactField, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
-import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
-import { rememberCountry, restoreCountry, useCountries } from "./countries.ts";
+import { FIELD_PREFIX, type Price } from "../../contract/footprint-fields.ts";
+import { type Country, rememberCountry, restoreCountry, useCountries } from "./countries.ts";
 import { EmailSuggestion } from "./email-suggestion.tsx";
-import { Select, TextArea, TextField } from "./field.tsx";
-import { EnclosedEstimate, FORM_TITLE_ID, type FootprintHandle, FootprintPart } from "./footprint-part.tsx";
+import { focusField, Select, TextArea, TextField } from "./field.tsx";
+import { type Enclosed, FORM_TITLE_ID, type FootprintHandle, FootprintPart, FormHead } from "./footprint-part.tsx";
 import { ErrorSummary, FormAlert } from "./form-alert.tsx";
 import { fieldErrors, nextState, START } from "./form-state.ts";
 import { createIdempotencyKey, sendMessage } from "./send-message.ts";
@@ -12,10 +12,15 @@ import { createIdempotencyKey, sendMessage } from "./send-message.ts";
 /** The element whose content the browser hydrates; its data attributes are the props of the form. */
 export const FORM_ROOT_ID = "contact-form";
 
-interface ContactFormProps {
+export interface ContactFormProps {
   apiBase: string;
   countriesUrl: string;
   electricityUrl: string;
+  price: Price | null;
+  /** In how much time we answer; empty where the company does not say. */
+  answerWithin: string;
+  /** For visitors without script, whose browser cannot fetch them. Only the build has them. */
+  countries?: readonly Country[];
 }
 
 const FORM_ID = "message-form";
@@ -26,12 +31,13 @@ const ASK_AFTER_MS = 300;
  * Works as a plain form until its script has loaded. The fields are uncontrolled, so that the script keeps what was
  * typed before.
  */
-export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFormProps) {
+export function ContactForm(props: ContactFormProps) {
+  const { apiBase, countriesUrl, electricityUrl, price, answerWithin } = props;
   const [state, dispatch] = useReducer(nextState, START);
   const form = useRef<HTMLFormElement>(null);
   const summary = useRef<HTMLDivElement>(null);
   const footprint = useRef<FootprintHandle>(null);
-  const [enclosed, setEnclosed] = useState<string | null>(null);
+  const [enclosed, setEnclosed] = useState<Enclosed | null>(null);
   // The estimate is read from uncontrolled fields; a new number here makes it read them again.
   const [, countEdit] = useReducer((count: number) => count + 1, 0);
   // From the press until its outcome is shown. A ref, because a second press may come before React has rendered the first.
@@ -123,73 +129,90 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     form,
     formId: FORM_ID,
     electricityUrl,
+    price,
     errors,
     onEdit: edit,
-    onBlur: countEdit,
-    onEnclose: setEnclosed,
+    onBlur: () => setTimeout(countEdit, ASK_AFTER_MS),
+    onEnclose: (next: Enclosed | null) =>
+      // The same object for the same words: it comes with every rendering, and another one would render again.
+      setEnclosed((last) => (JSON.stringify(last) === JSON.stringify(next) ? last : next)),
   };
   return (
     <>
       <FootprintPart ref={footprint} {...part} />
       <section className="contact-panel" aria-labelledby={FORM_TITLE_ID}>
-        <h2 id={FORM_TITLE_ID}>Send us a Message</h2>
-        <ErrorSummary ref={summary} state={state} onPick={focusField} />
-        <form
-          ref={form}
-          id={FORM_ID}
-          className="form"
-          action={`${apiBase}/send-email`}
-          method="post"
-          aria-busy={state.phase === "sending"}
-          aria-invalid="false"
-          onSubmit={submit}
-          onInput={({ target }) => edit((target as HTMLInputElement).name)}
-        >
-          {enclosed !== null && (
-            <EnclosedEstimate
-              total={enclosed}
-              onEdit={() => footprint.current?.open()}
-              onRemove={() => footprint.current?.remove()}
+        <FormHead
+          enclosed={enclosed}
+          onEdit={() => footprint.current?.open()}
+          onRemove={() => footprint.current?.remove()}
+        />
+        <div className="form-column">
+          <ErrorSummary ref={summary} state={state} onPick={focusField} />
+          <form
+            ref={form}
+            id={FORM_ID}
+            className="form"
+            action={`${apiBase}/send-email`}
+            method="post"
+            aria-busy={state.phase === "sending"}
+            aria-invalid="false"
+            onSubmit={submit}
+            onInput={({ target }) => edit((target as HTMLInputElement).name)}
+          >
+            <p className="form-note">Fields marked with an asterisk are required.</p>
+            <TextField {...field("name", "Name")} autoComplete="name" />
+            <TextField
+              {...field("email", "Email")}
+              type="email"
+              autoComplete="email"
+              inputMode="email"
+              spellCheck={false}
+              onBlur={askAboutEmail}
+            >
+              <EmailSuggestion typed={leftEmail} onAccept={acceptEmail} />
+            </TextField>
+            <TextField {...field("phone", "Phone Number")} type="tel" autoComplete="tel" inputMode="tel" />
+            <Select
+              {...field("country", "Country")}
+              autoComplete="country"
+              onChange={(event) => rememberCountry(event.target.value)}
+            >
+              <option value="">Select a country</option>
+              {countries.map(({ code, name }) => (
+                <option key={code} value={code}>
+                  {name}
+                </option>
+              ))}
+            </Select>
+            <noscript
+              suppressHydrationWarning
+              // biome-ignore lint/security/noDangerouslySetInnerHtml: names of countries; browsers with script parse none of it
+              dangerouslySetInnerHTML={{ __html: plainCountries(props.countries ?? []) }}
             />
-          )}
-          <p className="form-note">Fields marked with an asterisk are required.</p>
-          <TextField {...field("name", "Name")} autoComplete="name" />
-          <TextField
-            {...field("email", "Email")}
-            type="email"
-            autoComplete="email"
-            inputMode="email"
-            spellCheck={false}
-            onBlur={askAboutEmail}
-          >
-            <EmailSuggestion typed={leftEmail} onAccept={acceptEmail} />
-          </TextField>
-          <TextField {...field("phone", "Phone Number")} type="tel" autoComplete="tel" inputMode="tel" />
-          <Select
-            {...field("country", "Country")}
-            autoComplete="country"
-            onChange={(event) => rememberCountry(event.target.value)}
-          >
-            <option value="">Select a country</option>
-            {countries.map(({ code, name }) => (
-              <option key={code} value={code}>
-                {name}
-              </option>
-            ))}
-          </Select>
-          <TextArea {...field("message", "Message")} rows={4} />
-          <div className="trap" aria-hidden="true">
-            <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
-            <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
-          </div>
-          <FormAlert state={state} apiBase={apiBase} />
-          <button type="submit" className="button button-primary form-submit" aria-disabled={state.phase === "sending"}>
-            {state.phase === "sending" ? "Sending…" : "Submit"}
-          </button>
-        </form>
+            <TextArea {...field("message", "Message")} rows={4} />
+            <div className="trap" aria-hidden="true">
+              <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
+              <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
+            </div>
+            <FormAlert state={state} apiBase={apiBase} answerWithin={answerWithin} />
+            <button
+              type="submit"
+              className="button button-primary form-submit"
+              aria-disabled={state.phase === "sending"}
+            >
+              {state.phase === "sending" ? "Sending…" : "Submit"}
+            </button>
+          </form>
+        </div>
       </section>
     </>
   );
+}
+
+/** The last field of a name is the one that counts, so this one stands for the field that stays empty without script. */
+function plainCountries(countries: readonly Country[]): string {
+  const options = countries.map(({ code, name }) => `<option value=${code}>${name}`).join("");
+  return `<div class="field field-country"><label for="plain-country">Country</label><select id="plain-country" name="country" autocomplete="country" data-fact="countries"><option value="">Select a country${options}</select></div>`;
 }
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
@@ -214,11 +237,4 @@ function clear(form: HTMLFormElement, sent: ReadonlyMap<Field, string>): boolean
     }
   }
   return isAnyChanged;
-}
-
-/** Also one that is folded away. */
-function focusField(name: string): void {
-  const field = document.getElementById(name);
-  for (let fold = field?.closest("details"); fold; fold = fold.parentElement?.closest("details")) fold.open = true;
-  field?.focus();
 }

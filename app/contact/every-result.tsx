@@ -1,17 +1,25 @@
 import { type ElectricityTable, parseFootprint } from "../../contract/footprint.ts";
 import { AMOUNTS, type AmountField } from "../../contract/footprint-fields.ts";
-import { Report, Result, readFields, Total } from "./footprint-estimate.tsx";
-import { EnclosedEstimate } from "./footprint-part.tsx";
+import { site } from "../site.ts";
+import { Report, Result, readFields, Sources, Total } from "./footprint-estimate.tsx";
+import { FormHead } from "./footprint-part.tsx";
 
 /** Every sentence that the estimate can show, for those who review what the site says. */
 export function EveryResult() {
-  const electricity: ElectricityTable = { name: "", world: [473, 2024], countries: { GB: [216, 2024] } };
+  const electricity: ElectricityTable = {
+    name: "",
+    world: [473, 2024],
+    worldRange: [90, 700],
+    countries: { GB: [168, 2026] },
+  };
   const fields = Object.keys(AMOUNTS) as AmountField[];
   const dearer = { carFuel: "electric", shortFlightClass: "business", longFlightClass: "first", carUnit: "mi" };
-  const variants = [{}, { shortFlightKm: 100 }, { shortFlightKm: 9000, ...dearer }];
+  const people = { for: "organisation", people: 40 };
+  const variants = [{}, { shortFlightKm: 100, ...people }, { shortFlightKm: 9000, ...dearer }];
   const places = ["", "GB", "XX"];
   const requests = fields.flatMap((field) => variants.map((variant) => ({ [field]: "1,000 ", ...variant })));
-  const errors = ["x", "1.500"].map((text) =>
+  const { pricePerTonne: price } = site;
+  const errors = ["x", "1.500", "1 x"].map((text) =>
     parseFootprint({ footprint: Object.fromEntries(fields.map((field) => [field, text])) }),
   );
   return (
@@ -21,7 +29,9 @@ export function EveryResult() {
           const reading = readFields(footprint, country, "United Kingdom", electricity);
           return (
             <div key={JSON.stringify([footprint, country])}>
+              <Total reading={reading} price={price} />
               <Result reading={reading} />
+              {reading.estimate && <Sources reading={reading} estimate={reading.estimate} />}
               {Object.entries(reading.hints).map(([name, hint]) => (
                 <p key={name}>{hint}</p>
               ))}
@@ -41,14 +51,20 @@ export function EveryResult() {
                 key={JSON.stringify([variant, country])}
                 sent={{ ...sent, inputs: estimate.inputs }}
                 electricity={electricity}
+                price={price}
               />
             )
           );
         }),
       )}
-      <Total total="about 0 kg" />
-      {["", "about 0 kg"].map((total) => (
-        <EnclosedEstimate key={total} total={total} onEdit={() => {}} onRemove={() => {}} />
+      <Total reading={readFields({ carKm: "x" }, "", "", electricity)} price={null} />
+      {["", "Car: ?"].map((problem) => (
+        <FormHead
+          key={problem}
+          enclosed={{ total: "about 0 kg", largest: "Car, 60%", problem }}
+          onEdit={() => {}}
+          onRemove={() => {}}
+        />
       ))}
       {errors.flatMap((parsed) =>
         parsed.ok ? [] : Object.values(parsed.fields).map((text) => <p key={text}>{text}</p>),

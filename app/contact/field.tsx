@@ -126,3 +126,10 @@ function errorId(name: string): string {
 function hintId(name: string): string {
   return `${name}-hint`;
 }
+
+/** Also one that is folded away. */
+export function focusField(name: string): void {
+  const field = document.getElementById(name);
+  for (let fold = field?.closest("details"); fold; fold = fold.parentElement?.closest("details")) fold.open = true;
+  field?.focus();
+}

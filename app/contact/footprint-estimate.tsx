@@ -1,16 +1,18 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
 import {
+  adviceFor,
   categoriesOf,
   type ElectricityTable,
+  eachText,
   estimateFootprint,
   explainLines,
   type FootprintEstimate,
   HOTEL_AVERAGE,
   isDomestic,
   kmNote,
-  largestSaving,
   parseFootprint,
-  rangeOf,
+  rangeText,
+  sourcesOf,
   unitOf,
 } from "../../contract/footprint.ts";
 import {
@@ -19,21 +21,24 @@ import {
   CAR_UNITS,
   CHOICES,
   DISTANCES,
+  describeWhom,
   FIELD_PREFIX,
   type FootprintErrors,
   type FootprintInputs,
   formatAbout,
   formatAmount,
+  formatCost,
   formatMass,
   formatTotal,
   optionLabel,
+  type Price,
   SHORT_MAX_KM,
 } from "../../contract/footprint-fields.ts";
-import { reportHtml, type SentEstimate } from "../../contract/footprint-report.ts";
-import { SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
+import { LOCATION_BASED, ROUNDED, rangeCover, reportHtml, type SentEstimate } from "../../contract/footprint-report.ts";
+import { problemsOf, SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
 import { tryTwice } from "./countries.ts";
-import { controlProps, Frame } from "./field.tsx";
+import { controlProps, Frame, focusField } from "./field.tsx";
 
 if (typeof document !== "undefined") {
   const sheet = new CSSStyleSheet();
@@ -43,27 +48,39 @@ if (typeof document !== "undefined") {
 
 /** Long enough that a total is announced once somebody has stopped typing. */
 const ANNOUNCE_AFTER_MS = 1200;
+/** As long as a press takes. */
+const PRESS_MS = 250;
 
 type Control = readonly [name: string, label: string];
+/** The words for a household and those for an organisation. Both are in the page: its styles show those that were chosen. */
+type Words = string | readonly [household: string, organisation: string];
 interface Group {
-  legend: string;
-  note: string;
+  legend: Words;
+  note: Words;
   controls: readonly Control[];
 }
+
+const SHORT_IS = "Short is up to about 3,700 km one way.";
 
 /** What most people can answer, and where the number stands. */
 const FIRST: readonly Group[] = [
   {
-    legend: "Home energy",
-    note: "In kWh, on the yearly bills of your suppliers.",
+    legend: ["Home energy", "Energy of your site"],
+    note: [
+      "In kWh, on the yearly bills of your suppliers. For a shared home, enter your share.",
+      "In kWh, on the yearly bills of your suppliers. For a shared building, enter your share.",
+    ],
     controls: [
       ["electricityKwh", "Electricity (kWh)"],
       ["gasKwh", "Natural gas (kWh)"],
     ],
   },
   {
-    legend: "Car",
-    note: "On the odometer: what it shows today, less what it showed a year ago.",
+    legend: ["Car", "Vehicles"],
+    note: [
+      "On the odometer: what it shows today, less what it showed a year ago.",
+      "All vehicles together, from the fleet’s records or fuel cards.",
+    ],
     controls: [
       ["carKm", "Distance"],
       ["carUnit", "Unit"],
@@ -72,7 +89,10 @@ const FIRST: readonly Group[] = [
   },
   {
     legend: "Flights",
-    note: "In your calendar or your bookings: there and back is one flight. Short is up to about 3,700 km one way.",
+    note: [
+      `In your calendar or your bookings: there and back is one flight. ${SHORT_IS}`,
+      `In your bookings, of all people together: there and back is one flight for each of them. ${SHORT_IS}`,
+    ],
     controls: [
       ["shortFlights", "Short return flights"],
       ["longFlights", "Long return flights"],
@@ -102,7 +122,10 @@ const FLIGHT_DETAILS: readonly Group[] = [
 const MORE: readonly Group[] = [
   {
     legend: "Public transport and taxi",
-    note: "In km a year: the distance of one trip, times the number of trips.",
+    note: [
+      "In km a year: the distance of one trip, times the number of trips.",
+      "In km a year, of all people together: the distance of one trip, times the number of trips.",
+    ],
     controls: [
       ["railKm", "Train (km)"],
       ["coachKm", "Coach (km)"],
@@ -121,6 +144,15 @@ const MORE: readonly Group[] = [
   },
 ];
 
+function WordsFor({ words }: { words: Words }) {
+  if (typeof words === "string") return words;
+  return (
+    <>
+      <span className="for-household">{words[0]}</span> <span className="for-organisation">{words[1]}</span>
+    </>
+  );
+}
+
 interface EstimateProps {
   form: RefObject<HTMLFormElement | null>;
   formId: string;
@@ -129,6 +161,7 @@ interface EstimateProps {
   /** The page that explains the figures. */
   explanationPath: string;
   electricityUrl: string;
+  price: Price | null;
   errors: FootprintErrors;
   onReady(component: typeof Report): void;
   onRead(reading: Reading | null): void;
@@ -137,16 +170,23 @@ interface EstimateProps {
 }
 
 /** The fields of the estimate, and beside them what they add up to. */
-export function Estimate({ form, formId, formTitleId, explanationPath, electricityUrl, errors, ...on }: EstimateProps) {
+export function Estimate(props: EstimateProps) {
+  const { form, formId, formTitleId, explanationPath, electricityUrl, price, errors, ...on } = props;
   const [electricity, setElectricity] = useState<ElectricityTable | "failed" | null>(null);
   // What is rendered first has to equal what the build rendered.
   const [isHydrated, setHydrated] = useState(false);
   const body = useRef<HTMLDivElement>(null);
-  const bar = useRef<HTMLParagraphElement>(null);
-  const reading =
-    form.current && typeof electricity === "object" && electricity ? read(form.current, electricity) : null;
-  const shownErrors: FootprintErrors = { ...withoutFocused(reading?.errors), ...withoutUndefined(errors) };
-  const announced = useLater(announcement(reading, shownErrors));
+  const bar = useRef<HTMLDivElement>(null);
+  /** The field that somebody types in: what it holds is not finished. */
+  const typing = useRef("");
+  const read =
+    form.current && typeof electricity === "object" && electricity ? readForm(form.current, electricity) : null;
+  const shownErrors: FootprintErrors = {
+    ...without(typing.current, read?.errors ?? {}),
+    ...withoutUndefined(errors),
+  };
+  const reading = read && { ...read, problems: problemsOf(shownErrors) };
+  const announced = useLater(announcement(reading));
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the page has become interactive
   useEffect(() => {
@@ -160,17 +200,32 @@ export function Estimate({ form, formId, formTitleId, explanationPath, electrici
       });
     // What was entered before is not folded away.
     for (const fold of body.current?.querySelectorAll("details") ?? []) fold.open ||= isFilledIn(fold);
-    return keepClear(body, bar);
+    return keepClear(body, bar, typing);
   }, []);
-  useEffect(() => on.onRead(reading));
+  useEffect(() => {
+    on.onRead(reading);
+    yieldBar(body.current, bar.current);
+  });
 
-  const group = ({ legend, note, controls }: Group) => (
-    <fieldset key={legend} className="footprint-group" data-columns={controls.length % 3 === 0 ? 3 : 2}>
-      <legend>{legend}</legend>
-      <p className="footprint-note">{note}</p>
-      {controls.map(([field, label]) => control(field, label))}
-    </fieldset>
-  );
+  const group = ({ legend, note, controls }: Group) => {
+    const noteId = `${controls[0]?.[0]}-note`;
+    return (
+      <fieldset
+        key={noteId}
+        className="footprint-group"
+        data-columns={controls.length % 3 === 0 ? 3 : 2}
+        aria-describedby={noteId}
+      >
+        <legend>
+          <WordsFor words={legend} />
+        </legend>
+        <p className="footprint-note" id={noteId}>
+          <WordsFor words={note} />
+        </p>
+        {controls.map(([field, label]) => control(field, label))}
+      </fieldset>
+    );
+  };
   const control = (field: string, label: string) => {
     const name = FIELD_PREFIX + field;
     const error = shownErrors[name as keyof FootprintErrors];
@@ -190,7 +245,7 @@ export function Estimate({ form, formId, formTitleId, explanationPath, electrici
           <input
             {...controlProps(name, error, hint)}
             form={formId}
-            inputMode="decimal"
+            inputMode={field === "people" ? "numeric" : "decimal"}
             maxLength={40}
             defaultValue={DISTANCES[field as keyof typeof DISTANCES]?.usual}
           />
@@ -201,26 +256,44 @@ export function Estimate({ form, formId, formTitleId, explanationPath, electrici
 
   return (
     <div ref={body} className="footprint-body" id="footprint">
-      {/* For narrow screens. Not read out: the result has the same words. */}
-      <p ref={bar} className="footprint-bar" aria-hidden="true">
-        {reading?.estimate ? (
-          <>
+      {/* While the result is out of view. Not read out: the result has the same words. */}
+      <div ref={bar} className="footprint-bar" aria-hidden="true">
+        {reading?.estimate && (
+          <p>
             <span>Your estimate: </span>
             <b data-fact="total">{reading.total}</b>
-          </>
-        ) : (
-          "Your estimate appears here."
+          </p>
         )}
-      </p>
+        {reading && reading.problems.length > 0 && <p className="footprint-problem">{leftOutText(reading)}</p>}
+        {!reading?.estimate && !reading?.problems.length && <p>Your estimate appears here.</p>}
+      </div>
       <div className="footprint-inputs">
         <div>
           <h3>About how much CO₂e do you emit in a year?</h3>
-          <p>
-            Enter what you know, for yourself or for your organisation, and leave the rest empty. Nothing leaves this
-            page until you press Submit.
-          </p>
+          <p>Enter what you know, and leave the rest empty. Nothing leaves this page until you press Submit.</p>
         </div>
+        <fieldset className="footprint-group footprint-whom">
+          <legend>Who is it for?</legend>
+          {CHOICES.for.options.map((option, index) => (
+            <label key={option} className="footprint-choice">
+              <input
+                type="radio"
+                name={`${FIELD_PREFIX}for`}
+                value={option}
+                defaultChecked={index === 0}
+                form={formId}
+              />
+              {option === "household" ? "Me or my household" : "My organisation"}
+            </label>
+          ))}
+          {control("people", "Number of people (optional)")}
+        </fieldset>
         <CountryChoice own={isHydrated ? countrySelect(form.current) : null} />
+        <noscript>
+          <p className="footprint-note">
+            Electricity and hotels are counted with the figures of the country that you choose in the form below.
+          </p>
+        </noscript>
         {FIRST.map(group)}
         <details className="footprint-more">
           <summary>
@@ -236,16 +309,15 @@ export function Estimate({ form, formId, formTitleId, explanationPath, electrici
         </details>
       </div>
       <div className="footprint-outcome">
-        {reading?.estimate && <Total total={reading.total} />}
         <div className="footprint-panel">
           {reading ? (
-            <Result reading={reading} />
+            <Total reading={reading} price={price} />
           ) : (
             <p className="footprint-empty">{WITHOUT_FIGURES[electricity === "failed" ? "failed" : "plain"]}</p>
           )}
           <div className="footprint-actions">
             <a
-              className="button button-primary"
+              className={`button button-${reading?.estimate ? "primary" : "outline"}`}
               href={`#${formTitleId}`}
               onClick={(event) => {
                 event.preventDefault();
@@ -255,32 +327,33 @@ export function Estimate({ form, formId, formTitleId, explanationPath, electrici
               Continue to your message
             </a>
             {reading?.estimate && (
-              <button type="button" className="button button-outline" onClick={on.onRemove}>
+              <button type="button" className="text-button" onClick={on.onRemove}>
                 Remove the estimate
               </button>
             )}
           </div>
+          {reading && <Result reading={reading} />}
         </div>
       </div>
-      <p className="footprint-limits">
-        This is an estimate, not a certificate. It leaves out food, goods and services, the supply chain, waste, water,
-        buildings and investments, so most people and companies emit more. Cutting comes before offsetting. Neither this
-        estimate nor buying credits makes anyone carbon neutral. <a href={explanationPath}>How we estimate</a>
-      </p>
+      <div className="footprint-about">
+        {reading?.estimate && (
+          <details className="footprint-sources">
+            <summary>Factors and sources</summary>
+            <Sources reading={reading} estimate={reading.estimate} />
+          </details>
+        )}
+        <p className="footprint-limits">
+          This is an estimate, not a certificate. It leaves out food, goods and services, the supply chain, waste,
+          water, buildings and investments, so most people and companies emit more. Cutting comes before offsetting.
+          Neither this estimate nor buying credits makes anyone carbon neutral.{" "}
+          <a href={explanationPath}>How we estimate</a>
+        </p>
+      </div>
       {/* Orca reads all of it only with both attributes. */}
       <p className="visually-hidden" role="status" aria-live="polite" aria-atomic="true">
         {announced}
       </p>
     </div>
-  );
-}
-
-/** Apart from the rest, so that it stays in view while the rest is scrolled. */
-export function Total({ total }: { total: string }) {
-  return (
-    <p className="footprint-total">
-      Your estimate: <strong data-fact="total">{total}</strong>
-    </p>
   );
 }
 
@@ -336,43 +409,69 @@ function isFilledIn(fold: HTMLElement): boolean {
   );
 }
 
-/**
- * Hides the bar while it would be above the field that somebody is in: who scrolls there, or presses the part of a field
- * that is below the bar. Who gets there by keyboard finds the field below it: see `scroll-margin-block` in estimate.css.
- */
-function keepClear(body: RefObject<HTMLElement | null>, bar: RefObject<HTMLElement | null>): () => void {
-  const yieldToField = () => {
-    const field = document.activeElement;
-    const above = bar.current?.getBoundingClientRect();
-    if (!field || !above) return;
-    const { top, bottom } = field.getBoundingClientRect();
-    const isField = field.matches("input, select") && body.current?.contains(field) === true;
-    bar.current?.toggleAttribute("data-yields", isField && above.bottom > top && above.top < bottom);
+/** Notes which field somebody types in, and keeps the bar out of the way. */
+function keepClear(
+  body: RefObject<HTMLElement | null>,
+  bar: RefObject<HTMLElement | null>,
+  typing: RefObject<string>,
+): () => void {
+  const update = () => yieldBar(body.current, bar.current);
+  const note = ({ type, target }: Event) => {
+    const { id } = target as HTMLElement;
+    if (type === "input") typing.current = id;
+    // What appears while one leaves a field must not move the button out of the pointer: see `onBlur` of the form.
+    else
+      setTimeout(() => {
+        if (typing.current === id) typing.current = "";
+      }, PRESS_MS);
   };
   const events = ["focusin", "focusout", "scroll"];
-  for (const type of events) document.addEventListener(type, yieldToField, { passive: true });
+  for (const type of events) document.addEventListener(type, update, { passive: true });
+  addEventListener("resize", update);
+  for (const type of ["input", "focusout"]) body.current?.addEventListener(type, note);
   return () => {
-    for (const type of events) document.removeEventListener(type, yieldToField);
+    for (const type of events) document.removeEventListener(type, update);
+    removeEventListener("resize", update);
   };
 }
 
-function withoutFocused(errors: FootprintErrors = {}): FootprintErrors {
-  const focused = typeof document === "undefined" ? "" : document.activeElement?.id;
-  return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== focused));
+/**
+ * Hides the bar while the total is in view, and while it would be above the field that somebody is in: who scrolls there,
+ * or presses the part of a field that is below the bar. Who gets there by keyboard finds the field below it: see
+ * `scroll-margin-block` in estimate.css.
+ */
+function yieldBar(body: HTMLElement | null, bar: HTMLElement | null): void {
+  const field = document.activeElement;
+  if (!body || !bar || !field) return;
+  const above = bar.getBoundingClientRect();
+  const { top, bottom } = field.getBoundingClientRect();
+  const isCovered = field.matches("input, select") && body.contains(field) && above.bottom > top && above.top < bottom;
+  const total = body.querySelector(".footprint-total")?.getBoundingClientRect();
+  const isTotalSeen = total !== undefined && total.top >= 0 && total.bottom <= innerHeight;
+  bar.toggleAttribute("data-yields", isCovered || isTotalSeen);
+  // Else its end could not be reached before that of the fields.
+  const panel = body.querySelector<HTMLElement>(".footprint-panel");
+  panel?.toggleAttribute("data-fits", panel.offsetHeight + 32 <= innerHeight);
+}
+
+function without(field: string, errors: FootprintErrors): FootprintErrors {
+  return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== field));
 }
 
 function withoutUndefined(errors: FootprintErrors): FootprintErrors {
   return Object.fromEntries(Object.entries(errors).filter(([, text]) => text !== undefined));
 }
 
-/** What screen readers say: the total, or what cannot be read. */
-function announcement(reading: Reading | null, errors: FootprintErrors): string {
-  const problems = Object.entries({ ...AMOUNTS, ...DISTANCES }).flatMap(([field, { label }]) => {
-    const error = errors[`${FIELD_PREFIX}${field}`];
-    return error === undefined ? [] : `${label}: ${error}`;
-  });
-  if (problems.length > 0) return problems.join(" ");
-  return reading?.estimate ? `Your estimate: ${reading.total}` : "";
+/** What screen readers say: what is left out, and the total of the rest. */
+function announcement(reading: Reading | null): string {
+  if (!reading) return "";
+  const sentences = reading.problems.map(([, sentence]) => sentence);
+  return [...sentences, ...(reading.estimate ? [`Your estimate: ${reading.total}`] : [])].join(" ");
+}
+
+/** "Left out for now. Natural gas: Did you mean 11500 or 11.5?" */
+function leftOutText({ problems }: Reading): string {
+  return ["Left out for now.", ...problems.map(([, sentence]) => sentence)].join(" ");
 }
 
 function capitalised(text: string): string {
@@ -394,11 +493,15 @@ export interface Reading {
   /** How a number was understood where that is not obvious, by the name of its field. */
   hints: Readonly<Record<string, string>>;
   errors: FootprintErrors;
+  /** Those of the errors that are shown, with the name of their field. What they are about is left out. */
+  problems: readonly (readonly [name: string, sentence: string])[];
   country: string;
   countryName: string;
   estimate: FootprintEstimate | null;
   /** In words; empty without an estimate. */
   total: string;
+  /** "Flights, 55%"; empty where there are no two parts. */
+  largest: string;
   electricity: ElectricityTable;
 }
 
@@ -408,7 +511,7 @@ async function loadElectricity(url: string): Promise<ElectricityTable> {
   return response.json();
 }
 
-function read(form: HTMLFormElement, electricity: ElectricityTable): Reading {
+function readForm(form: HTMLFormElement, electricity: ElectricityTable): Reading {
   const data = new FormData(form);
   const country = String(data.get("country") ?? "");
   const texts = [...data].filter(([name]) => name.startsWith(FIELD_PREFIX));
@@ -425,17 +528,20 @@ export function readFields(
 ): Reading {
   const parsed = parseFootprint({ footprint });
   const errors = parsed.ok ? {} : parsed.fields;
-  const inputs = parsed.ok ? parsed.inputs : null;
-  const hints: Record<string, string> = inputs ? hintsOf(footprint, inputs) : {};
+  const inputs = parsed.ok ? parsed.inputs : parsed.rest;
   const estimate = inputs && estimateFootprint(inputs, country, electricity);
+  const [first, second] = estimate ? categoriesOf(estimate) : [];
+  const share = first && estimate ? Math.round((100 * first.kg) / estimate.totalKg) : 0;
   return {
-    hints,
+    hints: inputs ? hintsOf(footprint, inputs) : {},
     errors,
+    problems: problemsOf(errors),
     country,
     countryName,
     estimate,
     electricity,
     total: estimate ? formatTotal(estimate.totalKg) : "",
+    largest: first && second && first.kg > 0 ? `${first.category}, ${share}%` : "",
   };
 }
 
@@ -459,70 +565,109 @@ function hintsOf(footprint: Readonly<Record<string, unknown>>, inputs: Footprint
   return hints;
 }
 
-export function Result({ reading }: { reading: Reading }) {
-  const { estimate, country, errors, electricity } = reading;
-  if (!estimate) {
-    return (
-      <p className="footprint-empty">
-        {Object.keys(errors).length === 0
-          ? "Your estimate appears here as you type."
-          : "The estimate appears once every amount can be read."}
-      </p>
-    );
-  }
-  const range = rangeOf(estimate, country, electricity);
-  const [low, high] = range ? [formatMass(range.lowKg), formatMass(range.highKg)] : [];
-  const categories = categoriesOf(estimate);
-  const [first = { category: "", kg: 0 }] = categories;
-  const share = estimate.totalKg > 0 ? Math.round((100 * first.kg) / estimate.totalKg) : 0;
-  const saving = largestSaving(estimate, country, electricity);
+/** The figure itself, with all that belongs to it. */
+export function Total({ reading, price }: { reading: Reading; price: Price | null }) {
+  const { estimate, problems } = reading;
+  const between = estimate ? rangeText(estimate) : "";
+  const each = estimate ? eachText(estimate) : "";
   return (
     <>
-      {range && low !== high && (
+      {estimate ? (
+        <p className="footprint-total">
+          Your estimate:{" "}
+          <strong data-fact="total">
+            {formatAbout(estimate.totalKg)} <small>CO₂e a year</small>
+          </strong>
+        </p>
+      ) : (
+        problems.length === 0 && <p className="footprint-empty">Your estimate appears here as you type.</p>
+      )}
+      {each !== "" && (
+        <p className="footprint-each">
+          <b data-fact="mass">{each}</b>, for <span data-fact="whom">{describeWhom(estimate?.inputs ?? {})}</span>.
+        </p>
+      )}
+      {problems.length > 0 && (
+        <div className="footprint-problem">
+          <p>Left out for now:</p>
+          <ul>
+            {problems.map(([name, sentence]) => (
+              <li key={name}>
+                <a
+                  href={`#${name}`}
+                  onClick={(event) => {
+                    event.preventDefault();
+                    focusField(name);
+                  }}
+                >
+                  {sentence}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {estimate?.range && between !== "" && (
         <p className="footprint-range">
-          From{" "}
-          <span className="nowrap" data-fact="mass">
-            {low}
-          </span>{" "}
-          to{" "}
-          <span className="nowrap" data-fact="mass">
-            {high}
-          </span>
-          , since the sources have different figures for {range.between.join(", and for ")}.
+          <span data-fact="range">{capitalised(between)}</span>: {rangeCover(estimate.range)}.
         </p>
       )}
+      {estimate && price && estimate.totalKg > 0 && (
+        <p className="footprint-cost" data-fact="cost">
+          {formatCost(estimate.totalKg, price)}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** What makes it up, and what would make it less. */
+export function Result({ reading }: { reading: Reading }) {
+  const { estimate, country, electricity, largest } = reading;
+  if (!estimate) return null;
+  const categories = categoriesOf(estimate).filter(({ kg }) => kg > 0);
+  const [first = { kg: 0 }] = categories;
+  return (
+    <>
       <PlaceNote reading={reading} estimate={estimate} />
-      <ul className="footprint-bars">
-        {categories.map(({ category, kg }) => (
-          <li key={category}>
-            <span>{category}</span>{" "}
-            <span className="footprint-kg" data-fact="mass">
-              {formatMass(kg)}
-            </span>
-            <svg aria-hidden="true">
-              <rect width={`${first.kg > 0 ? (100 * kg) / first.kg : 0}%`} height="100%" rx="3" />
-            </svg>
-          </li>
-        ))}
-      </ul>
-      {categories.length > 1 && first.kg > 0 && (
+      {categories.length > 0 && (
+        <ul className="footprint-bars">
+          {categories.map(({ category, kg }) => (
+            <li key={category}>
+              <span>{category}</span>{" "}
+              <span className="footprint-kg" data-fact="mass">
+                {formatMass(kg)}
+              </span>
+              <svg aria-hidden="true">
+                <rect width={`${(100 * kg) / first.kg}%`} height="100%" rx="3" />
+              </svg>
+            </li>
+          ))}
+        </ul>
+      )}
+      {largest !== "" && (
         <p>
-          The largest part: <b>{first.category}</b>, <span data-fact="share">{share}</span> % of it.
+          The largest part: <b data-fact="largest">{largest}</b>. <span className="footprint-small">{ROUNDED}</span>
         </p>
       )}
-      {saving && (
-        <p>
-          Of the changes we compared, this one saves most: <b>{saving.change}</b>,{" "}
+      {adviceFor(estimate, country, electricity).map(({ less, lessKg, change }) => (
+        <p key={less}>
+          <b>{less}</b> would save{" "}
           <span className="nowrap" data-fact="mass">
-            {formatAbout(saving.kg)}
+            {formatAbout(lessKg)}
           </span>{" "}
-          a year.
+          a year
+          {change && (
+            <>
+              ; {change.words},{" "}
+              <span className="nowrap" data-fact="mass">
+                {formatAbout(change.kg)}
+              </span>
+            </>
+          )}
+          .
         </p>
-      )}
-      <details className="footprint-sources">
-        <summary>Factors and sources</summary>
-        <Sources reading={reading} estimate={estimate} />
-      </details>
+      ))}
     </>
   );
 }
@@ -534,7 +679,7 @@ interface ResultPartProps {
 
 /** Says where an average stands in for the visitor's own country. */
 function PlaceNote({ reading: { country, countryName }, estimate: { lines } }: ResultPartProps) {
-  const averaged = lines.filter(({ place }) => place === null).map(({ field }) => field);
+  const averaged = lines.filter(({ place, quantity }) => place === null && quantity > 0).map(({ field }) => field);
   if (averaged.length === 0) return null;
   const grid = averaged.some((field) => field !== "hotelNights") && "the world’s average for electricity";
   const hotels = averaged.includes("hotelNights") && `the ${HOTEL_AVERAGE} for hotels`;
@@ -552,28 +697,40 @@ function PlaceNote({ reading: { country, countryName }, estimate: { lines } }: R
   );
 }
 
-function Sources({ reading: { country, countryName, electricity }, estimate }: ResultPartProps) {
+export function Sources({ reading: { country, countryName, electricity }, estimate }: ResultPartProps) {
+  const lines = explainLines(estimate, country, countryName, electricity);
   return (
     <>
       <ul>
-        {explainLines(estimate, country, countryName, electricity).map((line) => (
+        {lines.map((line) => (
           <li key={line.label}>
             <b>{line.label}</b>: <span data-fact="factor">{line.kgPerUnit}</span> kg CO₂e per {line.unit}, {line.where}.
-            Counted: {line.boundary}. <a href={line.link}>{line.source}</a>
-            {line.source.includes(String(line.year)) ? "" : `, ${line.year}`}.
+          </li>
+        ))}
+        {sourcesOf(lines).map(({ source, link, counted }) => (
+          <li key={source}>
+            <a href={link}>{source}</a>. Counted: {counted}.
           </li>
         ))}
       </ul>
-      <p>Factor set: {estimate.factorSet}.</p>
+      <p>
+        {lines.some(({ isFromGrid }) => isFromGrid) && `${LOCATION_BASED} `}Factor set: {estimate.factorSet}.
+      </p>
     </>
   );
 }
 
+interface ReportProps {
+  sent: SentEstimate;
+  electricity: ElectricityTable;
+  price: Price | null;
+}
+
 /** What the visitor can print or save after sending; the same that the server writes into the page without script. */
-export function Report({ sent, electricity }: { sent: SentEstimate; electricity: ElectricityTable }) {
-  const html = reportHtml(sent, electricity);
+export function Report({ sent, electricity, price }: ReportProps) {
+  const html = reportHtml(sent, electricity, price);
   return (
-    <section className="report" id={SENT_ESTIMATE_ID} tabIndex={-1} aria-labelledby="report-title">
+    <section className="report" id={SENT_ESTIMATE_ID} tabIndex={-1} aria-labelledby="report-title report-total">
       {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own words, with what comes from elsewhere escaped */}
       <div dangerouslySetInnerHTML={{ __html: html }} />
       <button type="button" className="button button-outline report-print" onClick={() => print()}>

@@ -9,17 +9,20 @@ import {
   useRef,
   useState,
 } from "react";
-import { FIELD_PREFIX, type FootprintErrors } from "../../contract/footprint-fields.ts";
+import { FIELD_PREFIX, type FootprintErrors, type Price } from "../../contract/footprint-fields.ts";
 import { SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
 import { tryTwice } from "./countries.ts";
+import { focusField } from "./field.tsx";
 import type { Reading, Report as ReportComponent } from "./footprint-estimate.tsx";
 
 /** The fragment that opens the part. */
 const FRAGMENT = "footprint";
 /** Browsers themselves open it only after the first paint, and everything below it would move. */
 export const OPEN_AT_FRAGMENT = `location.hash=="#${FRAGMENT}"&&new MutationObserver((_,o)=>{const d=document.querySelector(".footprint");if(d)d.open=1,o.disconnect()}).observe(document,{childList:1,subtree:1})`;
-/** The heading of the form. */
+/** The heading of the form, and what is said together with it. */
 export const FORM_TITLE_ID = "form-title";
+const FORM_HEAD_ID = "form-head";
+const ENCLOSED_ID = "enclosed";
 /** The page that explains the figures: under /assets/, because every other path belongs to the site's own pages. */
 export const FOOTPRINT_PATH = "/assets/footprint";
 
@@ -41,12 +44,22 @@ interface FootprintPartProps {
   form: RefObject<HTMLFormElement | null>;
   formId: string;
   electricityUrl: string;
+  price: Price | null;
   errors: FootprintErrors;
   onEdit(field: string): void;
   /** Nothing was changed, but what is shown depends on where the focus is. */
   onBlur(): void;
-  /** The total that goes with the message, in words; empty while it is not known, `null` while nothing is entered. */
-  onEnclose(total: string | null): void;
+  /** `null` while nothing is entered. */
+  onEnclose(enclosed: Enclosed | null): void;
+}
+
+/** What goes with the message, in words; empty what is not known. */
+export interface Enclosed {
+  total: string;
+  /** "Flights, 55%". */
+  largest: string;
+  /** What cannot be read, and so keeps the message from being sent. */
+  problem: string;
 }
 
 /** Resolves when somebody opens the part; the build renders it at once. */
@@ -78,6 +91,7 @@ export function FootprintPart({
   form,
   formId,
   electricityUrl,
+  price,
   errors,
   onEdit,
   onBlur,
@@ -92,7 +106,15 @@ export function FootprintPart({
   const [report, setReport] = useState<ComponentProps<typeof ReportComponent> | null>(null);
 
   const enclose = () => {
-    onEnclose(form.current && hasAmounts(form.current) ? (reading.current?.total ?? "") : null);
+    const { total = "", largest = "", problems = [] } = reading.current ?? {};
+    const problem = problems.map(([, sentence]) => sentence).join(" ");
+    onEnclose(form.current && hasAmounts(form.current) ? { total, largest, problem } : null);
+  };
+  /** The first field that cannot be read gets the focus. False where there is none. */
+  const focusProblem = () => {
+    const [name] = Object.keys(reading.current?.errors ?? {});
+    if (name !== undefined) focusField(name);
+    return name !== undefined;
   };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the page has become interactive
@@ -140,6 +162,7 @@ export function FootprintPart({
     },
     open: () => {
       if (details.current) details.current.open = true;
+      if (focusProblem()) return;
       details.current?.scrollIntoView();
       details.current?.querySelector("summary")?.focus();
     },
@@ -156,6 +179,7 @@ export function FootprintPart({
       setReport({
         sent: { inputs: estimate.inputs, country, countryName, reference, date: new Date() },
         electricity,
+        price,
       });
       return true;
     },
@@ -165,7 +189,10 @@ export function FootprintPart({
   function remove() {
     for (const control of controlsOf(form.current)) {
       if (control instanceof HTMLSelectElement) control.selectedIndex = 0;
-      else control.value = control.defaultValue;
+      else {
+        control.value = control.defaultValue;
+        control.checked = control.defaultChecked;
+      }
       onEdit(control.name);
     }
     if (details.current) details.current.open = false;
@@ -180,6 +207,7 @@ export function FootprintPart({
         formTitleId={FORM_TITLE_ID}
         explanationPath={FOOTPRINT_PATH}
         electricityUrl={electricityUrl}
+        price={price}
         errors={errors}
         onReady={(component) => setReportComponent(() => component)}
         onRead={(latest) => {
@@ -187,6 +215,7 @@ export function FootprintPart({
           enclose();
         }}
         onContinue={() => {
+          if (focusProblem()) return;
           if (details.current) details.current.open = false;
           focusForm();
         }}
@@ -209,7 +238,7 @@ export function FootprintPart({
           id={SENT_ESTIMATE_ID}
           className="report"
           tabIndex={-1}
-          aria-labelledby="report-title"
+          aria-labelledby="report-title report-total"
           suppressHydrationWarning
           // biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes the estimate here after a plain post
           dangerouslySetInnerHTML={{ __html: "" }}
@@ -226,50 +255,70 @@ export function FootprintPart({
   );
 }
 
-interface EnclosedEstimateProps {
-  /** In words; empty while it is not known. */
-  total: string;
+interface FormHeadProps {
+  enclosed: Enclosed | null;
   onEdit(): void;
   onRemove(): void;
 }
 
-/** In the form: what goes with the message. */
-export function EnclosedEstimate({ total, onEdit, onRemove }: EnclosedEstimateProps) {
+/** The title of the form, and what goes with the message. */
+export function FormHead({ enclosed, onEdit, onRemove }: FormHeadProps) {
   return (
-    <div className="enclosed">
-      <p>
-        Your estimate{" "}
-        {total !== "" && (
-          <>
-            (<span data-fact="total">{total}</span>){" "}
-          </>
-        )}
-        comes with it.
-      </p>
-      <div className="enclosed-buttons">
-        <button type="button" aria-label="Edit the estimate" onClick={onEdit}>
-          Edit
-        </button>
-        <button
-          type="button"
-          aria-label="Remove the estimate"
-          onClick={() => {
-            onRemove();
-            focusForm();
-          }}
-        >
-          Remove
-        </button>
-      </div>
+    // biome-ignore lint/a11y/useSemanticElements: no fields to group, but words that are read out together
+    <div className="form-head" id={FORM_HEAD_ID} role="group" aria-labelledby={`${FORM_TITLE_ID} ${ENCLOSED_ID}`}>
+      <h2 id={FORM_TITLE_ID}>Send us a Message</h2>
+      {enclosed && (
+        <div className="enclosed">
+          <p id={ENCLOSED_ID}>
+            {enclosed.problem === "" ? (
+              <>
+                Your estimate comes with it
+                {enclosed.total !== "" && (
+                  <>
+                    : <b data-fact="total">{enclosed.total}</b>
+                  </>
+                )}
+                .
+                {enclosed.largest !== "" && (
+                  <>
+                    {" "}
+                    The largest part: <span data-fact="largest">{enclosed.largest}</span>.
+                  </>
+                )}
+              </>
+            ) : (
+              <>
+                Your estimate needs a correction before you send it. <span data-fact="problem">{enclosed.problem}</span>
+              </>
+            )}
+          </p>
+          <div className="enclosed-buttons">
+            <button type="button" className="text-button" aria-label="Edit the estimate" onClick={onEdit}>
+              Edit
+            </button>
+            <button
+              type="button"
+              className="text-button"
+              aria-label="Remove the estimate"
+              onClick={() => {
+                onRemove();
+                focusForm();
+              }}
+            >
+              Remove
+            </button>
+          </div>
+        </div>
+      )}
     </div>
   );
 }
 
-/** On its heading, so that it is read out and no keyboard covers a phone's screen. */
+/** On its head, so that all of it is read out and no keyboard covers a phone's screen. */
 function focusForm(): void {
-  const heading = document.getElementById(FORM_TITLE_ID);
-  heading?.setAttribute("tabindex", "-1");
-  heading?.focus();
+  const head = document.getElementById(FORM_HEAD_ID);
+  head?.setAttribute("tabindex", "-1");
+  head?.focus();
 }
 
 type Control = HTMLInputElement | HTMLSelectElement;
@@ -282,15 +331,19 @@ function controlsOf(form: HTMLFormElement | null): Control[] {
   );
 }
 
-/** Distances have a default and choices a first option: neither makes an estimate. */
+/** Distances have a default and choices a first option: neither makes an estimate, nor does a number of people. */
 function hasAmounts(form: HTMLFormElement): boolean {
   return controlsOf(form).some(
-    (control) => control instanceof HTMLInputElement && control.defaultValue === "" && control.value.trim() !== "",
+    (control) =>
+      control instanceof HTMLInputElement &&
+      control.defaultValue === "" &&
+      control.value.trim() !== "" &&
+      control.name !== `${FIELD_PREFIX}people`,
   );
 }
 
 function textsOf(form: HTMLFormElement): object {
   if (!hasAmounts(form)) return {};
-  const texts = controlsOf(form).map(({ name, value }) => [name.slice(FIELD_PREFIX.length), value]);
-  return { footprint: Object.fromEntries(texts) };
+  const texts = [...new FormData(form)].filter(([name]) => name.startsWith(FIELD_PREFIX));
+  return { footprint: Object.fromEntries(texts.map(([name, text]) => [name.slice(FIELD_PREFIX.length), text])) };
 }

@@ -59,11 +59,22 @@ function listedProblems(state: FormState) {
   return "fields" in state ? problemsOf(state.fields) : [];
 }
 
+interface FormAlertProps {
+  state: FormState;
+  apiBase: string;
+  answerWithin?: string;
+}
+
+/** "We will answer by e-mail within two working days." */
+function AnswerPromise({ within }: { within: string }) {
+  return `We will answer by e-mail${within && ` within ${within}`}.`;
+}
+
 /**
  * The outcome of the last submit, announced when it appears. With the roles alone, Orca drops failures and reads half of a
  * success; with role and `aria-live` on one element, it reads all of it twice.
  */
-export function FormAlert({ state, apiBase }: { state: FormState; apiBase: string }) {
+export function FormAlert({ state, apiBase, answerWithin = "" }: FormAlertProps) {
   return (
     <>
       <div className="alerts" aria-live="polite" aria-atomic="true">
@@ -71,7 +82,7 @@ export function FormAlert({ state, apiBase }: { state: FormState; apiBase: strin
           <Alert outcome="sent">
             {state.reference !== "" && (
               <>
-                Your reference is <b>{state.reference}</b>. We will answer by e-mail.
+                Your reference is <b>{state.reference}</b>. <AnswerPromise within={answerWithin} />
                 {state.totalKg !== null && (
                   <>
                     {" "}
@@ -100,13 +111,13 @@ export function FormAlert({ state, apiBase }: { state: FormState; apiBase: strin
           </Alert>
         )}
       </div>
-      {state === START && <AlertsWithoutScript apiBase={apiBase} />}
+      {state === START && <AlertsWithoutScript apiBase={apiBase} answerWithin={answerWithin} />}
     </>
   );
 }
 
 /** Without script the server redirects to one of these by its id; each is hidden until it is the page's `:target`. */
-function AlertsWithoutScript({ apiBase }: { apiBase: string }) {
+function AlertsWithoutScript({ apiBase, answerWithin }: Required<Omit<FormAlertProps, "state">>) {
   const goBack = " Go back one page to find what you typed, and try again.";
   return (
     <>
@@ -114,8 +125,8 @@ function AlertsWithoutScript({ apiBase }: { apiBase: string }) {
       <div hidden={apiBase === ""} id={ALERT_ID.sent} className="alert-target" tabIndex={-1} suppressHydrationWarning>
         <Alert outcome="sent">
           {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes a reference here, and React must not remove it */}
-          <span id={REFERENCE_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} /> We will
-          answer by e-mail.
+          <span id={REFERENCE_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />{" "}
+          <AnswerPromise within={answerWithin} />
         </Alert>
       </div>
       <div id={ALERT_ID.failed} className="alert-target" tabIndex={-1}>

@@ -19,9 +19,14 @@ export const contact: Screen = {
   render: (context) => <Contact {...context} />,
 };
 
-function Contact({ settings: { apiBase, countriesUrl }, electricityUrl }: RenderContext) {
+function Contact({ settings: { siteUrl, apiBase, countriesUrl }, electricityUrl, countries = [] }: RenderContext) {
+  const { pricePerTonne: price } = site;
+  const answerWithin = site.answerWithin ?? "";
   return (
     <div className="contact">
+      <p className="print-only contact-owner">
+        <b>{site.brand}</b>, {siteUrl}
+      </p>
       <section className="contact-intro">
         <h1>{contact.headline}</h1>
         <p className="lead">
@@ -44,8 +49,10 @@ function Contact({ settings: { apiBase, countriesUrl }, electricityUrl }: Render
         data-api-base={apiBase}
         data-countries-url={countriesUrl}
         data-electricity-url={electricityUrl}
+        data-price={price ? JSON.stringify(price) : undefined}
+        data-answer-within={answerWithin || undefined}
       >
-        <ContactForm apiBase={apiBase} countriesUrl={countriesUrl} electricityUrl={electricityUrl} />
+        <ContactForm {...{ apiBase, countriesUrl, electricityUrl, price, answerWithin, countries }} />
       </div>
     </div>
   );

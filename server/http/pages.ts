@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
+import { type BuildManifest, FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
 import { formatTotal } from "../../contract/footprint-fields.ts";
 import { reportHtml } from "../../contract/footprint-report.ts";
@@ -83,7 +83,8 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
     if (!message?.footprint || now().getTime() - message.acceptedAt.getTime() > ESTIMATE_SHOWN_MS) return null;
     const { country, acceptedAt: date, footprint } = message;
     const sent = { inputs: footprint.inputs, country, countryName: countryName(country), reference, date };
-    return { totalKg: footprint.totalKg, html: reportHtml(sent, build.manifest.electricity) };
+    const { electricity, site } = build.manifest;
+    return { totalKg: footprint.totalKg, html: reportHtml(sent, electricity, site.pricePerTonne) };
   }
 
   app.register(async (scope) => {

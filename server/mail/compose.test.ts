@@ -57,8 +57,12 @@ it("writes a message without an estimate as it always did, byte for byte", () =>
 });
 
 it("writes an estimate before the visitor's words: inputs, total, factors, and that it is no certificate", () => {
-  const footprint = estimateOf({ electricityKwh: 3000, carKm: 10_000, longFlights: 1, hotelNights: 2 }, "");
+  const inputs = { electricityKwh: 3000, carKm: 10_000, longFlights: 1, hotelNights: 2, gasKwh: 0 };
+  const footprint = estimateOf({ ...inputs, for: "organisation", people: 40 }, "");
   const { text, html } = composeMail({ ...MESSAGE, footprint }, IDENTITY);
+  const summary =
+    /^With an estimate: about 5\.4 t CO₂e a year \(from 3\.8 t to 7\.\d t\), for an organisation of 40 people: about 140 kg for each person\.$/;
+  expect(String(text).split("\n")[2]).toMatch(summary);
   expect(text).toContain(
     [
       "Country: Germany (DE)",
@@ -68,6 +72,8 @@ it("writes an estimate before the visitor's words: inputs, total, factors, and t
       "Car: 10,000 km, petrol (2.1 t)",
       "Long return flights: 1 flight of 6,500 km each way, economy (1.8 t)",
       "Hotel: 2 nights (79 kg)",
+      "Each figure is rounded by itself, so they may not add up exactly.",
+      "For an organisation of 40 people: about 140 kg for each person.",
       "An average of countries was used for: Electricity, Hotel.",
       `Computed with: ${footprint.factorSet}.`,
       "An estimate, not a certificate.",
@@ -78,11 +84,21 @@ it("writes an estimate before the visitor's words: inputs, total, factors, and t
     ].join("\n"),
   );
   expect(html).toContain(
-    "</table>\n<p><b>Footprint estimate: about 5.4 t CO₂e a year</b><br>An average of countries was used for: " +
+    "</table>\n<p><b>Footprint estimate: about 5.4 t CO₂e a year</b><br>Each figure is rounded by itself, so they may not " +
+      "add up exactly.<br>For an organisation of 40 people: about 140 kg for each person.<br>An average of countries was used for: " +
       `Electricity, Hotel.<br>Computed with: ${footprint.factorSet}.<br>An estimate, not a certificate.</p>\n` +
       '<table cellpadding="4"><tr><th align="left">Electricity</th><td>3,000 kWh</td><td>1.4 t</td></tr>',
   );
   expect(html).toContain("<td>2 nights</td><td>79 kg</td></tr></table>\n<p>Message:</p>");
+});
+
+it("says what an estimate costs only where the company has set a price", () => {
+  const footprint = estimateOf({ gasKwh: 10_000 });
+  const pricePerTonne = { amount: 25, currency: "EUR" };
+  const line = "At 25 EUR a tonne, 2.1 t cost about 53 EUR.";
+  expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne }).text).toContain(`\n${line}\n`);
+  expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne }).html).toContain(`<br>${line}<br>`);
+  expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne: null }).text).not.toContain("a tonne");
 });
 
 it("escapes whatever an estimate holds", () => {

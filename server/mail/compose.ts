@@ -3,8 +3,9 @@ import type { SendMailOptions } from "nodemailer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 import type { AcknowledgementText } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
-import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
-import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
+import { describeInputs, estimateNotes, estimateSummary, type FootprintEstimate } from "../../contract/footprint.ts";
+import { formatCost, formatMass, formatTotal, type Price } from "../../contract/footprint-fields.ts";
+import { ROUNDED } from "../../contract/footprint-report.ts";
 import type { Reply, StoredMessage } from "../store/store.ts";
 
 /** Sender and recipient of the site's e-mails. */
@@ -12,6 +13,8 @@ export interface MailIdentity {
   brand: string;
   mailFrom: string;
   mailTo: string;
+  /** What a tonne costs, where the company says so. */
+  pricePerTonne?: Price | null;
 }
 
 export interface ComposedMail extends SendMailOptions {
@@ -44,8 +47,8 @@ export function composeMail(message: StoredMessage, identity: MailIdentity): Com
     subject: literal.subject ? "" : subject,
     messageId: messageId(message, identity.mailFrom),
     date: message.acceptedAt,
-    text: textBody(message, identity.brand, country),
-    html: htmlBody(message, identity.brand, country),
+    text: textBody(message, identity, country),
+    html: htmlBody(message, identity, country),
     // Quoted-printable keeps every line end, dot and trailing space as typed, and needs no 8-bit mail server.
     encoding: "quoted-printable",
     headers: {
@@ -161,50 +164,56 @@ function messageId({ reference, id }: Pick<StoredMessage, "reference" | "id">, m
 }
 
 /** The visitor's words come last and run to the end, so that nothing in them can look like one of our lines. */
-function textBody(message: StoredMessage, brand: string, country: string): string {
+function textBody(message: StoredMessage, { brand, pricePerTonne }: MailIdentity, country: string): string {
   const facts = factsOf(message, country).map(([label, value]) => `${label}: ${value}`);
-  const estimate = message.footprint ? textEstimate(message.footprint) : [];
+  const estimate = message.footprint ? textEstimate(message.footprint, pricePerTonne) : [];
   const words = ["Message:", "", message.message];
-  return [intro(message, brand), howToAnswer(message), "", ...facts, "", ...estimate, ...words].join("\n");
+  return [...firstLines(message, brand), "", ...facts, "", ...estimate, ...words].join("\n");
 }
 
-function textEstimate(footprint: FootprintEstimate): string[] {
+function textEstimate(footprint: FootprintEstimate, price: MailIdentity["pricePerTonne"]): string[] {
   const lines = describeInputs(footprint).map(({ label, value, kg }) => `${label}: ${value} (${formatMass(kg)})`);
-  return [`Footprint estimate: ${formatTotal(footprint.totalKg)}`, ...lines, ...estimateNotes(footprint), ""];
+  return [`Footprint estimate: ${formatTotal(footprint.totalKg)}`, ...lines, ...notesOf(footprint, price), ""];
+}
+
+function notesOf(footprint: FootprintEstimate, price: MailIdentity["pricePerTonne"]): string[] {
+  const cost = price && footprint.totalKg > 0 ? [formatCost(footprint.totalKg, price)] : [];
+  return [...cost, ...(footprint.lines.length > 1 ? [ROUNDED] : []), ...estimateNotes(footprint)];
 }
 
 /** The same as HTML without a link or an image; `dir="auto"` keeps a right-to-left value from reversing its row. */
-function htmlBody(message: StoredMessage, brand: string, country: string): string {
+function htmlBody(message: StoredMessage, { brand, pricePerTonne }: MailIdentity, country: string): string {
   const rows = factsOf(message, country).map(
     ([label, value]) => `<tr><th align="left">${escapeHtml(label)}</th><td dir="auto">${escapeHtml(value)}</td></tr>`,
   );
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8"></head><body>',
-    `<p dir="auto">${escapeHtml(intro(message, brand))}<br>${escapeHtml(howToAnswer(message))}</p>`,
+    `<p dir="auto">${firstLines(message, brand).map(escapeHtml).join("<br>")}</p>`,
     `<table cellpadding="4">${rows.join("")}</table>`,
-    ...(message.footprint ? [htmlEstimate(message.footprint)] : []),
+    ...(message.footprint ? [htmlEstimate(message.footprint, pricePerTonne)] : []),
     `<p>Message:</p><div dir="auto" style="white-space: pre-wrap">${escapeHtml(message.message)}</div>`,
     "</body></html>",
   ].join("\n");
 }
 
-function htmlEstimate(footprint: FootprintEstimate): string {
+function htmlEstimate(footprint: FootprintEstimate, price: MailIdentity["pricePerTonne"]): string {
   const rows = describeInputs(footprint).map(({ label, value, kg }) => [label, value, formatMass(kg)]);
   const cells = rows.map(
     ([label = "", ...values]) =>
       `<tr><th align="left">${escapeHtml(label)}</th>${values.map((value) => `<td>${escapeHtml(value)}</td>`).join("")}</tr>`,
   );
   const total = `<b>Footprint estimate: ${escapeHtml(formatTotal(footprint.totalKg))}</b>`;
-  const notes = estimateNotes(footprint).map(escapeHtml);
+  const notes = notesOf(footprint, price).map(escapeHtml);
   return `<p>${[total, ...notes].join("<br>")}</p>\n<table cellpadding="4">${cells.join("")}</table>`;
 }
 
-function intro(message: StoredMessage, brand: string): string {
-  return `${message.name} wrote through the contact form of ${brand}.`;
-}
-
-function howToAnswer(message: StoredMessage): string {
-  return `Reply to this e-mail to answer ${message.name}.`;
+/** What a list of mails shows of them. */
+function firstLines({ name, footprint }: StoredMessage, brand: string): string[] {
+  return [
+    `${name} wrote through the contact form of ${brand}.`,
+    `Reply to this e-mail to answer ${name}.`,
+    ...(footprint ? [`With an estimate: ${estimateSummary(footprint)}.`] : []),
+  ];
 }
 
 function factsOf(message: StoredMessage, country: string): (readonly [label: string, value: string])[] {

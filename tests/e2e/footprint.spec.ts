@@ -71,7 +71,7 @@ test("while somebody types: total, bars, the largest saving, the country's figur
     await expect(part(page)).toContainText("Read as 1,500 kWh");
     await expect(part(page)).toContainText("Computed with the world’s average for electricity");
     await expect(part(page)).toContainText(
-      /From \d+ kg to [\d.]+ t, since the sources have different figures for the grids of different countries\./,
+      /From \d+ kg to [\d.]+ \w+: this covers only how the sources’ figures differ for grids of countries \(10th to 90th/,
     );
     await page.getByLabel("Your country").selectOption("FR");
     await expect(page.getByLabel("Country", { exact: true })).toHaveValue("FR");
@@ -84,15 +84,15 @@ test("while somebody types: total, bars, the largest saving, the country's figur
     await page.getByLabel("Country", { exact: true }).selectOption("FR");
   });
 
-  await test.step("categories by size, and the one change that saves most", async () => {
+  await test.step("categories by size, and what would save something in the two largest", async () => {
     await amount(page, "carKm").fill("10,000");
     await amount(page, "longFlights").fill("2");
     await amount(page, "longFlightClass").selectOption("business");
     await expect(total(page)).toHaveText("about 13 t CO₂e a year");
     await expect(categories(page)).toHaveText(["Flights", "Car", "Electricity"]);
-    await expect(part(page)).toContainText("The largest part: Flights, 83 % of it.");
+    await expect(part(page)).toContainText("The largest part: Flights, 83%.");
     await expect(part(page)).toContainText(
-      "Of the changes we compared, this one saves most: economy class on the long flights, about 7.0 t a year.",
+      "A fifth fewer flights would save about 2.1 t a year; economy class on all of them, about 7.0 t.",
     );
     const widths = await part(page)
       .locator(".footprint-bars rect")
@@ -131,16 +131,17 @@ test("while somebody types: total, bars, the largest saving, the country's figur
 
   await test.step("each factor with its year and source is a click away", async () => {
     await part(page).getByText("Factors and sources").click();
-    const electricity = part(page).getByRole("listitem").filter({ hasText: "per kWh" });
-    await expect(electricity).toContainText("0.04418 kg CO₂e per kWh, France.");
-    await expect(electricity).toContainText("2024");
-    const car = part(page).getByRole("listitem").filter({ hasText: "Car:" });
-    await expect(car).toContainText("UK Government (DESNZ) conversion factors 2026, v1.2.");
-    await expect(electricity.getByRole("link", { name: "Ember" })).toHaveAttribute(
-      "href",
-      /^https:\/\/ember-energy\.org\//,
+    const sources = part(page).locator(".footprint-sources");
+    await expect(sources.getByRole("listitem").filter({ hasText: "Electricity:" })).toHaveText(
+      "Electricity: 0.04418 kg CO₂e per kWh, France.",
     );
-    await expect(part(page)).toContainText("Factor set: DESNZ 2026 v1.2; Ember 2022-2024 (co2.js 0.19.0).");
+    // One link for each source, whatever it is used for.
+    await expect(sources.getByRole("link")).toHaveText([/^Ember.+, 2024$/, /^UK Government \(DESNZ\).+ 2026, v1\.2$/]);
+    await expect(sources.getByRole("link").first()).toHaveAttribute("href", /^https:\/\/ember-energy\.org\//);
+    await expect(sources).toContainText("Electricity is location-based");
+    await expect(sources).toContainText(
+      "Factor set: DESNZ 2026 v1.2; Ember 2022-2024 (co2.js 0.19.0), for the UK DESNZ.",
+    );
     await expect(part(page).getByRole("link", { name: "How we estimate" })).toHaveAttribute(
       "href",
       "/assets/footprint",
@@ -193,7 +194,7 @@ test.describe("what cannot be used", () => {
     await amount(page, "gasKwh").blur();
     const sentence = "Enter a number of kWh, such as 1,500 or 12.5.";
     await expect(amount(page, "gasKwh")).toHaveAccessibleDescription(sentence);
-    await expect(part(page)).toContainText("The estimate appears once every amount can be read.");
+    await expect(part(page).locator(".footprint-panel .footprint-problem")).toContainText(sentence);
     await part(page).locator("summary").first().click();
     await page.getByRole("button", { name: "Submit" }).click();
     await page.getByRole("alert").getByRole("link", { name: "Natural gas: " }).click();
@@ -254,6 +255,12 @@ test("by keyboard alone: open, enter, choose, read, send; what was typed survive
   await openForm(page);
   await part(page).locator("summary").first().focus();
   await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  await expect(page.getByLabel("Me or my household")).toBeFocused();
+  await page.keyboard.press("ArrowDown");
+  await expect(page.getByLabel("My organisation")).toBeChecked();
+  await page.keyboard.press("Tab");
+  await expect(amount(page, "people")).toBeFocused();
   await page.keyboard.press("Tab");
   const country = page.getByLabel("Your country");
   await expect(country).toBeFocused();
@@ -334,8 +341,10 @@ test("continue to the message: the estimate comes with it, can be edited and rem
   await amount(page, "carUnit").selectOption("miles");
   await part(page).getByRole("link", { name: "Continue to your message" }).click();
   await expect(part(page)).not.toHaveAttribute("open");
-  await expect(page.getByRole("heading", { name: "Send us a Message" })).toBeFocused();
-  await expect(enclosed(page)).toContainText("Your estimate (about 2.8 t CO₂e a year) comes with it.");
+  const summary = "Your estimate comes with it: about 2.8 t CO₂e a year. The largest part: Car, 96%.";
+  await expect(enclosed(page)).toContainText(summary);
+  // Read out together, before the buttons.
+  await expect(page.getByRole("group", { name: `Send us a Message ${summary}` })).toBeFocused();
   await enclosed(page).getByRole("button", { name: "Remove the estimate" }).click();
   await expect(enclosed(page)).toHaveCount(0);
   await expect(amount(page, "carUnit")).toHaveValue("km");
@@ -347,7 +356,7 @@ test("continue to the message: the estimate comes with it, can be edited and rem
   await expect(part(page)).toHaveAttribute("open");
   await amount(page, "carKm").fill("10 000");
   await part(page).getByRole("link", { name: "Continue to your message" }).click();
-  await expect(enclosed(page)).toContainText("Your estimate (about 2.2 t CO₂e a year) comes with it.");
+  await expect(enclosed(page)).toContainText("Your estimate comes with it: about 2.2 t CO₂e a year.");
 
   await fillForm(page, { ...VISITOR, country: "FR", message: "With an estimate to print" });
   await page.getByRole("button", { name: "Submit" }).click();
@@ -355,11 +364,12 @@ test("continue to the message: the estimate comes with it, can be edited and rem
   const report = page.locator("#sent-estimate");
   await expect(report).toBeInViewport();
   await expect(report).toBeFocused();
+  await expect(report).toHaveAccessibleName("Your estimate about 2.2 t CO₂e a year");
   await expect(report.getByRole("row", { name: /^Electricity/ })).toHaveText(
     "Electricity2,500 kWh0.04418 kg per kWh, France110 kg",
   );
   await expect(report).toContainText(
-    /Sent on \d+ \w+ 20\d\d with message BC-\w{4}-\w\w\. To the nearest kilogram: 2,186\xa0kg CO₂e\./,
+    /^.+For one person or household\. Country: France\. Sent on \d+ \w+ 20\d\d with message BC-\w{4}-\w\w\./,
   );
   await expect(report.getByRole("link", { name: /^Ember/ })).toBeVisible();
   for (const width of [320, 500, 768, 1280]) {
@@ -374,6 +384,7 @@ test("continue to the message: the estimate comes with it, can be edited and rem
   await expect(page.getByRole("heading", { name: "There are 4 problems" })).toBeVisible();
   await page.emulateMedia({ media: "print" });
   await expect(report.getByRole("table")).toBeVisible();
+  await expect(page.getByText("Brighter Carbon, http://localhost:3000")).toBeVisible();
   await expect(page.getByRole("heading", { name: "Send us a Message" })).toBeHidden();
   await expect(report.getByRole("button", { name: "Print or save" })).toBeHidden();
 });
@@ -390,7 +401,7 @@ for (const [width, height] of [
     await page.setViewportSize({ width, height });
     await openAll(page);
     await amount(page, "electricityKwh").fill("2500");
-    const shown = width < 768 ? page.locator(".footprint-bar") : total(page);
+    const shown = page.locator(".footprint-bar:not([data-yields]), .footprint-total").filter({ visible: true }).first();
     const fields = await part(page).locator("input, select").all();
     for (const field of fields) {
       const name = String(await field.getAttribute("id"));
@@ -444,6 +455,128 @@ function coveringOf(field: Locator): Promise<string[]> {
     return found.filter((one) => one !== element).map((one) => one?.className ?? "out of view");
   });
 }
+
+test("one doubtful number hides nothing: it is named, the rest is counted, and the part stays open", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 375, height: 667 });
+  await openPart(page);
+  await amount(page, "carKm").fill("10000");
+  await amount(page, "gasKwh").fill("11.500");
+  // Nobody is corrected while typing.
+  await expect(part(page).locator(".footprint-problem")).toHaveCount(0);
+  await part(page).getByRole("link", { name: "Continue to your message" }).click();
+  const question = "Natural gas: Did you mean 11500 or 11.5?";
+  await expect(part(page)).toHaveAttribute("open");
+  await expect(amount(page, "gasKwh")).toBeFocused();
+  await expect(amount(page, "gasKwh")).toHaveAccessibleDescription("Did you mean 11500 or 11.5?");
+  await expect(total(page)).toHaveText("about 2.1 t CO₂e a year");
+  await expect(page.locator(".footprint-bar")).toHaveText(
+    `Your estimate: about 2.1 t CO₂e a yearLeft out for now. ${question}`,
+  );
+  await expect(announcement(page)).toHaveText(`${question} Your estimate: about 2.1 t CO₂e a year`);
+  await expect(enclosed(page)).toContainText(`Your estimate needs a correction before you send it. ${question}`);
+  await enclosed(page).getByRole("button", { name: "Edit the estimate" }).click();
+  await expect(amount(page, "gasKwh")).toBeFocused();
+  await amount(page, "gasKwh").fill("11500");
+  await expect(total(page)).toHaveText("about 4.5 t CO₂e a year");
+  await expect(page.locator(".footprint-problem")).toHaveCount(0);
+});
+
+test("for an organisation: other words, an amount for each person, and both travel with the message", async ({
+  page,
+}) => {
+  await openPart(page);
+  const legend = (name: string) => part(page).getByRole("group", { name, exact: true });
+  await expect(legend("Home energy")).toHaveAccessibleDescription(/For a shared home, enter your share\.$/);
+  await expect(legend("Flights")).toHaveAccessibleDescription(/^In your calendar.+up to about 3,700 km one way\.$/);
+  await page.getByLabel("My organisation").check();
+  await expect(legend("Home energy")).toHaveCount(0);
+  await expect(legend("Energy of your site")).toBeVisible();
+  await expect(legend("Vehicles")).toHaveAccessibleDescription(
+    "All vehicles together, from the fleet’s records or fuel cards.",
+  );
+  await amount(page, "people").fill("40");
+  await expect(total(page)).toHaveCount(0);
+  await expect(enclosed(page)).toHaveCount(0);
+  await amount(page, "gasKwh").fill("90000");
+  await expect(part(page)).toContainText("about 480 kg for each person, for an organisation of 40 people.");
+  await fillForm(page);
+  const request = page.waitForRequest("**/send-email");
+  await page.getByRole("button", { name: "Submit" }).click();
+  expect((await request).postDataJSON().footprint).toMatchObject({ for: "organisation", people: "40" });
+  await page.getByRole("link", { name: "See and print it" }).click();
+  await expect(page.locator("#sent-estimate")).toContainText("For an organisation of 40 people: about 480 kg for each");
+  await expect(page.getByLabel("Me or my household")).toBeChecked();
+  await expect(page.getByText(/a tonne|within/)).toHaveCount(0);
+});
+
+test("the fields of the form end at the same edge at every width, with the estimate closed and open", async ({
+  page,
+}) => {
+  await openForm(page);
+  for (const state of ["closed", "open"]) {
+    if (state === "open") await part(page).locator("summary").first().click();
+    const widths = Array.from({ length: 113 }, (_, index) => 320 + 20 * index);
+    const ragged: string[] = [];
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 });
+      const edges = await page.locator("#message-form").evaluate((form) => {
+        const ends = (fields: NodeListOf<Element>) =>
+          [...fields].map((field) => Math.round(field.getBoundingClientRect().right));
+        const boxes = [...form.querySelectorAll("#phone, #country")].map((field) => field.getBoundingClientRect());
+        const isOneRow = boxes[0]?.top === boxes[1]?.top;
+        return [
+          ...ends(form.querySelectorAll(isOneRow ? "#name, #email, #country" : "#name, #email, #phone, #country")),
+          ...ends(form.querySelectorAll("#message, button[type=submit]")),
+        ];
+      });
+      if (new Set(edges).size > 1) ragged.push(`${state} ${width}: ${edges}`);
+    }
+    expect(ragged).toEqual([]);
+  }
+});
+
+test("the result never scrolls inside itself, and its total is the largest thing in it", async ({ page }) => {
+  for (const [width, height] of [
+    [1280, 600],
+    [1366, 650],
+    [1440, 900],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await openAll(page);
+    const next = part(page).getByRole("link", { name: "Continue to your message" });
+    await expect(next).toHaveClass(/button-outline/);
+    for (const name of ["electricityKwh", "gasKwh", "carKm", "railKm", "shortFlights", "longFlights", "hotelNights"]) {
+      await amount(page, name).fill("1000");
+    }
+    await expect(next).toHaveClass(/button-primary/);
+    const found = await part(page)
+      .locator(".footprint-outcome")
+      .evaluate((outcome) => {
+        const all = [outcome, ...outcome.querySelectorAll("*")];
+        const sizes = all.map((element) => Number.parseFloat(getComputedStyle(element).fontSize));
+        const strong = outcome.querySelector(".footprint-total strong") as Element;
+        return {
+          scrolls: all.filter((element) => /auto|scroll/.test(getComputedStyle(element).overflowY)).length,
+          stuck: all.filter((element) => getComputedStyle(element).position === "sticky").length,
+          isLargest: Number.parseFloat(getComputedStyle(strong).fontSize) === Math.max(...sizes),
+          rem: Math.max(...sizes) / 16,
+          height: outcome.querySelector<HTMLElement>(".footprint-panel")?.offsetHeight ?? 0,
+        };
+      });
+    // It stays in view only where all of it fits the screen.
+    expect(found).toMatchObject({ scrolls: 0, stuck: found.height + 32 <= height ? 1 : 0, isLargest: true });
+    expect(found.rem).toBeGreaterThan(2.8);
+    const bar = page.locator(".footprint-bar");
+    await amount(page, "lpgLitres").focus();
+    await expect(bar).toBeVisible();
+    await total(page).evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
+    await expect(bar).toBeHidden();
+    await next.focus();
+    await expect(next).toBeInViewport({ ratio: 1 });
+  }
+});
 
 test("on a wide screen the open estimate has the whole width, and its result is beside the fields", async ({
   page,

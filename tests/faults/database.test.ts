@@ -43,23 +43,19 @@ test("a full disk: refused for now, pages up, nothing lost once there is room", 
   await scene.expectNothingLost(server);
 });
 
-test.for([3, 6])(
-  "a disk with %i blocks left: not ready from the first refusal on",
-  LONG,
-  async (blocks, { skip }) => {
-    const disk = await mountSmallDisk(skip);
-    const { scene, server } = await openBusyScene({ dataDir: disk.folder });
-    await disk.fill(blocks);
-    const isRefused = async () => (await scene.visitors.post(server.url, 1)).some((answer) => answer?.status === 503);
-    await expect.poll(isRefused, { timeout: 30_000 }).toBe(true);
-    for (const untilMs = performance.now() + 5000; performance.now() < untilMs; ) {
-      expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
-      await setTimeout(200);
-    }
-    disk.free();
-    await scene.expectNothingLost(server);
-  },
-);
+test.for([3, 6])("a disk with %i blocks left: not ready from the first refusal on", LONG, async (blocks, { skip }) => {
+  const disk = await mountSmallDisk(skip);
+  const { scene, server } = await openBusyScene({ dataDir: disk.folder });
+  await disk.fill(blocks);
+  const isRefused = async () => (await scene.visitors.post(server.url, 1)).some((answer) => answer?.status === 503);
+  await expect.poll(isRefused, { timeout: 30_000 }).toBe(true);
+  for (const untilMs = performance.now() + 5000; performance.now() < untilMs; ) {
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
+    await setTimeout(200);
+  }
+  disk.free();
+  await scene.expectNothingLost(server);
+});
 
 test("a file that may grow no further: refused for now, pages up, nothing lost once it may", LONG, async ({ skip }) => {
   requirePrograms(skip, "prlimit");

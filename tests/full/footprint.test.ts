@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { describeInputs } from "../../contract/footprint.ts";
+import { describeInputs, estimateSummary } from "../../contract/footprint.ts";
 import { formatTotal } from "../../contract/footprint-fields.ts";
 import { startServer } from "../../scripts/run-server.ts";
 import { estimateOf } from "../store-contract/samples.ts";
@@ -11,7 +11,8 @@ import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
 
 const VISITOR = { name: "Ada", email: "ada@example.com", phone: "1", country: "IN" };
-const INPUTS = { electricityKwh: "1 234,56", carKm: "10,000", carFuel: "hybrid", shortFlights: "3", hotelNights: "2" };
+const AMOUNTS = { electricityKwh: "1 234,56", carKm: "10,000", carFuel: "hybrid", shortFlights: "3", hotelNights: "2" };
+const INPUTS = { ...AMOUNTS, for: "organisation", people: "40" };
 const ESTIMATE = estimateOf(INPUTS, "IN");
 
 test.each(["SQLite", "PostgreSQL"])(
@@ -64,9 +65,6 @@ test.each(["SQLite", "PostgreSQL"])(
     for (const { label, value } of describeInputs(ESTIMATE)) {
       expect(page).toContain(`<th scope="row">${label}</th><td><span data-fact="amount">${value}</span>`);
     }
-    expect(page).toContain(
-      `To the nearest kilogram: <span data-fact="kg">${Math.round(ESTIMATE.totalKg).toLocaleString("en-GB")}</span>&nbsp;kg`,
-    );
 
     const { reference: without } = await post({ message: "without", email: "eve@example.com" });
     expect((await mailOf(without)).text).not.toMatch(/estimate/i);
@@ -79,6 +77,7 @@ test.each(["SQLite", "PostgreSQL"])(
         expect(html).toContain(`${label}</th><td>${value}</td>`);
       }
       expect(text).toContain(`Computed with: ${ESTIMATE.factorSet}.\nAn estimate, not a certificate.\n\nMessage:`);
+      expect(text.split("\n")[2]).toBe(`With an estimate: ${estimateSummary(ESTIMATE)}.`);
       expect(html).toContain(`<b>Footprint estimate: ${formatTotal(ESTIMATE.totalKg)}</b>`);
       expect(await cli("show", one)).toContain(`\nFootprint estimate: ${formatTotal(ESTIMATE.totalKg)}\n`);
       expect(JSON.parse(await cli("show", one, "--json")).footprint).toEqual(ESTIMATE);
@@ -88,7 +87,7 @@ test.each(["SQLite", "PostgreSQL"])(
 
     const inputs = "electricityKwh=1234.56 carKm=10000 shortFlights=3 hotelNights=2 shortFlightKm=1500";
     const rows = (await cli("export", "--csv")).trimEnd().split("\r\n");
-    const cells = `${ESTIMATE.totalKg},${inputs} longFlightKm=6500 carFuel=hybrid`;
+    const cells = `${ESTIMATE.totalKg},${inputs} longFlightKm=6500 for=organisation carFuel=hybrid`;
     expect(rows.filter((row) => row.includes(`,${cells} `))).toHaveLength(2);
     expect(rows.filter((row) => row.includes(`,"${ESTIMATE.factorSet}",,,,,,`))).toHaveLength(2);
     expect(rows.filter((row) => /,without,{9}[^,]*$/.test(row))).toHaveLength(1);

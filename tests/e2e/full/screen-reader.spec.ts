@@ -104,11 +104,15 @@ async function hearOutcomes({ page, hear, press, transcript }: ScreenReader, gat
 async function hearEstimate({ page, hear, press, type }: ScreenReader): Promise<void> {
   await page.open("/contact#footprint");
   await page.evaluate(() => document.querySelector<HTMLElement>('[id="footprint.electricityKwh"]')?.focus());
-  await hear(/^Electricity/);
+  await hear("Home energy panel.", /^Electricity/);
   await type("3000");
   await hear(/^Your estimate: about .+ a year$/);
-  await press("BackSpace", "x", "Tab");
-  await hear(/^Electricity: Enter a number of kWh/);
+  await page.evaluate(() => document.querySelector<HTMLElement>(".footprint-actions a")?.focus());
+  await hear(/^Continue to your message link/);
+  await press("Return");
+  await hear(/Send us a Message Your estimate comes with it: about .+ a year\./);
+  await press("Tab");
+  await hear(/^Edit the estimate push button/);
 }
 
 function valuesOf({ page }: ScreenReader): Promise<string[]> {
