@@ -1,12 +1,13 @@
 import { type FocusEvent, type FormEvent as SubmitEvent, useEffect, useReducer, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { type ContactField, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
 import { rememberCountry, restoreCountry, useCountries } from "./countries.ts";
 import { EmailSuggestion } from "./email-suggestion.tsx";
 import { Select, TextArea, TextField } from "./field.tsx";
 import { EnclosedEstimate, FORM_TITLE_ID, type FootprintHandle, FootprintPart } from "./footprint-part.tsx";
-import { ErrorSummary, FormAlert } from "./form-alert.tsx";
-import { fieldErrors, nextState, START } from "./form-state.ts";
+import { ErrorSummary, FormAlert, SEND_ANOTHER } from "./form-alert.tsx";
+import { fieldErrors, hasFailed, isDone, nextState, START } from "./form-state.ts";
 import { createIdempotencyKey, sendMessage } from "./send-message.ts";
 
 /** The element whose content the browser hydrates; its data attributes are the props of the form. */
@@ -19,6 +20,8 @@ interface ContactFormProps {
 }
 
 const FORM_ID = "message-form";
+/** Before the title of a page that shows what is wrong. */
+const ERROR_PREFIX = "Error: ";
 /** Longer than a press takes: what appears while one leaves a field must not move the button out of the pointer. */
 const ASK_AFTER_MS = 300;
 
@@ -28,6 +31,7 @@ const ASK_AFTER_MS = 300;
  */
 export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFormProps) {
   const [state, dispatch] = useReducer(nextState, START);
+  const panel = useRef<HTMLElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const summary = useRef<HTMLDivElement>(null);
   const footprint = useRef<FootprintHandle>(null);
@@ -50,7 +54,16 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     isSubmitting.current = false;
     if (summary.current) summary.current.focus();
     else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
+    // The button that had it is gone. Not on the confirmation, which is announced by itself.
+    if (isDone(state)) panel.current?.focus({ preventScroll: true });
   }, [state]);
+
+  const isInError = hasFailed(state);
+  useEffect(() => {
+    const title = document.title.replace(ERROR_PREFIX, "");
+    // After a post without script the server has written it.
+    if (state !== START) document.title = isInError ? ERROR_PREFIX + title : title;
+  }, [state, isInError]);
 
   useEffect(() => {
     if (!form.current || countries.length === 0) return;
@@ -67,8 +80,6 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     if (isSubmitting.current) return;
     const form = event.currentTarget;
     const typed = [...new FormData(form)].filter(([name]) => !name.startsWith(FIELD_PREFIX));
-    // Pressed once too often: the form is empty because it was sent.
-    if (state.phase === "sent" && enclosed === null && typed.every(([, text]) => text === "")) return;
     isSubmitting.current = true;
     const fields = Object.fromEntries(typed);
     const parsed = parseContactMessage(fields);
@@ -107,6 +118,11 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
     countEdit();
   }
 
+  function sendAnother() {
+    flushSync(() => dispatch({ type: "again" }));
+    focusField("name");
+  }
+
   function askAboutEmail({ target }: FocusEvent<HTMLInputElement>) {
     setTimeout(() => document.activeElement !== target && setLeftEmail(target.value), ASK_AFTER_MS);
   }
@@ -131,13 +147,13 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
   return (
     <>
       <FootprintPart ref={footprint} {...part} />
-      <section className="contact-panel" aria-labelledby={FORM_TITLE_ID}>
+      <section ref={panel} className="contact-panel" tabIndex={-1} aria-labelledby={FORM_TITLE_ID}>
         <h2 id={FORM_TITLE_ID}>Send us a Message</h2>
         <ErrorSummary ref={summary} state={state} onPick={focusField} />
         <form
           ref={form}
           id={FORM_ID}
-          className="form"
+          className={isDone(state) ? "form form-done" : "form"}
           action={`${apiBase}/send-email`}
           method="post"
           aria-busy={state.phase === "sending"}
@@ -183,6 +199,11 @@ export function ContactForm({ apiBase, countriesUrl, electricityUrl }: ContactFo
             <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
           </div>
           <FormAlert state={state} apiBase={apiBase} />
+          {isDone(state) && (
+            <button type="button" className="button button-outline send-another" onClick={sendAnother}>
+              {SEND_ANOTHER}
+            </button>
+          )}
           <button type="submit" className="button button-primary form-submit" aria-disabled={state.phase === "sending"}>
             {state.phase === "sending" ? "Sending…" : "Submit"}
           </button>

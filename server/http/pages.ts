@@ -13,6 +13,7 @@ import {
   SENT_ESTIMATE_HIDDEN,
   SENT_ESTIMATE_ID,
   SENT_ESTIMATE_SHOWN,
+  TOTAL_SLOT_ID,
 } from "../../contract/send-email-answer.ts";
 import type { Build, ServedFile } from "./build-files.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
@@ -120,8 +121,9 @@ function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: stri
 
 /** After the tag of a slot. The problems replace what the slot holds. */
 const REFERENCE_PLACE = new RegExp(`(?<=<span id="${REFERENCE_SLOT_ID}">)`);
-/** In the order of the page: the attributes that hide the estimate, which are replaced, and the reference. */
-const SENT_PLACES = new RegExp(`${SENT_ESTIMATE_HIDDEN}|${REFERENCE_PLACE.source}`);
+const TOTAL_PLACE = new RegExp(`(?<=<span id="${TOTAL_SLOT_ID}">)`);
+/** In the order of the page: the attributes that hide the estimate, which are replaced, the reference and the total. */
+const SENT_PLACES = new RegExp(`${SENT_ESTIMATE_HIDDEN}|${REFERENCE_PLACE.source}|${TOTAL_PLACE.source}`);
 const PROBLEMS_PLACE = new RegExp(`(?<=<span ${PROBLEMS_SLOT}="">)[^<]*`);
 
 /**
@@ -135,7 +137,7 @@ function slotsOf(file: ServedFile): { sent: Buffer[]; problems: Buffer[] } | nul
   const cutAt = (page: string, place: RegExp) => page.split(place).map((part) => Buffer.from(part));
   return {
     sent: cutAt(html.replace(SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN), SENT_PLACES),
-    problems: cutAt(html, PROBLEMS_PLACE),
+    problems: cutAt(html.replace("<title>", "<title>Error: "), PROBLEMS_PLACE),
   };
 }
 
@@ -161,7 +163,7 @@ function withResult(
     ? SENT_ESTIMATE_SHOWN +
       reportHtml({ ...estimate, countryName: countryName(estimate.country), reference }, electricity)
     : SENT_ESTIMATE_HIDDEN;
-  return fill(slots.sent, report, `Your reference is <b>${reference}</b>.${received}`);
+  return fill(slots.sent, report, `Your reference is <b>${reference}</b>.`, received);
 }
 
 function sendText(response: ServerResponse, status: number, text: string, headers: Build["headers"]): void {
