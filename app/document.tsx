@@ -22,6 +22,8 @@ export interface PageParts {
   scripts: readonly { type: string; code: string }[];
   fetches: readonly PageFetch[];
   hasFilm: boolean;
+  /** It fetches other files on other screens. */
+  hasViews: boolean;
 }
 
 export function pageParts(screen: Screen, { settings, scripts }: RenderContext): PageParts {
@@ -42,6 +44,7 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
       ...ofScreen,
     ],
     hasFilm: ofScreen.some(({ kind }) => kind === "film"),
+    hasViews: ofScreen.some(({ view }) => view !== undefined),
   };
 }
 
@@ -114,7 +117,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
           {screen.render(context)}
         </main>
         <SettingsContext value={settings}>
-          <Footer hasFilm={parts.hasFilm} />
+          <Footer hasViews={parts.hasViews} />
         </SettingsContext>
         <Scripts scripts={parts.scripts.filter(({ type }) => type !== BEFORE_PAINT)} />
       </body>

@@ -45,11 +45,7 @@ function control(
   const forcedColours = matchMedia("(forced-colors: active)");
   const saveData = "connection" in navigator && (navigator.connection as { saveData?: boolean }).saveData;
   const label = toggle.querySelector("span");
-  const grams = document.querySelector<HTMLElement>("#page-grams");
-  const gramsWithFilm = grams?.textContent ?? "";
-  const gramsWithoutFilm = grams?.dataset.withoutFilm ?? "";
-  const bothGrams = noFilm.querySelector(".film-grams");
-  if (bothGrams && grams) bothGrams.textContent = `: ${gramsWithoutFilm} g CO₂e instead of ${gramsWithFilm} g`;
+  const figures = document.querySelectorAll<HTMLElement>("[data-with-film]");
   const stored = recall("session", "film");
   let isWanted = stored === null ? !lessMotion.matches && !saveData : stored === "on";
   let isWithoutFilm = recall("always", "no-film") === "on";
@@ -63,7 +59,10 @@ function control(
     // While the film starts, the button stays as it is: hidden on arrival, and in its place after a press.
     if (state !== "starting") toggle.hidden = state === "absent" || state === "broken";
     noFilm.ariaPressed = String(isWithoutFilm);
-    if (grams) grams.textContent = state === "absent" ? gramsWithoutFilm : gramsWithFilm;
+    const isFetched = isOn || state === "broken" || video.firstElementChild !== null;
+    for (const figure of figures) {
+      figure.textContent = (isFetched ? figure.dataset.withFilm : figure.dataset.withoutFilm) ?? "";
+    }
   };
 
   const apply = () => {

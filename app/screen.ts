@@ -29,9 +29,23 @@ export interface Screen {
 /** `film` is written into the page itself; `contact` is fetched once the page has loaded and the browser is idle. */
 export type ScreenScript = "film" | "contact";
 
+/**
+ * Screens that get a film and a picture of their own size: phones, windows from 1600 px, and those between. A browser
+ * takes the first whose condition is true. Also in home.css.
+ */
+export const VIEW_MEDIA = {
+  phone: "(max-width: 560px), (max-width: 960px) and (max-height: 480px)",
+  large: "(min-width: 1600px)",
+  between: undefined,
+} as const;
+export type View = keyof typeof VIEW_MEDIA;
+export const VIEWS = Object.keys(VIEW_MEDIA) as readonly View[];
+
 /** A file that a browser fetches on a first visit. */
 export interface PageFetch {
   kind: "font" | "picture" | "script" | "film" | "data";
+  /** The only screens that fetch it; all of them unless given. */
+  view?: View;
   /** The same content in several formats, best first; a browser fetches the first format that it supports. */
   urls: readonly string[];
 }

@@ -73,11 +73,11 @@ export const site: SiteSettings = {
 
 We have received your message. Its reference is {reference}.
 
-What happens next: somebody from our team reads it and replies to this address. To add something, reply to this e-mail and leave the reference in its subject.
+What happens next: somebody from our team reads it and replies to this address. To add something, reply to this email and leave the reference in its subject.
 
 If you did not write to us, somebody has entered your address in our contact form. You need not do anything.
 
-This e-mail was sent automatically.`,
+This email was sent automatically.`,
   },
 
   /** e.g. `{ amount: 25, currency: "EUR" }`: an estimate then says what it would cost. `null` says nothing. */
@@ -120,6 +120,8 @@ export interface FilmSource {
   url: string;
   /** A MIME type, with codecs where the container alone is ambiguous. */
   type: string;
+  /** A media query: a browser plays the first source whose query is true and whose type it knows. */
+  media?: string;
 }
 
 export interface SiteSettings {

@@ -29,14 +29,14 @@ test.each([
   expect(Object.keys(fieldsOf({ ...GOOD, [field]: "x".repeat(limit + 1) }))).toEqual([field]);
 });
 
-test("holds the e-mail address to 254 characters", () => {
+test("holds the email address to 254 characters", () => {
   const long = (length: number) => `${"x".repeat(length - 12)}@example.com`;
   expect(fieldsOf({ ...GOOD, email: long(254) })).toEqual({});
   expect(fieldsOf({ ...GOOD, email: long(255) }).email).toContain("254");
 });
 
 test.each(["ada", "ada@", "@example.com", "a b@example.com", "a@b@c.com", "a@b,c@d.com", "a@exa mple.com", "<a@b.c>"])(
-  "refuses %s as an e-mail address",
+  "refuses %s as an email address",
   (email) => expect(fieldsOf({ ...GOOD, email }).email).toMatch(/like name@example.com/),
 );
 
@@ -63,7 +63,7 @@ test.each([
 ])("takes a field that holds nothing but %s for empty", (_kind, value) => {
   expect(fieldsOf({ name: value, email: value, phone: value, message: `\n${value} ` })).toEqual({
     name: "Enter your name.",
-    email: "Enter your e-mail address.",
+    email: "Enter your email address.",
     phone: "Enter your phone number.",
     message: "Enter your message.",
   });

@@ -23,7 +23,7 @@ export const MAX_LENGTH: Readonly<Record<ContactField, number>> = {
 export const TRAP_FIELD = "topic_code";
 
 const FIELDS: readonly ContactField[] = ["name", "email", "phone", "country", "message"];
-const LABEL = { name: "name", email: "e-mail address", phone: "phone number", country: "country", message: "message" };
+const LABEL = { name: "name", email: "email address", phone: "phone number", country: "country", message: "message" };
 // The pattern browsers use for <input type="email">, so that both sides accept the same addresses.
 const EMAIL =
   /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
@@ -75,7 +75,7 @@ function problemWith(field: ContactField, value: string): string | undefined {
   if ((field === "message" ? UNUSABLE_IN_TEXT : UNUSABLE_IN_LINE).test(value)) {
     return `Your ${LABEL[field]} holds a character that cannot be sent. Please type it again.`;
   }
-  if (field === "email" && !EMAIL.test(value)) return "Enter an e-mail address like name@example.com.";
+  if (field === "email" && !EMAIL.test(value)) return "Enter an email address like name@example.com.";
   return undefined;
 }
 

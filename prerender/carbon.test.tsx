@@ -4,25 +4,26 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { CarbonFigure } from "../app/components/carbon-figure.tsx";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
-import type { PageFetch } from "../app/screen.ts";
+import { type PageFetch, VIEWS, type View } from "../app/screen.ts";
 import { site } from "../app/site.ts";
 import { carbonJson, carbonOf, carbonText, type FetchedFile, tooHeavy, weighPage, weighSite } from "./carbon.ts";
 
+const only = <T,>([first]: readonly T[]): T => first as T;
 const page = (bytes: number): FetchedFile => ({ url: "/", kind: "page", bytes });
 const film = (bytes: number): FetchedFile => ({ url: "/media/film.mp4", kind: "film", bytes });
 
 test("100 KB emit what the model says they do", () => {
-  expect(carbonOf("/", [page(100_000)])).toMatchObject({ bytes: 100_000, rating: "A+" });
-  expect(carbonOf("/", [page(100_000)]).grams).toBeCloseTo(0.01482, 5);
+  expect(carbonOf("/", [page(100_000)])).toMatchObject([{ bytes: 100_000, rating: "A+" }]);
+  expect(only(carbonOf("/", [page(100_000)])).grams).toBeCloseTo(0.01482, 5);
 });
 
 test("a film counts, and leaving it out is worth its bytes", () => {
-  const { grams, gramsWithoutFilm } = carbonOf("/", [page(50_000), film(300_000)]);
+  const { grams, gramsWithoutFilm } = only(carbonOf("/", [page(50_000), film(300_000)]));
   expect(grams / gramsWithoutFilm).toBeCloseTo(7, 5);
 });
 
-test("a page above A+ is too heavy, unless it has a film and reaches A", () => {
-  const problemOf = (...files: FetchedFile[]) => tooHeavy(carbonOf("/", files));
+test("a page above A+ is too heavy, unless it has a film and reaches A; on a phone A+, on a large screen B", () => {
+  const problemOf = (...files: FetchedFile[]) => tooHeavy(only(carbonOf("/", files)));
   expect(problemOf(page(260_000))).toBeNull();
   expect(problemOf(page(280_000))).toBe(
     "/ emits 0.041 g CO2e a view (rating A), and may emit at most A+, 0.040 g. Its heaviest files: / 280 KB. Make it lighter; docs/carbon.md says why.",
@@ -31,12 +32,26 @@ test("a page above A+ is too heavy, unless it has a film and reaches A", () => {
   expect(problemOf(page(50_000), film(500_000))).toContain(
     "at most A, 0.079 g. Its heaviest files: /media/film.mp4 500 KB, / 50 KB.",
   );
+  const problemsOn = (bytes: Record<View, number>) => {
+    const files = VIEWS.map((view) => ({ ...film(bytes[view]), view }));
+    return carbonOf("/", [page(50_000), ...files]).flatMap((carbon) => tooHeavy(carbon) ?? []);
+  };
+  expect(problemsOn({ phone: 210_000, between: 450_000, large: 900_000 })).toEqual([]);
+  expect(problemsOn({ phone: 230_000, between: 500_000, large: 950_000 })).toEqual([
+    expect.stringContaining('at most A+, 0.040 g on screens of size "phone". Its heaviest files: /media/film.mp4 230'),
+    expect.stringContaining('at most B, 0.145 g on screens of size "large".'),
+    expect.stringContaining('at most A, 0.079 g on screens of size "between".'),
+  ]);
 });
 
 test("is published as JSON, and carbon.txt says where", () => {
-  const pages = [carbonOf("/", [page(50_000), film(300_000)]), carbonOf("/contact", [page(100_000)])];
+  const onPhones = { ...film(100_000), view: "phone" } as const;
+  const pages = [...carbonOf("/", [page(50_000), onPhones]), ...carbonOf("/contact", [page(100_000)])];
+  const withoutFilm = { page: "/", bytes: 50_000, grams: 0.0074, rating: "A+" };
   expect(JSON.parse(carbonJson(pages)).pages).toEqual([
-    { page: "/", bytes: 350_000, grams: 0.0519, gramsWithoutFilm: 0.0074, rating: "A" },
+    { page: "/", screen: "phone", bytes: 150_000, grams: 0.0222, gramsWithoutFilm: 0.0074, rating: "A+" },
+    { ...withoutFilm, screen: "large" },
+    { ...withoutFilm, screen: "between" },
     { page: "/contact", bytes: 100_000, grams: 0.0148, rating: "A+" },
   ]);
   const text = carbonText("https://www.example.com", "/assets/carbon", new Date("2026-11-15T10:00:00Z"));
@@ -75,7 +90,7 @@ test("a page weighs itself and what it fetches, text compressed, each with the h
 /** A site whose pages consist of nothing but their figure. */
 function siteOf(fetches: readonly PageFetch[]): RenderedSite {
   const page = (name: string, fetches: readonly PageFetch[] = []): RenderedPage => {
-    const html = renderToStaticMarkup(<CarbonFigure hasFilm={fetches.length > 0} />);
+    const html = renderToStaticMarkup(<CarbonFigure hasViews={fetches.some(({ view }) => view)} />);
     const saveDataHtml = fetches.length > 0 ? `Save data: ${html}` : null;
     const unused = { paths: [], file: null, inlineStyles: [], inlineScripts: [], socialCard: null };
     return { name, html, saveDataHtml, fetches, ...unused };
@@ -91,13 +106,14 @@ function siteOf(fetches: readonly PageFetch[]): RenderedSite {
 }
 
 test("each page shows its own figure, also to visitors who save data, and is weighed with it", async () => {
-  const { pages, comingSoon, carbon } = await weighSite(siteOf([fetch("film", "/film.mp4")]), read);
-  expect(carbon.map(({ page }) => page)).toEqual(["/", "coming-soon", "error"]);
-  const [home] = carbon;
-  const html = `data-without-film="0.000">${home?.grams.toFixed(3)}</span> g CO₂e`;
+  const film = { ...fetch("film", "/film.mp4"), view: "between" as const };
+  const { pages, comingSoon, carbon } = await weighSite(siteOf([film]), read);
+  expect(carbon.map(({ page, view }) => view ?? page)).toEqual([...VIEWS, "coming-soon", "error"]);
+  const home = carbon.find(({ view }) => view === "between");
+  const html = `data-without-film="0.000" data-with-film="${home?.grams.toFixed(3)}">`;
   expect(home?.grams).toBeGreaterThan(0.04);
-  expect(pages[0]?.html).toContain(html);
-  expect(pages[0]?.saveDataHtml).toContain(html);
+  expect(pages[0]?.html).toContain(`${html}${home?.grams.toFixed(3)}</span></span> g CO₂e`);
+  expect(pages[0]?.saveDataHtml).toContain(`${html}0.000</span></span> g CO₂e`);
   expect(comingSoon.html).toContain(`First view: about <span data-fact="grams">0.000</span> g CO₂e`);
   expect(home?.files[0]?.bytes).toBe(brotliBytes(pages[0]?.html) + HEADERS);
 });

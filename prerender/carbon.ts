@@ -1,7 +1,7 @@
 import { co2 } from "@tgwf/co2";
 import { UNWEIGHED } from "../app/components/carbon-figure.tsx";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
-import type { PageFetch } from "../app/screen.ts";
+import { type PageFetch, VIEWS, type View } from "../app/screen.ts";
 import { brotliSize, isCompressible } from "./compress.ts";
 import { problemsError } from "./page-files.ts";
 
@@ -10,11 +10,15 @@ export interface FetchedFile {
   url: string;
   bytes: number;
   kind: "page" | PageFetch["kind"];
+  /** The only screens that receive it; all of them unless given. */
+  view?: View;
 }
 
-/** What a first view of a page emits; one page's line of `carbon.json`. */
+/** What a first view of a page emits: an entry of `carbon.json`. */
 interface PageCarbon {
   page: string;
+  /** Given for a page that fetches other files on other screens. */
+  view?: View;
   bytes: number;
   grams: number;
   /** For a visitor who turned the film off; the same as `grams` on a page without a film. */
@@ -37,9 +41,9 @@ export async function weighSite(
 ): Promise<RenderedSite & { carbon: readonly PageCarbon[] }> {
   const weigh = async (page: RenderedPage) => {
     // A page contains its own figure, so it is weighed a second time with the first result in it.
-    const draft = withFigure(page, carbonOf(page.name, await weighPage(page, readBuiltFile)));
+    const draft = withFigures(page, carbonOf(page.name, await weighPage(page, readBuiltFile)));
     const carbon = carbonOf(page.name, await weighPage(draft, readBuiltFile));
-    return { page: withFigure(page, carbon), carbon };
+    return { page: withFigures(page, carbon), carbon };
   };
   const [comingSoon, failure, ...pages] = await Promise.all([
     weigh(rendered.comingSoon),
@@ -47,29 +51,36 @@ export async function weighSite(
     ...rendered.pages.map(weigh),
   ]);
   const weighed = [...pages, comingSoon, failure];
-  const problems = weighed.flatMap(({ page: { name, file }, carbon }) => {
-    const message = tooHeavy(carbon);
-    return message === null ? [] : { file: file ?? `page ${name}`, line: 1, message };
-  });
+  const problems = weighed.flatMap(({ page: { name, file }, carbon }) =>
+    carbon.flatMap((ofView) => {
+      const message = tooHeavy(ofView);
+      return message === null ? [] : { file: file ?? `page ${name}`, line: 1, message };
+    }),
+  );
   if (problems.length > 0) throw problemsError(problems);
   return {
     ...rendered,
     pages: pages.map(({ page }) => page),
     comingSoon: comingSoon.page,
     failure: failure.page,
-    carbon: weighed.map(({ carbon }) => carbon),
+    carbon: weighed.flatMap(({ carbon }) => carbon),
   };
 }
 
-/** The page with the figure in its footer, below which nothing of the page's own text can be. */
-function withFigure(page: RenderedPage, { grams, gramsWithoutFilm }: PageCarbon): RenderedPage {
-  const fill = (html: string) =>
-    replaceLast(
-      replaceLast(html, `>${UNWEIGHED}<`, `>${grams.toFixed(3)}<`),
-      `data-without-film="${UNWEIGHED}"`,
-      `data-without-film="${gramsWithoutFilm.toFixed(3)}"`,
-    );
-  return { ...page, html: fill(page.html), saveDataHtml: page.saveDataHtml && fill(page.saveDataHtml) };
+/** The page with its figures in its footer, below which nothing of the page's own text can be. */
+function withFigures(page: RenderedPage, carbon: readonly PageCarbon[]): RenderedPage {
+  const fill = (html: string, figure: "grams" | "gramsWithoutFilm") =>
+    carbon.reduceRight((filled, ofView) => {
+      const attributes = (without: string, withFilm: string) =>
+        ofView.view ? `data-without-film="${without}" data-with-film="${withFilm}"` : "";
+      return replaceLast(
+        filled,
+        `${attributes(UNWEIGHED, UNWEIGHED)}>${UNWEIGHED}<`,
+        `${attributes(ofView.gramsWithoutFilm.toFixed(3), ofView.grams.toFixed(3))}>${ofView[figure].toFixed(3)}<`,
+      );
+    }, html);
+  const saveDataHtml = page.saveDataHtml && fill(page.saveDataHtml, "gramsWithoutFilm");
+  return { ...page, html: fill(page.html, "grams"), saveDataHtml };
 }
 
 function replaceLast(text: string, from: string, to: string): string {
@@ -88,12 +99,12 @@ export async function weighPage(
   const files: FetchedFile[] = [
     { url: name, kind: "page", bytes: (await brotliSize(Buffer.from(html))) + HEADER_BYTES },
   ];
-  for (const { kind, urls } of fetches) {
+  for (const { kind, view, urls } of fetches) {
     const url = urls[0] ?? "";
     const content = readBuiltFile(url);
     if (!content) continue;
     const bytes = isCompressible(url) ? await brotliSize(content) : content.length;
-    files.push({ url, kind, bytes: bytes + HEADER_BYTES });
+    files.push({ url, kind, bytes: bytes + HEADER_BYTES, ...(view && { view }) });
   }
   return files;
 }
@@ -102,19 +113,33 @@ export function totalBytes(files: readonly FetchedFile[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Grams of a first view by the model that docs/carbon.md explains. */
-export function carbonOf(page: string, files: readonly FetchedFile[]): PageCarbon {
+/** Grams of a first view by the model that docs/carbon.md explains: once, or for each screen where they differ. */
+export function carbonOf(page: string, files: readonly FetchedFile[]): PageCarbon[] {
+  if (files.every(({ view }) => view === undefined)) return [carbonOfView(page, files)];
+  return VIEWS.map((view) => {
+    const ofView = files.filter((file) => file.view === undefined || file.view === view);
+    return { ...carbonOfView(page, ofView), view };
+  });
+}
+
+function carbonOfView(page: string, files: readonly FetchedFile[]): PageCarbon {
   const bytes = totalBytes(files);
   const { total: grams, rating } = MODEL.perVisit(bytes);
   const gramsWithoutFilm = MODEL.perVisit(totalBytes(files.filter(({ kind }) => kind !== "film"))).total;
   return { page, bytes, grams, gramsWithoutFilm, rating, files };
 }
 
+/** The model's ratings that a page may have, with the most grams of each. With a film it depends on the screen. */
+const RATINGS = { "A+": "0.040", A: "0.079", B: "0.145" } as const;
+const WORST_WITH_FILM: Readonly<Record<View, keyof typeof RATINGS>> = { phone: "A+", between: "A", large: "B" };
+
 /** What is wrong with a page that is heavier than this site allows itself; `null` if it is not. */
-export function tooHeavy({ page, grams, rating, files }: PageCarbon): string | null {
+export function tooHeavy({ page, view, grams, rating, files }: PageCarbon): string | null {
   const hasFilm = files.some(({ kind }) => kind === "film");
-  if (rating === "A+" || (hasFilm && rating === "A")) return null;
-  const limit = hasFilm ? "A, 0.079 g" : "A+, 0.040 g";
+  const worst = hasFilm ? WORST_WITH_FILM[view ?? "between"] : "A+";
+  const allowed = Object.keys(RATINGS).slice(0, Object.keys(RATINGS).indexOf(worst) + 1);
+  if (allowed.includes(rating)) return null;
+  const limit = `${worst}, ${RATINGS[worst]} g${view ? ` on screens of size "${view}"` : ""}`;
   const heaviest = files.toSorted((a, b) => b.bytes - a.bytes).slice(0, 3);
   const sizes = heaviest.map(({ url, bytes }) => `${url} ${Math.round(bytes / 1000)} KB`).join(", ");
   return `${page} emits ${grams.toFixed(3)} g CO2e a view (rating ${rating}), and may emit at most ${limit}. Its heaviest files: ${sizes}. Make it lighter; docs/carbon.md says why.`;
@@ -122,8 +147,9 @@ export function tooHeavy({ page, grams, rating, files }: PageCarbon): string | n
 
 export function carbonJson(pages: readonly PageCarbon[]): string {
   const round = (grams: number) => Number(grams.toFixed(4));
-  const rounded = pages.map(({ page, bytes, grams, gramsWithoutFilm, rating }) => ({
+  const rounded = pages.map(({ page, view, bytes, grams, gramsWithoutFilm, rating }) => ({
     page,
+    ...(view && { screen: view }),
     bytes,
     grams: round(grams),
     ...(gramsWithoutFilm !== grams && { gramsWithoutFilm: round(gramsWithoutFilm) }),

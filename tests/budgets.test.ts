@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import type { PageFetch } from "../app/screen.ts";
+import { type PageFetch, VIEW_MEDIA, type View } from "../app/screen.ts";
 import type { BuildManifest } from "../contract/build-manifest.ts";
 import { totalBytes, weighPage } from "../prerender/carbon.ts";
 import budgets from "./budgets.json" with { type: "json" };
@@ -14,23 +14,24 @@ const sizesOf = (pattern: RegExp, suffix = "") =>
     .map(({ file }) => [file, statSync(`dist/${file}${suffix}`).size] as const);
 
 /**
- * What a browser finds in a page's HTML and fetches for a first view, the first format of each. The build counts what
- * the screens declare instead, so that one can be checked against the other.
+ * What a browser finds in a page's HTML and fetches for a first view, the first format of each, and of several sizes the
+ * one for this screen. The build counts what the screens declare instead, so that one can be checked against the other.
  */
-const NAMED_BY: readonly [PageFetch["kind"], RegExp][] = [
+const namedBy = (media: string): readonly [PageFetch["kind"], RegExp][] => [
   ["font", /<link rel="preload" href="([^"]+)" as="font"/],
   ["picture", /<link rel="icon" href="([^"]+)" type="image\/svg\+xml"/],
-  ["picture", /<picture><source type="image\/avif" srcset="([^"]+)"/i],
+  ["picture", new RegExp(`<picture>.*?<source type="image/avif" srcset="([^"]+)"${media}/>`, "i")],
   ["script", /\.src="([^"]+)";document\.head/],
   ["data", /<link rel="manifest" href="([^"]+)"/],
   ["data", /data-countries-url="([^"]+)"/],
-  ["film", /<template id="film-sources"><source src="([^"]+)"/],
+  ["film", new RegExp(`<template id="film-sources">.*?<source src="([^"]+)" type="[^"]+av01[^"]+"${media}/>`)],
 ];
 
-function weighBuilt(path: string) {
+function weighBuilt(path: string, view: View) {
+  const media = VIEW_MEDIA[view] ? ` media="${RegExp.escape(VIEW_MEDIA[view])}"` : "";
   const file = files.find(({ url }) => url === path)?.file ?? "";
   const html = readFileSync(`dist/${file}`, "utf8");
-  const fetches = NAMED_BY.flatMap(([kind, pattern]) => {
+  const fetches = namedBy(media).flatMap(([kind, pattern]) => {
     const url = pattern.exec(html)?.[1];
     return url ? [{ kind, urls: [url] }] : [];
   });
@@ -38,11 +39,14 @@ function weighBuilt(path: string) {
 }
 
 const weighed = await Promise.all(
-  Object.entries(budgets).map(async ([path, budget]) => ({ path, budget, fetched: await weighBuilt(path) })),
+  Object.entries(budgets).map(async ([name, budget]) => {
+    const [path = "", view] = name.split(" ") as [string, View?];
+    return { name, path, view, budget, fetched: await weighBuilt(path, view ?? "between") };
+  }),
 );
 
 /** Bytes and requests of a first view, as budgets.json grants them. A budget is a size, so it holds on any machine. */
-test.each(weighed)("$path stays within its budget", ({ budget, fetched }) => {
+test.each(weighed)("$name stays within its budget", ({ budget, fetched }) => {
   const bytesOf = (kind: string) => totalBytes(fetched.filter((one) => one.kind === kind));
   expect(fetched.length).toBe(budget.requests);
   expect(bytesOf("page")).toBeLessThanOrEqual(budget.page);
@@ -50,12 +54,12 @@ test.each(weighed)("$path stays within its budget", ({ budget, fetched }) => {
   expect(totalBytes(fetched)).toBeLessThanOrEqual(budget.total);
 });
 
-test.each(weighed)("the build counted every file that $path fetches", ({ path, fetched }) => {
+test.each(weighed)("the build counted every file that $name fetches", ({ path, view, fetched }) => {
   const { pages } = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
-    pages: { page: string; bytes: number }[];
+    pages: { page: string; screen?: View; bytes: number }[];
   };
   const name = { "/404.html": "coming-soon", "/500.html": "error" }[path] ?? path;
-  expect(totalBytes(fetched)).toBe(pages.find(({ page }) => page === name)?.bytes);
+  expect(totalBytes(fetched)).toBe(pages.find(({ page, screen }) => page === name && screen === view)?.bytes);
 });
 
 test("every page has a budget", () => {
@@ -65,12 +69,14 @@ test("every page has a budget", () => {
     .filter(({ kind, url }) => kind === "page" && !isWritten(url))
     .map(({ file }) => readFileSync(`dist/${file}`, "utf8"));
   // Aliases show the same page.
-  expect(new Set(pages).size).toBe(Object.keys(budgets).length);
+  expect(new Set(pages).size).toBe(new Set(weighed.map(({ path }) => path)).size);
 });
 
 test.each([
   ["a page with its styles fits the first round trip", /\.html$/, ".br", 14_000],
-  ["a film", /^media\//, "", 400_000],
+  ["the film of phones", /^media\/first-light\.phone\./, "", 160_000],
+  ["the film of large screens", /^media\/first-light\.large\./, "", 850_000],
+  ["the film between", /^media\/first-light\.(av1|h264)-/, "", 400_000],
   ["the still picture", /^assets\/poster/, "", 30_000],
   ["a social card", /^assets\/social\//, "", 60_000],
   ["the figures for electricity", /^assets\/electricity/, ".br", 4000],

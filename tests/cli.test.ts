@@ -412,7 +412,7 @@ describe("on SQLite", () => {
     );
     const wrong = ["--email", "not an address", "--country", "Germany"];
     expect(await cli("privacy", "rectify", "ada@example.com", ...wrong)).toEqual(
-      refused(/^--email: Enter an e-mail address.+\n--country: Choose a country/, 2),
+      refused(/^--email: Enter an email address.+\n--country: Choose a country/, 2),
     );
     expect(await cli("privacy", "restrict", "bob@example.com")).toEqual(
       refused(/^There are no messages from bob@example\.com\n$/),

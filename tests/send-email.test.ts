@@ -300,7 +300,7 @@ describe("a form without script", () => {
     expect(location).toMatch(/^\/contact\?problems=[^&#<]+&code=[\w-]{16}#message-failed$/);
     const page = await pageAt(location);
     expect(page).toMatch(
-      />Enter your name\. Enter an e-mail address like name@example\.com\. Car: Enter a number of km[^<]*<\/span> Go back/,
+      />Enter your name\. Enter an email address like name@example\.com\. Car: Enter a number of km[^<]*<\/span> Go back/,
     );
     expect(page).not.toContain("Please check every field.");
     expect(await pageAt("/contact")).toContain(">Please check every field.</span> Go back");

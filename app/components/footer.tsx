@@ -15,7 +15,8 @@ const SOCIAL_ICON: Readonly<Record<SocialNetwork, string>> = {
   LinkedIn: "M5.5 10V20M5.5 5v.01M10.5 20V10M10.5 14.25c0-2.5 1.6-4.25 4-4.25s4 1.75 4 4.25V20",
 };
 
-export function Footer({ hasFilm }: { hasFilm: boolean }) {
+export function Footer({ hasViews }: { hasViews: boolean }) {
+  const { companyNumber, registeredAddress } = site.policyFacts;
   return (
     <footer id="footer" className="footer">
       <div className="footer-inner">
@@ -50,11 +51,22 @@ export function Footer({ hasFilm }: { hasFilm: boolean }) {
         <div className="footer-end">
           <div>
             <p>This site is provided by {site.legalName}.</p>
-            <p>
-              Company number <Fact name="companyNumber" />. Registered address: <Fact name="registeredAddress" />.
-            </p>
+            {(companyNumber || registeredAddress) && (
+              <p>
+                {companyNumber && (
+                  <>
+                    Company number <Fact name="companyNumber" />.{" "}
+                  </>
+                )}
+                {registeredAddress && (
+                  <>
+                    Registered address: <Fact name="registeredAddress" />.
+                  </>
+                )}
+              </p>
+            )}
           </div>
-          <CarbonFigure hasFilm={hasFilm} />
+          <CarbonFigure hasViews={hasViews} />
         </div>
       </div>
     </footer>

@@ -1,3 +1,4 @@
+import { Fragment } from "react";
 import { type Link, site } from "../site.ts";
 
 export type ButtonLook = "primary" | "outline" | "quiet";
@@ -11,14 +12,17 @@ export function ButtonLink({ link, look }: { link: Link; look: ButtonLook }) {
   );
 }
 
-/** In one piece where a line has room for it; else it breaks after the `@`. */
+/** In one piece where a line has room for it; else it breaks after the `@`, or before a dot. */
 export function ContactEmail() {
-  const [user, domain] = site.contactEmail.split("@");
+  const parts = site.contactEmail.split(/(?<=@)|(?=\.)/);
   return (
     <a className="email" href={`mailto:${site.contactEmail}`}>
-      {`${user}@`}
-      <wbr />
-      {domain}
+      {parts.map((part, index) => (
+        <Fragment key={part}>
+          {index > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
     </a>
   );
 }

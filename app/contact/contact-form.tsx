@@ -1,12 +1,13 @@
 import { type FocusEvent, type FormEvent as SubmitEvent, useEffect, useReducer, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { type ContactField, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { FIELD_PREFIX, type Price } from "../../contract/footprint-fields.ts";
 import { type Country, rememberCountry, restoreCountry, useCountries } from "./countries.ts";
 import { EmailSuggestion } from "./email-suggestion.tsx";
 import { focusField, Select, TextArea, TextField } from "./field.tsx";
 import { type Enclosed, FORM_TITLE_ID, type FootprintHandle, FootprintPart, FormHead } from "./footprint-part.tsx";
-import { ErrorSummary, FormAlert } from "./form-alert.tsx";
-import { fieldErrors, nextState, START } from "./form-state.ts";
+import { ErrorSummary, FormAlert, SEND_ANOTHER } from "./form-alert.tsx";
+import { fieldErrors, hasFailed, isDone, nextState, START } from "./form-state.ts";
 import { createIdempotencyKey, sendMessage } from "./send-message.ts";
 
 /** The element whose content the browser hydrates; its data attributes are the props of the form. */
@@ -24,6 +25,8 @@ export interface ContactFormProps {
 }
 
 const FORM_ID = "message-form";
+/** Before the title of a page that shows what is wrong. */
+const ERROR_PREFIX = "Error: ";
 /** Longer than a press takes: what appears while one leaves a field must not move the button out of the pointer. */
 const ASK_AFTER_MS = 300;
 
@@ -34,6 +37,7 @@ const ASK_AFTER_MS = 300;
 export function ContactForm(props: ContactFormProps) {
   const { apiBase, countriesUrl, electricityUrl, price, answerWithin } = props;
   const [state, dispatch] = useReducer(nextState, START);
+  const panel = useRef<HTMLElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const summary = useRef<HTMLDivElement>(null);
   const footprint = useRef<FootprintHandle>(null);
@@ -56,7 +60,16 @@ export function ContactForm(props: ContactFormProps) {
     isSubmitting.current = false;
     if (summary.current) summary.current.focus();
     else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
+    // The button that had it is gone. Not on the confirmation, which is announced by itself.
+    if (isDone(state)) panel.current?.focus({ preventScroll: true });
   }, [state]);
+
+  const isInError = hasFailed(state);
+  useEffect(() => {
+    const title = document.title.replace(ERROR_PREFIX, "");
+    // After a post without script the server has written it.
+    if (state !== START) document.title = isInError ? ERROR_PREFIX + title : title;
+  }, [state, isInError]);
 
   useEffect(() => {
     if (!form.current || countries.length === 0) return;
@@ -73,8 +86,6 @@ export function ContactForm(props: ContactFormProps) {
     if (isSubmitting.current) return;
     const form = event.currentTarget;
     const typed = [...new FormData(form)].filter(([name]) => !name.startsWith(FIELD_PREFIX));
-    // Pressed once too often: the form is empty because it was sent.
-    if (state.phase === "sent" && enclosed === null && typed.every(([, text]) => text === "")) return;
     isSubmitting.current = true;
     const fields = Object.fromEntries(typed);
     const parsed = parseContactMessage(fields);
@@ -113,6 +124,11 @@ export function ContactForm(props: ContactFormProps) {
     countEdit();
   }
 
+  function sendAnother() {
+    flushSync(() => dispatch({ type: "again" }));
+    focusField("name");
+  }
+
   function askAboutEmail({ target }: FocusEvent<HTMLInputElement>) {
     setTimeout(() => document.activeElement !== target && setLeftEmail(target.value), ASK_AFTER_MS);
   }
@@ -140,7 +156,7 @@ export function ContactForm(props: ContactFormProps) {
   return (
     <>
       <FootprintPart ref={footprint} {...part} />
-      <section className="contact-panel" aria-labelledby={FORM_TITLE_ID}>
+      <section ref={panel} className="contact-panel" tabIndex={-1} aria-labelledby={FORM_TITLE_ID}>
         <FormHead
           enclosed={enclosed}
           onEdit={() => footprint.current?.open()}
@@ -151,7 +167,7 @@ export function ContactForm(props: ContactFormProps) {
           <form
             ref={form}
             id={FORM_ID}
-            className="form"
+            className={isDone(state) ? "form form-done" : "form"}
             action={`${apiBase}/send-email`}
             method="post"
             aria-busy={state.phase === "sending"}
@@ -195,6 +211,11 @@ export function ContactForm(props: ContactFormProps) {
               <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
             </div>
             <FormAlert state={state} apiBase={apiBase} answerWithin={answerWithin} />
+            {isDone(state) && (
+              <button type="button" className="button button-outline send-another" onClick={sendAnother}>
+                {SEND_ANOTHER}
+              </button>
+            )}
             <button
               type="submit"
               className="button button-primary form-submit"

@@ -49,8 +49,12 @@ export function EmailSuggestion({ typed, onAccept }: EmailSuggestionProps) {
   return (
     <>
       <p className="field-hint" aria-live="polite">
-        {suggestion &&
-          (isAnother ? `Did you mean ${suggestion}?` : "Is this address complete? Most end in something like .com.")}
+        {isAnother && (
+          <>
+            Did you mean {suggestion}? <span className="visually-hidden">A button to use this address follows.</span>
+          </>
+        )}
+        {suggestion && !isAnother && "Is this address complete? Most end in something like .com."}
       </p>
       {isAnother && (
         <button type="button" className="suggestion" onClick={() => onAccept(suggestion)}>

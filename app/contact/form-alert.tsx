@@ -6,6 +6,7 @@ import {
   problemsOf,
   REFERENCE_SLOT_ID,
   SENT_ESTIMATE_ID,
+  TOTAL_SLOT_ID,
 } from "../../contract/send-email-answer.ts";
 import { type FormState, START } from "./form-state.ts";
 
@@ -16,6 +17,8 @@ const TEXT = {
 } as const;
 
 type Outcome = keyof typeof TEXT;
+
+export const SEND_ANOTHER = "Send another message";
 
 interface ErrorSummaryProps {
   ref: Ref<HTMLDivElement>;
@@ -67,7 +70,7 @@ interface FormAlertProps {
 
 /** "We will answer by e-mail within two working days." */
 function AnswerPromise({ within }: { within: string }) {
-  return `We will answer by e-mail${within && ` within ${within}`}.`;
+  return `We will answer by email${within && ` within ${within}`}.`;
 }
 
 /**
@@ -79,10 +82,19 @@ export function FormAlert({ state, apiBase, answerWithin = "" }: FormAlertProps)
     <>
       <div className="alerts" aria-live="polite" aria-atomic="true">
         {state.phase === "sent" && (
-          <Alert outcome="sent">
+          <Alert
+            outcome="sent"
+            reference={
+              state.reference !== "" && (
+                <>
+                  Your reference is <b>{state.reference}</b>.
+                </>
+              )
+            }
+          >
             {state.reference !== "" && (
               <>
-                Your reference is <b>{state.reference}</b>. <AnswerPromise within={answerWithin} />
+                <AnswerPromise within={answerWithin} />
                 {state.totalKg !== null && (
                   <>
                     {" "}
@@ -107,7 +119,7 @@ export function FormAlert({ state, apiBase, answerWithin = "" }: FormAlertProps)
         )}
         {state.phase === "broken" && (
           <Alert outcome="broken">
-            Nothing you typed is lost. Please check your connection and press Submit again.
+            Your message could not be sent. Nothing you typed is lost: please try again in a few minutes.
           </Alert>
         )}
       </div>
@@ -123,11 +135,20 @@ function AlertsWithoutScript({ apiBase, answerWithin }: Required<Omit<FormAlertP
     <>
       {/* Our own server removes `hidden` for a message that it stored. Pages on another host have nobody to ask. */}
       <div hidden={apiBase === ""} id={ALERT_ID.sent} className="alert-target" tabIndex={-1} suppressHydrationWarning>
-        <Alert outcome="sent">
-          {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes a reference here, and React must not remove it */}
-          <span id={REFERENCE_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />{" "}
+        <Alert
+          outcome="sent"
+          reference={
+            // biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes a reference here, and React must not remove it
+            <span id={REFERENCE_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />
+          }
+        >
           <AnswerPromise within={answerWithin} />
+          {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes of the estimate here */}
+          <span id={TOTAL_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />
         </Alert>
+        <a className="button button-outline send-another" href="/contact">
+          {SEND_ANOTHER}
+        </a>
       </div>
       <div id={ALERT_ID.failed} className="alert-target" tabIndex={-1}>
         <Alert outcome="failed">
@@ -143,7 +164,7 @@ function AlertsWithoutScript({ apiBase, answerWithin }: Required<Omit<FormAlertP
       </div>
       <div id={ALERT_ID.broken} className="alert-target" tabIndex={-1}>
         <Alert outcome="broken">
-          <Problems otherwise="" />
+          <Problems otherwise="Please try again in a few minutes." />
           {goBack}
         </Alert>
       </div>
@@ -163,10 +184,27 @@ function Problems({ otherwise }: { otherwise: string }) {
   );
 }
 
-function Alert({ outcome, children }: { outcome: Outcome; children: ReactNode }) {
+interface AlertProps {
+  outcome: Outcome;
+  /** Part of the heading that a success has. */
+  reference?: ReactNode;
+  children: ReactNode;
+}
+
+function Alert({ outcome, reference, children }: AlertProps) {
+  const isSent = outcome === "sent";
   return (
-    <div className={`alert alert-${outcome}`} role={outcome === "sent" ? "status" : "alert"}>
-      <AlertText outcome={outcome}>{children}</AlertText>
+    <div className={`alert alert-${outcome}`} role={isSent ? "status" : "alert"}>
+      {isSent ? (
+        <>
+          <h3 className="sent-title">
+            <span>{TEXT.sent}</span> {reference && <span className="sent-reference">{reference}</span>}
+          </h3>
+          <p className="alert-more">{children}</p>
+        </>
+      ) : (
+        <AlertText outcome={outcome}>{children}</AlertText>
+      )}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type FormState, fieldErrors, nextState, START } from "./form-state.ts";
+import { type FormState, fieldErrors, hasFailed, isDone, nextState, START } from "./form-state.ts";
 
 const sending: FormState = { phase: "sending" };
 
@@ -29,6 +29,23 @@ test("an answer without success ends in failed with the fields it names", () => 
 
 test("no answer ends in broken", () => {
   expect(nextState(sending, { type: "broke" })).toEqual({ phase: "broken" });
+});
+
+test("another message starts as the form did, but not as the very state that shows alerts of a plain post", () => {
+  const sent = { phase: "sent", reference: "", totalKg: null, hasReport: false } as const;
+  const again = nextState({ ...sent, keepsEdits: false }, { type: "again" });
+  expect(again).toEqual(START);
+  expect(again).not.toBe(START);
+  expect(isDone({ ...sent, keepsEdits: false })).toBe(true);
+  expect(isDone({ ...sent, keepsEdits: true })).toBe(false);
+});
+
+test("has failed until the last field with an error was edited", () => {
+  expect(hasFailed({ phase: "broken" })).toBe(true);
+  expect(hasFailed(START)).toBe(false);
+  const invalid = nextState(START, { type: "invalid", fields: { name: "x" } });
+  expect(hasFailed(invalid)).toBe(true);
+  expect(hasFailed(nextState(invalid, { type: "edited", field: "name" }))).toBe(false);
 });
 
 test("invalid fields keep the form idle", () => {

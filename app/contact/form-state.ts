@@ -29,6 +29,7 @@ export type FormEvent =
   | { type: "sending" }
   | ({ type: "answered"; answer: SendEmailAnswer } & Outcome)
   | { type: "broke" }
+  | { type: "again" }
   | { type: "edited"; field: string };
 
 export const START: FormState = { phase: "idle", fields: {}, edited: [] };
@@ -47,10 +48,22 @@ export function nextState(state: FormState, event: FormEvent): FormState {
     }
     case "broke":
       return { phase: "broken" };
+    case "again":
+      // Not `START` itself: alerts of a post before the script arrived would be back.
+      return { ...START };
     case "edited":
       if (!("fields" in state) || !(event.field in fieldErrors(state))) return state;
       return { ...state, edited: [...state.edited, event.field] };
   }
+}
+
+/** Sent, and nothing was typed since: the confirmation takes the place of the form. */
+export function isDone(state: FormState): boolean {
+  return state.phase === "sent" && !state.keepsEdits;
+}
+
+export function hasFailed(state: FormState): boolean {
+  return state.phase === "failed" || state.phase === "broken" || Object.keys(fieldErrors(state)).length > 0;
 }
 
 /** Those to show beside their fields: an error goes as soon as its field is edited. */

@@ -10,7 +10,7 @@ export const contact: Screen = {
   name: "contact",
   title: `Contact us | ${site.brand}`,
   headline: "Get in Touch",
-  description: `Ask ${site.brand} about carbon offsetting and renewable energy credits. We answer by e-mail.`,
+  description: `Ask ${site.brand} about carbon offsetting and renewable energy credits. We answer by email.`,
   isIndexed: true,
   styles: formStyles + estimateStyles,
   codeBeforePaint: OPEN_AT_FRAGMENT,

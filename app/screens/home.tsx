@@ -1,4 +1,4 @@
-import { HeroFilm, heroFilmFetches } from "../components/hero-film.tsx";
+import { FilmControls, HeroFilm, heroFilmFetches } from "../components/hero-film.tsx";
 import { ButtonLink } from "../components/links.tsx";
 import type { Screen } from "../screen.ts";
 import { site } from "../site.ts";
@@ -28,16 +28,16 @@ function Home({ isSavingData }: { isSavingData: boolean }) {
           Invest in a sustainable future with cost-effective carbon offsetting and renewable energy credits.
         </p>
         <p className="hero-line">
-          Support renewable power projects. People call it neutralising a carbon footprint: it pays for reductions
-          elsewhere.
-        </p>
-        <p className="hero-more">
-          Carbon neutrality means cutting your own emissions first and balancing what remains. Credits do not make you
-          or a product carbon neutral.
+          Support renewable power projects to help neutralise the carbon footprint you cannot cut yet.
         </p>
         <ButtonLink link={site.startOffsetting} look="primary" />
         <p className="hero-caption">First step: estimate your footprint.</p>
+        <p className="hero-more">
+          Carbon neutrality starts with cutting your own emissions. Credits help to pay for projects elsewhere; on their
+          own they do not make a company or a product carbon neutral.
+        </p>
       </div>
+      <FilmControls film={site.heroFilm} isSavingData={isSavingData} />
     </div>
   );
 }

@@ -12,6 +12,7 @@ import {
   SENT_ESTIMATE_HIDDEN,
   SENT_ESTIMATE_ID,
   SENT_ESTIMATE_SHOWN,
+  TOTAL_SLOT_ID,
 } from "../../contract/send-email-answer.ts";
 import type { Store } from "../store/store.ts";
 import { MINUTE_MS } from "../time.ts";
@@ -157,8 +158,9 @@ function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: stri
 
 /** After the tag of a slot. The problems replace what the slot holds. */
 const REFERENCE_PLACE = new RegExp(`(?<=<span id="${REFERENCE_SLOT_ID}">)`);
-/** In the order of the page: the attributes that hide the estimate, which are replaced, and the reference. */
-const SENT_PLACES = new RegExp(`${SENT_ESTIMATE_HIDDEN}|${REFERENCE_PLACE.source}`);
+const TOTAL_PLACE = new RegExp(`(?<=<span id="${TOTAL_SLOT_ID}">)`);
+/** In the order of the page: the attributes that hide the estimate, which are replaced, the reference and the total. */
+const SENT_PLACES = new RegExp(`${SENT_ESTIMATE_HIDDEN}|${REFERENCE_PLACE.source}|${TOTAL_PLACE.source}`);
 const PROBLEMS_PLACE = new RegExp(`(?<=<span ${PROBLEMS_SLOT}="">)[^<]*`);
 
 interface Slots {
@@ -182,7 +184,7 @@ function slotsOf(file: ServedFile): Slots | null {
   const cutAt = (page: string, place: RegExp) => page.split(place).map((part) => Buffer.from(part));
   return {
     sent: cutAt(html.replace(SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN), SENT_PLACES),
-    problems: cutAt(html, PROBLEMS_PLACE),
+    problems: cutAt(html.replace("<title>", "<title>Error: "), PROBLEMS_PLACE),
   };
 }
 
@@ -191,7 +193,7 @@ function withSent(slots: Slots, reference: string, estimate: Estimate | null): B
     ? ` We received your estimate too: ${formatTotal(estimate.totalKg)}. <a href="#${SENT_ESTIMATE_ID}">See and print it</a>.`
     : "";
   const report = estimate ? SENT_ESTIMATE_SHOWN + estimate.html : SENT_ESTIMATE_HIDDEN;
-  return fill(slots.sent, report, `Your reference is <b>${reference}</b>.${received}`);
+  return fill(slots.sent, report, `Your reference is <b>${reference}</b>.`, received);
 }
 
 /** The last text fills all places that are left. */

@@ -86,6 +86,21 @@ test("success: the five strings go out with a key of their own; an alert with a 
   await expect(status).toContainText(/Your reference is BC-[0-9A-Z]{4}-[0-9A-Z]{2}\./);
   expect(await readForm(page)).toEqual(EMPTY);
   const reference = /BC-\w{4}-\w{2}/.exec((await status.textContent()) ?? "")?.[0];
+  await test.step("the confirmation is in place of the form, until another message is wanted", async () => {
+    await expect(
+      status.getByRole("heading", { name: /^Message sent successfully! Your reference is BC-/ }),
+    ).toBeVisible();
+    const [name, submit] = [page.getByLabel("Name", { exact: true }), page.getByRole("button", { name: "Submit" })];
+    await expect(submit).toBeHidden();
+    await expect(name).toBeHidden();
+    await expect(page.locator(".contact-panel")).toBeFocused();
+    await page.keyboard.press("Tab");
+    await expect(page.getByRole("button", { name: "Send another message" })).toBeFocused();
+    await page.keyboard.press("Enter");
+    await expect(name).toBeFocused();
+    await expect(submit).toBeVisible();
+    await expect(status).toHaveCount(0);
+  });
   await expect.poll(() => site.output()).toContain(`"event":"delivered","channel":"mail","reference":"${reference}"`);
 });
 
@@ -129,6 +144,10 @@ test.describe("when the network fails, or the answer is not JSON", () => {
       await page.getByRole("button", { name: "Submit" }).click();
       const alert = page.getByRole("alert").filter({ hasText: "An error" });
       await expect(alert.getByText("An error occurred while sending your message.", { exact: true })).toBeInViewport();
+      await expect(alert).toContainText(
+        "Your message could not be sent. Nothing you typed is lost: please try again in a few minutes.",
+      );
+      await expect(page).toHaveTitle("Error: Contact us | Brighter Carbon");
       expect((await logged).type()).toBe("error");
       expect(await readForm(page)).toEqual(VISITOR);
     }
@@ -169,7 +188,7 @@ test("what is typed while a message is sent stays, and is said not to be part of
   await page.keyboard.type(" And a solar roof?");
   held.resolve();
   await expect(page.getByRole("status")).toContainText(
-    "BC-TEST-00. We will answer by e-mail. What you changed while it was sent is still in the form, and was not sent.",
+    "We will answer by email. What you changed while it was sent is still in the form, and was not sent.",
   );
   expect(await readForm(page)).toEqual({ ...EMPTY, message: `${VISITOR.message} And a solar roof?` });
   await expect(page.getByLabel("Message", { exact: true })).toBeFocused();
@@ -209,7 +228,7 @@ test("an address that looks wrong is asked about, and sent as it is all the same
   await openForm(page);
   const email = page.getByLabel("Email", { exact: true });
   await fillForm(page, { ...VISITOR, email: "ada@gmail" });
-  const question = page.getByText("Did you mean ada@gmail.com?", { exact: true });
+  const question = page.getByText("Did you mean ada@gmail.com? A button to use this address follows.", { exact: true });
   await expect(question).toHaveAttribute("aria-live", "polite");
   await email.press("End");
   await email.press("Backspace");
@@ -294,10 +313,11 @@ test("all problems are named at once, above the form and beside their fields, an
   await page.getByRole("button", { name: "Submit" }).press("Enter");
   const summary = page.getByRole("alert", { name: "There are 4 problems" });
   await expect(summary).toBeFocused();
+  await expect(page).toHaveTitle("Error: Contact us | Brighter Carbon");
   await expect(summary).toBeInViewport({ ratio: 1 });
   await expect(summary.getByRole("link")).toHaveText([
     "Enter your name.",
-    "Enter your e-mail address.",
+    "Enter your email address.",
     "Enter your phone number.",
     "Enter your message.",
   ]);
@@ -329,8 +349,7 @@ test("all problems are named at once, above the form and beside their fields, an
   await page.getByRole("button", { name: "Submit" }).click();
   await expect(page.getByText("Message sent successfully!", { exact: true })).toBeInViewport();
   await expect(page.getByRole("alert")).toHaveCount(0);
-  await page.getByRole("button", { name: "Submit" }).click();
-  await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
+  await expect(page).toHaveTitle("Contact us | Brighter Carbon");
   expect(requests).toBe(1);
 });
 
@@ -373,7 +392,7 @@ test("what was typed before the script arrives survives it", async ({ page }) =>
   expect(await readForm(page)).toEqual({ ...VISITOR, country: "" });
 });
 
-test("a submit pressed before the script arrives is a plain post, whose alert is gone with the next submit", async ({
+test("a submit pressed before the script arrives is a plain post, and another message starts with an empty form", async ({
   page,
 }) => {
   const letScriptGo = await holdScript(page);
@@ -385,9 +404,9 @@ test("a submit pressed before the script arrives is a plain post, whose alert is
   await page.locator("option[value=GB]").waitFor({ state: "attached" });
   await expect(page.getByRole("status").getByText("Message sent successfully!", { exact: true })).toBeVisible();
   await expect(page.getByText(/Your reference is BC-/)).toBeVisible();
+  await expect(page.getByRole("button", { name: "Submit" })).toBeHidden();
 
-  await fillForm(page, { ...VISITOR, name: "   " });
-  await page.getByRole("button", { name: "Submit" }).click();
-  await expect(page.getByRole("link", { name: "Enter your name." })).toBeVisible();
-  await expect(page.getByText("Message sent successfully!", { exact: true })).toHaveCount(0);
+  await page.getByRole("link", { name: "Send another message" }).click();
+  await expect(page.getByText("Message sent successfully!", { exact: true })).toBeHidden();
+  await expect(page.getByRole("button", { name: "Submit" })).toBeVisible();
 });

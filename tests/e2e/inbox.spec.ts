@@ -290,7 +290,7 @@ test.describe("where messages are deleted", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("E-mail address").fill("nonsense");
     await button(dialog, "Save").click();
-    await expect(dialog.getByText("Enter an e-mail address like name@example.com.")).toBeVisible();
+    await expect(dialog.getByText("Enter an email address like name@example.com.")).toBeVisible();
     await dialog.getByLabel("E-mail address").fill("ada@example.com");
     await dialog.getByLabel("Name").fill("Ada King");
     await dialog.getByLabel("Country").selectOption("Ireland");

@@ -18,6 +18,7 @@ test("the browser checks the fields; a refused message shows which are wrong, an
   const alert = page.getByRole("alert").filter({ visible: true });
   await expect(alert.getByText("Failed to send message.", { exact: true })).toBeInViewport();
   await expect(alert).toContainText("Enter your name. Go back one page to find what you typed, and try again.");
+  await expect(page).toHaveTitle("Error: Contact us | Brighter Carbon");
   await page.goBack();
   await expect(page.getByLabel("Message", { exact: true })).toHaveValue(VISITOR.message);
 });
@@ -85,4 +86,10 @@ test("the estimate is open at its address, the rest unfolds, and the result come
   await page.emulateMedia({ media: "print" });
   await expect(report.getByRole("table")).toBeVisible();
   await expect(page.getByRole("heading", { name: "Get in Touch" })).toBeHidden();
+
+  await page.emulateMedia({ media: "screen" });
+  await expect(page.getByRole("heading", { name: /^Message sent successfully! Your reference is BC-/ })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Submit" })).toBeHidden();
+  await page.getByRole("link", { name: "Send another message" }).click();
+  await expect(page.getByRole("button", { name: "Submit" })).toBeVisible();
 });

@@ -49,9 +49,9 @@ export function drip(socket: Socket, everyMs: number): void {
   socket.once("close", () => clearInterval(timer));
 }
 
-/** Where the home page's film is: the largest thing that can be asked for. */
+/** Where the home page's film of large screens is: the largest thing that can be asked for. */
 export function filmPath(): string {
-  const path = /\/media\/[^"]+\.mp4/.exec(readFileSync("dist/index.html", "utf8"))?.[0];
+  const path = /\/media\/[^"]+\.large\.[^"]+\.mp4/.exec(readFileSync("dist/index.html", "utf8"))?.[0];
   if (!path) throw new Error("The home page names no film.");
   return path;
 }

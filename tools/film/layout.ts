@@ -3,8 +3,8 @@
  * 0 to `aspect` and y from 0 to 1, so one unit is always the picture's height.
  */
 
-export const widthPx = 1280;
-export const heightPx = 720;
+export const widthPx = 1920;
+export const heightPx = 1080;
 export const aspect = widthPx / heightPx;
 export const loopSeconds = 10;
 /** As in the cinema: at a few hundred kilobits, fewer and cleaner frames look better than more and ragged ones. */

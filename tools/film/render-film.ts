@@ -1,12 +1,13 @@
 /**
  * Renders the home page's background film.
  *
- *   node tools/film/render-film.ts                     all frames, both films, all posters, into app/media
+ *   node tools/film/render-film.ts                     all frames, all films, all posters, into app/media
+ *   node tools/film/render-film.ts --frames <folder>   the same, but keeps the frames, and draws only those that are missing
  *   node tools/film/render-film.ts --stills <folder>   five frames to look at, nothing else
  */
 
 import { spawn, spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +16,7 @@ import { parseArgs } from "node:util";
 import { chromium, type Page, type Route } from "@playwright/test";
 import sharp, { type Sharp } from "sharp";
 import { chromiumOptions, isInstalled } from "../../scripts/programs.mjs";
-import { frameCount, framesPerSecond, loopSeconds } from "./layout.ts";
+import { frameCount, framesPerSecond, heightPx } from "./layout.ts";
 
 /** An error whose message is written for the person at the terminal; it needs no stack trace. */
 class FilmError extends Error {}
@@ -31,24 +32,41 @@ async function writeStills(folder: string): Promise<void> {
   console.log(`Wrote ${indexes.length} stills.`);
 }
 
-async function renderFilm(): Promise<void> {
+async function renderFilm(keptFrames: string | undefined): Promise<void> {
   requireFfmpeg();
-  const frames = await mkdtemp(join(tmpdir(), "film-"));
+  const frames = keptFrames ?? (await mkdtemp(join(tmpdir(), "film-")));
   try {
-    const phases = Array.from({ length: frameCount }, (_, index) => index / frameCount);
-    await drawFrames(phases, async (png, index) => {
-      await writeFile(join(frames, frameName(index)), png);
-      if ((index + 1) % framesPerSecond === 0) console.log(`Drew ${index + 1} of ${frameCount} frames.`);
-    });
-    await mkdir(filmFolder, { recursive: true });
+    await writeFrames(frames);
     const notes = await encodePosters(await readFile(join(frames, frameName(0))), filmFolder);
-    notes.set("first-light.h264.mp4", await encodeH264(frames, join(filmFolder, "first-light.h264.mp4")));
-    notes.set("first-light.av1.mp4", await encodeAv1(frames, join(filmFolder, "first-light.av1.mp4")));
-    const sizes = await checkSizes(filmFolder, [...notes.keys()].sort());
-    console.table([...sizes].map(([file, bytes]) => ({ file, bytes, encoding: notes.get(file) ?? "" })));
+    for (const version of versions) {
+      for (const encode of [encodeAv1, encodeH264]) {
+        const { file, quantiser } = await encode(frames, version);
+        notes.set(file, `quantiser ${quantiser}, ${await seamOf(join(filmFolder, file))}`);
+        console.log(`Encoded ${file}.`);
+      }
+    }
+    const rows = [...notes].map(async ([file, encoding]) => ({
+      file,
+      bytes: await sizeOf(join(filmFolder, file)),
+      encoding,
+    }));
+    console.table(await Promise.all(rows));
   } finally {
-    await rm(frames, { recursive: true, force: true });
+    if (keptFrames === undefined) await rm(frames, { recursive: true, force: true });
   }
+}
+
+async function writeFrames(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const drawn = new Set(await readdir(folder));
+  const missing = Array.from({ length: frameCount }, (_, index) => index).filter(
+    (index) => !drawn.has(frameName(index)),
+  );
+  const phases = missing.map((index) => index / frameCount);
+  await drawFrames(phases, async (png, at) => {
+    await writeFile(join(folder, frameName(missing[at] ?? 0)), png);
+    if ((at + 1) % framesPerSecond === 0) console.log(`Drew ${at + 1} of ${missing.length} frames.`);
+  });
 }
 
 // Drawing: the scene runs in a real browser, which returns each frame as a PNG.
@@ -116,88 +134,104 @@ async function drawFrames(
   }
 }
 
-// Encoding: from PNG frames to two films and three posters, each within its limit.
+// Encoding: from PNG frames to films and posters of three sizes, each within its limit.
 
-const filmLimitBytes = 400_000;
+interface Version {
+  /** Between the name and the format of its files. */
+  readonly name: "" | ".large" | ".phone";
+  readonly widthPx: number;
+  readonly heightPx: number;
+  /** What a phone shows: the turbine, the sun, and little beside them. In pixels of the drawing. */
+  readonly crop?: { readonly left: number; readonly width: number };
+  readonly limitBytes: number;
+  /** Where the search for the quantiser starts; lower ones are too large. */
+  readonly av1: number;
+  readonly h264: number;
+}
+
+const versions: readonly Version[] = [
+  { name: "", widthPx: 1280, heightPx: 720, limitBytes: 390_000, av1: 30, h264: 27 },
+  { name: ".large", widthPx: 1920, heightPx: 1080, limitBytes: 820_000, av1: 28, h264: 27 },
+  {
+    name: ".phone",
+    widthPx: 640,
+    heightPx: 480,
+    crop: { left: 480, width: 1440 },
+    limitBytes: 155_000,
+    av1: 33,
+    h264: 28,
+  },
+];
+
 const posterLimitBytes = 30_000;
-/** The AV1 film needs no more than this to look clean; the rest would be waste on a phone's data plan. */
-const av1AimBytes = 360_000;
-/** Room left under the limit for the H.264 film, whose size is chosen in advance and missed by a few per cent. */
-const h264AimBytes = 386_000;
-
 const framePattern = "frame-%04d.png";
 
 /** Frames are sRGB; converted with the BT.709 matrix and labelled so, or players would guess and shift the greens. */
-const toVideo = [
-  "-vf",
-  "scale=out_color_matrix=bt709:out_range=tv:flags=bicubic+accurate_rnd+full_chroma_int,format=yuv420p",
-  "-color_primaries",
-  "bt709",
-  "-color_trc",
-  "bt709",
-  "-colorspace",
-  "bt709",
-  "-color_range",
-  "tv",
-  "-an",
-  "-movflags",
-  "+faststart",
-  "-map_metadata",
-  "-1",
-];
-
-const input = ["-framerate", `${framesPerSecond}`, "-i", framePattern];
+function toVideo({ widthPx, heightPx, crop }: Version): string[] {
+  const part = crop ? `crop=${crop.width}:ih:${crop.left}:0,` : "";
+  const colour = "out_color_matrix=bt709:out_range=tv:flags=bicubic+accurate_rnd+full_chroma_int";
+  return [
+    ...["-framerate", `${framesPerSecond}`, "-i", framePattern],
+    ...["-vf", `${part}scale=${widthPx}:${heightPx}:${colour},format=yuv420p`],
+    ...["-color_primaries", "bt709", "-color_trc", "bt709", "-colorspace", "bt709", "-color_range", "tv"],
+    ...["-an", "-movflags", "+faststart", "-map_metadata", "-1"],
+  ];
+}
 
 async function sizeOf(path: string): Promise<number> {
   return (await stat(path)).size;
 }
 
-/** AV1 at the lowest CRF that fits. Grain is synthesised by the player: it hides banding for almost no bits. */
-async function encodeAv1(frames: string, output: string): Promise<string> {
-  for (let crf = 30; crf <= 50; crf += 2) {
-    await ffmpeg(
-      [
-        ...input,
-        ...toVideo,
-        "-c:v",
-        "libsvtav1",
-        "-preset",
-        "7",
-        "-crf",
-        `${crf}`,
-        "-g",
-        "600",
-        "-svtav1-params",
-        "tune=0:film-grain=6:film-grain-denoise=0",
-        output,
-      ],
-      frames,
-    );
-    if ((await sizeOf(output)) <= av1AimBytes) return `CRF ${crf}`;
-  }
-  throw new FilmError("The AV1 film stays too large even at CRF 50: take detail out of the scene.");
+/**
+ * AV1. Grain is synthesised by the player: it hides banding, and much of the seam, for almost no bits. No temporal filter:
+ * it would make the first frame another picture than the last one leads to.
+ */
+function encodeAv1(frames: string, version: Version) {
+  return encodeToFit(frames, version, "av1", (quantiser) => [
+    ...["-c:v", "libsvtav1", "-preset", "7", "-crf", `${quantiser}`, "-g", "600"],
+    ...["-svtav1-params", "tune=0:film-grain=8:film-grain-denoise=0:enable-tf=0"],
+  ]);
 }
 
-/** H.264 High in two passes. One group of pictures, so that the loop point is the only key frame. */
-async function encodeH264(frames: string, output: string): Promise<string> {
-  const kilobits = Math.floor((h264AimBytes * 8) / loopSeconds / 1000);
-  const shared = [
-    ...input,
-    ...toVideo,
-    "-c:v",
-    "libx264",
-    "-preset",
-    "veryslow",
-    "-profile:v",
-    "high",
-    "-b:v",
-    `${kilobits}k`,
-    "-x264-params",
-    "keyint=600:min-keyint=600:scenecut=0:bframes=8:ref=5:aq-mode=3:aq-strength=0.9:qcomp=0.72:psy-rd=0.6,0.0:deblock=1,1:rc-lookahead=60",
-  ];
-  await ffmpeg([...shared, "-pass", "1", "-passlogfile", "x264", "-f", "null", "-"], frames);
-  await ffmpeg([...shared, "-pass", "2", "-passlogfile", "x264", output], frames);
-  return `two passes, ${kilobits} kbit/s`;
+/** H.264 High. One group of pictures, so that the loop point is the only key frame. */
+function encodeH264(frames: string, version: Version) {
+  return encodeToFit(frames, version, "h264", (quantiser) => [
+    ...["-c:v", "libx264", "-preset", "slow", "-profile:v", "high", "-crf", `${quantiser}`],
+    ...["-x264-params", "keyint=600:min-keyint=600:scenecut=0:bframes=8:ref=5:aq-mode=3:aq-strength=0.9:deblock=1,1"],
+  ]);
+}
+
+/** With the lowest quantiser that fits the limit. */
+async function encodeToFit(
+  frames: string,
+  version: Version,
+  format: "av1" | "h264",
+  options: (quantiser: number) => string[],
+): Promise<{ file: string; quantiser: number }> {
+  const file = `first-light${version.name}.${format}.mp4`;
+  const output = join(filmFolder, file);
+  for (let quantiser = version[format]; quantiser <= 50; quantiser += 1) {
+    await ffmpeg([...toVideo(version), ...options(quantiser), output], frames);
+    if ((await sizeOf(output)) <= version.limitBytes) return { file, quantiser };
+  }
+  throw new FilmError(`${file} does not fit into ${version.limitBytes} bytes: take detail out of the scene.`);
+}
+
+/**
+ * How much the picture changes from frame to frame where the loop starts again, and beside that: the mean absolute
+ * difference of brightness, in steps of 255, over the film played twice.
+ */
+async function seamOf(film: string): Promise<string> {
+  const print = "metadata=print:key=lavfi.signalstats.YAVG:file=-";
+  const output = await ffmpeg(
+    ["-stream_loop", "1", "-i", film, "-vf", `tblend=all_mode=difference,signalstats,${print}`, "-f", "null", "-"],
+    filmFolder,
+  );
+  const changes = Array.from(output.matchAll(/YAVG=([\d.]+)/g), ([, change]) => Number(change));
+  const seam = frameCount - 1;
+  const beside = [...changes.slice(seam - 8, seam), ...changes.slice(seam + 1, seam + 9)];
+  const mean = beside.reduce((sum, change) => sum + change, 0) / beside.length;
+  return `changes by ${changes[seam]?.toFixed(2)} at the seam, ${mean.toFixed(2)} beside it`;
 }
 
 interface PosterFormat {
@@ -211,38 +245,33 @@ const posterFormats: readonly PosterFormat[] = [
   { extension: "jpg", encode: (picture, quality) => picture.jpeg({ quality, mozjpeg: true }) },
 ];
 
-/** Writes the poster in every format at the best quality that fits. */
+/** Writes the poster at the best quality that fits: in every format for the screens between, else as AVIF. */
 async function encodePosters(firstFrame: Buffer, folder: string): Promise<Map<string, string>> {
   const notes = new Map<string, string>();
-  for (const { extension, encode } of posterFormats) {
-    const name = `poster.${extension}`;
-    // The largest quality that fits, by halving: every try is a full encode.
-    let fits = 20;
-    let tooLarge = 96;
-    while (tooLarge - fits > 1) {
-      const quality = Math.floor((fits + tooLarge) / 2);
-      const data = await encode(sharp(firstFrame), quality).toBuffer();
-      if (data.length > posterLimitBytes) {
-        tooLarge = quality;
-      } else {
-        fits = quality;
-        await writeFile(join(folder, name), data);
-        notes.set(name, `quality ${quality}`);
+  for (const { name: size, crop, ...scene } of versions) {
+    const height = crop ? 720 : scene.heightPx;
+    const part = crop ? sharp(firstFrame).extract({ ...crop, top: 0, height: heightPx }) : sharp(firstFrame);
+    const picture = await part.resize({ height }).png().toBuffer();
+    for (const { extension, encode } of size === "" ? posterFormats : posterFormats.slice(0, 1)) {
+      const name = `poster${size}.${extension}`;
+      // The largest quality that fits, by halving: every try is a full encode.
+      let fits = 20;
+      let tooLarge = 76;
+      while (tooLarge - fits > 1) {
+        const quality = Math.floor((fits + tooLarge) / 2);
+        const data = await encode(sharp(picture), quality).toBuffer();
+        if (data.length > posterLimitBytes) {
+          tooLarge = quality;
+        } else {
+          fits = quality;
+          await writeFile(join(folder, name), data);
+          notes.set(name, `quality ${quality}`);
+        }
       }
+      if (!notes.has(name)) throw new FilmError(`${name} does not fit into ${posterLimitBytes} bytes.`);
     }
-    if (!notes.has(name)) throw new FilmError(`${name} does not fit into ${posterLimitBytes} bytes.`);
   }
   return notes;
-}
-
-/** Throws a `FilmError` that names every file over its limit; returns the sizes otherwise. */
-async function checkSizes(folder: string, names: readonly string[]): Promise<Map<string, number>> {
-  const sizes = new Map<string, number>();
-  for (const name of names) sizes.set(name, await sizeOf(join(folder, name)));
-  const limitOf = (name: string) => (name.startsWith("poster.") ? posterLimitBytes : filmLimitBytes);
-  const broken = [...sizes].filter(([name, bytes]) => bytes > limitOf(name));
-  if (broken.length === 0) return sizes;
-  throw new FilmError(broken.map(([name, bytes]) => `${name} has ${bytes} bytes, limit ${limitOf(name)}`).join("; "));
 }
 
 /** Throws a `FilmError` unless ffmpeg is installed with both encoders. */
@@ -254,21 +283,25 @@ function requireFfmpeg(): void {
     throw new FilmError(`This ffmpeg lacks ${missing.join(" and ")}: install a build that has it.`);
 }
 
-/** Runs ffmpeg quietly; rejects with its error output when it fails. */
-function ffmpeg(args: readonly string[], folder: string): Promise<void> {
+/** Runs ffmpeg quietly and resolves to what it printed; rejects with its error output when it fails. */
+function ffmpeg(args: readonly string[], folder: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn("ffmpeg", ["-y", "-hide_banner", "-loglevel", "error", ...args], {
       cwd: folder,
       env: { ...process.env, SVT_LOG: "1" },
-      stdio: ["ignore", "ignore", "pipe"],
+      stdio: ["ignore", "pipe", "pipe"],
     });
+    let output = "";
     let errors = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+    });
     child.stderr.on("data", (chunk: Buffer) => {
       errors += chunk.toString();
     });
     child.on("error", reject);
     child.on("close", (code) => {
-      if (code === 0) resolve();
+      if (code === 0) resolve(output);
       else reject(new FilmError(`ffmpeg failed: ${errors.trim()}`));
     });
   });
@@ -276,8 +309,8 @@ function ffmpeg(args: readonly string[], folder: string): Promise<void> {
 
 // Last, because it needs every constant above.
 try {
-  const { values } = parseArgs({ options: { stills: { type: "string" } } });
-  if (values.stills === undefined) await renderFilm();
+  const { values } = parseArgs({ options: { stills: { type: "string" }, frames: { type: "string" } } });
+  if (values.stills === undefined) await renderFilm(values.frames);
   else await writeStills(values.stills);
 } catch (error) {
   console.error(error instanceof FilmError ? error.message : error);

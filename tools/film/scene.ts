@@ -77,8 +77,8 @@ void main() {
 
   // Darker behind the page's text, which stands at the left and the top, and a little at the edges.
   float left = smoothstep(1.05, 0.0, p.x);
-  colour *= 1.0 - 0.22 * left;
-  colour *= 1.0 - 0.3 * smoothstep(0.2, 0.0, p.y);
+  colour *= 1.0 - 0.04 * left;
+  colour *= 1.0 - 0.26 * smoothstep(0.2, 0.0, p.y);
   colour *= 1.0 - 0.16 * smoothstep(1.25, 1.75, p.x) * smoothstep(0.2, 0.9, abs(p.y - 0.5) * 2.0);
 
   // Split toning: whatever is dim leans to teal, so that the amber stays with the sun.

@@ -41,7 +41,7 @@ vec3 clearSky(vec2 p) {
   sky = mix(sky, zenith, smoothstep(0.3, 1.0, height));
   // Away from the sun the low sky is still night.
   float side = smoothstep(1.25, 0.05, abs(p.x - SUN.x));
-  sky *= mix(mix(0.4, 0.85, smoothstep(0.1, 0.9, height)), 1.1, side * side * (3.0 - 2.0 * side));
+  sky *= mix(mix(0.62, 1.0, smoothstep(0.1, 0.9, height)), 1.1, side * side * (3.0 - 2.0 * side));
   float peachBand = exp(-height * 6.0) * smoothstep(0.75, 0.0, abs(p.x - SUN.x - 0.12));
   sky += PEACH * peachBand * 0.16;
   return sky * (1.0 - 0.8 * dawnShare(p)) + sunGlow(p);
@@ -51,7 +51,7 @@ vec3 clearSky(vec2 p) {
 vec3 hazeColour(vec2 p) {
   vec3 cool = ${glslColour("#5d908b")};
   float side = smoothstep(1.35, 0.0, abs(p.x - SUN.x));
-  vec3 air = cool * mix(0.34, 0.95, side * side) * (1.0 - 0.6 * dawnShare(p));
+  vec3 air = cool * mix(0.5, 0.95, side * side) * (1.0 - 0.6 * dawnShare(p));
   return air + sunGlow(vec2(p.x, mix(p.y, SUN.y, 0.35))) * 0.85;
 }
 

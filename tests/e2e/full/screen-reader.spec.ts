@@ -49,7 +49,7 @@ async function hearEmptyForm({ page, hear, press, transcript }: ScreenReader): P
   await hear("Submit push button.");
   expect(transcript().filter((text) => text.includes("invalid"))).toEqual([]);
   await press("Return");
-  await hear("There are 4 problems", "Enter your name.", "Enter your e-mail address.", "Enter your phone number.");
+  await hear("There are 4 problems", "Enter your name.", "Enter your email address.", "Enter your phone number.");
   await hear("Enter your message.");
 }
 
@@ -61,10 +61,10 @@ async function correct({ hear, press, type }: ScreenReader): Promise<void> {
   await hear("Name entry required.", "Enter your name.");
   await type(VISITOR.name);
   await press("Tab");
-  await hear("Email entry required.", "Enter your e-mail address.");
+  await hear("Email entry required.", "Enter your email address.");
   await type("ada@gmail");
   await press("Tab");
-  await hear("Did you mean ada@gmail.com?");
+  await hear("Did you mean ada@gmail.com? A button to use this address follows.");
   await press("shift+Tab");
   await hear("Use this address push button");
   await press("Return");
@@ -83,16 +83,22 @@ async function hearOutcomes({ page, hear, press, transcript }: ScreenReader, gat
   gate.leadTo("http://127.0.0.1:9");
   await press("Return");
   await hear(
-    "An error occurred while sending your message. Nothing you typed is lost. Please check your connection and press Submit again.",
+    "An error occurred while sending your message. Your message could not be sent. Nothing you typed is lost: please try again in a few minutes.",
   );
   gate.leadTo(siteUrl);
   await press("Return");
-  await hear(/^Message sent successfully! Your reference is BC-\w{4}-\w{2}\. We will answer by e-mail\.$/);
+  await hear(/^Message sent successfully! Your reference is BC-\w{4}-\w{2}\. We will answer by email\.$/);
+  await press("Tab");
+  await hear("Send another message push button");
+  await press("Return");
+  await hear("Name entry required.");
 
   await page.evaluate((visitor) => {
     for (const field of document.querySelectorAll<HTMLInputElement>("#name, #email, #phone, #message"))
       field.value = visitor[field.id as keyof typeof visitor];
+    document.querySelector<HTMLElement>(".form-submit")?.focus();
   }, VISITOR);
+  await hear("Submit push button.");
   await press("Return");
   await hear(
     "Failed to send message. You have sent several messages already. Please try again in 10 minutes. Nothing you typed is lost.",
