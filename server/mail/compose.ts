@@ -5,6 +5,7 @@ import type { AcknowledgementText } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
 import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
 import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
+import { quote } from "../../contract/quote.ts";
 import type { Reply, StoredMessage } from "../store/store.ts";
 
 /** Sender and recipient of the site's e-mails. */
@@ -119,11 +120,6 @@ export function composeReply(message: StoredMessage, identity: MailIdentity, rep
     text: `${reply.text}\n\n${quote(message)}\n`,
     encoding: "quoted-printable",
   };
-}
-
-function quote({ acceptedAt, name, message }: StoredMessage): string {
-  const day = acceptedAt.toISOString().slice(0, 10);
-  return [`On ${day}, ${name} wrote:`, ...message.split("\n").map((line) => `> ${line}`)].join("\n");
 }
 
 /** Nodemailer writes a header that it does not know as it is; the prefix is removed after that. */
