@@ -13,6 +13,8 @@ export default defineConfig({
     // A data: URL would need a looser Content-Security-Policy.
     assetsInlineLimit: 0,
     modulePreload: false,
+    // It never leaves this machine.
+    chunkSizeWarningLimit: 1000,
     // Packages for React mark what runs in browsers. Here everything does.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
   },

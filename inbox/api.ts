@@ -1,44 +1,31 @@
-import {
-  type ActionAnswer,
-  type ActionRequest,
-  type ChangeNotice,
-  type CorrectRequest,
-  type CountryCount,
-  type EraseRequest,
-  type ExportPart,
-  type ExportQuery,
-  type InboxError,
-  type ListQuery,
-  type MessageDetail,
-  type MessagePage,
-  type MessagePlace,
-  type Overview,
-  type People,
-  type Person,
-  type PersonAnswer,
-  type PlaceQuery,
-  type RestrictRequest,
-  TOKEN_IN_FRAGMENT,
-} from "../contract/inbox.ts";
+import { QueryClient } from "@tanstack/react-query";
+import { createTRPCClient, httpLink, httpSubscriptionLink, splitLink, TRPCClientError } from "@trpc/client";
+import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server";
+import { createTRPCOptionsProxy } from "@trpc/tanstack-react-query";
+import { EventSource } from "eventsource";
+import superjson from "superjson";
+import { asSentence } from "../contract/visible-text.ts";
+import type { Router } from "../server/operator/router.ts";
+import { createSignal } from "./signal.ts";
+
+type Inputs = inferRouterInputs<Router>;
+type Outputs = inferRouterOutputs<Router>;
+export type Filter = Pick<Inputs["list"], "tab" | "search" | "country" | "since" | "until">;
+export type Sort = NonNullable<Inputs["list"]["sort"]>;
+export type Action = Inputs["act"]["action"];
+export type TabCounts = Outputs["list"]["counts"];
+export type Tab = keyof TabCounts;
+export type MessageView = Outputs["list"]["messages"][number];
+export type MessageDetail = Outputs["message"];
+export type Target = Outputs["select"][number];
+export type ActionResult = Outputs["act"]["results"][number];
+export type Person = Outputs["person"];
+export type Overview = Outputs["overview"];
+export type Trouble = Overview["troubles"][number];
 
 const TOKEN_KEY = "inbox-token";
+const TOKEN_IN_FRAGMENT = /^#([\w-]{43})/;
 const ASK_TABS_MS = 250;
-
-/** `unreachable`: nothing answered, so that nobody knows whether the call had an effect. */
-export class ApiFailure extends Error {
-  readonly kind: InboxError["error"] | "unreachable";
-
-  constructor(kind: ApiFailure["kind"], message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
-
-export interface CallOptions {
-  signal?: AbortSignal;
-  /** The page calls by itself, without the operator. */
-  isBackground?: boolean;
-}
 
 let token: string | null = null;
 
@@ -78,73 +65,148 @@ function askOtherTabs(channel: BroadcastChannel): Promise<string | null> {
   });
 }
 
-export const api = {
-  list: (query: ListQuery, options?: CallOptions) => get<MessagePage>("messages", { ...query }, options),
-  find: (reference: string, options?: CallOptions) =>
-    get<MessageDetail>(`messages/${encodeURIComponent(reference)}`, {}, options),
-  place: (reference: string, query: PlaceQuery, options?: CallOptions) =>
-    get<MessagePlace>(`messages/${encodeURIComponent(reference)}/place`, { ...query }, options),
-  addNote: ({ reference, text }: { reference: string; text: string }) =>
-    post<MessageDetail>(`messages/${encodeURIComponent(reference)}/notes`, { text }),
-  act: (request: ActionRequest, options?: CallOptions) => post<ActionAnswer>("actions", request, options),
-  person: (email: string, options?: CallOptions) => get<Person>("people", { email }, options),
-  findPeople: (search: string, options?: CallOptions) => get<People>("people/search", { search }, options),
-  exportPerson: (email: string, options?: CallOptions) => get<ExportPart>("people/export", { email }, options),
-  correct: (request: CorrectRequest) => post<PersonAnswer>("people/correct", request),
-  restrict: (request: RestrictRequest) => post<PersonAnswer>("people/restrict", request),
-  erase: (request: EraseRequest) => post<PersonAnswer>("people/erase", request),
-  exportPart: (query: ExportQuery, options?: CallOptions) => get<ExportPart>("export", { ...query }, options),
-  countries: (options?: CallOptions) => get<readonly CountryCount[]>("countries", {}, options),
-  overview: (query: { days?: number }, options?: CallOptions) => get<Overview>("overview", query, options),
-  changes: (since: string | null, options?: CallOptions) =>
-    get<ChangeNotice>("changes", { since: since ?? undefined }, { ...options, isBackground: true }),
-};
+let isUsed = false;
+for (const input of ["keydown", "pointerdown"]) addEventListener(input, () => (isUsed = true), { capture: true });
 
-type Query = Readonly<Record<string, string | number | undefined>>;
-
-function get<T>(path: string, query: Query, { signal, isBackground }: CallOptions = {}): Promise<T> {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
-  if (isBackground) parameters.set("background", "1");
-  const search = parameters.size > 0 ? `?${parameters}` : "";
-  return call<T>(path + search, signal ? { signal } : {});
+/** The first call after the operator did something keeps the command running. Those that the page makes by itself do not. */
+function headers(): Record<string, string> {
+  const operator = isUsed ? { "x-operator": "1" } : {};
+  isUsed = false;
+  return { authorization: `Bearer ${token}`, ...operator };
 }
 
-function post<T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> {
-  return call<T>(path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-    ...(signal && { signal }),
+/** The status of the last answer to the subscription; `null` when nothing answered. */
+let liveStatus: number | null = null;
+
+const url = "/api/operations";
+const client = createTRPCClient<Router>({
+  links: [
+    splitLink({
+      condition: ({ type }) => type === "subscription",
+      // The browser's own sends no header.
+      true: httpSubscriptionLink({
+        url,
+        transformer: superjson,
+        EventSource,
+        eventSourceOptions: () => ({
+          async fetch(input, init) {
+            liveStatus = null;
+            const answer = await fetch(input, {
+              ...init,
+              headers: { ...init.headers, authorization: `Bearer ${token}` },
+            });
+            liveStatus = answer.status;
+            return answer;
+          },
+        }),
+      }),
+      // One request for each call: in a batch the list would wait for the slower overview.
+      false: httpLink({
+        url,
+        transformer: superjson,
+        headers,
+        // A draft that is saved when the page closes still arrives. Browsers take no larger body for that.
+        fetch: (input, init) =>
+          fetch(input, {
+            ...init,
+            keepalive: typeof init?.body === "string" && init.body.length < 10_000,
+          } as RequestInit),
+      }),
+    }),
+  ],
+});
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    // What has changed is loaded again when the subscription tells so. The inbox answers without any network.
+    queries: { networkMode: "always", retry: false, refetchOnWindowFocus: false },
+    mutations: { networkMode: "always" },
+  },
+});
+export const trpc = createTRPCOptionsProxy<Router>({ client, queryClient });
+export const call = client;
+
+/** Resolves once everything that is shown is up to date. */
+export const reloadAll = () => queryClient.invalidateQueries();
+
+/**
+ * `lost`: nothing answers. `unavailable`: the command answers, but its database does not. `replaced`: nor will it, because
+ * its files are others now. `slowed`: somebody tries wrong keys. `refused`: the key is not the one of this run. All but
+ * the last are tried again.
+ */
+export type Connection = "connecting" | "live" | "lost" | "unavailable" | "replaced" | "slowed" | "refused";
+
+const RETRY_MS = 1000;
+/** Few enough that a page with a wrong key does not count as somebody who guesses keys. */
+const SLOW_RETRY_MS = 10_000;
+
+export const live = createSignal<{ connection: Connection; counts: TabCounts | null; token: string | null }>({
+  connection: "connecting",
+  counts: null,
+  token: null,
+});
+
+/** Keeps `live` up to date, and loads again whatever is shown as soon as anything has changed. */
+export function followChanges(): void {
+  const setConnection = (connection: Connection) => live.set({ ...live.get(), connection });
+  let hasEnded = false;
+  const end = () => {
+    if (hasEnded) return;
+    hasEnded = true;
+    subscription.unsubscribe();
+    if (liveStatus === 401 || liveStatus === 403) return setConnection("refused");
+    // A stream that breaks is opened again at once: only that tells whether the command still runs.
+    const isBroken = liveStatus === 200 && live.get().connection === "live";
+    if (liveStatus !== 200) setConnection(liveStatus === 429 ? "slowed" : "lost");
+    setTimeout(followChanges, isBroken ? 0 : liveStatus === 429 ? SLOW_RETRY_MS : RETRY_MS);
+  };
+  const subscription = client.changes.subscribe(undefined, {
+    onData(state) {
+      if (state.problem !== null) return setConnection(state.problem === "lost" ? "replaced" : "unavailable");
+      live.set({ connection: "live", counts: state.counts, token: state.token });
+      void reloadAll();
+    },
+    onConnectionStateChange: ({ state, error }) => state === "connecting" && error && end(),
+    onError: end,
+    onComplete: end,
   });
 }
 
-async function call<T>(path: string, init: RequestInit): Promise<T> {
-  let response: Response;
-  try {
-    response = await fetch(`/api/${path}`, {
-      ...init,
-      headers: { ...init.headers, authorization: `Bearer ${token}` },
-      cache: "no-store",
-    });
-  } catch (error) {
-    if (init.signal?.aborted) throw error;
-    throw new ApiFailure("unreachable", "The inbox does not answer. It may have been stopped in its terminal.");
+/** Saves an answer as a file, piece by piece; `report` hears how much there is. Returns the file's name and size. */
+export async function download(
+  path: string,
+  query: Readonly<Record<string, string>>,
+  report: (bytes: number) => void,
+  signal: AbortSignal,
+): Promise<{ name: string; bytes: number }> {
+  const answer = await fetch(`/api/${path}?${new URLSearchParams(query)}`, { headers: headers(), signal });
+  if (!answer.ok || !answer.body) throw new Error((await answer.text()).trim());
+  // A blob is kept outside the page's memory, so that a large file does not fill it.
+  const parts: Blob[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body) {
+    parts.push(new Blob([chunk]));
+    bytes += chunk.length;
+    report(bytes);
   }
-  const answer: unknown = await response.json().catch(() => null);
-  if (init.signal?.aborted) throw new DOMException("The call was cancelled.", "AbortError");
-  // The page and the command are of the same version and agree on the contract: its answers are trusted.
-  if (response.ok) return answer as T;
-  const { error = "failed", message = `The inbox answered with an unexpected status (${response.status}).` } =
-    (answer ?? {}) as Partial<InboxError>;
-  throw new ApiFailure(error, message);
+  const name = /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "")?.[1] ?? "export";
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob(parts, { type: answer.headers.get("content-type") ?? "" }));
+  link.download = name;
+  link.click();
+  // The browser reads it after the click.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  return { name, bytes };
 }
 
 /** What to tell the operator about anything that was thrown. */
 export function describeFailure(error: unknown): string {
-  return error instanceof ApiFailure ? error.message : "Something went wrong in this page. Reload it and try again.";
+  if (error instanceof TRPCClientError) {
+    return error.data ? asSentence(error.message) : "The inbox does not answer. It may have been stopped.";
+  }
+  return error instanceof Error && error.message ? asSentence(error.message) : "Something went wrong in this page.";
 }
 
-export function isAbort(error: unknown): boolean {
-  return error instanceof DOMException && error.name === "AbortError";
+export function isNotFound(error: unknown): boolean {
+  return error instanceof TRPCClientError && error.data?.code === "NOT_FOUND";
 }

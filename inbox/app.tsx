@@ -1,33 +1,41 @@
+import { Box, Code, Stack, Text } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useRouterState, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { Mark } from "../app/components/mark.tsx";
 import { site } from "../app/site.ts";
-import { ActionsProvider } from "./actions.tsx";
+import { ActionDialog, undoLast } from "./actions.tsx";
+import { type Connection, live, type Trouble, trpc } from "./api.ts";
+import { KeyHelp, useKeys } from "./keys.tsx";
+import { formatSince } from "./labels.tsx";
 import { type ListView, NEWEST } from "./list-view.ts";
-import { EmptyPanel, LoadingRows, NoAccess } from "./panels.tsx";
-import { type Connection, useLive, useLiveUpdates } from "./queries.ts";
+import { focusTitle, ScreenTitle } from "./parts.tsx";
 import { rowId } from "./rows.tsx";
-import { StatusLine } from "./status.tsx";
+
+/** A server that stops leaves no other trace than that its sign of life stays away. */
+const STATUS_MS = 15_000;
 
 /** What is around every screen. */
 export function Shell() {
-  const { connection, counts } = useLive();
-  const { pathname } = useLocation();
-  useLiveUpdates();
+  const { connection } = live.use();
   useFocusOnArrival();
+  useKeys({ z: undoLast });
   if (connection === "refused") return <NoAccess reason="refused" />;
   return (
-    <ActionsProvider>
+    <>
       <a className="skip-link" href="#main">
         Skip to content
       </a>
-      <Header pathname={pathname} />
+      <Header />
       <ConnectionBanner connection={connection} />
       <StatusLine />
-      <main id="main" className="main" tabIndex={-1}>
-        {counts === null ? <Waiting connection={connection} /> : <Outlet />}
+      <main id="main" className="stack" tabIndex={-1}>
+        <Outlet />
       </main>
-    </ActionsProvider>
+      <Notifications className="notices" withinPortal={false} position="bottom-center" transitionDuration={0} />
+      <ActionDialog />
+    </>
   );
 }
 
@@ -43,49 +51,28 @@ function useFocusOnArrival(): void {
     if (last.pathname === location.pathname && !isLost) return;
     const row = document.getElementById(rowId(last.pathname.replace("/messages/", "")));
     if (row) row.focus();
-    else document.getElementById("screen-title")?.focus({ preventScroll: true });
+    else focusTitle();
   }, [location]);
 }
 
-/** Before the first answer there is nothing to show but the state of the connection. */
-function Waiting({ connection }: { connection: Connection }) {
-  return (
-    <>
-      <h1 id="screen-title" tabIndex={-1} className="visually-hidden">
-        Inbox
-      </h1>
-      {connection === "connecting" ? (
-        <LoadingRows label="Connecting" />
-      ) : (
-        <EmptyPanel title="Waiting for the messages">
-          <p>They appear as soon as the connection is back.</p>
-        </EmptyPanel>
-      )}
-    </>
-  );
-}
-
-function Header({ pathname }: { pathname: string }) {
+function Header() {
+  const { pathname } = useLocation();
   const isList = pathname === "/";
   const isMessages = isList || pathname.startsWith("/messages/");
   const search = useSearch({ strict: false });
   const lastView = useRef<Partial<ListView>>(NEWEST);
   if (isMessages) lastView.current = search;
+  const current = isMessages ? { "aria-current": "page" as const } : {};
   return (
-    <header className="header">
-      <Link className="logo" to="/" activeOptions={{ exact: true }} aria-label={`${site.brand} inbox`}>
+    <header className="bar">
+      <Link to="/" activeOptions={{ exact: true }} aria-label={`${site.brand} inbox`}>
         <Mark />
-        <span className="wordmark">
-          {site.brand} <span className="wordmark-inbox">Inbox</span>
-        </span>
       </Link>
-      <nav className="menu" aria-label="Inbox">
-        <Link
-          to="/"
-          search={isList ? {} : lastView.current}
-          activeOptions={{ exact: true }}
-          aria-current={isMessages ? "page" : undefined}
-        >
+      <Text span className="wide-only" fw={600} ff="var(--display)">
+        {site.brand} Inbox
+      </Text>
+      <nav className="tabs" aria-label="Inbox">
+        <Link to="/" search={isList ? {} : lastView.current} activeOptions={{ exact: true }} {...current}>
           Messages
         </Link>
         <Link to="/people" activeOptions={{ includeSearch: false }}>
@@ -98,25 +85,101 @@ function Header({ pathname }: { pathname: string }) {
 }
 
 function ConnectionBanner({ connection }: { connection: Connection }) {
+  // Loaded while somebody answers, to be shown when nobody does.
+  const { data: about } = useQuery(trpc.about.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY }));
+  const start = (
+    <>run {about ? <Code>{about.inboxCommand}</Code> : "its command"} and open the address that it prints.</>
+  );
+  const texts: Partial<Record<Connection, [what: string, remedy: ReactNode]>> = {
+    lost: [
+      "The inbox does not answer.",
+      <>What you see may be old. Trying again every second. If it was stopped, {start}</>,
+    ],
+    unavailable: ["The database does not answer.", "What you see may be old. Trying again every second."],
+    replaced: ["The database was replaced.", <>What you see is of the one before. Stop the inbox, then {start}</>],
+    slowed: [
+      "The inbox answers slowly.",
+      "Something on this machine tries wrong keys, and this page has to wait. Trying again every ten seconds.",
+    ],
+  };
+  const [what, remedy] = texts[connection] ?? [];
   return (
     <div role="alert">
-      {connection === "lost" && (
-        <p className="banner">
-          <strong>The inbox does not answer.</strong> What you see may be old. If it was stopped in its terminal, run{" "}
-          <code>npm run inbox</code> and open the address that it prints. Trying again every second.
-        </p>
-      )}
-      {connection === "unavailable" && (
-        <p className="banner">
-          <strong>The database does not answer.</strong> What you see may be old. Trying again every second.
-        </p>
-      )}
-      {connection === "slowed" && (
-        <p className="banner">
-          <strong>The inbox answers slowly.</strong> Something on this machine tries wrong keys, and this page has to
-          wait. Trying again every ten seconds.
-        </p>
+      {what && (
+        <Box component="p" className="bar" display="block" bg="var(--danger-ground)">
+          <strong>{what}</strong> {remedy}
+        </Box>
       )}
     </div>
+  );
+}
+
+const LINKS: Readonly<Partial<Record<Trouble["kind"], [text: string, list: Partial<ListView>]>>> = {
+  overdue: ["Show waiting", { tab: "waiting" }],
+  failed: ["Show failed", { tab: "failed" }],
+  quarantined: ["Show quarantined", { tab: "quarantined" }],
+  expiring: ["Show the oldest", { sort: "oldest" }],
+};
+/** Where its messages are: the tab Waiting is about the mail, and Failed not about acknowledgements. */
+export const listOf = ({ kind, channel }: Trouble) =>
+  channel === "acknowledgement" || (kind === "overdue" && channel !== "mail") ? undefined : LINKS[kind];
+/** Somebody has to do something about it. */
+export const isPressing = ({ severity }: Trouble) => severity !== "info";
+
+/** Whether the website runs, and whatever needs somebody: on every screen. */
+function StatusLine() {
+  const { connection } = live.use();
+  // Of one day, which is quick to count.
+  const { data } = useQuery(trpc.overview.queryOptions({ days: 1 }, { refetchInterval: STATUS_MS }));
+  const known = connection === "live" ? data : undefined;
+  const troubles = known?.troubles.filter((one) => isPressing(one) && one.kind !== "website-down") ?? [];
+  const since = known?.website.lastSeenAt ? ` since ${formatSince(known.website.lastSeenAt, known.now)}` : "";
+  const waiting = connection === "connecting" || connection === "live" ? "Connecting" : "No connection";
+  return (
+    <section className="bar" aria-label="Status">
+      <p data-trouble={known?.website.isRunning === false} role="status">
+        {known ? (known.website.isRunning ? "Website: running" : `Website: not running${since}`) : waiting}
+      </p>
+      <ul className="plain marks">
+        {troubles.map((trouble) => {
+          const [, search] = listOf(trouble) ?? [];
+          return (
+            <li key={`${trouble.kind} ${trouble.channel}`}>
+              <Link to={search ? "/" : "/overview"} search={search ?? {}}>
+                {trouble.what}
+              </Link>
+            </li>
+          );
+        })}
+        {troubles.length > 1 && (
+          <li className="narrow-only">
+            <Link to="/overview">{troubles.length - 1} more</Link>
+          </li>
+        )}
+      </ul>
+      <KeyHelp />
+    </section>
+  );
+}
+
+/** `missing`: the page was opened without a token. `refused`: with one of another run. */
+export function NoAccess({ reason }: { reason: "missing" | "refused" }) {
+  const [title, text] = {
+    missing: [
+      "Open the address from the terminal",
+      "The address that the command printed has a key in it, after the #. Without it nobody gets in.",
+    ],
+    refused: [
+      "This address is no longer valid",
+      "Each run of the inbox has a key of its own, and this page has the key of another run.",
+    ],
+  }[reason] as [string, string];
+  return (
+    <Stack component="main" m="auto" p="md" maw="34rem">
+      <Mark />
+      <ScreenTitle name="No access">{title}</ScreenTitle>
+      <p>{text}</p>
+      <p>Start the inbox, or look where it runs, and open the whole address that it prints.</p>
+    </Stack>
   );
 }

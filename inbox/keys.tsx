@@ -1,16 +1,17 @@
+import { Button, Checkbox, Kbd } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
-import { Dialog } from "./actions.tsx";
+import { Dialog, Facts } from "./parts.tsx";
 
 /** Set when the operator has switched the keys off. */
 const OFF = "inbox-keys-off";
 
-/** Somebody types, or is asked something. */
+/** Somebody types, chooses from a menu, or is asked something. */
 export function isOccupied(): boolean {
   const isTyping = document.activeElement?.matches("input:not([type=checkbox]), textarea, select") ?? false;
-  return isTyping || document.querySelector("dialog[open]") !== null;
+  return isTyping || document.querySelector("dialog[open], [role=menu]") !== null;
 }
 
-/** Letters do something unless somebody types, a dialog is open, or the operator has switched them off. */
+/** Letters do something unless somebody is occupied, or the operator has switched them off. */
 export function useKeys(keys: Readonly<Record<string, () => unknown>>): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -18,10 +19,9 @@ export function useKeys(keys: Readonly<Record<string, () => unknown>>): void {
     const press = (event: KeyboardEvent) => {
       const { key, repeat, defaultPrevented, isComposing, ctrlKey, metaKey, altKey } = event;
       if (defaultPrevented || isComposing || ctrlKey || metaKey || altKey || localStorage.getItem(OFF)) return;
-      if (isOccupied()) return;
       const act = latest.current[key];
       // Whoever holds a key down goes on to the next row, but does nothing twice.
-      if (!act || (repeat && key !== "j" && key !== "k")) return;
+      if (!act || isOccupied() || (repeat && key !== "j" && key !== "k")) return;
       event.preventDefault();
       act();
     };
@@ -30,16 +30,18 @@ export function useKeys(keys: Readonly<Record<string, () => unknown>>): void {
   }, []);
 }
 
-const KEYS = [
-  ["j", "Next message"],
-  ["k", "Previous message"],
-  ["o", "Open the message"],
-  ["u", "Back to the list"],
-  ["e", "Mark as answered; from a message, go on to the next"],
-  ["x", "Select the message"],
-  ["/", "Search"],
-  ["?", "Show these keys"],
-] as const;
+const KEYS = {
+  j: "Next message",
+  k: "Previous message",
+  o: "Open the message",
+  u: "Back to the list",
+  r: "Reply; Ctrl+Enter sends, Escape leaves the text",
+  e: "Mark as answered; from a message, go on to the next",
+  z: "Undo what was marked last",
+  x: "Select the message",
+  "/": "Search",
+  "?": "Show these keys",
+};
 
 /** A button that lists the keys, and the key that presses it. */
 export function KeyHelp() {
@@ -53,30 +55,23 @@ export function KeyHelp() {
   };
   return (
     <>
-      <button type="button" className="status-keys" onClick={() => setIsOpen(true)}>
+      <Button
+        className="wide-only"
+        variant="subtle"
+        size="compact-sm"
+        ml="auto"
+        flex="none"
+        onClick={() => setIsOpen(true)}
+      >
         Keys
-      </button>
+      </Button>
       {isOpen && (
-        <Dialog title="Keys" onClose={() => setIsOpen(false)}>
-          <dl className="keys">
-            {KEYS.map(([key, name]) => (
-              <div key={key}>
-                <dt>
-                  <kbd>{key}</kbd>
-                </dt>
-                <dd>{name}</dd>
-              </div>
-            ))}
-          </dl>
-          <label className="dialog-check">
-            <input type="checkbox" checked={!isOff} onChange={toggle} />
-            Use these keys
-          </label>
-          <div className="dialog-actions">
-            <button type="button" className="button button-outline" onClick={() => setIsOpen(false)}>
-              Close
-            </button>
-          </div>
+        <Dialog title="Keys" close="Close" onClose={() => setIsOpen(false)}>
+          <Facts
+            labelWidth="2.5rem"
+            facts={Object.entries(KEYS).map(([key, name]) => [<Kbd key={key}>{key}</Kbd>, name])}
+          />
+          <Checkbox label="Use these keys" checked={!isOff} onChange={toggle} />
         </Dialog>
       )}
     </>

@@ -1,45 +1,7 @@
 import { isKnownCountry } from "../contract/contact-message.ts";
 import { countryName as nameOf } from "../contract/country-name.ts";
-import type { Action, InboxState, MessageItem, Tab } from "../contract/inbox.ts";
 import { plural as pluralOf } from "../contract/plural.ts";
 import { HIDDEN_CHARACTER, visible } from "../contract/visible-text.ts";
-
-export const TAB_NAME: Readonly<Record<Tab, string>> = {
-  all: "All",
-  unanswered: "Unanswered",
-  waiting: "Waiting",
-  failed: "Failed",
-  quarantined: "Quarantined",
-};
-
-export const STATE_NAME: Readonly<Record<InboxState, string>> = {
-  queued: "Waiting",
-  delivered: "Delivered",
-  failed: "Failed",
-  quarantined: "Quarantined",
-};
-
-interface ActionLabels {
-  label: string;
-  /** What it is called while it runs. */
-  running: string;
-  /** What happened to `3 messages`. */
-  done: string;
-}
-
-export const ACTION_LABELS: Readonly<Record<Action, ActionLabels>> = {
-  retry: { label: "Retry", running: "Retrying", done: "queued again" },
-  resend: { label: "Resend", running: "Resending", done: "queued to be sent once more" },
-  release: { label: "Release", running: "Releasing", done: "released and queued" },
-  delete: { label: "Delete", running: "Deleting", done: "deleted" },
-  answer: { label: "Mark answered", running: "Marking as answered", done: "marked as answered" },
-  unanswer: { label: "Mark unanswered", running: "Marking as unanswered", done: "marked as unanswered" },
-};
-
-/** Whether the message allows it; the store decides again itself. */
-export function isAllowed(action: Action, { refusals }: MessageItem): boolean {
-  return refusals[action] === undefined;
-}
 
 const NUMBER = new Intl.NumberFormat("en-GB");
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
@@ -49,42 +11,33 @@ const CLOCK = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
 const UTC_DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 
 export const formatNumber = (value: number) => NUMBER.format(value);
-/** Of the operator's own time zone: `16 Nov`. */
-const formatDay = (moment: string) => SHORT_DATE.format(new Date(moment));
-export const formatTime = (moment: string) => TIME.format(new Date(moment));
+/** All dates but those in UTC are of the operator's own time zone. */
+export const formatTime = (date: Date) => TIME.format(date);
 /** When a message is erased: `on 16 Nov`. What is past its end waits for the server that erases it. */
-export const erasedWhen = (keptUntil: string, now: Date) =>
-  new Date(keptUntil) > now ? `on ${formatDay(keptUntil)}` : "any day now";
+export const erasedWhen = (expiresAt: Date, now: Date) =>
+  expiresAt > now ? `on ${SHORT_DATE.format(expiresAt)}` : "any day now";
 /** As short as it can be read: `06:04` today, else `14 Nov, 06:04`. */
-export function formatSince(moment: string, now: Date): string {
-  const date = new Date(moment);
-  const clock = CLOCK.format(date);
-  return date.toDateString() === now.toDateString() ? clock : `${SHORT_DATE.format(date)}, ${clock}`;
-}
+export const formatSince = (date: Date, now: Date) =>
+  date.toDateString() === now.toDateString() ? CLOCK.format(date) : `${SHORT_DATE.format(date)}, ${CLOCK.format(date)}`;
 /** Of a day that is counted in UTC, `YYYY-MM-DD`. */
 export const formatUtcDay = (day: string) => UTC_DAY.format(new Date(day));
 
 /** `1 message`, `2,000 messages`, `3 countries`. */
 export const plural = (count: number, noun: string) => pluralOf(count, noun, formatNumber);
 
-export function countryName(code: string): string {
-  return code === "" ? "No country" : visible(nameOf(code));
+export const countryName = (code: string) => (code === "" ? "No country" : visible(nameOf(code)));
+
+/** By name, as the options of a select. */
+export function countryOptions(codes: readonly string[]): { value: string; label: string }[] {
+  const options = codes.map((value) => ({ value, label: countryName(value) }));
+  return options.toSorted((one, other) => one.label.localeCompare(other.label));
 }
 
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
-const byName = ([, one]: readonly [string, string], [, other]: readonly [string, string]) => one.localeCompare(other);
-
-export function namedCountries(codes: readonly string[]): (readonly [code: string, name: string])[] {
-  return codes.map((code) => [code, countryName(code)] as const).toSorted(byName);
-}
-
-export function allCountries(): (readonly [code: string, name: string])[] {
-  return namedCountries(LETTERS.flatMap((one) => LETTERS.map((other) => one + other)).filter(isKnownCountry));
-}
+export const ALL_COUNTRIES = LETTERS.flatMap((one) => LETTERS.map((other) => one + other)).filter(isKnownCountry);
 
 /** How long ago, as short as it can be read: `now`, `12 min`, `3 h`, `5 d`, then the date. */
-export function ageOf(moment: string, now: Date): string {
-  const date = new Date(moment);
+export function ageOf(date: Date, now: Date): string {
   const minutes = Math.floor((now.getTime() - date.getTime()) / 60_000);
   if (minutes < 1) return "now";
   if (minutes < 60) return `${minutes} min`;
@@ -93,17 +46,17 @@ export function ageOf(moment: string, now: Date): string {
   return (date.getFullYear() === now.getFullYear() ? SHORT_DATE : DATE).format(date);
 }
 
+const UNITS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+] as const;
+
 /** For a sentence: `12 minutes`, `3 hours`, `5 days`. Rounded down. */
 export function formatDuration(ms: number): string {
-  if (ms < 1000) return "less than a second";
-  const units = [
-    ["day", 86_400_000],
-    ["hour", 3_600_000],
-    ["minute", 60_000],
-    ["second", 1000],
-  ] as const;
-  const [noun, unitMs] = units.find(([, unitMs]) => ms >= unitMs) ?? units[3];
-  return plural(Math.floor(ms / unitMs), noun);
+  const [noun, unitMs] = UNITS.find(([, unitMs]) => ms >= unitMs) ?? [];
+  return noun ? plural(Math.floor(ms / unitMs), noun) : "less than a second";
 }
 
 export function formatBytes(bytes: number): string {
@@ -132,24 +85,19 @@ export function VisitorText({ text, isMultiline = false }: VisitorTextProps) {
         if (index % 2 === 0 || (isMultiline && part === "\n")) return part;
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
-          <span key={index} className="hidden-character" title="A hidden character of the text">
+          <mark key={index} title="A hidden character of the text">
             {visible(part)}
-          </span>
+          </mark>
         );
       })}
     </bdi>
   );
 }
 
-interface MomentProps {
-  at: string;
-  now: Date;
-}
-
 /** An age, with the exact time on demand. */
-export function Moment({ at, now }: MomentProps) {
+export function Moment({ at, now }: { at: Date; now: Date }) {
   return (
-    <time dateTime={at} title={formatTime(at)}>
+    <time dateTime={at.toISOString()} title={formatTime(at)}>
       {ageOf(at, now)}
     </time>
   );

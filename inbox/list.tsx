@@ -1,113 +1,85 @@
-import { useQuery } from "@tanstack/react-query";
+import { Box, Button, Checkbox, Group, NativeSelect, Paper, TextInput } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
-import {
-  type Action,
-  EXPORT_FORMATS,
-  type ExportFormat,
-  type ListSort,
-  MAX_SEARCH_LENGTH,
-  type MessageItem,
-  type MessagePage,
-  NO_COUNTRY,
-  SORTS,
-  TABS,
-  type Tab,
-  type TabCounts,
-} from "../contract/inbox.ts";
-import { asSentence } from "../contract/visible-text.ts";
-import { useActions } from "./actions.tsx";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import superjson from "superjson";
+import { ACTION_LABELS, ALL_ACTIONS, clearNotices, perform, saveAs, selectAll } from "./actions.tsx";
+import { type Action, live, type MessageView, type Tab, type TabCounts, type Target, trpc } from "./api.ts";
 import { useKeys } from "./keys.tsx";
-import { ACTION_LABELS, formatNumber, isAllowed, namedCountries, plural, TAB_NAME } from "./labels.tsx";
-import { hasFilters, type ListView, NEWEST, PAGE_SIZE, PERIODS, type Period, toMessageQuery } from "./list-view.ts";
-import { EmptyPanel, FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
-import { countriesQuery, listQuery, reloadAll, statusQuery, useLive, useNow } from "./queries.ts";
+import { countryOptions, formatNumber, plural } from "./labels.tsx";
+import {
+  hasFilters,
+  keysOf,
+  type ListView,
+  MAX_SEARCH_LENGTH,
+  NO_COUNTRY,
+  PAGE_SIZE,
+  PERIOD_NAME,
+  SORT_NAME,
+  TAB_NAME,
+  useFilter,
+} from "./list-view.ts";
+import { EmptyPanel, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { MessageRows, rowId } from "./rows.tsx";
 
 const TYPING_PAUSE_MS = 250;
-const PERIOD_NAME: Readonly<Record<Period, string>> = {
-  any: "Any time",
-  "24h": "Last 24 hours",
-  "7d": "Last 7 days",
-  "30d": "Last 30 days",
-  dates: "Chosen dates",
-};
-const SORT_NAME: Readonly<Record<ListSort, string>> = {
-  newest: "Newest first",
-  oldest: "Oldest first",
-  footprint: "Largest estimate first",
-};
-const BULK_ACTIONS: readonly Action[] = ["answer", "unanswer", "retry", "release", "resend", "delete"];
 
 const route = getRouteApi("/");
 
 export function ListScreen() {
-  const now = useNow();
   const view = route.useSearch();
-  const { counts: allCounts } = useLive();
-  const { data: page, error, isPlaceholderData, refetch } = useQuery(listQuery(view));
-  const counts = page?.counts ?? (hasFilters(view) ? null : allCounts);
-  const fresh = useFresh(isPlaceholderData ? undefined : page?.items, JSON.stringify(view));
-
+  const filter = useFilter(view);
+  const { counts: allCounts } = live.use();
+  const range = { sort: view.sort, offset: (view.page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
+  const query = useQuery(trpc.list.queryOptions({ ...filter, ...range }, { placeholderData: keepPreviousData }));
+  const { data, isPlaceholderData } = query;
+  const counts = data?.counts ?? (hasFilters(view) ? null : allCounts);
+  const fresh = useFresh(isPlaceholderData ? undefined : data?.messages, JSON.stringify(view));
   return (
     <>
       {/* On a phone the menu says the same, and the first message matters more. */}
-      <div className="visually-hidden-narrow">
+      <div className="hidden-narrow">
         <ScreenTitle name={view.tab === "all" ? "Messages" : TAB_NAME[view.tab]}>Messages</ScreenTitle>
         <p className="visually-hidden" role="status">
           {fresh.size > 0 ? plural(fresh.size, "new message") : ""}
         </p>
       </div>
-      <ExpiringSoon />
       <Tabs view={view} counts={counts} />
       <Filters view={view} />
-      {!page && !error && <LoadingRows label="Loading messages" />}
-      {!page && error && <FailurePanel error={error} onRetry={refetch} />}
-      {page && page.items.length === 0 && <NothingFound view={view} isEmptyStore={allCounts?.all === 0} />}
-      {page && page.items.length > 0 && (
-        <Results
-          key={JSON.stringify({ ...view, page: 1 })}
-          view={view}
-          page={page}
-          total={counts?.[view.tab] ?? page.items.length}
-          now={now}
-          fresh={fresh}
-          isOutdated={isPlaceholderData}
-        />
-      )}
+      <Loaded query={query} label="Loading messages">
+        {({ messages, counts }) =>
+          messages.length === 0 ? (
+            <NothingFound view={view} isEmptyStore={allCounts?.all === 0} />
+          ) : (
+            <Results
+              key={JSON.stringify({ ...view, page: 1 })}
+              view={view}
+              messages={messages}
+              total={counts[view.tab]}
+              fresh={fresh}
+              isOutdated={isPlaceholderData}
+            />
+          )
+        }
+      </Loaded>
     </>
   );
 }
 
-/** Nothing that nobody has answered is erased unseen. */
-function ExpiringSoon() {
-  const { troubles = [] } = useQuery(statusQuery).data ?? {};
-  const expiring = troubles.find(({ kind, severity }) => kind === "expiring" && severity !== "info");
-  if (!expiring) return null;
-  return (
-    <p className="callout callout-quarantined expiring">
-      <span>
-        {asSentence(expiring.what)}{" "}
-        <Link to="/" search={{ tab: "all", sort: "oldest" }}>
-          Show the oldest
-        </Link>
-      </span>
-    </p>
-  );
-}
-
 /** References of messages that came in while the same list was shown; not of older ones that moved up into it. */
-function useFresh(items: readonly MessageItem[] | undefined, list: string): ReadonlySet<string> {
-  const last = useRef<{ list: string; newest: string } | null>(null);
+function useFresh(messages: readonly MessageView[] | undefined, list: string): ReadonlySet<string> {
+  const last = useRef<{ list: string; newestMs: number } | null>(null);
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
-    if (!items) return;
-    const before = last.current?.list === list ? last.current.newest : null;
-    const newest = [before ?? "", ...items.map(({ acceptedAt }) => acceptedAt)].sort().at(-1) ?? "";
-    last.current = { list, newest };
-    const arrived = items.filter(({ acceptedAt }) => before !== null && acceptedAt > before);
-    if (before === null || arrived.length > 0) setFresh(new Set(arrived.map(({ reference }) => reference)));
-  }, [items, list]);
+    if (!messages) return;
+    const beforeMs = last.current?.list === list ? last.current.newestMs : null;
+    last.current = {
+      list,
+      newestMs: Math.max(beforeMs ?? 0, ...messages.map(({ acceptedAt }) => acceptedAt.getTime())),
+    };
+    const arrived = messages.filter(({ acceptedAt }) => beforeMs !== null && acceptedAt.getTime() > beforeMs);
+    if (beforeMs === null || arrived.length > 0) setFresh(new Set(arrived.map(({ reference }) => reference)));
+  }, [messages, list]);
   return fresh;
 }
 
@@ -119,17 +91,16 @@ function showCurrent(tabs: HTMLElement | null): void {
 function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
   return (
     <nav className="tabs" aria-label="Messages by state" ref={showCurrent}>
-      {TABS.map((tab) => (
+      {keysOf(TAB_NAME).map((tab) => (
         <Link
           key={tab}
-          className="tab"
           to="/"
           search={(before) => ({ ...before, tab, page: 1 })}
           activeOptions={{ exact: true }}
           aria-current={tab === view.tab ? "page" : undefined}
         >
           {TAB_NAME[tab]}{" "}
-          <span className={tab === "failed" && counts && counts.failed > 0 ? "count count-alarm" : "count"}>
+          <span className="soft" data-trouble={tab === "failed" && (counts?.failed ?? 0) > 0}>
             {counts ? formatNumber(counts[tab]) : "–"}
           </span>
         </Link>
@@ -139,11 +110,11 @@ function Tabs({ view, counts }: { view: ListView; counts: TabCounts | null }) {
 }
 
 function Filters({ view }: { view: ListView }) {
-  const { data: countries = [] } = useQuery(countriesQuery);
+  const navigate = useNavigate({ from: "/" });
+  const { data: countries = [] } = useQuery(trpc.countries.queryOptions());
   const [search, setSearch] = useState(view.search);
   const [isOpen, setIsOpen] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  const navigate = useNavigate({ from: "/" });
   // Of whatever the address has by then: a choice that is made while somebody types is kept.
   const change = (changes: Partial<ListView>, replace = false) =>
     navigate({ search: (before) => ({ ...before, page: 1, ...changes }), replace, resetScroll: false });
@@ -162,338 +133,254 @@ function Filters({ view }: { view: ListView }) {
   const active = [view.country !== "", view.period !== "any", view.sort !== "newest"].filter(Boolean).length;
   useKeys({ "/": () => field.current?.select() });
   return (
-    <search className="filters">
-      <form
-        className={isOpen ? "filters-form filters-open" : "filters-form"}
+    <search>
+      <Group
+        component="form"
+        className="filters"
+        align="end"
+        data-open={isOpen}
         onSubmit={(event) => {
           event.preventDefault();
           change({ search: search.trim() });
         }}
       >
-        <label className="filter filter-search">
-          <span className="filter-label visually-hidden-narrow">Search</span>
-          <input
-            ref={field}
-            id="search"
-            type="search"
-            value={search}
-            maxLength={MAX_SEARCH_LENGTH}
-            placeholder="Name, address, phone, reference or text"
-            onChange={(event) => setSearch(event.target.value)}
-          />
-        </label>
-        <button
-          type="button"
-          className="button button-small filters-toggle"
-          aria-expanded={isOpen}
-          onClick={() => setIsOpen(!isOpen)}
-        >
-          Filters{active > 0 ? ` (${active})` : ""}
-        </button>
-        <label className="filter filter-more">
-          <span className="filter-label">Country</span>
-          <select value={view.country} onChange={(event) => change({ country: event.target.value })}>
-            <option value="">All countries</option>
-            {namedCountries(isListed ? codes : [...codes, view.country]).map(([code, name]) => (
-              <option key={code} value={code}>
-                {name}
-              </option>
-            ))}
-            <option value={NO_COUNTRY}>No country</option>
-          </select>
-        </label>
-        <Choice
-          label="Time"
-          names={PERIOD_NAME}
-          values={PERIODS}
-          value={view.period}
-          onChange={(period) => change({ period, since: "", until: "" })}
+        <TextInput
+          ref={field}
+          id="search"
+          flex="1 1 11rem"
+          label="Search"
+          type="search"
+          value={search}
+          maxLength={MAX_SEARCH_LENGTH}
+          placeholder="Name, address, phone, reference or text"
+          onChange={(event) => setSearch(event.target.value)}
         />
-        <Choice
+        <Button className="narrow-only" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+          Filters{active > 0 ? ` (${active})` : ""}
+        </Button>
+        <NativeSelect
+          label="Country"
+          value={view.country}
+          onChange={(event) => change({ country: event.target.value })}
+          data={[
+            { value: "", label: "All countries" },
+            ...countryOptions(isListed ? codes : [...codes, view.country]),
+            { value: NO_COUNTRY, label: "No country" },
+          ]}
+        />
+        <NativeSelect
+          label="Time"
+          value={view.period}
+          onChange={({ target }) => change({ period: target.value as ListView["period"], since: "", until: "" })}
+          data={optionsOf(PERIOD_NAME)}
+        />
+        <NativeSelect
           label="Order"
-          names={SORT_NAME}
-          values={SORTS}
           value={view.sort}
-          onChange={(sort) => change({ sort })}
+          onChange={({ target }) => change({ sort: target.value as ListView["sort"] })}
+          data={optionsOf(SORT_NAME)}
         />
         {view.period === "dates" && (
           <>
-            <DateField label="From" value={view.since} max={view.until} onChange={(since) => change({ since }, true)} />
-            <DateField
-              label="Up to and including"
-              value={view.until}
-              min={view.since}
-              onChange={(until) => change({ until }, true)}
-            />
+            <DateField label="From" value={view.since} onChange={(since) => change({ since }, true)} />
+            <DateField label="Up to and including" value={view.until} onChange={(until) => change({ until }, true)} />
           </>
         )}
-      </form>
+      </Group>
     </search>
   );
 }
 
-interface DateFieldProps {
-  label: string;
-  value: string;
-  min?: string;
-  max?: string;
-  onChange: (date: string) => void;
-}
+const optionsOf = (names: Readonly<Record<string, string>>) =>
+  Object.entries(names).map(([value, label]) => ({ value, label }));
 
 /** Nobody but the operator writes into it while it has the focus: a year is typed in four steps. */
-function DateField({ label, value, min, max, onChange }: DateFieldProps) {
+function DateField({ label, value, onChange }: { label: string; value: string; onChange: (date: string) => void }) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (field.current && field.current !== document.activeElement) field.current.value = value;
   }, [value]);
   return (
-    <label className="filter filter-more">
-      <span className="filter-label">{label}</span>
-      <input
-        ref={field}
-        type="date"
-        defaultValue={value}
-        min={min}
-        max={max}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    </label>
-  );
-}
-
-interface ChoiceProps<Value extends string> {
-  label: string;
-  names: Readonly<Record<Value, string>>;
-  values: readonly Value[];
-  value: Value;
-  onChange: (value: Value) => void;
-}
-
-function Choice<Value extends string>({ label, names, values, value, onChange }: ChoiceProps<Value>) {
-  return (
-    <label className="filter filter-more">
-      <span className="filter-label">{label}</span>
-      <select
-        value={value}
-        onChange={(event) => {
-          const chosen = values.find((one) => one === event.target.value);
-          if (chosen !== undefined) onChange(chosen);
-        }}
-      >
-        {values.map((one) => (
-          <option key={one} value={one}>
-            {names[one]}
-          </option>
-        ))}
-      </select>
-    </label>
+    <TextInput ref={field} label={label} type="date" defaultValue={value} onChange={(e) => onChange(e.target.value)} />
   );
 }
 
 const NOTHING_IN: Readonly<Record<Tab, readonly [title: string, text: string]>> = {
   all: ["No messages yet", "As soon as somebody writes, the message appears here by itself."],
   unanswered: ["Everything is answered", "New messages appear here by themselves."],
+  answered: ["Nothing is answered yet", "Messages that you reply to or mark as answered are listed here."],
   waiting: ["Nothing is waiting", "Every message has been delivered, or needs you in another tab."],
-  failed: ["Nothing has failed", "Messages that cannot be delivered are listed here."],
+  failed: ["Nothing has failed", "Messages, replies and web hooks that cannot be delivered are listed here."],
   quarantined: ["Nothing is quarantined", "Suspected abuse is listed here, and never dropped."],
 };
 
 function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: boolean }) {
-  if (view.page > 1) {
-    return (
-      <EmptyPanel title="No more messages">
-        <Link to="/" search={{ ...view, page: 1 }}>
-          Back to the first page
-        </Link>
-      </EmptyPanel>
-    );
-  }
-  if (hasFilters(view) && !isEmptyStore) {
-    return (
-      <EmptyPanel title="No message matches">
-        <p>No message in “{TAB_NAME[view.tab]}” has all of what you asked for.</p>
-        <Link className="button button-outline" to="/" search={{ ...NEWEST, tab: view.tab }}>
-          Clear search and filters
-        </Link>
-      </EmptyPanel>
-    );
-  }
-  const [title, text] = NOTHING_IN[isEmptyStore ? "all" : view.tab];
+  const link = (search: Partial<ListView>, text: ReactNode) => (
+    <Link to="/" search={search}>
+      {text}
+    </Link>
+  );
+  if (view.page > 1)
+    return <EmptyPanel title="No more messages">{link({ ...view, page: 1 }, "Back to the first page")}</EmptyPanel>;
+  const isFiltered = hasFilters(view) && !isEmptyStore;
+  const [title, text] = isFiltered
+    ? ["No message matches", `No message in “${TAB_NAME[view.tab]}” has all of what you asked for.`]
+    : NOTHING_IN[isEmptyStore ? "all" : view.tab];
   return (
     <EmptyPanel title={title}>
       <p>{text}</p>
+      {isFiltered && link({ tab: view.tab }, "Clear search and filters")}
     </EmptyPanel>
   );
 }
 
+const targetOf = ({ reference, version, refusals }: MessageView): Target => ({
+  reference,
+  version,
+  allowed: ALL_ACTIONS.filter((action) => refusals[action] === undefined),
+});
+
 interface ResultsProps {
   view: ListView;
-  page: MessagePage;
+  messages: readonly MessageView[];
   total: number;
-  now: Date;
   fresh: ReadonlySet<string>;
   isOutdated: boolean;
 }
 
-function Results({ view, page, total, now, fresh, isOutdated }: ResultsProps) {
-  const actions = useActions();
+function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
+  const now = useNow();
+  const filter = useFilter(view);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   /** All that matched when the operator asked for all of them: what arrives later is not among them. */
-  const [everything, setEverything] = useState<readonly MessageItem[] | null>(null);
-  const [isCollecting, setIsCollecting] = useState(false);
+  const [everything, setEverything] = useState<readonly Target[] | null>(null);
   const clearButton = useRef<HTMLButtonElement>(null);
-  const selectAll = useRef<HTMLInputElement>(null);
+  const selectPage = useRef<HTMLInputElement>(null);
   const isButtonGone = useRef(false);
-  const { items } = page;
-  const selected = everything ?? items.filter(({ reference }) => picked.has(reference));
-  const isPageSelected = items.every(({ reference }) => picked.has(reference));
-  const query = toMessageQuery(view, now);
-
-  useEffect(() => {
-    if (selectAll.current) selectAll.current.indeterminate = selected.length > 0 && !isPageSelected;
-  });
+  const selected = everything ?? messages.filter(({ reference }) => picked.has(reference)).map(targetOf);
+  const isPageSelected = messages.every(({ reference }) => picked.has(reference));
 
   const select = (references: Iterable<string>) => {
+    clearNotices();
     setPicked(new Set(references));
     setEverything(null);
   };
-  const toggle = (reference: string) => {
-    actions.dismissNotice();
+  const toggle = (reference: string) =>
     select(picked.has(reference) ? [...picked].filter((one) => one !== reference) : [...picked, reference]);
-  };
-  const collectAll = async () => {
-    setIsCollecting(true);
-    const found = await actions.collect(query, total);
-    setIsCollecting(false);
-    setEverything(found);
-    // The button that was pressed goes once all are selected.
-    if (found) clearButton.current?.focus({ preventScroll: true });
-  };
-  const perform = async (action: Action) => {
-    const fitting = selected.filter((item) => isAllowed(action, item));
-    if ((await actions.perform(action, fitting, reloadAll)) === null) return;
-    select([]);
+  const selectEverything = () =>
+    selectAll(filter, (found) => {
+      setEverything(found);
+      // The button that was pressed goes once all are selected.
+      clearButton.current?.focus({ preventScroll: true });
+    });
+  const fitting = (action: Action) => selected.filter(({ allowed }) => allowed.includes(action));
+  const performOnSelected = async (action: Action) => {
+    if ((await perform(action, fitting(action))) === null) return;
+    setPicked(new Set());
+    setEverything(null);
     isButtonGone.current = true;
   };
   // The button that was pressed goes with the selection, and dialogs give the focus back to it before.
   useEffect(() => {
-    if (isButtonGone.current && selected.length === 0) selectAll.current?.focus({ preventScroll: true });
+    if (isButtonGone.current && selected.length === 0) selectPage.current?.focus({ preventScroll: true });
     isButtonGone.current = false;
   }, [selected.length]);
 
   useKeys({
-    j: () => focusRow(items, 1),
-    k: () => focusRow(items, -1),
+    j: () => focusRow(messages, 1),
+    k: () => focusRow(messages, -1),
     o: () => focusedRow()?.click(),
     x: () => {
-      const item = focusedItem(items);
-      if (item) toggle(item.reference);
+      const message = focusedMessage(messages);
+      if (message) toggle(message.reference);
     },
     e: () => {
-      const item = focusedItem(items);
-      if (selected.length > 0) perform("answer");
-      else if (item && isAllowed("answer", item)) actions.perform("answer", [item], reloadAll);
+      const message = focusedMessage(messages);
+      if (selected.length > 0) performOnSelected("answer");
+      else if (message && message.refusals.answer === undefined) perform("answer", [message]);
     },
   });
 
+  const exportAs = (format: string) => (
+    <Button
+      key={format}
+      size="xs"
+      onClick={() => saveAs(`Exporting as ${format}`, `export.${format}`, { filter: superjson.stringify(filter) })}
+    >
+      Export {format.toUpperCase()}
+    </Button>
+  );
+  const exports = <Group gap="xs">{["csv", "json"].map(exportAs)}</Group>;
   return (
-    <div className={isOutdated ? "results results-outdated" : "results"} aria-busy={isOutdated}>
-      <div className="results-bar">
-        <label className="select-all">
-          <input
-            ref={selectAll}
-            type="checkbox"
-            checked={isPageSelected}
-            onChange={() => {
-              actions.dismissNotice();
-              select(isPageSelected ? [] : items.map(({ reference }) => reference));
-            }}
-          />
-          Select all{total > items.length ? ` ${formatNumber(items.length)}` : ""}
-        </label>
-        <Pages view={view} shown={items.length} total={total} />
-        <Exports onExport={(format) => actions.exportMessages(format, query, total)} />
-      </div>
+    <div className="stack" aria-busy={isOutdated}>
+      <Group className="soft">
+        <Checkbox
+          ref={selectPage}
+          size="md"
+          label={`Select all${total > messages.length ? ` ${formatNumber(messages.length)}` : ""}`}
+          checked={isPageSelected}
+          indeterminate={selected.length > 0 && !isPageSelected}
+          onChange={() => select(isPageSelected ? [] : messages.map(({ reference }) => reference))}
+        />
+        <Pages view={view} shown={messages.length} total={total} />
+        <Box className="wide-only" ml="auto">
+          {exports}
+        </Box>
+      </Group>
       <MessageRows
-        messages={items}
+        messages={messages}
         now={now}
         label={`Messages, ${SORT_NAME[view.sort].toLowerCase()}`}
         fresh={fresh}
         view={view}
         selection={{ isSelected: (reference) => picked.has(reference), toggle }}
       />
-      <div className="results-below">
-        {total > items.length && <Pages view={view} shown={items.length} total={total} />}
-        <Exports onExport={(format) => actions.exportMessages(format, query, total)} />
-      </div>
+      <Group className="soft" justify="center">
+        {total > messages.length && <Pages view={view} shown={messages.length} total={total} />}
+        <div className="narrow-only">{exports}</div>
+      </Group>
       <p className="visually-hidden" role="status">
         {selected.length > 0 ? `${plural(selected.length, "message")} selected` : ""}
       </p>
       {selected.length > 0 && (
-        <section className="bulk" aria-label="Selected messages">
-          <p className="bulk-count">
-            {formatNumber(selected.length)} <span className="bulk-word">selected</span>
-          </p>
-          <button
-            ref={clearButton}
-            type="button"
-            className="button button-small button-plain"
-            onClick={() => select([])}
-          >
+        <Paper
+          component="section"
+          className="bulk"
+          pos="sticky"
+          bottom={0}
+          withBorder
+          shadow="md"
+          p="xs"
+          aria-label="Selected messages"
+        >
+          <strong>{formatNumber(selected.length)} selected</strong>
+          <Button ref={clearButton} size="xs" variant="subtle" onClick={() => select([])}>
             Clear
-          </button>
-          <div className="bulk-actions">
-            {isPageSelected && total > items.length && everything === null && (
-              <button type="button" className="button button-small" onClick={collectAll}>
-                Select all {formatNumber(total)}
-              </button>
-            )}
-            {BULK_ACTIONS.map((action) => {
-              const fitting = selected.filter((item) => isAllowed(action, item)).length;
-              return (
-                fitting > 0 && (
-                  <button
-                    key={action}
-                    type="button"
-                    className={
-                      action === "delete" ? "button button-small button-danger-outline" : "button button-small"
-                    }
-                    disabled={isCollecting}
-                    onClick={() => perform(action)}
-                  >
-                    {ACTION_LABELS[action].label}
-                    {fitting < selected.length && ` ${formatNumber(fitting)}`}
-                  </button>
-                )
-              );
-            })}
-          </div>
-        </section>
+          </Button>
+          {isPageSelected && total > messages.length && everything === null && (
+            <Button size="xs" onClick={selectEverything}>
+              Select all {formatNumber(total)}
+            </Button>
+          )}
+          {ALL_ACTIONS.map((action) => {
+            const { length } = fitting(action);
+            return (
+              length > 0 && (
+                <Button
+                  key={action}
+                  size="xs"
+                  {...(action === "delete" && { variant: "outline", color: "red" })}
+                  onClick={() => performOnSelected(action)}
+                >
+                  {ACTION_LABELS[action].label}
+                  {length < selected.length && ` ${formatNumber(length)}`}
+                </Button>
+              )
+            );
+          })}
+        </Paper>
       )}
     </div>
-  );
-}
-
-/** Above the list where there is room, else below it. */
-function Exports({ onExport }: { onExport: (format: ExportFormat) => void }) {
-  return (
-    <span className="exports">
-      Export
-      {EXPORT_FORMATS.map((format) => (
-        <button
-          key={format}
-          type="button"
-          className="button button-small"
-          aria-label={`Export as ${format.toUpperCase()}`}
-          onClick={() => onExport(format)}
-        >
-          <svg className="export-shape" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-            <path d="M8 2v7.500M4.500 6.500 8 10l3.500-3.500M2.500 13.500h11" />
-          </svg>
-          {format.toUpperCase()}
-        </button>
-      ))}
-    </span>
   );
 }
 
@@ -502,35 +389,32 @@ function Pages({ view, shown, total }: { view: ListView; shown: number; total: n
   const first = (view.page - 1) * PAGE_SIZE + 1;
   const last = first + shown - 1;
   const [back, forth] = view.sort === "newest" ? ["Newer", "Older"] : ["Previous", "Next"];
+  const button = (name: string, page: number) => (
+    <Button size="xs" renderRoot={(props) => <Link {...props} to="/" search={{ ...view, page }} />}>
+      {name}
+    </Button>
+  );
   if (view.page === 1 && last >= total) return <span>{plural(total, "message")}</span>;
   return (
-    <nav className="pages" aria-label="Pages">
-      <span className="pages-range">
+    <Group component="nav" gap="xs" aria-label="Pages">
+      <span>
         {formatNumber(first)}–{formatNumber(last)} of {formatNumber(Math.max(last, total))}
       </span>
-      {view.page > 1 && (
-        <Link className="button button-small" to="/" search={{ ...view, page: view.page - 1 }}>
-          {back}
-        </Link>
-      )}
-      {last < total && (
-        <Link className="button button-small" to="/" search={{ ...view, page: view.page + 1 }}>
-          {forth}
-        </Link>
-      )}
-    </nav>
+      {view.page > 1 && button(back, view.page - 1)}
+      {last < total && button(forth, view.page + 1)}
+    </Group>
   );
 }
 
-const focusedRow = () => document.activeElement?.closest(".row")?.querySelector<HTMLElement>(".row-link");
+const focusedRow = () => document.activeElement?.closest(".row")?.querySelector("a");
 
-function focusedItem(items: readonly MessageItem[]): MessageItem | undefined {
-  return items.find(({ reference }) => rowId(reference) === focusedRow()?.id);
+function focusedMessage(messages: readonly MessageView[]): MessageView | undefined {
+  return messages.find(({ reference }) => rowId(reference) === focusedRow()?.id);
 }
 
 /** The next row, or the one before; the first one while none has the focus. */
-function focusRow(items: readonly MessageItem[], step: 1 | -1): void {
-  const current = items.findIndex(({ reference }) => rowId(reference) === focusedRow()?.id);
-  const next = items[current === -1 ? 0 : current + step];
+function focusRow(messages: readonly MessageView[], step: 1 | -1): void {
+  const current = messages.findIndex(({ reference }) => rowId(reference) === focusedRow()?.id);
+  const next = messages[current === -1 ? 0 : current + step];
   if (next) document.getElementById(rowId(next.reference))?.focus();
 }

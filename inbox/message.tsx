@@ -1,66 +1,73 @@
+import { Alert, Button, Group, Menu, Stack, Table, Text, Textarea } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useEffect, useState } from "react";
-import { type Action, type EventKind, MAX_NOTE_LENGTH, type MessageDetail } from "../contract/inbox.ts";
-import { eventDetail, eventName, QUARANTINE_REASON } from "../contract/message-history.ts";
+import { type FormEvent, useEffect, useRef, useState } from "react";
+import { categoriesOf, describeInputs, estimateNotes } from "../contract/footprint.ts";
+import { formatMass, formatTotal } from "../contract/footprint-fields.ts";
 import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
-import { useActions } from "./actions.tsx";
-import { ApiFailure, api, describeFailure } from "./api.ts";
-import { FootprintCard } from "./footprint.tsx";
-import { isOccupied, useKeys } from "./keys.tsx";
+import { ACTION_LABELS, attempt, notify, perform } from "./actions.tsx";
 import {
-  ACTION_LABELS,
-  ageOf,
-  countryName,
-  formatNumber,
-  formatTime,
-  isAllowed,
-  TAB_NAME,
-  VisitorText,
-} from "./labels.tsx";
-import type { ListView } from "./list-view.ts";
-import { EmptyPanel, FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
+  type Action,
+  call,
+  describeFailure,
+  isNotFound,
+  type MessageDetail,
+  queryClient,
+  reloadAll,
+  trpc,
+} from "./api.ts";
+import { isOccupied, useKeys } from "./keys.tsx";
+import { ageOf, countryName, formatNumber, formatTime, VisitorText } from "./labels.tsx";
+import { type ListView, TAB_NAME, useFilter } from "./list-view.ts";
+import { Bars, Card, EmptyPanel, Facts, Failure, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { restrictPerson } from "./person.tsx";
-import { messageQuery, personQuery, placeQuery, queryClient, reloadAll, useNow } from "./queries.ts";
-import { type Reply, replyTo } from "./reply.ts";
+import { focusReply, mailtoOf, ReplyCard, retryLabel } from "./reply.tsx";
 import { StateMarks } from "./rows.tsx";
 
-/** Events of these kinds come with an error. */
-const TROUBLE: readonly EventKind[] = ["deferred", "failed", "paused"];
+const MAX_NOTE_LENGTH = 2000;
 const route = getRouteApi("/messages/$reference");
 
 export function MessageScreen() {
   const { reference } = route.useParams();
   const view = route.useSearch();
   const now = useNow();
-  const { data, error, refetch } = useQuery(messageQuery(reference));
-  const isGone = error instanceof ApiFailure && error.kind === "not-found";
-  const message = isGone ? undefined : data;
+  const query = useQuery(trpc.message.queryOptions({ reference }));
+  const isGone = isNotFound(query.error);
+  const message = isGone ? undefined : query.data;
   return (
     <>
       <MessageNav key={`nav-${reference}`} reference={reference} view={view} />
-      <header className="message-head">
-        <p className="message-reference">{reference}</p>
+      <header>
         {/* One heading from the start: it has the focus, and keeps it. */}
         <ScreenTitle name={reference}>{message ? <VisitorText text={message.name} /> : "Message"}</ScreenTitle>
-        {message && <StateMarks message={message} now={now} />}
+        <p className="marks">
+          <span className="reference">{reference}</span>
+          {message && <StateMarks message={message} now={now} />}
+        </p>
       </header>
-      {message && <Message key={reference} message={message} />}
-      {isGone && (
+      {isGone ? (
         <EmptyPanel title="There is no such message">
           <p>It was deleted, erased, or kept no longer than the privacy policy allows.</p>
         </EmptyPanel>
+      ) : (
+        <Loaded query={query} label="Loading the message">
+          {(message) => <Message key={reference} message={message} />}
+        </Loaded>
       )}
-      {!message && !isGone && error && <FailurePanel error={error} onRetry={refetch} />}
-      {!message && !error && <LoadingRows label="Loading the message" count={4} />}
     </>
   );
+}
+
+/** Where the message is in the list that it was opened from. While another one loads, its neighbours are not known. */
+function usePlaceOptions(reference: string, view: ListView) {
+  const filter = useFilter(view);
+  return trpc.place.queryOptions({ reference, sort: view.sort, ...filter });
 }
 
 /** Back to the list, and the messages next to this one in it. */
 function MessageNav({ reference, view }: { reference: string; view: ListView }) {
   const navigate = useNavigate();
-  const { data: place } = useQuery(placeQuery(reference, view));
+  const { data: place } = useQuery(usePlaceOptions(reference, view));
   // A key may be pressed before the neighbours are known.
   const [wanted, setWanted] = useState<"previous" | "next" | null>(null);
   useEffect(() => {
@@ -79,297 +86,241 @@ function MessageNav({ reference, view }: { reference: string; view: ListView }) 
       document.getElementById("search")?.focus();
     },
   });
+  // Stays where it is at the end of the list, so that the other one does not move.
+  const neighbour = (name: string, reference: string | null | undefined) =>
+    reference ? (
+      <Button
+        size="xs"
+        renderRoot={(props) => <Link {...props} to="/messages/$reference" params={{ reference }} search={view} />}
+      >
+        {name}
+      </Button>
+    ) : (
+      <Button size="xs" disabled aria-hidden="true">
+        {name}
+      </Button>
+    );
   return (
-    <nav className="message-nav" aria-label="Message">
+    <Group component="nav" gap="xs" aria-label="Message">
       <Link className="back" to="/" search={view} activeOptions={{ exact: true }}>
         {view.tab === "all" ? "Messages" : TAB_NAME[view.tab]}
       </Link>
-      <span className="message-place">
+      <Text span size="sm" c="dimmed" ml="auto">
         {place?.position && `${formatNumber(place.position)} of ${formatNumber(place.total)}`}
-      </span>
-      <NeighbourLink name="Previous" reference={place?.previous} view={view} />
-      <NeighbourLink name="Next" reference={place?.next} view={view} />
-    </nav>
-  );
-}
-
-interface NeighbourLinkProps {
-  name: string;
-  reference: string | null | undefined;
-  view: ListView;
-}
-
-/** Stays where it is at the end of the list, so that the other one does not move. */
-function NeighbourLink({ name, reference, view }: NeighbourLinkProps) {
-  if (!reference) {
-    return (
-      <span className={`button button-small neighbour neighbour-${name.toLowerCase()} button-off`} aria-hidden="true">
-        <span className="visually-hidden-narrow">{name}</span>
-      </span>
-    );
-  }
-  return (
-    <Link
-      className={`button button-small neighbour neighbour-${name.toLowerCase()}`}
-      to="/messages/$reference"
-      params={{ reference }}
-      search={view}
-    >
-      <span className="visually-hidden-narrow">{name}</span>
-    </Link>
+      </Text>
+      {neighbour("Previous", place?.previous)}
+      {neighbour("Next", place?.next)}
+    </Group>
   );
 }
 
 function Message({ message }: { message: MessageDetail }) {
-  const { email, phone, country, state, quarantineReason, isRestricted, answeredAt } = message;
-  const isFailed = state === "failed";
-  const reply = replyTo(message, navigator.userAgent);
-
+  const { email, phone, country, state, isRestricted, answeredAt, expiresAt } = message;
+  const { mail, hook } = message.deliveries;
+  const isHeld = state === "quarantined";
+  const callouts: (readonly [color: string, title: string, text: string] | false)[] = [
+    isRestricted && [
+      "gray",
+      "Restricted",
+      "Its sender asked that it be kept but not used. It is neither sent nor deleted.",
+    ],
+    isHeld && [
+      "yellow",
+      "Why it is quarantined",
+      `${message.history[0]?.detail ?? ""} Release it to send it to the team, or delete it.`,
+    ],
+    state === "failed" && [
+      "red",
+      "Why the mail failed",
+      `${asSentence(mail.error ?? "")} Once that is fixed, send it again.`,
+    ],
+    hook?.state === "failed" && ["red", "Why the web hook failed", asSentence(hook.error ?? "")],
+  ];
   return (
-    <article className="message">
-      <MessageActions message={message} reply={reply} />
-      {reply.isCut && !isRestricted && (
-        <p className="message-hint">
-          The message is too long for the mail program of this system: a reply quotes only its beginning. Copy the
-          quoted reply to have all of it.
-        </p>
+    <article className="stack">
+      <MessageActions message={message} />
+      {callouts.map(
+        (callout) =>
+          callout && (
+            <Alert key={callout[1]} color={callout[0]} title={callout[1]}>
+              {callout[2]}
+            </Alert>
+          ),
       )}
-
-      {isRestricted && (
-        <div className="callout">
-          <h2>Restricted</h2>
-          <p>
-            Its sender asked that it be kept but not used. It is neither sent nor deleted, and should not be answered
-            before the restriction is lifted.
-          </p>
-        </div>
-      )}
-      {state === "quarantined" && (
-        <div className="callout callout-quarantined">
-          <h2>Why it is quarantined</h2>
-          <p>
-            {quarantineReason
-              ? QUARANTINE_REASON[quarantineReason]
-              : "An earlier version quarantined it, and did not note why."}{" "}
-            Release it to send it to the team, or delete it.
-          </p>
-        </div>
-      )}
-      {isFailed && message.lastError !== null && (
-        <div className="callout callout-failed">
-          <h2>Why it failed</h2>
-          <p>{asSentence(message.lastError)} Once that is fixed, retry it.</p>
-        </div>
-      )}
-
-      <div className="message-columns">
-        <div className="message-main">
-          <section className="card" aria-labelledby="text-title">
-            <div className="card-head">
-              <h2 id="text-title">Message</h2>
-              <CopyButton label="Copy quoted reply" text={reply.text} />
-            </div>
-            <p className="message-text" dir="auto">
+      <div className="columns">
+        <Stack>
+          <Card title="Message" id="text-title">
+            <p className="written" dir="auto">
               <VisitorText text={message.message} isMultiline />
             </p>
-          </section>
+          </Card>
+          <ReplyCard message={message} />
           {message.footprint && <FootprintCard estimate={message.footprint} />}
-        </div>
-
-        <section className="card" aria-labelledby="facts-title">
-          <h2 id="facts-title">Sender</h2>
-          <dl className="facts">
-            <dt>E-mail</dt>
-            <dd>
-              <Link to="/people" search={{ email }}>
-                <VisitorText text={email} />
-              </Link>{" "}
-              <CopyButton label="Copy address" text={email} />
-            </dd>
-            <dt>Phone</dt>
-            <dd>
-              <VisitorText text={phone} />
-            </dd>
-            <dt>Country</dt>
-            <dd>{country === "" ? "Not given" : countryName(country)}</dd>
-            <dt>Received</dt>
-            <dd>{formatTime(message.acceptedAt)}</dd>
-            {message.dueAt !== null && (
-              <>
-                <dt>Next attempt</dt>
-                <dd>{formatTime(message.dueAt)}</dd>
-              </>
-            )}
-            <dt>Attempts</dt>
-            <dd>{formatNumber(message.attempts)}</dd>
-            {answeredAt !== null && (
-              <>
-                <dt>Answered</dt>
-                <dd>{formatTime(answeredAt)}</dd>
-              </>
-            )}
-            {message.keptUntil !== null && (
-              <>
-                <dt>Kept until</dt>
-                <dd>{formatTime(message.keptUntil)}</dd>
-              </>
-            )}
-          </dl>
-        </section>
-
-        <section className="card history-card" aria-labelledby="history-title">
-          <h2 id="history-title">History</h2>
-          <History message={message} />
-          <NoteForm reference={message.reference} />
-        </section>
+        </Stack>
+        <Stack>
+          <Card title="Sender" id="facts-title">
+            <Facts
+              facts={[
+                [
+                  "E-mail",
+                  <Link key="email" to="/people" search={{ email }}>
+                    <VisitorText text={email} />
+                  </Link>,
+                ],
+                ["Phone", <VisitorText key="phone" text={phone} />],
+                ["Country", country === "" ? "Not given" : countryName(country)],
+                ["Received", formatTime(message.acceptedAt)],
+                mail.dueAt && ["Next attempt", formatTime(mail.dueAt)],
+                ["Attempts", formatNumber(mail.attempts)],
+                answeredAt && ["Answered", formatTime(answeredAt)],
+                expiresAt && ["Kept until", formatTime(expiresAt)],
+              ]}
+            />
+          </Card>
+          <Card title="History" id="history-title">
+            <History message={message} />
+            <NoteForm reference={message.reference} />
+          </Card>
+        </Stack>
       </div>
     </article>
   );
 }
 
-/** What can be done, with the most likely first. */
-function MessageActions({ message, reply }: { message: MessageDetail; reply: Reply }) {
-  const actions = useActions();
+/** The most likely thing to do, "Answered, next", and a menu with the rest. */
+function MessageActions({ message }: { message: MessageDetail }) {
   const navigate = useNavigate();
   const view = route.useSearch();
   const { pathname } = useLocation();
-  const { reference, email, state, isRestricted, answeredAt } = message;
+  const { reference, email, name, state, isRestricted, answeredAt, refusals } = message;
+  const placeOptions = usePlaceOptions(reference, view);
   const isAnswered = answeredAt !== null;
 
+  const show = (reference: string) => navigate({ to: "/messages/$reference", params: { reference }, search: view });
   const isStillHere = () => location.pathname === pathname && !isOccupied();
   const goToList = async () => {
     if (isStillHere()) await navigate({ to: "/", search: view });
   };
   const goToNext = async () => {
     // What is shown of its place may be missing yet, or older than what was answered since. Better that than nothing.
-    const query = placeQuery(reference, view);
-    const place = await queryClient.fetchQuery(query).catch(() => queryClient.getQueryData(query.queryKey));
+    const place = await queryClient
+      .fetchQuery(placeOptions)
+      .catch(() => queryClient.getQueryData(placeOptions.queryKey));
     const next = place?.next ?? null;
     if (next === null) await goToList();
-    else if (isStillHere()) await navigate({ to: "/messages/$reference", params: { reference: next }, search: view });
+    else if (isStillHere()) await show(next);
   };
-  const perform = (action: Action, goOn?: () => Promise<void>) =>
-    actions.perform(action, [message], async ([result]) => {
-      if (result?.outcome === "done") await goOn?.();
-      await reloadAll();
+  const act = (action: Action, goOn?: () => Promise<void>, undo?: () => void) =>
+    perform(action, [message], {
+      name: visible(name),
+      undo,
+      async refresh([result]) {
+        if (result?.outcome === "done") await goOn?.();
+        await reloadAll();
+      },
     });
+  const takeBack = async () => {
+    await show(reference);
+    const message = await call.message.query({ reference });
+    await perform("unanswer", [message]);
+  };
   const answerAndGoOn = () =>
-    isAnswered ? actions.attempt(`next ${reference}`, () => goToNext().then(() => null)) : perform("answer", goToNext);
+    isAnswered
+      ? attempt(`next ${reference}`, () => goToNext().then(() => null))
+      : act("answer", goToNext, () =>
+          takeBack().catch((error) => notify({ tone: "failure", text: describeFailure(error) })),
+        );
   const lift = () =>
-    actions.attempt(`lift ${email}`, async () => {
-      const { version } = await queryClient.fetchQuery(personQuery(email));
+    attempt(`lift ${email}`, async () => {
+      const { version } = await call.person.query({ email });
       return restrictPerson({ email, version, isRestricted: false });
     });
-  useKeys({ e: answerAndGoOn });
+  useKeys({ e: answerAndGoOn, r: () => refusals.reply === undefined && focusReply() });
 
-  const buttons = ACTION_ORDER.filter((action) => isAllowed(action, message));
-  const primary = isRestricted ? "lift" : state === "quarantined" ? "release" : "reply";
-  const look = (name: string) => (name === primary ? "button button-primary" : "button button-outline");
-  return (
-    <div className="message-actions">
-      {isRestricted && (
-        <button type="button" className={look("lift")} onClick={lift}>
-          Lift restriction
-        </button>
-      )}
-      {state === "quarantined" && isAllowed("release", message) && (
-        <button type="button" className={look("release")} onClick={() => perform("release")}>
-          {ACTION_LABELS.release.label}
-        </button>
-      )}
-      {state === "quarantined" && <DeleteButton message={message} onPress={() => perform("delete", goToList)} />}
-      {!isRestricted && (
-        <>
-          <a className={look("reply")} href={reply.href}>
-            Reply
-          </a>
-          {!isAnswered && (
-            <a className={look("")} href={reply.href} onClick={() => perform("answer")}>
-              Reply and mark answered
-            </a>
-          )}
-        </>
-      )}
-      {/* The same place before and after, so that a second press does not undo the first one. */}
-      <button
-        type="button"
-        className={look("")}
-        aria-disabled={isAnswered}
-        onClick={() => !isAnswered && perform("answer")}
-      >
-        {isAnswered ? "Answered" : ACTION_LABELS.answer.label}
-      </button>
-      {!isAnswered && (
-        <button type="button" className={look("")} onClick={({ detail }) => detail < 2 && answerAndGoOn()}>
-          Answered, next
-        </button>
-      )}
-      {buttons.map((action) => (
-        <button key={action} type="button" className={look("")} onClick={() => perform(action)}>
-          {action === "retry" && state !== "failed" ? "Retry now" : ACTION_LABELS[action].label}
-        </button>
-      ))}
-      <button type="button" className={look("")} onClick={() => print()}>
-        Print
-      </button>
-      {state !== "quarantined" && <DeleteButton message={message} onPress={() => perform("delete", goToList)} />}
-    </div>
-  );
-}
-
-const ACTION_ORDER: readonly Action[] = ["retry", "resend", "unanswer"];
-
-function DeleteButton({ message, onPress }: { message: MessageDetail; onPress: () => void }) {
-  if (!isAllowed("delete", message)) return null;
-  return (
-    <button type="button" className="button button-danger-outline" onClick={onPress}>
-      Delete
-    </button>
-  );
-}
-
-function CopyButton({ label, text }: { label: string; text: string }) {
-  const { showNotice } = useActions();
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      showNotice({ tone: "success", text: "Copied." });
-    } catch {
-      showNotice({ tone: "failure", text: "The browser does not allow this page to copy." });
-    }
+  /** A dialog gives the focus back to what had it, and the menu is gone by then. */
+  const more = useRef<HTMLButtonElement>(null);
+  const choose = (run: () => unknown) => () => {
+    more.current?.focus();
+    run();
   };
+  const [primary, press] = isRestricted
+    ? ["Lift restriction", lift]
+    : state === "quarantined" && refusals.release === undefined
+      ? ["Release", () => act("release")]
+      : ["Reply", focusReply];
+  const rest: readonly (readonly [Action, string])[] = [
+    ["answer", ACTION_LABELS.answer.label],
+    ["unanswer", ACTION_LABELS.unanswer.label],
+    ["retry", retryLabel(message)],
+    ["resend", "Send the mail again"],
+  ];
   return (
-    <button type="button" className="button button-small" onClick={copy}>
-      {label}
-    </button>
+    <Group className="controls" gap={6}>
+      {(primary !== "Reply" || refusals.reply === undefined) && (
+        <Button key={primary} variant="filled" onClick={press}>
+          {primary}
+        </Button>
+      )}
+      <Button onClick={({ detail }) => detail < 2 && answerAndGoOn()}>{isAnswered ? "Next" : "Answered, next"}</Button>
+      <Menu position="bottom-start" withinPortal={false} transitionProps={{ duration: 0 }}>
+        <Menu.Target>
+          <Button ref={more} rightSection={<span aria-hidden="true">▾</span>}>
+            More
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {rest.map(
+            ([action, label]) =>
+              refusals[action] === undefined && (
+                <Menu.Item key={action} onClick={choose(() => act(action))}>
+                  {label}
+                </Menu.Item>
+              ),
+          )}
+          {!isRestricted && (
+            <Menu.Item component="a" href={mailtoOf(message)}>
+              Open in mail program
+            </Menu.Item>
+          )}
+          <Menu.Item onClick={() => print()}>Print</Menu.Item>
+          {refusals.delete === undefined && (
+            <Menu.Item color="red" onClick={choose(() => act("delete", goToList))}>
+              Delete
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
   );
 }
 
 function NoteForm({ reference }: { reference: string }) {
-  const { mutate, error, isPending } = useMutation({
-    mutationFn: api.addNote,
-    onSuccess: (detail) => queryClient.setQueryData(messageQuery(reference).queryKey, detail),
-  });
-  const add = (event: FormEvent<HTMLFormElement>) => {
+  const { mutate, error, isPending } = useMutation(trpc.note.mutationOptions());
+  const [text, setText] = useState("");
+  const add = (event: FormEvent) => {
     event.preventDefault();
-    const form = event.currentTarget;
-    const text = new FormData(form).get("text");
-    if (typeof text === "string" && text.trim() !== "" && !isPending)
-      mutate({ reference, text }, { onSuccess: () => form.reset() });
+    if (text.trim() === "" || isPending) return;
+    const onSuccess = async () => {
+      await reloadAll();
+      setText("");
+    };
+    mutate({ reference, text }, { onSuccess });
   };
   return (
-    <form className="note-form" onSubmit={add}>
-      <label className="filter">
-        <span className="filter-label">Note</span>
-        <textarea name="text" rows={2} maxLength={MAX_NOTE_LENGTH} required />
-      </label>
-      <p className="note-hint">The sender gets it with an export of their data.</p>
-      <p className="field-error" role="alert">
-        {error && describeFailure(error)}
-      </p>
-      <button type="submit" className="button button-small">
+    <form className="stack controls" onSubmit={add}>
+      <Textarea
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        label="Note"
+        description="The sender gets it with an export of their data."
+        inputWrapperOrder={["label", "input", "description"]}
+        rows={2}
+        maxLength={MAX_NOTE_LENGTH}
+      />
+      <Failure error={error} />
+      <Button type="submit" size="xs" mr="auto">
         Add note
-      </button>
+      </Button>
     </form>
   );
 }
@@ -377,21 +328,21 @@ function NoteForm({ reference }: { reference: string }) {
 function History({ message: { history } }: { message: MessageDetail }) {
   const now = useNow();
   return (
-    <ol className="history">
-      {history.map(({ at, kind, channel, detail, author }, index) => (
+    <ol className="plain stack">
+      {history.map(({ at, kind, name, detail, author }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a history only grows at its end
-        <li key={index} className={`event event-${TROUBLE.includes(kind) ? "trouble" : kind}`}>
-          <p className="event-name">
-            {eventName(kind, channel)}
+        <li key={index} data-trouble={["deferred", "failed", "paused"].includes(kind)}>
+          <p>
+            {name}
             {author !== null && ` by ${visible(author)}`}
           </p>
           {detail !== null && (
-            <p className="event-detail" dir="auto">
-              {visibleLines(eventDetail(kind, detail))}
+            <p className="written" dir="auto">
+              {visibleLines(detail)}
             </p>
           )}
-          <p className="event-time">
-            <time dateTime={at}>{formatTime(at)}</time> ({relative(at, now)})
+          <p className="soft">
+            <time dateTime={at.toISOString()}>{formatTime(at)}</time> ({relative(at, now)})
           </p>
         </li>
       ))}
@@ -399,8 +350,26 @@ function History({ message: { history } }: { message: MessageDetail }) {
   );
 }
 
-function relative(at: string, now: Date): string {
+function relative(at: Date, now: Date): string {
   const age = ageOf(at, now);
   if (age === "now") return "just now";
   return /^\d+ (min|h|d)$/.test(age) ? `${age} ago` : age;
+}
+
+/** What the sender of a message estimated: the total, what makes it up, and what was entered. */
+function FootprintCard({ estimate }: { estimate: NonNullable<MessageDetail["footprint"]> }) {
+  const categories = categoriesOf(estimate);
+  const entered = describeInputs(estimate).map(({ label, value, kg }) => [label, value, formatMass(kg)]);
+  return (
+    <Card title="Footprint estimate" id="footprint-title">
+      <p>{asSentence(formatTotal(estimate.totalKg))}</p>
+      <Bars data={categories.map(({ category, kg }) => ({ label: category, value: kg, text: formatMass(kg) }))} />
+      <Table data={{ caption: "What was entered, for a year", body: entered }} />
+      {estimateNotes(estimate).map((note) => (
+        <p key={note} className="soft">
+          {note}
+        </p>
+      ))}
+    </Card>
+  );
 }

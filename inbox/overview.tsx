@@ -1,195 +1,160 @@
+import { Alert, Box, Paper, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ListSort, Overview, Tab, Trouble, TroubleKind } from "../contract/inbox.ts";
 import { asSentence } from "../contract/visible-text.ts";
-import { ColumnChart, RowChart } from "./charts.tsx";
+import { type Overview, type Tab, trpc } from "./api.ts";
+import { isPressing, listOf } from "./app.tsx";
 import { countryName, formatBytes, formatDuration, formatNumber, formatTime, formatUtcDay, plural } from "./labels.tsx";
-import { FailurePanel, LoadingRows, ScreenTitle } from "./panels.tsx";
-import { overviewQuery } from "./queries.ts";
-import { type Shape, StateMark } from "./rows.tsx";
+import { TAB_NAME } from "./list-view.ts";
+import { Bars, Loaded, ScreenTitle } from "./parts.tsx";
 
+const CHANNEL = { mail: "mail", acknowledgement: "acknowledgement", hook: "web hook", reply: "reply" } as const;
 const SHOWN_COUNTRIES = 8;
+const TONE = { critical: "red", warning: "yellow", info: "gray" } as const;
 
 export function OverviewScreen() {
-  const { data, error, refetch } = useQuery(overviewQuery);
+  const query = useQuery(trpc.overview.queryOptions({}));
   return (
     <>
       <ScreenTitle name="Overview" />
-      {!data && !error && <LoadingRows label="Loading the overview" count={5} />}
-      {!data && error && <FailurePanel error={error} onRetry={refetch} />}
-      {data && (
-        <>
-          <NeedsYou overview={data} />
-          <Charts overview={data} />
-        </>
-      )}
+      <Loaded query={query} label="Loading the overview">
+        {(overview) => (
+          <>
+            <Troubles overview={overview} />
+            <Figures overview={overview} />
+            <Charts overview={overview} />
+          </>
+        )}
+      </Loaded>
     </>
   );
 }
 
-interface Need extends Trouble {
-  key: string;
-  shape: Shape;
-  /** Where its messages are. */
-  link: { text: string; tab: Tab; sort: ListSort } | null;
-}
-
-const SHAPES: Readonly<Partial<Record<TroubleKind, Shape>>> = {
-  overdue: "queued",
-  quarantined: "quarantined",
-  expiring: "expiring",
-  "website-down": "website",
-};
-const LINKS: Readonly<Partial<Record<TroubleKind, Need["link"]>>> = {
-  overdue: { text: "Show waiting", tab: "waiting", sort: "newest" },
-  failed: { text: "Show failed", tab: "failed", sort: "newest" },
-  quarantined: { text: "Show quarantined", tab: "quarantined", sort: "newest" },
-  expiring: { text: "Show the oldest", tab: "all", sort: "oldest" },
-};
-
-/** What is wrong, the most urgent first. */
-export function needsOf({ troubles }: Overview): Need[] {
-  return troubles.map((trouble) => {
-    const { kind, channel } = trouble;
-    // The tabs are by the state of the mail.
-    const link = channel === "hook" ? null : (LINKS[kind] ?? null);
-    return { ...trouble, key: `${kind} ${channel}`, shape: SHAPES[kind] ?? "failed", link };
-  });
-}
-
-/** Somebody has to do something about it. */
-export const isPressing = ({ severity }: Trouble) => severity !== "info";
-
-function NeedsYou({ overview }: { overview: Overview }) {
-  const needs = needsOf(overview);
-  const { waiting, quarantined, failed, website, lastBackupAt, database, disk } = overview;
+function Troubles({ overview: { troubles } }: { overview: Overview }) {
   return (
-    <section className="needs" aria-labelledby="needs-title">
-      <h2 id="needs-title">{needs.some(isPressing) ? "Needs somebody now" : "Nothing needs you now"}</h2>
-      {needs.length > 0 && (
-        <ul className="needs-list">
-          {needs.map(({ key, severity, shape, what, remedy, since, link }) => (
-            <li key={key} className={`need need-${severity}`}>
-              <h3>
-                <StateMark shape={shape} word={what} />
-              </h3>
-              <p>
-                {asSentence(remedy)}
-                {since !== null && ` Since ${formatTime(since)}.`}
-              </p>
-              {link && (
-                <Link to="/" search={{ tab: link.tab, sort: link.sort }}>
-                  {link.text}
-                </Link>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
-      <dl className="figures">
-        <Figure name="Waiting" value={waiting.count} note={oldestNote(overview)} tab="waiting" />
-        <Figure name="Failed" value={failed.count} note={failedNote(overview)} tab="failed" />
-        <Figure
-          name="Quarantined"
-          value={quarantined.count}
-          note={quarantined.unseen === 0 ? "all looked at" : `${formatNumber(quarantined.unseen)} not looked at`}
-          tab="quarantined"
-        />
-        <div className="figure">
-          <dt>Website</dt>
-          <dd className="figure-word">{website.isRunning ? "Running" : "Not running"}</dd>
-          <dd className="figure-note">
-            {database.kind} {database.problem === null ? "takes messages" : `has a problem: ${database.problem}`}
-            {disk && `, ${formatBytes(disk.freeBytes)} of disk free`}
-            {lastBackupAt && `, last backup ${formatTime(lastBackupAt)}`}
-          </dd>
-        </div>
-      </dl>
+    <section className="stack" aria-labelledby="needs-title">
+      <h2 id="needs-title">{troubles.some(isPressing) ? "Needs somebody now" : "Nothing needs you now"}</h2>
+      {troubles.map((trouble) => {
+        const { kind, channel, severity, what, remedy, since } = trouble;
+        const [text, search] = listOf(trouble) ?? [];
+        return (
+          <Alert key={`${kind} ${channel}`} color={TONE[severity]} title={<h3>{what}</h3>}>
+            <p>
+              {asSentence(remedy)}
+              {since !== null && ` Since ${formatTime(since)}.`}
+            </p>
+            {search && (
+              <Link to="/" search={search}>
+                {text}
+              </Link>
+            )}
+          </Alert>
+        );
+      })}
     </section>
   );
 }
 
-function oldestNote({ now, waiting: { oldestAt } }: Overview): string {
-  return oldestAt === null ? "none" : `oldest for ${durationBetween(oldestAt, now)}`;
-}
-
-function failedNote({ now, failed: { lastAt } }: Overview): string {
-  return lastAt === null ? "none" : `last one ${durationBetween(lastAt, now)} ago`;
-}
-
-function durationBetween(start: string, end: string): string {
-  return formatDuration(new Date(end).getTime() - new Date(start).getTime());
-}
-
-function Figure({ name, value, note, tab }: { name: string; value: number; note: string; tab: Tab }) {
+function Figures({ overview }: { overview: Overview }) {
+  const { now, counts, waitingSince, unseen, deliveries, website, lastBackupAt, database, disk } = overview;
+  const failed = deliveries.filter(({ channel, failed }) => failed > 0 && channel !== "acknowledgement");
+  const tabs: readonly (readonly [tab: Tab, note: string])[] = [
+    ["unanswered", `${formatNumber(counts.answered)} answered`],
+    ["waiting", waitingSince ? `oldest for ${formatDuration(now.getTime() - waitingSince.getTime())}` : "none"],
+    ["failed", failed.map(({ channel, failed }) => `${CHANNEL[channel]} ${formatNumber(failed)}`).join(", ") || "none"],
+    ["quarantined", unseen === 0 ? "all looked at" : `${formatNumber(unseen)} not looked at`],
+  ];
+  const facts = [
+    `${database.kind} ${database.problem === null ? "takes messages" : `has a problem: ${database.problem}`}`,
+    disk && `${formatBytes(disk.freeBytes)} of disk free`,
+    lastBackupAt ? `last backup ${formatTime(lastBackupAt)}` : "no backup yet",
+  ];
+  const figures = [
+    ...tabs.map(([tab, note]) => ({ name: TAB_NAME[tab], value: formatNumber(counts[tab]), note, tab })),
+    { name: "Website", value: website.isRunning ? "Running" : "Not running", note: facts.filter(Boolean).join(", ") },
+  ];
   return (
-    <div className="figure">
-      <dt>
-        <Link to="/" search={{ tab }}>
-          {name}
-        </Link>
-      </dt>
-      <dd className="figure-value">{formatNumber(value)}</dd>
-      <dd className="figure-note">{note}</dd>
-    </div>
+    <dl className="figures">
+      {figures.map(({ name, value, note, ...link }) => (
+        <Paper key={name} withBorder p="md">
+          <dt>
+            {"tab" in link ? (
+              <Link to="/" search={link}>
+                {name}
+              </Link>
+            ) : (
+              name
+            )}
+          </dt>
+          <Text component="dd" fz="1.75rem" fw={600} ff="var(--display)">
+            {value}
+          </Text>
+          <dd className="soft">{note}</dd>
+        </Paper>
+      ))}
+    </dl>
   );
 }
 
-function Charts({ overview: { days, perDay, perCountry, delivery } }: { overview: Overview }) {
-  const total = perDay.reduce((sum, { count }) => sum + count, 0);
-  const countries = perCountry.map(({ country, count }) => ({ label: countryName(country), count }));
-  const others = countries.slice(SHOWN_COUNTRIES).reduce((sum, { count }) => sum + count, 0);
-  const shown = [
-    ...countries.slice(0, SHOWN_COUNTRIES),
-    ...(others > 0 ? [{ label: "All others", count: others }] : []),
-  ];
-  const busiest = perDay.reduce((most, one) => (one.count > most.count ? one : most), { day: "", count: 0 });
+function Charts({ overview: { days, total, perDay, perCountry, times } }: { overview: Overview }) {
   const period = `the last ${plural(days, "day")}`;
-  const buckets = delivery.buckets.map(({ upToMs, count }, index) => ({
-    label: bucketName(upToMs, delivery.buckets[index - 1]?.upToMs ?? null),
-    count,
-  }));
-  if (total === 0) {
-    return <p className="charts-empty">No message came in within {period}, so there is nothing to draw.</p>;
-  }
+  if (total === 0) return <p className="soft">No message came in within {period}, so there is nothing to draw.</p>;
+  const countries: Data = perCountry.map(({ country, count }) => [countryName(country), count]);
+  const others = countries.slice(SHOWN_COUNTRIES).reduce((sum, [, count]) => sum + count, 0);
+  const shown: Data = [
+    ...countries.slice(0, SHOWN_COUNTRIES),
+    ...(others > 0 ? [["All others", others] as const] : []),
+  ];
+  const named = perCountry.filter(({ country }) => country !== "").length;
+  const bucket = (upToMs: number | null, index: number) =>
+    upToMs ? `≤ ${formatDuration(upToMs)}` : `> ${formatDuration(times.buckets[index - 1]?.upToMs ?? 0)}`;
   return (
-    <section className="charts" aria-label={`Figures of ${period}`}>
-      <ColumnChart
+    <Box component="section" className="figures" __vars={{ "--least": "22rem" }} aria-label={`Figures of ${period}`}>
+      <Chart
         title="Messages per day"
         note={`${plural(total, "message")} in ${period}; days end at midnight, UTC.`}
         category="Day (UTC)"
-        summary={`${plural(total, "message")} in ${period}, at most ${formatNumber(busiest.count)} on ${formatUtcDay(busiest.day)}. The table below has every day.`}
-        data={perDay.map(({ day, count }) => ({ label: formatUtcDay(day), count }))}
+        data={perDay.map(({ day, count }) => [formatUtcDay(day), count])}
+        isUpright
       />
-      <RowChart
-        title="By country"
-        note={`${plural(perCountry.filter(({ country }) => country !== "").length, "country")} in ${period}.`}
-        category="Country"
-        summary={`Most messages by country: ${shown
-          .slice(0, 3)
-          .map(({ label, count }) => `${label} ${formatNumber(count)}`)
-          .join(", ")}. The table below has all of these.`}
-        data={shown}
-      />
-      {delivery.medianMs !== null && delivery.slowestMs !== null && (
-        <ColumnChart
+      <Chart title="By country" note={`${plural(named, "country")} in ${period}.`} category="Country" data={shown} />
+      {times.medianMs !== null && times.slowestMs !== null && (
+        <Chart
           title="Time to delivery"
-          note={`Half within ${formatDuration(delivery.medianMs)}; the slowest took ${formatDuration(delivery.slowestMs)}.`}
+          note={`Half within ${formatDuration(times.medianMs)}; the slowest took ${formatDuration(times.slowestMs)}.`}
           category="Time"
-          summary={`Half of ${plural(delivery.count, "message")} were delivered within ${formatDuration(delivery.medianMs)}, the slowest took ${formatDuration(delivery.slowestMs)}. The table below has the counts.`}
-          data={buckets}
+          data={times.buckets.map(({ upToMs, count }, index) => [bucket(upToMs, index), count])}
         />
       )}
-    </section>
+    </Box>
   );
 }
 
-function bucketName(upToMs: number | null, beforeMs: number | null): string {
-  const short = (ms: number) => {
-    if (ms < 60_000) return `${ms / 1000} s`;
-    if (ms < 3_600_000) return `${ms / 60_000} min`;
-    return ms < 86_400_000 ? `${ms / 3_600_000} h` : `${ms / 86_400_000} d`;
-  };
-  if (upToMs !== null) return `≤ ${short(upToMs)}`;
-  return beforeMs === null ? "any" : `> ${short(beforeMs)}`;
+type Data = readonly (readonly [label: string, count: number])[];
+
+interface ChartProps {
+  title: string;
+  note: string;
+  /** What the first column of the table is called. */
+  category: string;
+  data: Data;
+  isUpright?: boolean;
+}
+
+/** Bars for the eye, and a table with every number. */
+function Chart({ title, note, category, data, isUpright = false }: ChartProps) {
+  const rows = data.map(([label, count]) => [label, formatNumber(count)]);
+  return (
+    <Paper component="figure" withBorder className="stack" p="md">
+      <figcaption>
+        <h2>{title}</h2>
+        <p className="soft">{note}</p>
+      </figcaption>
+      <Bars data={data.map(([label, value]) => ({ label, value, text: formatNumber(value) }))} isUpright={isUpright} />
+      <details>
+        <summary>Show as a table</summary>
+        <Table data={{ head: [category, "Messages"], body: rows }} />
+      </details>
+    </Paper>
+  );
 }

@@ -10,10 +10,18 @@ import { ListScreen } from "./list.tsx";
 import { type ListView, NEWEST, parseListView } from "./list-view.ts";
 import { MessageScreen } from "./message.tsx";
 import { OverviewScreen } from "./overview.tsx";
-import { ScreenFailure, UnknownScreen } from "./panels.tsx";
+import { EmptyPanel, FailurePanel, ScreenTitle } from "./parts.tsx";
 import { PersonScreen } from "./person.tsx";
 
-const root = createRootRoute({ component: Shell, notFoundComponent: UnknownScreen });
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: () => (
+    <>
+      <ScreenTitle name="Nothing here" />
+      <EmptyPanel title="The inbox has no such page" />
+    </>
+  ),
+});
 
 const stripDefaults: SearchMiddleware<ListView> = stripSearchParams(NEWEST);
 /** A message has the list in its address that it was opened from. */
@@ -48,7 +56,13 @@ export const router = createRouter({
   },
   scrollRestoration: true,
   scrollToTopSelectors: ["#main"],
-  defaultErrorComponent: ScreenFailure,
+  // A defect of the page itself leaves a way on, instead of an empty page. Another screen begins without it.
+  defaultErrorComponent: ({ error }) => (
+    <>
+      <ScreenTitle name="This page has a defect" />
+      <FailurePanel error={error} onRetry={() => location.reload()} />
+    </>
+  ),
 });
 
 declare module "@tanstack/react-router" {

@@ -1,5 +1,4 @@
 import { access, readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDurationMs } from "../../contract/duration.ts";
 import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
@@ -10,9 +9,9 @@ import { OperatorError } from "../log.ts";
 import { CHANNEL_NAME } from "../message-history.ts";
 import { cellText, exportMessages, type Fact, visibleJson } from "../operator/export.ts";
 import { messageJson, messagesJson, type readDetail } from "../operator/messages.ts";
+import { rescue } from "../operator/rescue.ts";
 import { definedOnly, FILTER } from "../operator/router.ts";
 import type { readOverview } from "../operator/statistics.ts";
-import { rescueMessages } from "../store/open-store.ts";
 import { type Action, type StoredMessage, stateOf } from "../store/store.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, NAME_OPTION, operations, YES_OPTION } from "./context.ts";
 import { ageOf, bars, cut, table, widthOf } from "./output.ts";
@@ -243,9 +242,7 @@ data: protect it as you protect the database itself.`,
     [JSON_OPTION],
     `Reads messages.db of DATA_DIR message by message, and says which cannot be read. "restore" reads FILE.`,
   ).action(async (file: string, options: Options) => {
-    const { dataDir, databaseUrl } = context.readConfig();
-    if (databaseUrl !== null) throw new OperatorError("This is for a SQLite file, and DATABASE_URL names PostgreSQL");
-    const { messages, unreadable } = await rescueMessages(dataDir, resolve(file));
+    const { messages, unreadable } = await rescue(context.readConfig(), file);
     const lost = unreadable.length === 0 ? "" : `Not readable: ${unreadable.join(", ")}.\n`;
     return print(
       options,

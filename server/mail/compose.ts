@@ -6,6 +6,7 @@ import { countryName } from "../../contract/country-name.ts";
 import { describeInputs, estimateNotes, estimateSummary, type FootprintEstimate } from "../../contract/footprint.ts";
 import { formatCost, formatMass, formatTotal, type Price } from "../../contract/footprint-fields.ts";
 import { ROUNDED } from "../../contract/footprint-report.ts";
+import { quote } from "../../contract/quote.ts";
 import type { Reply, StoredMessage } from "../store/store.ts";
 
 /** Sender and recipient of the site's e-mails. */
@@ -122,11 +123,6 @@ export function composeReply(message: StoredMessage, identity: MailIdentity, rep
     text: `${reply.text}\n\n${quote(message)}\n`,
     encoding: "quoted-printable",
   };
-}
-
-function quote({ acceptedAt, name, message }: StoredMessage): string {
-  const day = acceptedAt.toISOString().slice(0, 10);
-  return [`On ${day}, ${name} wrote:`, ...message.split("\n").map((line) => `> ${line}`)].join("\n");
 }
 
 /** Nodemailer writes a header that it does not know as it is; the prefix is removed after that. */

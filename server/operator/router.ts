@@ -7,8 +7,10 @@ import { z } from "zod";
 import type { ElectricityTable } from "../../contract/footprint.ts";
 import { inboxCommand } from "../config.ts";
 import { OperatorError } from "../log.ts";
+import { refusalOf } from "../store/rules.ts";
 import {
   ACTIONS,
+  type Action,
   CHANNELS,
   type Channel,
   SORTS,
@@ -128,11 +130,16 @@ export const router = t.router({
       return { messages: messages.map((message) => viewOf(message, now)), counts };
     }),
 
-  /** All messages of a list, to do something to them. */
+  /** All messages of a list, with what each allows, to do something to them. */
   select: operation.input(FILTER).query(async ({ input, ctx: { store } }) => {
-    const targets: { reference: string; version: string }[] = [];
+    const now = await store.time();
+    const targets: { reference: string; version: string; allowed: Action[] }[] = [];
     for await (const { messages } of eachPage(definedOnly(input), PAGE_SIZE, store)) {
-      for (const { reference, version } of messages) targets.push({ reference, version });
+      for (const message of messages) {
+        const { reference, version } = message;
+        const allowed = ACTIONS.filter((action) => refusalOf(action, message, now) === null);
+        targets.push({ reference, version, allowed });
+      }
     }
     return targets;
   }),

@@ -4,7 +4,7 @@ import { keyedHash } from "./accepting.ts";
 import { type Database, insertRows, type Query, type Value } from "./database.ts";
 import { addEvents } from "./events.ts";
 import type { ReadMessages } from "./listing.ts";
-import { type Channel, type Claim, type DeliveryCount, type Queue, StoreDamaged, type StoredMessage } from "./store.ts";
+import { type Channel, type Claim, type DeliveryCount, type Queue, StoreDamaged } from "./store.ts";
 
 /** No attempt is ever put off for longer: a due time beyond it was set before the clock was set back. */
 const FARTHEST_DUE_MS = 5 * HOUR_MS;

@@ -1,5 +1,4 @@
-import { ACTIONS } from "../../contract/inbox.ts";
-import { type Action, type Channel, type Delivery, type StoredMessage, TRIED_FOR_MS } from "./store.ts";
+import { ACTIONS, type Action, type Channel, type Delivery, type StoredMessage, TRIED_FOR_MS } from "./store.ts";
 
 // What an operator may do to which message. Evaluated here alone: for the button, the command and the change itself.
 

@@ -3,23 +3,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test as base } from "@playwright/test";
+import { electricityTable } from "../../prerender/electricity.ts";
 import { findFreePort } from "../../scripts/run-server.ts";
+import { type Inbox, startInbox } from "../../server/inbox/serve.ts";
+import type { Desk } from "../../server/operator/router.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import type { Store } from "../../server/store/store.ts";
+import { CHANNELS } from "../../server/store/store.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
-import { startInboxCommand } from "./inbox-command.ts";
 import { collectTrouble } from "./site.ts";
 import { collectViolations } from "./violations.ts";
 
 export interface OpenInbox {
   /** `http://localhost:PORT`. */
   readonly origin: string;
-  /** What the command printed: the address with the token of this run. */
+  /** With the token of this run. */
   readonly address: string;
   /** The same database, as another program has it open. */
   store: Store;
-  stop(): Promise<number | null>;
-  /** Another run of the command on the same port. */
+  stop(): Promise<void>;
+  /** Another run on the same port. */
   restart(): Promise<void>;
 }
 
@@ -29,33 +32,33 @@ interface InboxFixtures {
   expectedTrouble: RegExp | null;
 }
 
-interface RunningCommand extends OpenInbox {
+interface RunningInbox extends OpenInbox {
   /** Deletes every row that a test may have left. */
   empty(): Promise<void>;
   close(): Promise<void>;
 }
 
 interface WorkerFixtures {
-  command: RunningCommand;
+  running: RunningInbox;
 }
 
 /**
- * Every test gets the real command on an empty store, and fails on any trouble that the browser reports. A worker's tests
- * share the command and its database.
+ * Every test gets the inbox on an empty store, and fails on any trouble that the browser reports. A worker's tests share it
+ * and its database.
  */
 export const test = base.extend<InboxFixtures, WorkerFixtures>({
   expectedTrouble: [null, { option: true }],
-  command: [
+  running: [
     async ({ browserName: _ }, use) => {
-      const command = await startCommand();
-      await use(command);
-      await command.close();
+      const running = await start();
+      await use(running);
+      await running.close();
     },
     { scope: "worker", timeout: 60_000 },
   ],
-  inbox: async ({ command }, use) => {
-    await command.empty();
-    await use(command);
+  inbox: async ({ running }, use) => {
+    await running.empty();
+    await use(running);
   },
   page: async ({ page, inbox, expectedTrouble }, use) => {
     const trouble = collectTrouble(page, inbox.origin);
@@ -69,38 +72,50 @@ export const test = base.extend<InboxFixtures, WorkerFixtures>({
   },
 });
 
-async function startCommand(): Promise<RunningCommand> {
+async function start(): Promise<RunningInbox> {
   const dataDir = await mkdtemp(join(tmpdir(), "inbox-"));
-  const env = { DATA_DIR: dataDir };
   const store = await openStoreInProcess({ dataDir, databaseUrl: null });
-  // Not the default one, which another worker's command could take while this one is stopped.
-  let run = await startInboxCommand(env, "--port", String(await findFreePort()));
-  let isRunning = true;
-  const restart = async () => {
-    await run.stop();
-    run = await startInboxCommand(env, "--port", String(run.port));
-    isRunning = true;
+  // Not the default one, which another worker could take while this one is stopped.
+  const port = await findFreePort();
+  let run: { inbox: Inbox; store: Store } | null = null;
+  const stop = async () => {
+    await run?.inbox.close();
+    await run?.store.close();
+    run = null;
   };
+  let address = "";
+  const restart = async () => {
+    await stop();
+    const store = await openStoreInProcess({ dataDir, databaseUrl: null });
+    const desk: Desk = {
+      store,
+      dataDir,
+      program: "messages",
+      channels: CHANNELS,
+      databaseKind: "SQLite",
+      account: "operator",
+      readElectricity: electricityTable,
+    };
+    const inbox = await startInbox({ desk, filesDir: "dist-inbox", port, onDefect: console.error });
+    run = { inbox, store };
+    address = inbox.url;
+  };
+  await restart();
   return {
     store,
-    get origin() {
-      return `http://localhost:${run.port}`;
-    },
+    origin: `http://localhost:${port}`,
     get address() {
-      return run.url;
+      return address;
     },
-    stop() {
-      isRunning = false;
-      return run.stop();
-    },
+    stop,
     restart,
     async empty() {
       // The test before may have ended while it was stopped.
-      if (!isRunning) await restart();
+      if (!run) await restart();
       emptyDatabase(sqliteFile(dataDir));
     },
     async close() {
-      await run.stop();
+      await stop();
       await store.close();
       await rm(dataDir, { recursive: true, force: true });
     },

@@ -1,0 +1,5 @@
+/** A message below the reply to it, as mail programs quote. */
+export function quote({ acceptedAt, name, message }: { acceptedAt: Date; name: string; message: string }): string {
+  const day = acceptedAt.toISOString().slice(0, 10);
+  return [`On ${day}, ${name} wrote:`, ...message.split("\n").map((line) => `> ${line}`)].join("\n");
+}

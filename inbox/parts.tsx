@@ -1,0 +1,205 @@
+import { Alert, Box, Button, DataList, Group, Paper, Progress, Skeleton, Stack, Text } from "@mantine/core";
+import { type FormEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { Mark } from "../app/components/mark.tsx";
+import { site } from "../app/site.ts";
+import { describeFailure, live } from "./api.ts";
+import { formatNumber } from "./labels.tsx";
+
+/** The heading of a screen: it gets the focus when somebody comes to the screen. `name` is for the browser's tab. */
+export function ScreenTitle({ name, children = name }: { name: string; children?: ReactNode }) {
+  const unanswered = live.use().counts?.unanswered ?? 0;
+  useEffect(() => {
+    document.title = `${unanswered > 0 ? `(${formatNumber(unanswered)}) ` : ""}${name} – ${site.brand} inbox`;
+  }, [name, unanswered]);
+  return (
+    <h1 id="screen-title" tabIndex={-1}>
+      {children}
+    </h1>
+  );
+}
+
+export const focusTitle = () => document.getElementById("screen-title")?.focus({ preventScroll: true });
+
+/** Shown where a list or a message would be, when there is none. */
+export function EmptyPanel({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <Stack align="center" ta="center" py="4rem" gap="sm">
+      <Mark />
+      <h2>{title}</h2>
+      {children}
+    </Stack>
+  );
+}
+
+export function FailurePanel({ error, onRetry }: { error: unknown; onRetry: () => unknown }) {
+  return (
+    <Alert color="red" title={<h2>This could not be loaded</h2>}>
+      <p>{describeFailure(error)}</p>
+      <Button mt="sm" onClick={onRetry}>
+        Try again
+      </Button>
+    </Alert>
+  );
+}
+
+interface LoadedProps<Data> {
+  query: { data: Data | undefined; error: unknown; refetch: () => unknown };
+  /** For screen readers, while it loads. */
+  label: string;
+  children: (data: Data) => ReactNode;
+}
+
+/** What was loaded; until then grey rows, or why that failed. */
+export function Loaded<Data>({ query: { data, error, refetch }, label, children }: LoadedProps<Data>) {
+  if (data !== undefined) return children(data);
+  if (error) return <FailurePanel error={error} onRetry={refetch} />;
+  return (
+    <div className="loading">
+      <span className="visually-hidden">{label}</span>
+      {[1, 2, 3, 4].map((row) => (
+        <Skeleton key={row} height="4rem" mb="xs" aria-hidden="true" />
+      ))}
+    </div>
+  );
+}
+
+/** A part of the screen that screen readers find by its heading. */
+export function Card({ title, id, children }: { title: string; id: string; children: ReactNode }) {
+  return (
+    <Paper component="section" withBorder className="stack" p="md" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </Paper>
+  );
+}
+
+export type Fact = readonly [name: ReactNode, value: ReactNode] | false | null | undefined;
+
+export function Facts({ facts, labelWidth = "6.5rem" }: { facts: readonly Fact[]; labelWidth?: string }) {
+  return (
+    <DataList size="md" gap={6} labelWidth={labelWidth}>
+      {facts.map(
+        (fact, index) =>
+          fact && (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a fact has its place
+            <DataList.Item key={index}>
+              <DataList.ItemLabel>{fact[0]}</DataList.ItemLabel>
+              <DataList.ItemValue>{fact[1]}</DataList.ItemValue>
+            </DataList.Item>
+          ),
+      )}
+    </DataList>
+  );
+}
+
+interface BarsProps {
+  data: readonly { label: string; value: number; text: string }[];
+  /** Side by side, for many in an order; else each has its own line. */
+  isUpright?: boolean;
+}
+
+/** A bar is nothing but its colour. */
+const IN_COLOR = { forcedColorAdjust: "none" } as const;
+
+export function Bars({ data, isUpright = false }: BarsProps) {
+  const highest = Math.max(...data.map(({ value }) => value)) || 1;
+  const percent = (value: number) => (value / highest) * 100;
+  if (isUpright) {
+    return (
+      <Group style={IN_COLOR} h="12rem" gap={2} align="end" wrap="nowrap" aria-hidden="true">
+        {data.map(({ label, value, text }) => (
+          <Box key={label} flex={1} h={`${percent(value)}%`} bg="var(--bar)" title={`${label}: ${text}`} />
+        ))}
+      </Group>
+    );
+  }
+  return (
+    <ul className="plain stack" style={IN_COLOR}>
+      {data.map(({ label, value, text }) => (
+        <li key={label}>
+          <Group justify="space-between" wrap="nowrap">
+            <span>{label}</span> <span>{text}</span>
+          </Group>
+          <Progress value={percent(value)} size="md" color="var(--bar)" bg="var(--mist)" aria-hidden="true" />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export interface DialogProps {
+  title: string;
+  onClose: () => void;
+  /** Of the button that closes it. */
+  close?: string;
+  /** Of the button that does something; without one there is none. */
+  confirm?: string;
+  onConfirm?: (event: FormEvent<HTMLFormElement>) => void;
+  isDangerous?: boolean;
+  isDisabled?: boolean;
+  /** Shown within the dialog: whatever is behind it cannot be reached. */
+  error?: unknown;
+  children: ReactNode;
+}
+
+/** Modal for as long as it is rendered; Escape closes it. The focus returns to where it was. */
+export function Dialog({ title, children, onClose, close = "Cancel", confirm, onConfirm, ...rest }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    onConfirm?.(event);
+  };
+  const cancel = (event: { preventDefault(): void }) => {
+    event.preventDefault();
+    onClose();
+  };
+  return (
+    <dialog ref={element} aria-labelledby="dialog-title" onCancel={cancel}>
+      <form className="stack" onSubmit={submit} noValidate>
+        <h2 id="dialog-title">{title}</h2>
+        {children}
+        <Failure error={rest.error} />
+        <Group justify="end">
+          <Button onClick={onClose}>{close}</Button>
+          {confirm && (
+            <Button
+              type="submit"
+              variant="filled"
+              disabled={rest.isDisabled ?? false}
+              {...(rest.isDangerous && { color: "red" })}
+            >
+              {confirm}
+            </Button>
+          )}
+        </Group>
+      </form>
+    </dialog>
+  );
+}
+
+/** Always there, so that screen readers announce what comes into it. */
+export function Failure({ error }: { error: unknown }) {
+  return (
+    <Text role="alert" c="red" size="sm">
+      {error ? describeFailure(error) : null}
+    </Text>
+  );
+}
+
+/** The time, again every half minute: ages grow while nothing happens. */
+export function useNow(): Date {
+  const [now, setNow] = useState(() => new Date());
+  const { token } = live.use();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what has just arrived is not from the future
+  useEffect(() => {
+    setNow(new Date());
+    const timer = setInterval(() => setNow(new Date()), 30_000);
+    return () => clearInterval(timer);
+  }, [token]);
+  return now;
+}

@@ -1,0 +1,186 @@
+import { Alert, Button, Group, Textarea, TextInput } from "@mantine/core";
+import { useDebouncedCallback, useWindowEvent } from "@mantine/hooks";
+import { useMutation } from "@tanstack/react-query";
+import { type KeyboardEvent, useRef, useState } from "react";
+import { quote } from "../contract/quote.ts";
+import { asSentence, visibleLines } from "../contract/visible-text.ts";
+import { notify, perform } from "./actions.tsx";
+import { call, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
+import { formatTime, VisitorText } from "./labels.tsx";
+import { Card, Facts, Failure, focusTitle } from "./parts.tsx";
+
+/** As the server allows. */
+const MAX_SUBJECT_LENGTH = 200;
+const MAX_REPLY_LENGTH = 20_000;
+const SAVE_PAUSE_MS = 400;
+const FIELD_ID = "reply-text";
+/** Mail programs are handed no longer address: Windows takes the least. */
+const MAX_MAILTO_LENGTH = 1900;
+
+export function focusReply(): void {
+  const field = document.querySelector<HTMLTextAreaElement>(`#${FIELD_ID}`);
+  field?.focus();
+  field?.setSelectionRange(field.value.length, field.value.length);
+}
+
+const subjectOf = (reference: string) => `Re: Your message (${reference})`;
+
+/** Every character that a visitor chose is encoded: an address may contain `?` or `&`, which would add recipients. */
+export function mailtoOf(message: MessageDetail): string {
+  const recipient = encodeURIComponent(message.email).replaceAll("%40", "@");
+  const start = `mailto:${recipient}?subject=${encodeURIComponent(subjectOf(message.reference))}&body=`;
+  let body = "";
+  for (const character of `\n\n${visibleLines(quote(message).toWellFormed())}`.replaceAll("\n", "\r\n")) {
+    const encoded = encodeURIComponent(character);
+    if (start.length + body.length + encoded.length > MAX_MAILTO_LENGTH) break;
+    body += encoded;
+  }
+  return start + body;
+}
+
+const SEND: Readonly<Record<keyof MessageDetail["deliveries"], string>> = {
+  mail: "Send the mail",
+  acknowledgement: "Send the acknowledgement",
+  hook: "Post to the web hook",
+  reply: "Send the reply",
+};
+
+/** What a retry sends, such as `Send the mail now and post to the web hook again`. */
+export function retryLabel({ retries, deliveries }: MessageDetail): string {
+  const parts = retries.map(
+    (channel) => `${SEND[channel]} ${deliveries[channel]?.state === "failed" ? "again" : "now"}`,
+  );
+  return parts.map((part, index) => (index === 0 ? part : part.charAt(0).toLowerCase() + part.slice(1))).join(" and ");
+}
+
+const WRAPPED = { label: { whiteSpace: "normal" } } as const;
+
+/** What became of the last reply, and a box for the next one. */
+export function ReplyCard({ message }: { message: MessageDetail }) {
+  const { history, refusals, draft } = message;
+  const { reply } = message.deliveries;
+  /** The reply that failed, to be changed. */
+  const [failed, setFailed] = useState<MessageDetail["draft"]>(null);
+  const rewrite = () => {
+    const [subject = "", text = ""] = (history.findLast(({ kind }) => kind === "replied")?.detail ?? "").split(
+      /\n\n(.*)/s,
+    );
+    setFailed({ subject, text });
+    setTimeout(focusReply);
+  };
+  return (
+    <Card title="Reply" id="reply-title">
+      {reply?.state === "queued" && (
+        <Alert color="gray" title="Reply: queued">
+          {reply.error === null
+            ? "It is sent as soon as the website’s server takes it. Another reply can be written afterwards."
+            : `${asSentence(reply.error)} Tried again ${reply.dueAt ? `at ${formatTime(reply.dueAt)}` : "soon"}.`}
+        </Alert>
+      )}
+      {reply?.state === "delivered" && <p className="soft">Reply: delivered on {formatTime(reply.changedAt)}.</p>}
+      {reply?.state === "failed" && (
+        <Alert color="red" title="Reply: failed">
+          <p>{asSentence(reply.error ?? "")}</p>
+          <Group gap="xs" mt="xs">
+            {refusals.retry === undefined && (
+              <Button size="xs" h="auto" mih="1.875rem" styles={WRAPPED} onClick={() => perform("retry", [message])}>
+                {retryLabel(message)}
+              </Button>
+            )}
+            {refusals.reply === undefined && (
+              <Button size="xs" onClick={rewrite}>
+                Rewrite the reply
+              </Button>
+            )}
+          </Group>
+        </Alert>
+      )}
+      {refusals.reply === undefined ? (
+        <ReplyForm key={failed?.text} message={message} initial={failed ?? draft} onSent={() => setFailed(null)} />
+      ) : (
+        reply?.state !== "queued" && <p>{asSentence(refusals.reply)}</p>
+      )}
+    </Card>
+  );
+}
+
+interface ReplyFormProps {
+  message: MessageDetail;
+  initial: MessageDetail["draft"];
+  onSent: () => void;
+}
+
+function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
+  const { reference, version, email } = message;
+  const [subject, setSubject] = useState(initial?.subject || subjectOf(reference));
+  const [text, setText] = useState(initial?.text ?? "");
+  /** One key for one content: a second press, or a call that is repeated, is the same reply. */
+  const sent = useRef({ content: "", key: "" });
+  const { mutate, error, isPending } = useMutation(trpc.reply.mutationOptions());
+  const saveDraft = useDebouncedCallback(
+    (draft: { subject: string; text: string }) => {
+      // What is shown first, when one comes back to the message.
+      queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft });
+      call.saveDraft.mutate({ reference, ...draft }).catch(() => {});
+    },
+    { delay: SAVE_PAUSE_MS, flushOnUnmount: true },
+  );
+  useWindowEvent("pagehide", () => saveDraft.flush());
+  const change = (draft: { subject: string; text: string }) => {
+    setSubject(draft.subject);
+    setText(draft.text);
+    saveDraft(draft);
+  };
+
+  const send = (event: { preventDefault(): void }) => {
+    event.preventDefault();
+    if (isPending || text.trim() === "" || subject.trim() === "") return;
+    saveDraft.cancel();
+    const content = JSON.stringify([subject, text]);
+    if (sent.current.content !== content) sent.current = { content, key: crypto.randomUUID() };
+    const onSuccess = async () => {
+      sent.current = { content: "", key: "" };
+      setSubject(subjectOf(reference));
+      setText("");
+      onSent();
+      await reloadAll();
+      focusTitle();
+      notify({ tone: "success", text: "Reply queued." });
+    };
+    mutate({ reference, version, key: sent.current.key, subject, text }, { onSuccess, onError: reloadAll });
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "Escape") focusTitle();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(event);
+  };
+  return (
+    <form className="stack controls" onKeyDown={press} onSubmit={send}>
+      <Facts labelWidth="2rem" facts={[["To", <VisitorText key="to" text={email} />]]} />
+      <TextInput
+        label="Subject"
+        value={subject}
+        maxLength={MAX_SUBJECT_LENGTH}
+        onChange={({ target }) => change({ subject: target.value, text })}
+      />
+      <Textarea
+        id={FIELD_ID}
+        label="Text"
+        value={text}
+        rows={6}
+        maxLength={MAX_REPLY_LENGTH}
+        onChange={({ target }) => change({ subject, text: target.value })}
+      />
+      <Failure error={error} />
+      <Group gap="sm">
+        <Button type="submit" variant="filled" aria-disabled={isPending} aria-keyshortcuts="Control+Enter">
+          Send reply
+        </Button>
+        <span className="soft">Ctrl+Enter sends. What you write is kept.</span>
+      </Group>
+      <p className="soft">Below your text the mail has:</p>
+      <p className="written soft" dir="auto">
+        <VisitorText text={quote(message)} isMultiline />
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,44 @@
+import { Alert, Button, Checkbox, createTheme, defaultVariantColorsResolver } from "@mantine/core";
+
+export const theme = createTheme({
+  defaultRadius: "md",
+  focusRing: "never",
+  components: {
+    Alert: Alert.extend({ defaultProps: { variant: "light", role: "note" } }),
+    Button: Button.extend({ defaultProps: { variant: "default", px: "0.875rem" } }),
+    Checkbox: Checkbox.extend({ defaultProps: { size: "md", iconColor: "var(--on-amber)" } }),
+  },
+  // Dark letters on amber.
+  variantColorResolver: (input) => ({
+    ...defaultVariantColorsResolver(input),
+    ...(input.variant === "filled" && input.color !== "red" && { color: "var(--on-amber)" }),
+  }),
+});
+
+/** Colours of Mantine, and the variable of the site's that each of them is. Blue stands for the primary colour. */
+const COLORS = {
+  surface: ["body", "default", "dark-6"],
+  ink: ["text", "bright", "black", "default-color", "blue-light-color"],
+  "ink-soft": ["dimmed", "placeholder", "disabled-color", "gray-light-color"],
+  control: ["default-border", "gray-4", "dark-4"],
+  mist: ["default-hover", "disabled", "blue-light-hover", "gray-light"],
+  amber: ["blue-filled"],
+  "amber-bright": ["blue-filled-hover"],
+  danger: ["error", "red-outline", "red-light-color", "red-text"],
+  "danger-ground": ["red-outline-hover", "red-light"],
+  "danger-strong": ["red-filled", "red-filled-hover"],
+  alert: ["yellow-light-color"],
+  "alert-ground": ["yellow-light"],
+  success: ["green-light-color"],
+  "success-ground": ["green-light"],
+} as const;
+
+/** Sets Mantine's variables on the root element: the page's policy allows none of the style elements that Mantine writes. */
+export function setVariables({ style }: HTMLElement): void {
+  for (const [token, names] of Object.entries(COLORS)) {
+    for (const name of names) style.setProperty(`--mantine-color-${name}`, `var(--${token})`);
+  }
+  style.setProperty("--mantine-primary-color-filled", "var(--bar)");
+  style.setProperty("--mantine-font-family", "var(--text)");
+  style.setProperty("--mantine-radius-default", "0.5rem");
+}

@@ -1,0 +1,12 @@
+import { resolve } from "node:path";
+import type { Config } from "../config.ts";
+import { OperatorError } from "../log.ts";
+import { rescueMessages } from "../store/open-store.ts";
+
+/** Not an operation of the router: the database may be too damaged to be opened as a store. */
+export async function rescue({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">, file: string) {
+  if (databaseUrl !== null) throw new OperatorError("This is for a SQLite file, and DATABASE_URL names PostgreSQL");
+  return rescueMessages(dataDir, resolve(file)).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "EEXIST" ? new OperatorError(`${file} already exists; choose another name`) : error;
+  });
+}
