@@ -47,13 +47,13 @@ const SHOTS: readonly Shot[] = [
     name: "inbox-message",
     path: "/?tab=failed",
     isInbox: true,
-    prepare: (page) => page.locator(".row-link").first().click(),
+    prepare: (page) => page.locator(".row a").first().click(),
   },
   {
     name: "inbox-estimate",
     path: "/?search=bakery",
     isInbox: true,
-    prepare: (page) => page.locator(".row-link").first().click(),
+    prepare: (page) => page.locator(".row a").first().click(),
   },
   { name: "inbox-person", path: "/people?email=ada%40example.com", isInbox: true },
   { name: "inbox-overview", path: "/overview", isInbox: true },
@@ -99,7 +99,7 @@ async function take(context: BrowserContext, { path, isInbox, prepare }: Shot, n
   if (isInbox) await page.goto(`${inbox.origin}${path}#${inbox.token}`);
   else await page.goto(server.url + path, { waitUntil: "networkidle" });
   await prepare?.(page);
-  if (isInbox) await page.locator(".rows, .message, .chart").first().waitFor();
+  if (isInbox) await page.locator(".rows, article, figure").first().waitFor();
   const file = join(OUT, `${name}.png`);
   await page.screenshot({ path: file, fullPage: path !== "/" && !prepare, animations: "disabled" });
   await page.close();
@@ -135,7 +135,7 @@ async function openMenu(page: Page): Promise<void> {
 }
 
 async function selectMessages(page: Page): Promise<void> {
-  for (const row of [0, 2, 3]) await page.locator(".row-select input").nth(row).check();
+  for (const row of [0, 2, 3]) await page.locator(".row input").nth(row).check();
 }
 
 /** All pictures at one width in a grid: a row for each width and theme. */
