@@ -37,7 +37,7 @@ test("a folder outside the project replaces settings and pages; what its setting
   const context = { settings, scripts, electricityUrl: "/e.json", isSavingData: false };
   expect(await renderer.renderPath("/about", context)).toMatch(/<title>About \| Solar Hill<.+Who <em>we<\/em> are\./s);
   const contact = await renderer.renderPath("/contact", context);
-  expect(contact).toContain("We will answer by e-mail within two working days.");
+  expect(contact).toContain("We will answer by email within two working days.");
   expect(contact).toContain(`data-price="${JSON.stringify(price).replaceAll('"', "&quot;")}" data-answer-within="two`);
   expect(renderer.unsetFacts(settings)).toContain(`governing law (policyFacts.governingLaw in ${folder}/site.ts)`);
 });

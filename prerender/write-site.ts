@@ -71,9 +71,11 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   if (refused.length > 0) throw problemsError(refused);
 
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
-  const rendered = await weighSite(draft, (url) => contents.get(url));
-  const { comingSoon, failure, carbon } = rendered;
-  const pages = await fillCarbonText(rendered.pages, carbon, contents);
+  const weigh = (pages: readonly RenderedPage[]) => weighSite({ ...draft, pages }, (url) => contents.get(url));
+  // Twice: the page that tells what the others weigh is heavier for it.
+  const { carbon: weights } = await weigh(draft.pages);
+  const rendered = await weigh(await fillCarbonText(draft.pages, weights, contents));
+  const { pages, comingSoon, failure, carbon } = rendered;
   const claims = await reportClaims({ ...rendered, pages: [...pages, comingSoon, failure] }, new Date());
   if (claims.unreviewed.length > 0 && !isDraft) {
     throw refusal(`${claimsToDo(claims).join("\n")}\nTo review them: npm run claims -- review`);

@@ -77,7 +77,7 @@ test("completes commands and options in bash", async () => {
     const script = `${out}${typed}; _messages; echo "\${COMPREPLY[@]}"; declare -f messages`;
     return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.split("\n");
   };
-  expect(complete("re")[0]).toBe("reply retry release resend restore");
+  expect(complete("re")[0]).toBe("reply retry release resend rescue restore");
   expect(complete("privacy", "e")[0]).toBe("export erase");
   expect(complete("privacy", "erase", "--")[0]).toBe("--yes --json --help");
   expect(complete("retry", "BC-0000-00", "--f")[0]).toBe("--failed");
