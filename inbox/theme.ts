@@ -5,7 +5,14 @@ export const theme = createTheme({
   focusRing: "never",
   components: {
     Alert: Alert.extend({ defaultProps: { variant: "light", role: "note" } }),
-    Button: Button.extend({ defaultProps: { variant: "default", px: "0.875rem" } }),
+    Button: Button.extend({
+      defaultProps: { variant: "default", px: "0.875rem" },
+      // Long names, and large text on a phone, take a second line.
+      styles: {
+        root: { display: "inline-grid", placeItems: "center", height: "auto", minHeight: "var(--button-height)" },
+        label: { whiteSpace: "normal" },
+      },
+    }),
     Checkbox: Checkbox.extend({ defaultProps: { size: "md", iconColor: "var(--on-amber)" } }),
   },
   // Dark letters on amber.
