@@ -9,7 +9,8 @@ export const theme = createTheme({
       defaultProps: { variant: "default", px: "0.875rem" },
       // Long names, and large text on a phone, take a second line.
       styles: {
-        root: { display: "inline-grid", placeItems: "center", height: "auto", minHeight: "var(--button-height)" },
+        root: { height: "auto" },
+        inner: { height: "auto", minHeight: "calc(var(--button-height) - 2px)" },
         label: { whiteSpace: "normal" },
       },
     }),
