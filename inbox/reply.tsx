@@ -53,8 +53,6 @@ export function retryLabel({ retries, deliveries }: MessageDetail): string {
   return parts.map((part, index) => (index === 0 ? part : part.charAt(0).toLowerCase() + part.slice(1))).join(" and ");
 }
 
-const WRAPPED = { label: { whiteSpace: "normal" } } as const;
-
 /** What became of the last reply, and a box for the next one. */
 export function ReplyCard({ message }: { message: MessageDetail }) {
   const { history, refusals, draft } = message;
@@ -83,7 +81,7 @@ export function ReplyCard({ message }: { message: MessageDetail }) {
           <p>{asSentence(reply.error ?? "")}</p>
           <Group gap="xs" mt="xs">
             {refusals.retry === undefined && (
-              <Button size="xs" h="auto" mih="1.875rem" styles={WRAPPED} onClick={() => perform("retry", [message])}>
+              <Button size="xs" onClick={() => perform("retry", [message])}>
                 {retryLabel(message)}
               </Button>
             )}

@@ -5,7 +5,15 @@ export const theme = createTheme({
   focusRing: "never",
   components: {
     Alert: Alert.extend({ defaultProps: { variant: "light", role: "note" } }),
-    Button: Button.extend({ defaultProps: { variant: "default", px: "0.875rem" } }),
+    Button: Button.extend({
+      defaultProps: { variant: "default", px: "0.875rem" },
+      // Long names, and large text on a phone, take a second line.
+      styles: {
+        root: { height: "auto" },
+        inner: { height: "auto", minHeight: "calc(var(--button-height) - 2px)" },
+        label: { whiteSpace: "normal" },
+      },
+    }),
     Checkbox: Checkbox.extend({ defaultProps: { size: "md", iconColor: "var(--on-amber)" } }),
   },
   // Dark letters on amber.

@@ -93,6 +93,7 @@ test("lists by tab, search, country and time, all of it in the address", async (
   await expect(row(page, failed)).toContainText("Failed");
   await expect(row(page, failed)).toContainText("France");
   await expect(tab(page, "Unanswered")).toContainText("4");
+  await expect(button(page, "Filters")).toBeHidden();
 
   await tab(page, "Quarantined").click();
   await expect(rows(page)).toHaveCount(1);
