@@ -2,7 +2,7 @@ import { Alert, Button, Group, Textarea, TextInput } from "@mantine/core";
 import { useDebouncedCallback, useWindowEvent } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { type KeyboardEvent, useRef, useState } from "react";
-import { quote } from "../contract/quote.ts";
+import { quote, replySubject } from "../contract/quote.ts";
 import { asSentence, visibleLines } from "../contract/visible-text.ts";
 import { notify, perform } from "./actions.tsx";
 import { call, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
@@ -23,12 +23,10 @@ export function focusReply(): void {
   field?.setSelectionRange(field.value.length, field.value.length);
 }
 
-const subjectOf = (reference: string) => `Re: Your message (${reference})`;
-
 /** Every character that a visitor chose is encoded: an address may contain `?` or `&`, which would add recipients. */
 export function mailtoOf(message: MessageDetail): string {
   const recipient = encodeURIComponent(message.email).replaceAll("%40", "@");
-  const start = `mailto:${recipient}?subject=${encodeURIComponent(subjectOf(message.reference))}&body=`;
+  const start = `mailto:${recipient}?subject=${encodeURIComponent(replySubject(message.reference))}&body=`;
   let body = "";
   for (const character of `\n\n${visibleLines(quote(message).toWellFormed())}`.replaceAll("\n", "\r\n")) {
     const encoded = encodeURIComponent(character);
@@ -110,7 +108,7 @@ interface ReplyFormProps {
 
 function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
   const { reference, version, email } = message;
-  const [subject, setSubject] = useState(initial?.subject || subjectOf(reference));
+  const [subject, setSubject] = useState(initial?.subject || replySubject(reference));
   const [text, setText] = useState(initial?.text ?? "");
   /** One key for one content: a second press, or a call that is repeated, is the same reply. */
   const sent = useRef({ content: "", key: "" });
@@ -138,7 +136,7 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
     if (sent.current.content !== content) sent.current = { content, key: crypto.randomUUID() };
     const onSuccess = async () => {
       sent.current = { content: "", key: "" };
-      setSubject(subjectOf(reference));
+      setSubject(replySubject(reference));
       setText("");
       onSent();
       await reloadAll();

@@ -123,7 +123,7 @@ export function addMessageCommands(root: Command, context: Context): void {
     "send an e-mail to whoever wrote the message, with the message quoted below the text",
     [
       ["--file <FILE>", "the text of the reply (default: standard input)"],
-      ["--subject <TEXT>", "its subject (default: Re: the first words of the message, and the reference)"],
+      ["--subject <TEXT>", "its subject (default: Re: Your message, with the reference)"],
       NAME_OPTION,
     ],
     "It is stored, and sent by the server as all mail is. Once it is delivered, the message is marked as answered.",

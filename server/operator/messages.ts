@@ -1,3 +1,4 @@
+import { replySubject } from "../../contract/quote.ts";
 import { errorName, OperatorError } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import { eventDetail, eventName } from "../message-history.ts";
@@ -170,19 +171,13 @@ export async function replyTo(
   const now = await store.time();
   const message = await store.find(reference);
   if (!message) throw noMessage(reference);
-  const whole = { ...reply, subject: subject ?? replySubject(message) };
+  const whole = { ...reply, subject: subject ?? replySubject(message.reference) };
   if (await store.reply(reference, whole, author, now, version)) return;
   const changed = `${message.reference} changed meanwhile; read it again, then send the reply`;
   throw new OperatorError(refusalOf("reply", (await store.find(reference)) ?? message, now) ?? changed);
 }
 
 const SUBJECT_LENGTH = 60;
-
-function replySubject({ message, reference }: StoredMessage): string {
-  const words = message.replaceAll(/\s+/g, " ").trim();
-  const first = words.length > SUBJECT_LENGTH ? `${words.slice(0, SUBJECT_LENGTH).replace(/ \S*$/, "")} …` : words;
-  return `Re: ${first} [${reference}]`;
-}
 
 /** Removes the .eml files of messages that were deleted, and returns their number. Throws OperatorError when some are left. */
 export async function removeFiles(dataDir: string, references: Iterable<string>): Promise<number> {
