@@ -177,8 +177,6 @@ export async function replyTo(
   throw new OperatorError(refusalOf("reply", (await store.find(reference)) ?? message, now) ?? changed);
 }
 
-const SUBJECT_LENGTH = 60;
-
 /** Removes the .eml files of messages that were deleted, and returns their number. Throws OperatorError when some are left. */
 export async function removeFiles(dataDir: string, references: Iterable<string>): Promise<number> {
   try {

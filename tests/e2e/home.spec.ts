@@ -150,7 +150,7 @@ test("each screen gets the film and the picture of its size, and the figure that
     expect(source, where).toMatch(new RegExp(`/media/${name}-[\\w-]{8}\\.mp4$`));
     const entry = pages.find((entry) => entry.page === "/" && entry.screen === screen);
     expect(entry?.rating, where).toBe(rating);
-    await expect(page.getByText("This page:").locator("span span").filter({ visible: true })).toHaveText([
+    await expect(page.getByText("First view: about").locator("span span").filter({ visible: true })).toHaveText([
       entry?.grams.toFixed(3) ?? "",
     ]);
     expect(await page.locator(".film img").evaluate((img: HTMLImageElement) => img.naturalWidth), where).toBe(

@@ -269,13 +269,13 @@ test("a message shows its estimate, which can be removed", async ({ page, inbox 
   await page.goto(`${inbox.origin}/messages/${reference}${new URL(inbox.address).hash}`);
   const card = page.getByRole("region", { name: "Footprint estimate" });
   await expect(card).toContainText("About 11 t CO₂e a year.");
-  await expect(card.getByRole("listitem")).toHaveText([/^Flights 11 t$/, /^Electricity 650 kg$/]);
+  await expect(card.getByRole("listitem")).toHaveText([/^Flights 11 t$/, /^Electricity 500 kg$/]);
   const widths = await card
     .locator(".mantine-Progress-section")
     .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
-  expect((widths[1] ?? 0) / (widths[0] ?? 1)).toBeCloseTo((3000 * 0.21579) / (2 * 13_000 * 0.41077), 2);
+  expect((widths[1] ?? 0) / (widths[0] ?? 1)).toBeCloseTo((3000 * 0.16778) / (2 * 13_000 * 0.41077), 2);
   await expect(card.getByRole("row")).toHaveText([
-    "Electricity3,000 kWh650 kg",
+    "Electricity3,000 kWh500 kg",
     "Long return flights2 flights of 6,500 km each way, business11 t",
   ]);
   await expect(card).toContainText(`Computed with: ${footprint.factorSet}.An estimate, not a certificate.`);
