@@ -76,8 +76,8 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
     for (const [path, { type, body }] of files) page.get(path, (_request, reply) => reply.type(type).send(body));
     page.setNotFoundHandler(({ method, url }, reply) => {
       if (method !== "GET" && method !== "HEAD") return refuse(reply, 400, "Only GET and HEAD are understood.");
-      // Every screen of the page has a path of its own.
-      const index = url.startsWith("/assets/") ? undefined : files.get("/index.html");
+      // Every screen of the page has a path of its own. A proxy must not take this for a node of the site.
+      const index = /^\/(assets\/|healthz|readyz)/.test(url) ? undefined : files.get("/index.html");
       return index ? reply.type(index.type).send(index.body) : refuse(reply, 404, "There is no such file.");
     });
   });

@@ -10,11 +10,9 @@ const HIDDEN = "…";
  * are left out.
  */
 export function withoutPersonalData(response: string, message?: ContactMessage): string {
-  const plain = response
-    .slice(0, 5 * MAX_LENGTH)
-    .replaceAll(/^\d{3}[ -]?/gm, "")
-    .replaceAll(/\S*@\S*/g, HIDDEN);
-  const words = visible(plain.replaceAll(/\s+/g, " ").trim()).split(" ");
+  const plain = response.slice(0, 5 * MAX_LENGTH).replaceAll(/^\d{3}[ -]?/gm, "");
+  const parts = plain.trim().split(/\s+/);
+  const words = parts.map((word) => (word.includes("@") ? HIDDEN : visible(word)));
   const hidden = new Set(words.flatMap((_, index) => (message ? quotedAt(words, index, message) : [])));
   const shown = words.map((word, index) => (hidden.has(index) ? HIDDEN : word)).join(" ");
   const text = shown.replaceAll(new RegExp(`${HIDDEN}( ${HIDDEN})+`, "g"), HIDDEN);

@@ -7,6 +7,9 @@ import { rescueMessages } from "../store/open-store.ts";
 export async function rescue({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">, file: string) {
   if (databaseUrl !== null) throw new OperatorError("This is for a SQLite file, and DATABASE_URL names PostgreSQL");
   return rescueMessages(dataDir, resolve(file)).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "EEXIST" ? new OperatorError(`${file} already exists; choose another name`) : error;
+    if (error.code === undefined) throw error;
+    const reason =
+      error.code === "EEXIST" ? "already exists; choose another name" : `cannot be written: ${error.message}`;
+    throw new OperatorError(`${file} ${reason}`);
   });
 }

@@ -82,7 +82,11 @@ export function acceptingMethods(
       const one = { submission, rules, nowMs: now.getTime(), ...Promise.withResolvers<Acceptance>() };
       waiting.push(one);
       draining ??= drain();
-      return withinMs(ACCEPT_LIMIT_MS, one.promise, notStored);
+      return withinMs(ACCEPT_LIMIT_MS, one.promise, (limitMs) => {
+        const error = notStored(limitMs);
+        onFailure(error);
+        return error;
+      });
     },
     async settled() {
       while (draining) await draining;

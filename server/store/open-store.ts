@@ -5,7 +5,7 @@ import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
 import { acceptingMethods } from "./accepting.ts";
 import { changeMethods } from "./changes.ts";
-import { type Database, readColumn, writeMeta } from "./database.ts";
+import { type Database, type Query, readColumn, writeMeta } from "./database.ts";
 import { deliveryMethods } from "./deliveries.ts";
 import { eventMethods } from "./events.ts";
 import { listingMethods, messageReader } from "./listing.ts";
@@ -121,13 +121,13 @@ export async function createStore(
       await database.close();
       throw error;
     });
+  // Random, because PostgreSQL compresses what it can.
+  const writeBytes = (query: Query, bytes: number) =>
+    writeMeta(query, "write_check", randomBytes(bytes / 2).toString("hex"));
   const check = shareCheck(checkIntervalMs, (isThorough) =>
-    // Random, because PostgreSQL compresses what it can.
-    writeMeta(
-      query,
-      "write_check",
-      randomBytes((isThorough ? WHOLE_MESSAGE_BYTES : MESSAGE_BYTES) / 2).toString("hex"),
-    ),
+    isThorough
+      ? database.transaction((query) => writeBytes(query, WHOLE_MESSAGE_BYTES), { lock: "accepting" })
+      : writeBytes(query, MESSAGE_BYTES),
   );
   const readMessages = messageReader(dialect, retention);
   const { settled, ...accepting } = acceptingMethods(database, clientKey, check.fail);

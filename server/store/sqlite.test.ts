@@ -268,12 +268,15 @@ test("tries to write once for all who ask, and again after a failure", async () 
   let [writes, written] = [0, 0];
   let isFull = false;
   const full = () => Promise.reject(new StoreUnavailable("full"));
-  const store = await openWith(({ query, transaction }) => ({
-    query(sql, values) {
+  const counting = (query: Query): Query => {
+    return (sql, values) => {
       if (values?.[0] === "write_check") [writes, written] = [writes + 1, String(values[1]).length];
       return isFull ? full() : query(sql, values);
-    },
-    transaction: (work, options) => (isFull ? full() : transaction(work, options)),
+    };
+  };
+  const store = await openWith(({ query, transaction }) => ({
+    query: counting(query),
+    transaction: (work, options) => transaction((query) => work(counting(query)), options),
   }));
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
-import { basename, join, matchesGlob, relative, resolve } from "node:path";
+import { basename, dirname, join, matchesGlob, relative, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { BuildManifest } from "../../contract/build-manifest.ts";
 import { PROGRAM_PATH } from "../../scripts/programs.mjs";
@@ -153,7 +153,11 @@ async function copyContext(folder: string): Promise<void> {
 /** Links packages one by one, so that a cache written beside them is not the project's. */
 async function linkPackages(folder: string, names: string[]): Promise<void> {
   await mkdir(join(folder, "node_modules"), { recursive: true });
-  for (const name of names) await symlink(resolve("node_modules", name), join(folder, "node_modules", name));
+  for (const name of names) {
+    const link = join(folder, "node_modules", name);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(resolve("node_modules", name), link);
+  }
 }
 
 test("the image is built from its context alone, and its server runs from its files alone", async () => {

@@ -60,7 +60,7 @@ test("runs beside the site, takes all messages of a developer, reloads pages onl
 }, async () => {
   const port = await findFreePort();
   // Messages go to data/ and data-dev/ in the copy, where Vite would watch them.
-  const copy = await copyProject("dist");
+  const copy = await copyProject("dist", "dist.json");
   const site = await startProgram(["node", "server/main.ts"], { cwd: copy, env: { PORT: "0" } });
   onTestFinished(async () => void (await site.stop()));
   const dev = startDev(port, copy);

@@ -59,9 +59,8 @@ test.each(["SQLite", "PostgreSQL"])(
     const formReference = new URL(location, server.url).searchParams.get("reference") ?? "";
     expect(location).toMatch(/^\/contact\?reference=[\w-]+&code=[\w-]{16}#message-sent$/);
     const page = await (await fetch(new URL(location, server.url))).text();
-    expect(page).toContain(
-      `<b>${formReference}</b>. We received your estimate too: ${formatTotal(ESTIMATE.totalKg)}. `,
-    );
+    expect(page).toContain(`<b>${formReference}</b>.`);
+    expect(page).toContain(`We received your estimate too: ${formatTotal(ESTIMATE.totalKg)}. `);
     for (const { label, value } of describeInputs(ESTIMATE)) {
       expect(page).toContain(`<th scope="row">${label}</th><td><span data-fact="amount">${value}</span>`);
     }
@@ -90,7 +89,7 @@ test.each(["SQLite", "PostgreSQL"])(
     const cells = `${ESTIMATE.totalKg},${inputs} longFlightKm=6500 for=organisation carFuel=hybrid`;
     expect(rows.filter((row) => row.includes(`,${cells} `))).toHaveLength(2);
     expect(rows.filter((row) => row.includes(`,"${ESTIMATE.factorSet}",,,,,,`))).toHaveLength(2);
-    expect(rows.filter((row) => /,without,{9}[^,]*$/.test(row))).toHaveLength(1);
+    expect(rows.filter((row) => /,without,{9}[^,]*,{3}$/.test(row))).toHaveLength(1);
     const exported = JSON.parse(await cli("privacy", "export", VISITOR.email)) as {
       messages: { footprint: unknown }[];
     };
