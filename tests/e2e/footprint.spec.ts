@@ -401,7 +401,7 @@ for (const [width, height] of [
     await openAll(page);
     await amount(page, "electricityKwh").fill("2500");
     const shown = page.locator(".footprint-bar:not([data-yields]), .footprint-total").filter({ visible: true }).first();
-    const fields = await part(page).locator("input, select").all();
+    const fields = await part(page).locator("input:not([type=radio]), select").all();
     for (const field of fields) {
       const name = String(await field.getAttribute("id"));
       const expectUncovered = async (how: string) => {
