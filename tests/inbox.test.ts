@@ -557,7 +557,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     await operations.reply.mutate(reply);
     await operations.reply.mutate(reply);
     expect((await item(first)).history.filter(({ kind }) => kind === "replied")).toMatchObject([
-      { author: "tester", detail: `Re: Hello you [${first}]\n\nYes.` },
+      { author: "tester", detail: `Re: Your message (${first})\n\nYes.` },
     ]);
     await expect(operations.reply.mutate({ reference: first, text: "More" })).rejects.toThrow(/one reply at a time$/);
     const file = join(dataDir, "reply.txt");

@@ -151,7 +151,9 @@ export function checkClaims({ unreviewed, withoutEvidence, evidenceUntil }: Clai
   const claims = (count: number) => plural(count, "claim");
   const findings = [
     unreviewed > 0 ? fail("claims", `sentences with a strong word that nobody reviewed: ${unreviewed}`, remedy) : [],
-    withoutEvidence > 0 ? warn("claims", `${claims(withoutEvidence)} wait for evidence`, remedy) : [],
+    withoutEvidence > 0
+      ? warn("claims", `${claims(withoutEvidence)} wait${withoutEvidence === 1 ? "s" : ""} for evidence`, remedy)
+      : [],
     ended > 0 ? warn("claims", `the evidence for ${claims(ended)} has ended`, remedy) : [],
   ].flat();
   return findings.length > 0 ? findings : [ok("claims", `all reviewed, ${evidenceUntil.length} with evidence`)];
