@@ -449,7 +449,8 @@ test.describe("where messages are deleted", () => {
     await expect(page.getByRole("heading", { level: 1 })).toBeFocused();
     const openDelete = async () => {
       await page.keyboard.press("Enter");
-      await expect(page.getByRole("menu")).toBeVisible();
+      // The menu takes the focus a moment after it is drawn.
+      await expect(page.getByRole("menu").locator(":focus")).toHaveCount(1);
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("End");
       await expect(page.getByRole("menuitem", { name: "Delete" })).toBeFocused();

@@ -52,7 +52,11 @@ async function launch(modes: Modes): Promise<Driver> {
       reload: () => driver.navigate().refresh(),
       back: () => driver.navigate().back(),
       evaluate: (code) => driver.executeScript<string>(code),
-      resize: async (width, height) => void (await driver.manage().window().setRect({ x: 0, y: 0, width, height })),
+      async resize(width, height) {
+        await driver.manage().window().setRect({ x: 0, y: 0, width, height });
+        // The page follows its window later.
+        await expect.poll(() => driver.executeScript("return innerWidth")).toBe(width);
+      },
       press: (x, y) => driver.actions().move({ x, y, duration: 0 }).click().perform(),
       keys: (names) =>
         driver
