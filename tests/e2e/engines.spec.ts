@@ -61,11 +61,12 @@ for (const engine of [FIREFOX, WEBKIT]) {
           await openWhole(page, path);
           for (const width of [320, 375, 1280]) {
             await page.driver.resize(width, 800);
+            // WebKit 2.50 applies no media query to a new size while a film plays and a script asks for the layout.
+            if (path === "/") await page.driver.reload();
             await expectNoSidewaysScroll(page, `${path} at ${width}`);
           }
           expect(await linksWithoutLine(page), path).toEqual([]);
-          // WebKit applies media queries seconds later while a film starts.
-          await expect.poll(() => gapAtHeadersEnd(page), path).toBeCloseTo(0, 0);
+          expect(await gapAtHeadersEnd(page), path).toBeCloseTo(0, 0);
         }
         await useMenu(page);
         await watchFilm(page, gate);
