@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { averageIntensity } from "@tgwf/co2";
-import type { Country } from "world-countries";
 import type { ElectricityTable, Intensity } from "../contract/footprint.ts";
 import { UK_ELECTRICITY } from "../contract/footprint-factors.ts";
+import LIST from "./countries.json" with { type: "json" };
 
 const require = createRequire(import.meta.url);
 // The package does not export its own version; ours names it exactly.
-const { devDependencies } = require("../package.json") as { devDependencies: { "@tgwf/co2": string } };
-const version = devDependencies["@tgwf/co2"];
+const { dependencies } = require("../package.json") as { dependencies: { "@tgwf/co2": string } };
+const version = dependencies["@tgwf/co2"];
 
 // The package leaves out the year of each figure, which its repository has (data/output/average-intensities.json).
 const YEARS = {
@@ -30,7 +30,7 @@ export function electricityTable(): ElectricityTable {
     );
   }
   const countries: Record<string, Intensity> = {};
-  for (const { cca2, cca3 } of require("world-countries") as readonly Country[]) {
+  for (const { cca2, cca3 } of LIST.countries) {
     // Kosovo has no official three-letter code.
     const grams = averageIntensity.data[cca2 === "XK" ? "XKX" : cca3];
     // No grid emits nothing: such a figure is an error of the source.

@@ -1,8 +1,7 @@
-import { createRequire } from "node:module";
-import type { Country } from "world-countries";
 import type { SiteSettings } from "../app/site.ts";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import { svgSecurityPolicy } from "./content-security-policy.ts";
+import LIST from "./countries.json" with { type: "json" };
 import { electricityFile } from "./electricity.ts";
 import { drawIcons, faviconSvg } from "./pictures.ts";
 
@@ -17,11 +16,6 @@ export interface OutputFile {
   policy?: string;
 }
 
-const { compare } = new Intl.Collator("en");
-/** Sorted already, so that sorting them in the visitor's language is little work for a phone. */
-const countries = (createRequire(import.meta.url)("world-countries") as readonly Country[]).toSorted((a, b) =>
-  compare(a.name.common, b.name.common),
-);
 const YEAR_MS = 365 * 86_400_000;
 
 /** The files that programs fetch, not people. */
@@ -64,11 +58,11 @@ function securityText(siteUrl: string, site: SiteSettings): string {
 }
 
 export function countryNames(): { code: string; name: string }[] {
-  return countries.map(({ cca2, name }) => ({ code: cca2, name: name.common }));
+  return LIST.countries.map(({ cca2, name }) => ({ code: cca2, name }));
 }
 
 function countryList(): string {
-  return JSON.stringify(countries.map(({ cca2, name }) => ({ cca2, name: { common: name.common } })));
+  return JSON.stringify(LIST.countries.map(({ cca2, name }) => ({ cca2, name: { common: name } })));
 }
 
 function webManifest(site: SiteSettings): string {

@@ -1,7 +1,6 @@
-// Installs what a command needs and is missing: the packages of the lock file, and Node 24; with --browser also a
-// Chromium; with --test-programs also the programs that the tests run. With --keep it replaces no packages: a server may
-// run on them. Plain JavaScript, because it runs on the machine's
-// own Node before Node 24 is installed.
+// Installs what a command needs and is missing: Node 24, and the packages that build and serve the site. --dev adds the
+// packages of tests and tools, --browser a Chromium, --test-programs the programs that tests run. --keep replaces no
+// packages, because a server may use them. Plain JavaScript: it runs on the machine's own Node before Node 24 is installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -27,18 +26,22 @@ function installPackages() {
   const env = { ...process.env, PATH: [...path, process.env.PATH].join(delimiter) };
   const hash = createHash("sha256").update(`${process.platform} ${process.arch}\n`);
   for (const folder of [root, nodeDir]) hash.update(readFileSync(join(folder, "package-lock.json")));
-  const stamp = hash.digest("hex");
-  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
-  if (existsSync(stampFile) && process.argv.includes("--keep")) {
+  const lock = hash.digest("hex");
+  const [installed, extent] = existsSync(stampFile) ? readFileSync(stampFile, "utf8").split(" ") : [];
+  const isDev = process.argv.includes("--dev") || extent === "dev";
+  if (installed === lock && (extent === "dev" || !isDev)) return;
+  if (installed !== undefined && process.argv.includes("--keep")) {
     fail(
       "The packages in node_modules are not those of package-lock.json. Stop the server, run: npm run build, start it.",
     );
   }
 
-  console.error("Installing packages (first run, or a lock file changed) ...");
+  console.error(`Installing the packages ${isDev ? "of tests and tools" : "that build and serve the site"} ...`);
   const problem = "Could not install the packages. Check the connection to the npm registry.";
-  run("npm", ["ci", "--loglevel=error"], problem, env);
-  writeFileSync(stampFile, stamp);
+  // TypeScript is a peer of tRPC, which only its types need.
+  const extentOptions = isDev ? [] : ["--omit=dev", "--omit=peer", "--ignore-scripts"];
+  run("npm", ["ci", "--loglevel=error", ...extentOptions], problem, env);
+  writeFileSync(stampFile, `${lock} ${isDev ? "dev" : "site"}`);
 }
 
 /** Of the Node that npm scripts find, which is not always the one that runs this. */

@@ -109,14 +109,19 @@ test("the server is started as `npm run serve` starts it", async () => {
   expect(unit).toContain(` ${arenas} NODE_COMPILE_CACHE=`);
 });
 
-test("the server needs no package but those installed with --omit=dev", async () => {
+test("building and serving need no package but those installed with --omit=dev", async () => {
   const { dependencies } = JSON.parse(await readFile("package.json", "utf8"));
-  const sources = (await Promise.all(["server", "contract"].map((folder) => readdir(folder, { recursive: true }))))
-    .flatMap((names, index) => names.map((name) => join(["server", "contract"][index] ?? "", name)))
-    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+  const names = await Promise.all(
+    ["app", "contract", "inbox", "prerender", "server"].map(async (folder) =>
+      (await readdir(folder, { recursive: true })).map((name) => join(folder, name)),
+    ),
+  );
+  const scripts = ["build-inbox", "claims", "dev", "warm-up"].map((name) => `scripts/${name}.ts`);
+  const configs = ["vite.config.ts", "vite.inbox.config.ts"];
+  const sources = [...names.flat(), ...scripts, ...configs].filter((name) => /(?<!\.test|\.d)\.tsx?$/.test(name));
   for (const source of sources) {
     const imports = namesIn(await readFile(source, "utf8"), /^(?!import type).*\bfrom "([^."][^"]*)";$/gm);
-    const packages = imports.flatMap((name) => /^(?!node:)(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? []);
+    const packages = imports.flatMap((name) => /^(?!node:|virtual:)(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? []);
     for (const name of packages) expect(Object.keys(dependencies), `${source} imports ${name}`).toContain(name);
   }
 });

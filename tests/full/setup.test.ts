@@ -37,16 +37,21 @@ async function makeProject({ npmStatus = 0 } = {}) {
   };
 }
 
-test("packages are installed once, and again when a lock file has changed", async () => {
+test("packages are installed once, and again when a lock file has changed or a command needs more", async () => {
   const { folder, calls, setUp } = await makeProject();
   expect(setUp()).toMatchObject({ status: 0, stdout: "" });
   expect(setUp()).toMatchObject({ status: 0, stderr: "" });
-  expect(calls()).toEqual(["ci --loglevel=error"]);
-  // Where whatever starts the server without npm finds Node 24.
+  const [site, dev] = ["ci --loglevel=error --omit=dev --omit=peer --ignore-scripts", "ci --loglevel=error"];
+  expect(calls()).toEqual([site]);
+  // Where a service that starts the server without npm finds Node 24.
   expect(realpathSync(join(folder, "node_modules/.bin/node"))).toBe(realpathSync(process.execPath));
   appendFileSync(join(folder, "package-lock.json"), "\n");
-  expect(setUp().stderr).toBe("Installing packages (first run, or a lock file changed) ...\n");
-  expect(calls()).toHaveLength(2);
+  expect(setUp().stderr).toBe("Installing the packages that build and serve the site ...\n");
+  for (const options of [["--dev"], [], ["--keep"], ["--dev"]]) expect(setUp(...options).status).toBe(0);
+  expect(calls()).toEqual([site, site, dev]);
+  appendFileSync(join(folder, "package-lock.json"), "\n");
+  setUp();
+  expect(calls()).toEqual([site, site, dev, dev]);
 });
 
 test("an operator's command installs packages where there are none, and never in place of others", async () => {
