@@ -143,6 +143,7 @@ async function buildSite(
   outDir: string,
   isDraft: boolean,
 ): Promise<void> {
+  if (process.stderr.isTTY) console.error("Building the pages ...");
   const { client, ssr } = builder.environments;
   if (!client || !ssr) throw new Error("Vite has no client or no ssr environment.");
   const scripts = await takeScripts(await builder.build(client), outDir);
@@ -154,7 +155,9 @@ async function buildSite(
   const context = renderContext(settings, scripts);
   const { unset, claims } = await writeSite({ renderer, context, pageFiles, outDir, rendererDir, isDraft });
   await rm(rendererDir, { recursive: true });
-  if (unset.length > 0) console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
+  // The server that follows a draft names the command that lists them.
+  if (unset.length > 0 && !isDraft)
+    console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
   for (const line of claimsToDo(claims)) console.log(line);
   if (areFactorsDue(new Date())) console.log(`Newer factors of the footprint estimate are due; ${FACTORS_REMEDY}`);
 }

@@ -40,10 +40,10 @@ export function programName(env: Environment): string {
   return env.MESSAGES_COMMAND?.trim() || NPM_COMMAND;
 }
 
-/** The command that opens the inbox. */
-export function inboxCommand(program: string): string {
-  if (program.endsWith(NPM_COMMAND)) return program.replace(NPM_COMMAND, "npm run inbox");
-  return `${program.replace(/ messages$/, "")} inbox`;
+/** What an operator types for a command that is not about messages. */
+export function commandFor(name: "inbox" | "preflight", program: string): string {
+  if (program.endsWith(NPM_COMMAND)) return program.replace(NPM_COMMAND, `npm run ${name}`);
+  return `${program.replace(/ messages$/, "")} ${name}`;
 }
 
 /** The same text with the command that builds this installation, with the settings of the service. */

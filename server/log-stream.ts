@@ -84,3 +84,17 @@ export function openLogStream(fd: number) {
     },
   };
 }
+
+/** For a person at a terminal: each event as its time and its words. What Fastify says of itself is left out. */
+export function openTerminalLog(fd: number): LogStream {
+  const log = openLogStream(fd);
+  return { ...log, write: (line) => log.write(line.startsWith("{") ? readable(line) : line) };
+}
+
+function readable(line: string): string {
+  const { time, level, msg, event, pid, hostname, reqId, ...details } = JSON.parse(line) as Record<string, unknown>;
+  if (event === undefined && Number(level) < ERROR_LEVEL) return "";
+  const clock = new Date(Number(time)).toTimeString().slice(0, 8);
+  const values = Object.entries(details).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  return `${[clock, ...(Number(level) >= ERROR_LEVEL ? ["Error:"] : []), msg, ...values].join(" ")}\n`;
+}

@@ -1,12 +1,14 @@
 import type { AddressInfo } from "node:net";
+import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import { outdatedSettings } from "../contract/build-settings.ts";
+import { plural } from "../contract/plural.ts";
 import { createApp } from "./app.ts";
-import { type Config, inboxCommand, parseConfig, programName, withOwnCommands } from "./config.ts";
+import { type Config, commandFor, parseConfig, programName, withOwnCommands } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
 import { OperatorError } from "./log.ts";
-import { type LogStream, openLogStream } from "./log-stream.ts";
+import { type LogStream, openLogStream, openTerminalLog } from "./log-stream.ts";
 import { createEmlMailer } from "./mail/eml.ts";
 import { createSmtpMailer } from "./mail/smtp.ts";
 import { acknowledgementSender } from "./outbox/acknowledgement.ts";
@@ -62,7 +64,8 @@ async function run(config: Config): Promise<void> {
   let alerts: Alerts | undefined;
   // Where standard error is the same pipe, Node's first use of it would make that pipe block; so it comes before ours.
   void process.stderr;
-  const logStream = openLogStream(STDOUT);
+  const isTerminal = isatty(STDOUT);
+  const logStream = isTerminal ? openTerminalLog(STDOUT) : openLogStream(STDOUT);
   const app = createApp({
     config,
     build,
@@ -93,7 +96,9 @@ async function run(config: Config): Promise<void> {
 
   onStopSignal(process, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;
-  logStream.write(`${readyLine(build, port, config, mailer.destination)}\n`);
+  const ready = readyLines(build, port, config, mailer.destination);
+  const capitalised = ready.map((line) => line.charAt(0).toUpperCase() + line.slice(1));
+  logStream.write(isTerminal ? `\n${capitalised.join("\n")}\n\n` : `${ready.join(" - ")}\n`);
   const warnings = outdatedSettings(build.manifest.settings, config.build);
   const left = findLeftMessages(config, PROGRAM);
   if (left && (await store.find(left.newest)) === null) warnings.push(left);
@@ -130,11 +135,15 @@ async function exit(code: number, logStream: LogStream): Promise<void> {
   process.exit(code);
 }
 
-function readyLine(build: Build, port: number, config: Config, mailDestination: string): string {
+function readyLines({ manifest }: Build, port: number, config: Config, mailDestination: string): string[] {
   const host = ["127.0.0.1", "::1", "0.0.0.0", "::"].includes(config.host) ? "localhost" : config.host;
-  const { site: identity, unset } = build.manifest;
-  const todo = unset.length > 0 ? `unset for launch: ${unset.join(", ")}` : "nothing unset for launch";
-  return `${identity.brand} is on http://${host}:${port} - messages go to ${mailDestination} - to read messages: ${inboxCommand(PROGRAM)} - ${todo}`;
+  const unset = manifest.unset.length;
+  return [
+    `${manifest.site.brand} is on http://${host}:${port}`,
+    `messages go to ${mailDestination}`,
+    `to read messages: ${commandFor("inbox", PROGRAM)}`,
+    ...(unset > 0 ? [`${plural(unset, "thing")} to set before launch: ${commandFor("preflight", PROGRAM)}`] : []),
+  ];
 }
 
 /** One clear line for each error that the operator can fix; anything else is a defect and keeps its stack. */

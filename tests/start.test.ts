@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { findFreePort, startServer } from "../scripts/run-server.ts";
+import { findFreePort, startProgram, startServer } from "../scripts/run-server.ts";
 import { finish, store as send, submissionOf } from "./store-contract/samples.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { openInboxCommand } from "./support/inbox-command.ts";
@@ -28,14 +29,14 @@ async function failToStart(env: Readonly<Record<string, string>>): Promise<{ cod
   return { code, error };
 }
 
-test("says in one line where it is, where messages go and what is unset; a second one on its port changes nothing", async () => {
+test("says in one line where it is, where messages go and how much is unset; a second one on its port changes nothing", async () => {
   const server = await start();
   const line = server
     .output()
     .split("\n")
     .find((printed) => printed.includes(" is on "));
   expect(line).toMatch(
-    /^Brighter Carbon is on http:\/\/localhost:\d+ - messages go to .+ - to read messages: npm run inbox - unset for launch: website URL/,
+    /^Brighter Carbon is on http:\/\/localhost:\d+ - messages go to .+ - to read messages: npm run inbox - \d+ things to set before launch: npm run preflight$/,
   );
   expect(line).toContain(`messages go to files in ${join(server.dataDir, "outbox")} - `);
 
@@ -90,6 +91,31 @@ test("says so when its port is taken by an inbox", async () => {
     code: 1,
     error: `Port ${inbox.port} is in use by an inbox; end that with Ctrl-C where it was started, and start it again without --port\n`,
   });
+});
+
+test("in a terminal, it prints a few plain lines instead of JSON", async () => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { serve: string } };
+  const dataDir = await makeScratchFolder();
+  const terminal = await startProgram(["script", "--quiet", "--return", "--command", scripts.serve, "/dev/null"], {
+    env: { PORT: "0", DATA_DIR: dataDir },
+  });
+  onTestFinished(async () => void (await terminal.stop()));
+  await postMessage(terminal.url, "Hello");
+  await expect
+    .poll(terminal.output)
+    .toMatch(
+      new RegExp(
+        [
+          `^\\s+Brighter Carbon is on http://localhost:${terminal.port}`,
+          `Messages go to files in ${dataDir}/outbox`,
+          "To read messages: npm run inbox",
+          "\\d+ things to set before launch: npm run preflight",
+          "",
+          '\\d\\d:\\d\\d:\\d\\d message accepted reference="BC-\\w{4}-\\w{2}"',
+        ].join("\\r\\n"),
+      ),
+    );
+  expect(terminal.output()).not.toContain("{");
 });
 
 test("names the command by which it was started", async () => {

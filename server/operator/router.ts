@@ -5,7 +5,7 @@ import { initTRPC, TRPCError } from "@trpc/server";
 import superjson from "superjson";
 import { z } from "zod";
 import type { ElectricityTable } from "../../contract/footprint.ts";
-import { inboxCommand } from "../config.ts";
+import { commandFor } from "../config.ts";
 import { OperatorError } from "../log.ts";
 import { refusalOf } from "../store/rules.ts";
 import {
@@ -113,7 +113,7 @@ export const router = t.router({
   about: operation.query(({ ctx: { program, account } }) => ({
     program,
     account,
-    inboxCommand: inboxCommand(program),
+    inboxCommand: commandFor("inbox", program),
   })),
 
   list: operation
