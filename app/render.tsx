@@ -26,7 +26,7 @@ export interface RenderedPage {
   inlineStyles: readonly string[];
   inlineScripts: readonly string[];
   fetches: readonly PageFetch[];
-  /** `null` for a page without a path: nobody can share it. */
+  /** `null` for a page without a path, which cannot be shared. */
   socialCard: { path: string; headline: string } | null;
 }
 

@@ -11,7 +11,7 @@ export interface Screen {
   description: string;
   /** Shown by search engines and listed in the sitemap. */
   isIndexed: boolean;
-  /** The file that somebody wrote it in, and the pages above it, from the home page down; for pages from files. */
+  /** For a page from a file: that file, and the pages above it from the home page down. */
   written?: { file: string; parents: readonly Link[] };
   /** The header lies over the screen's own picture instead of above it. */
   isHeaderOverlaid?: boolean;

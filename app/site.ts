@@ -73,16 +73,16 @@ export const site: SiteSettings = {
 
 We have received your message. Its reference is {reference}.
 
-What happens next: somebody from our team reads it and replies to this address. To add something, reply to this email and leave the reference in its subject.
+What happens next: our team reads it and replies to this address. To add something, reply to this email and leave the reference in its subject.
 
-If you did not write to us, somebody has entered your address in our contact form. You need not do anything.
+If you did not write to us, your address was entered in our contact form by mistake or by another person. You need not do anything.
 
 This email was sent automatically.`,
   },
 
   /** e.g. `{ amount: 25, currency: "EUR" }`: an estimate then says what it would cost. `null` says nothing. */
   pricePerTonne: null,
-  /** e.g. "two working days": whoever has sent a message is told so. `null` says nothing. */
+  /** e.g. "two working days": shown to the sender of a message. `null` shows nothing. */
   answerWithin: null,
 
   /** `null` shows a visible placeholder, and the build lists it as to be done before launch. */
@@ -99,7 +99,7 @@ This email was sent automatically.`,
     arbitrationBody: null,
     /** As in docs/operations.md, "Backup and restore". */
     backupsKept: "14 days",
-    /** By the proxy before this server, and by nobody else; nginx on Debian keeps it for 14 days. */
+    /** Kept only by the proxy in front of this server; nginx on Debian keeps it for 14 days. */
     requestLogKept: "14 days",
   },
 };

@@ -20,7 +20,7 @@ export interface BuildManifest {
 
 /** How far the ledgers cover what the pages say about the environment. */
 export interface ClaimsState {
-  /** How many sentences with a strong word nobody has reviewed. */
+  /** How many sentences with a strong word are not reviewed. */
   unreviewed: number;
   /** How many claims wait for evidence. */
   withoutEvidence: number;

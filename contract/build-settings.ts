@@ -1,6 +1,6 @@
 import { durationInWords, parseDurationMs } from "./duration.ts";
 
-/** How long a message is kept in each final state; `null` keeps it until somebody deletes it. */
+/** How long a message is kept in each final state; `null` keeps it until an operator deletes it. */
 export interface Retention {
   deliveredMs: number | null;
   failedMs: number | null;

@@ -18,7 +18,7 @@ export const NEXT_FACTORS_DUE = "2027-06-30";
 
 export const FACTORS_REMEDY = "update them as docs/operations.md says, under Once a year";
 
-/** Whether somebody should look for newer factors. */
+/** Whether newer factors should be out. */
 export function areFactorsDue(now: Date): boolean {
   return now.getTime() >= Date.parse(NEXT_FACTORS_DUE);
 }

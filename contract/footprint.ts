@@ -213,7 +213,7 @@ function withoutGroups(digits: string): string | null {
 /** Grams of CO2e for each kWh, and the year of that figure. */
 export type Intensity = readonly [gramsPerKwh: number, year: number];
 
-/** Made at build time; the page fetches it when somebody opens the estimate. */
+/** Made at build time; the page fetches it when the visitor opens the estimate. */
 export interface ElectricityTable {
   /** What it was made from. */
   name: string;
@@ -515,7 +515,7 @@ export function rangeText({ range }: FootprintEstimate): string {
   return low === high ? "" : `from ${low} to ${high}`;
 }
 
-/** "about 1.9 t for each person"; empty where nobody said how many there are. */
+/** "about 1.9 t for each person"; empty where the number of people is unknown. */
 export function eachText({ inputs: { people }, totalKg }: FootprintEstimate): string {
   return people === undefined || people === 1 ? "" : `${formatAbout(totalKg / people)} for each person`;
 }

@@ -31,7 +31,7 @@ const SECURITY_HEADERS = {
 /** One year. Subdomains are not included: others may run them, and without HTTPS. */
 const STRICT_TRANSPORT = "max-age=31536000";
 
-/** The headers of every response, whoever serves it; a page replaces the strictest policy with its own. */
+/** The headers of every response, from the server and from static hosts; a page replaces the strictest policy with its own. */
 export function securityHeaders(siteUrl: string): Readonly<Record<string, string>> {
   return siteUrl.startsWith("https:")
     ? { ...SECURITY_HEADERS, "strict-transport-security": STRICT_TRANSPORT }

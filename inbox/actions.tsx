@@ -117,7 +117,7 @@ function inTurn<Result>(press: string, run: () => Promise<Result>): Promise<Resu
   return oneByOne(run).finally(() => pending.delete(press));
 }
 
-/** `percent`: `null` when nobody knows. */
+/** `percent`: `null` when it is unknown. */
 type Report = (title: string, text: string, percent: number | null) => void;
 
 /** Shows the progress of whatever takes long enough to be noticed, and lets it be cancelled. Tells how it ended. */
@@ -187,7 +187,7 @@ export async function perform(
         // One call shows nothing: there is nothing to cancel, and the focus stays where it is.
         if (total > 1) report(ACTION_LABELS[action].running, text, (done / total) * 100);
         const batch = targets.slice(done, done + BATCH).map(({ reference, version }) => ({ reference, version }));
-        // Never broken off on its way: nobody would know what became of it.
+        // Never aborted while it runs: its outcome would be unknown.
         const answer = await call.act.mutate({ action, targets: batch }).catch((error: unknown) => {
           problem = error;
         });

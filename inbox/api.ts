@@ -131,13 +131,13 @@ export const reloadAll = () => queryClient.invalidateQueries();
 
 /**
  * `lost`: nothing answers. `unavailable`: the command answers, but its database does not. `replaced`: nor will it, because
- * its files are others now. `slowed`: somebody tries wrong keys. `refused`: the key is not the one of this run. All but
+ * its files are others now. `slowed`: wrong keys were tried. `refused`: the key is not the one of this run. All but
  * the last are tried again.
  */
 export type Connection = "connecting" | "live" | "lost" | "unavailable" | "replaced" | "slowed" | "refused";
 
 const RETRY_MS = 1000;
-/** Few enough that a page with a wrong key does not count as somebody who guesses keys. */
+/** Few enough that a page with a wrong key does not count as an attack. */
 const SLOW_RETRY_MS = 10_000;
 
 export const live = createSignal<{ connection: Connection; counts: TabCounts | null; token: string | null }>({

@@ -85,7 +85,7 @@ function Header() {
 }
 
 function ConnectionBanner({ connection }: { connection: Connection }) {
-  // Loaded while somebody answers, to be shown when nobody does.
+  // Loaded while the server answers, to be shown when it does not.
   const { data: about } = useQuery(trpc.about.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY }));
   const start = (
     <>run {about ? <Code>{about.inboxCommand}</Code> : "its command"} and open the address that it prints.</>
@@ -123,10 +123,10 @@ const LINKS: Readonly<Partial<Record<Trouble["kind"], [text: string, list: Parti
 /** Where its messages are: the tab Waiting is about the mail, and Failed not about acknowledgements. */
 export const listOf = ({ kind, channel }: Trouble) =>
   channel === "acknowledgement" || (kind === "overdue" && channel !== "mail") ? undefined : LINKS[kind];
-/** Somebody has to do something about it. */
+/** The operator has to act. */
 export const isPressing = ({ severity }: Trouble) => severity !== "info";
 
-/** Whether the website runs, and whatever needs somebody: on every screen. */
+/** Whether the website runs and what needs attention, on every screen. */
 function StatusLine() {
   const { connection } = live.use();
   // Of one day, which is quick to count.
@@ -167,7 +167,7 @@ export function NoAccess({ reason }: { reason: "missing" | "refused" }) {
   const [title, text] = {
     missing: [
       "Open the address from the terminal",
-      "The address that the command printed has a key in it, after the #. Without it nobody gets in.",
+      "The address that the command printed has a key in it, after the #. The inbox opens only with that key.",
     ],
     refused: [
       "This address is no longer valid",

@@ -5,13 +5,13 @@ import { Dialog, Facts } from "./parts.tsx";
 /** Set when the operator has switched the keys off. */
 const OFF = "inbox-keys-off";
 
-/** Somebody types, chooses from a menu, or is asked something. */
+/** The operator types, chooses from a menu, or is asked something. */
 export function isOccupied(): boolean {
   const isTyping = document.activeElement?.matches("input:not([type=checkbox]), textarea, select") ?? false;
   return isTyping || document.querySelector("dialog[open], [role=menu]") !== null;
 }
 
-/** Letters do something unless somebody is occupied, or the operator has switched them off. */
+/** Shortcuts work unless the operator is occupied or has switched them off. */
 export function useKeys(keys: Readonly<Record<string, () => unknown>>): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -20,7 +20,7 @@ export function useKeys(keys: Readonly<Record<string, () => unknown>>): void {
       const { key, repeat, defaultPrevented, isComposing, ctrlKey, metaKey, altKey } = event;
       if (defaultPrevented || isComposing || ctrlKey || metaKey || altKey || localStorage.getItem(OFF)) return;
       const act = latest.current[key];
-      // Whoever holds a key down goes on to the next row, but does nothing twice.
+      // A key that is held down moves on, but repeats no action.
       if (!act || isOccupied() || (repeat && key !== "j" && key !== "k")) return;
       event.preventDefault();
       act();

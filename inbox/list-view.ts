@@ -56,7 +56,7 @@ export const NEWEST: ListView = {
   page: 1,
 };
 
-/** Whatever somebody typed into the address: what is not understood is left out. */
+/** The view that the address names. Unknown values are left out. */
 export function parseListView(given: Partial<ListView> & SearchSchemaInput): ListView {
   const text = (name: keyof ListView) => String(given[name] ?? "").trim();
   const one = <Key extends string>(names: Readonly<Record<Key, string>>, name: keyof ListView) =>

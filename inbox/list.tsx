@@ -115,7 +115,7 @@ function Filters({ view }: { view: ListView }) {
   const [search, setSearch] = useState(view.search);
   const [isOpen, setIsOpen] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  // Of whatever the address has by then: a choice that is made while somebody types is kept.
+  // Of whatever the address has by then: a choice that is made during typing is kept.
   const change = (changes: Partial<ListView>, replace = false) =>
     navigate({ search: (before) => ({ ...before, page: 1, ...changes }), replace, resetScroll: false });
 
@@ -194,7 +194,7 @@ function Filters({ view }: { view: ListView }) {
 const optionsOf = (names: Readonly<Record<string, string>>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }));
 
-/** Nobody but the operator writes into it while it has the focus: a year is typed in four steps. */
+/** Only the operator changes it while it has the focus: a year is typed in four steps. */
 function DateField({ label, value, onChange }: { label: string; value: string; onChange: (date: string) => void }) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -206,7 +206,7 @@ function DateField({ label, value, onChange }: { label: string; value: string; o
 }
 
 const NOTHING_IN: Readonly<Record<Tab, readonly [title: string, text: string]>> = {
-  all: ["No messages yet", "As soon as somebody writes, the message appears here by itself."],
+  all: ["No messages yet", "New messages appear here by themselves."],
   unanswered: ["Everything is answered", "New messages appear here by themselves."],
   answered: ["Nothing is answered yet", "Messages that you reply to or mark as answered are listed here."],
   waiting: ["Nothing is waiting", "Every message has been delivered, or needs you in another tab."],

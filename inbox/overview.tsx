@@ -33,7 +33,7 @@ export function OverviewScreen() {
 function Troubles({ overview: { troubles } }: { overview: Overview }) {
   return (
     <section className="stack" aria-labelledby="needs-title">
-      <h2 id="needs-title">{troubles.some(isPressing) ? "Needs somebody now" : "Nothing needs you now"}</h2>
+      <h2 id="needs-title">{troubles.some(isPressing) ? "Needs attention" : "Nothing needs you now"}</h2>
       {troubles.map((trouble) => {
         const { kind, channel, severity, what, remedy, since } = trouble;
         const [text, search] = listOf(trouble) ?? [];

@@ -5,7 +5,7 @@ import { site } from "../app/site.ts";
 import { describeFailure, live } from "./api.ts";
 import { formatNumber } from "./labels.tsx";
 
-/** The heading of a screen: it gets the focus when somebody comes to the screen. `name` is for the browser's tab. */
+/** The heading of a screen: it gets the focus when the screen opens. `name` is for the browser's tab. */
 export function ScreenTitle({ name, children = name }: { name: string; children?: ReactNode }) {
   const unanswered = live.use().counts?.unanswered ?? 0;
   useEffect(() => {

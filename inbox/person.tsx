@@ -74,7 +74,7 @@ function FindPeople() {
       </p>
       {error && !people && <FailurePanel error={error} onRetry={refetch} />}
       {people?.length === 0 && (
-        <EmptyPanel title="Nobody found">
+        <EmptyPanel title="No person found">
           <p>No message has this in its name or address.</p>
         </EmptyPanel>
       )}

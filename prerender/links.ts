@@ -80,7 +80,7 @@ function linkJudge(rendered: RenderedSite, { siteUrl, filePaths, refused }: Link
   };
 }
 
-/** Pages that the site's own navigation announces and nobody has written: they show Coming Soon. */
+/** Pages in the site's navigation that have no file: they show Coming Soon. */
 export function announcedPaths({ site, pages }: RenderedSite): string[] {
   const written = new Set(pages.flatMap(({ paths }) => paths));
   const paths = hrefsOf(site)

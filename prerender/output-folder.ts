@@ -60,7 +60,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Any other error means that it is somebody else's process.
+    // Any other error means that it is the process of another user.
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }

@@ -31,7 +31,7 @@ export interface FilePath {
   path: string;
 }
 
-/** A page that somebody wrote as a file. */
+/** A page from a file. */
 export interface PageFile extends FilePath {
   title: string;
   description: string;

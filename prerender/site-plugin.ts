@@ -58,7 +58,7 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
         process.exit(1);
       }
       settings = parsed.settings;
-      // Of `npm start`, which only warns of claims that nobody has reviewed.
+      // Of `npm start`, which only warns of claims that are not reviewed.
       isDraft = mode !== "production";
       pagesDir = otherPagesDir ? resolve(otherPagesDir) : join(siteFolder(settings.siteDir), "pages");
       // scripts/dev.ts starts without pages when one of them is refused.

@@ -32,11 +32,11 @@ interface SiteBuild {
   outDir: string;
   /** Where Vite left the assets that the pages import. */
   rendererDir: string;
-  /** A draft may have sentences that nobody has reviewed. */
+  /** A draft may have sentences that are not reviewed. */
   isDraft: boolean;
 }
 
-/** What somebody has to do before launch. */
+/** What is to be done before launch. */
 interface OpenPoints {
   /** The policy facts and links that are unset. */
   unset: readonly string[];

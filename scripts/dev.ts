@@ -51,7 +51,7 @@ const api = spawn(process.execPath, ["--watch", "--watch-preserve-output", "serv
   },
   stdio: ["inherit", "pipe", "inherit"],
 });
-// It knows its own address only, and nobody should open that one.
+// It knows only its own address, which is not the one to open.
 createInterface(api.stdout).on("line", (line) => console.log(line.replace(`localhost:${apiPort}`, address)));
 let isStopping = false;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

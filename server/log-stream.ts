@@ -23,7 +23,7 @@ export function openLogStream(fd: number) {
 
   /**
    * Not `process.stdout`, which blocks the process while a pipe is full, and after an error never writes again. A file
-   * gets each line in a call of its own, since of several lines in one nobody could tell which were written.
+   * gets each line in a call of its own, since of several lines in one call the number of written ones is unknown.
    */
   function open(): Writable {
     const opened = isPipe

@@ -29,7 +29,7 @@ import { createWatch } from "./watch/troubles.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 const SHUTDOWN_MS = 10_000;
-/** For the last lines of the log, when nobody reads it or the disk is slow. */
+/** For the last lines of the log, when its reader or the disk is slow. */
 const LOG_MS = 500;
 const [STDOUT, STDERR] = [1, 2];
 const PROGRAM = programName(process.env);

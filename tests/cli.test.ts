@@ -347,7 +347,7 @@ describe("on SQLite", () => {
         "Waiting to be delivered: 0. Failed: 0.",
         "In quarantine: 0.",
         "",
-        "Needs somebody:",
+        "Needs attention:",
         "- The website is not running. Start its server: without it visitors cannot write, and no e-mail is sent.",
         "",
         "No messages in the last 30 days.",

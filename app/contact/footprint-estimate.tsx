@@ -46,7 +46,7 @@ if (typeof document !== "undefined") {
   document.adoptedStyleSheets.push(sheet);
 }
 
-/** Long enough that a total is announced once somebody has stopped typing. */
+/** Long enough that a total is announced once the visitor has stopped typing. */
 const ANNOUNCE_AFTER_MS = 1200;
 /** As long as a press takes. */
 const PRESS_MS = 250;
@@ -177,7 +177,7 @@ export function Estimate(props: EstimateProps) {
   const [isHydrated, setHydrated] = useState(false);
   const body = useRef<HTMLDivElement>(null);
   const bar = useRef<HTMLDivElement>(null);
-  /** The field that somebody types in: what it holds is not finished. */
+  /** The field that the visitor types in: its value is not finished. */
   const typing = useRef("");
   const read =
     form.current && typeof electricity === "object" && electricity ? readForm(form.current, electricity) : null;
@@ -410,7 +410,7 @@ function isFilledIn(fold: HTMLElement): boolean {
   );
 }
 
-/** Notes which field somebody types in, and keeps the bar out of the way. */
+/** Notes which field the visitor types in, and keeps the bar out of the way. */
 function keepClear(
   body: RefObject<HTMLElement | null>,
   bar: RefObject<HTMLElement | null>,
@@ -437,7 +437,7 @@ function keepClear(
 }
 
 /**
- * Hides the bar while the total is in view, and while it would be above the field that somebody is in: who scrolls there,
+ * Hides the bar while the total is in view, and while it would be above the field that has the focus: who scrolls there,
  * or presses the part of a field that is below the bar. Who gets there by keyboard finds the field below it: see
  * `scroll-margin-block` in estimate.css.
  */

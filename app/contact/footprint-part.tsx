@@ -62,7 +62,7 @@ export interface Enclosed {
   problem: string;
 }
 
-/** Resolves when somebody opens the part; the build renders it at once. */
+/** Resolves when the visitor opens the part; the build renders it at once. */
 let ask: () => void = () => {};
 const asked = new Promise<void>((resolve) => {
   if (typeof document === "undefined") resolve();
@@ -70,7 +70,7 @@ const asked = new Promise<void>((resolve) => {
 });
 
 /**
- * The fields and what is computed from them. Until somebody opens the part its markup is plain HTML, which React leaves
+ * The fields and what is computed from them. Until the visitor opens the part, its markup is plain HTML, which React leaves
  * alone: no script is loaded for it, and nothing of it is hydrated. So it stays if the script fails to load.
  */
 const Estimate = lazy(async () => {
@@ -134,7 +134,7 @@ export function FootprintPart({
       onEdit(name);
       enclose();
     };
-    // Enter would send the message, though somebody has only finished a number.
+    // Enter would send the message, though the visitor has only finished a number.
     const stayOnEnter = (event: KeyboardEvent) => {
       if (event.key === "Enter" && event.target instanceof HTMLInputElement) event.preventDefault();
     };

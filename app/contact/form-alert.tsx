@@ -27,7 +27,7 @@ interface ErrorSummaryProps {
 }
 
 /**
- * Above the form, so that nobody has to search for the fields to correct. Gets the focus, and is then read as a whole. It
+ * Above the form, so that visitors need not search for the fields to correct. Gets the focus, and is then read as a whole. It
  * lists all that the last submit found, and stays as it is while the fields are corrected, so that nothing moves.
  */
 export function ErrorSummary({ ref, state, onPick }: ErrorSummaryProps) {
@@ -133,7 +133,7 @@ function AlertsWithoutScript({ apiBase, answerWithin }: Required<Omit<FormAlertP
   const goBack = " Go back one page to find what you typed, and try again.";
   return (
     <>
-      {/* Our own server removes `hidden` for a message that it stored. Pages on another host have nobody to ask. */}
+      {/* Our own server removes `hidden` for a message that it stored. On another host no server can do that. */}
       <div hidden={apiBase === ""} id={ALERT_ID.sent} className="alert-target" tabIndex={-1} suppressHydrationWarning>
         <Alert
           outcome="sent"

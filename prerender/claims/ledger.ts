@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 
-/** What somebody decided about one sentence. A sentence that changes is a new one. */
+/** The decision about one sentence. A changed sentence is a new one. */
 export interface Review {
   text: string;
   verdict: "no claim" | "claim";

@@ -10,7 +10,7 @@ interface Terminal {
 }
 
 const HELP = `  n  no claim: the sentence explains, asks, or names what is sold
-  c  claim: somebody could ask "is that so?"; you are asked for the evidence
+  c  claim: a reader could ask "is that so?"; you are asked for the evidence
   r  no claim, like the rest of this page
   s  skip it for now, b  back to the one before, w  another person reviews, q  quit: every answer is saved already`;
 /** More wrong answers to one question, or a longer one, do not come from a person. */

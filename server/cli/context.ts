@@ -32,7 +32,7 @@ export interface Context extends Omit<Terminal, "env" | "account"> {
   readConfig(): Config;
   /** Opens the server's messages, which are closed after the command. Notes and replies are signed with the name. */
   openDesk(options?: { name?: string | undefined; isNew?: boolean }): Promise<Desk>;
-  /** For a command that goes on after an error nobody expected. */
+  /** For a command that goes on after an unexpected error. */
   reportDefect(error: unknown): void;
   /** For a command that ran, and found something wrong. */
   setExitCode(code: number): void;
@@ -59,7 +59,7 @@ export async function operations({ openDesk }: Context, options?: Parameters<Con
   return createCaller(await openDesk(options));
 }
 
-/** Asks before something is lost, unless `--yes` was given. Throws an OperatorError when nobody can be asked. */
+/** Asks before something is lost, unless `--yes` was given. Throws an OperatorError without a terminal. */
 export async function isConfirmed(question: string, yes: boolean | undefined, { confirm }: Context): Promise<boolean> {
   if (yes) return true;
   if (!confirm) throw new OperatorError("This needs a confirmation; run it in a terminal, or add --yes");

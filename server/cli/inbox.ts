@@ -16,15 +16,15 @@ export function addInbox(root: Command, context: Context): void {
     ["--open", "also open it in the browser"],
     NAME_OPTION,
   ] as const;
-  const notes = `Prints an address that works until the command ends, for whoever has it: treat it like a password. Press Ctrl-C to
-end it; it ends by itself when nobody has used it for eight hours. On another machine, reach it through ssh:
+  const notes = `Prints an address that gives access until the command ends: treat it like a password. Press Ctrl-C to
+end it; it ends by itself after eight hours without use. On another machine, reach it through ssh:
 see docs/operations.md.`;
   addCommand(root, "inbox", "open the messages in a browser, on this machine only", options, notes).action(
     async ({ port, open, name }: { port?: number; open?: true; name?: string }, command: Command) => {
       if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
         command.error("--port is not a whole number from 1 to 65535");
       }
-      // Before the address is printed: whoever sees it may press Ctrl-C at once.
+      // Before the address is printed: the operator may press Ctrl-C at once.
       const stopped = untilStopped().then(() => "stopped");
       // Loaded here, since no other command needs a web server.
       const { DEFAULT_PORT, startInbox } = await import("../inbox/serve.ts");
@@ -42,7 +42,7 @@ see docs/operations.md.`;
         out(`Inbox: ${running.url}\n`);
         if (open) removeLink = await openInBrowser(running.url);
         const reason = await Promise.race([stopped, running.idle.then(() => "idle")]);
-        if (reason === "idle") out("The inbox has ended, because nobody used it for eight hours.\n");
+        if (reason === "idle") out("The inbox has ended after eight hours without use.\n");
       } finally {
         await removeLink();
         await running.close();

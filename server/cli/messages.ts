@@ -110,7 +110,7 @@ export function addMessageCommands(root: Command, context: Context): void {
 
   add(
     "note <REFERENCE> <TEXT>",
-    "write a note on a message, for whoever reads it next",
+    "write a note on a message",
     [NAME_OPTION],
     "Notes are in the message's history and in exports, also in those that a person may ask for, and are erased with it.",
   ).action(async (reference: string, text: string, { name }: { name?: string }) => {
@@ -120,7 +120,7 @@ export function addMessageCommands(root: Command, context: Context): void {
 
   add(
     "reply <REFERENCE>",
-    "send an e-mail to whoever wrote the message, with the message quoted below the text",
+    "reply to a message by e-mail, with the message quoted below the text",
     [
       ["--file <FILE>", "the text of the reply (default: standard input)"],
       ["--subject <TEXT>", "its subject (default: Re: Your message, with the reference)"],
@@ -351,7 +351,7 @@ function statsText(overview: Awaited<ReturnType<typeof readOverview>>): string {
         : `${CHANNEL_NAME[channel]}: ${delivered} sent, ${queued} waiting, ${failed} failed, ${skipped} skipped.`,
     ),
     ...(lastBackupAt ? [`Last backup: ${ago(lastBackupAt)}.`] : []),
-    ...(troubles.length === 0 ? ["Nothing is wrong."] : ["", "Needs somebody:"]),
+    ...(troubles.length === 0 ? ["Nothing is wrong."] : ["", "Needs attention:"]),
     ...troubles.map(({ what, remedy }) => `- ${what}. ${remedy}.`),
   ];
   const status = lines.map((line) => `${visible(line)}\n`).join("");

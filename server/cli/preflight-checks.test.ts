@@ -42,7 +42,7 @@ test("newer factors of the estimate are looked for once they are due", () => {
   });
 });
 
-test("a sentence that nobody reviewed fails; claims without evidence only warn, in one line", () => {
+test("a sentence without a review fails; claims without evidence only warn, in one line", () => {
   const on = (day: string) => new Date(`${day}T12:00:00Z`);
   const linesOf = (...parameters: Parameters<typeof checkClaims>) =>
     checkClaims(...parameters).map(({ state, detail }) => `${state}: ${detail}`);
@@ -50,7 +50,7 @@ test("a sentence that nobody reviewed fails; claims without evidence only warn, 
   expect(linesOf(state, on("2026-11-20"))).toEqual(["ok: all reviewed, 1 with evidence"]);
   expect(linesOf(state, on("2026-11-21"))).toEqual(["warn: the evidence for 1 claim has ended"]);
   expect(linesOf({ unreviewed: 12, withoutEvidence: 5, evidenceUntil: [] }, on("2026-11-20"))).toEqual([
-    "fail: sentences with a strong word that nobody reviewed: 12",
+    "fail: sentences with a strong word and no review: 12",
     "warn: 5 claims wait for evidence",
   ]);
 });

@@ -21,7 +21,7 @@ import { StoreRefused, StoreUnavailable } from "../store/store.ts";
 import { postAlert } from "../watch/alerts.ts";
 import { CLOCK_REMEDY, describeClock, LOW_DISK_BYTES } from "../watch/troubles.ts";
 
-/** The result of one check. `fail`: do not launch like this. `warn`: it works, but somebody should know. */
+/** The result of one check. `fail`: do not launch like this. `warn`: it works, but read this. */
 export interface Finding {
   name: string;
   state: "ok" | "warn" | "fail";
@@ -150,7 +150,7 @@ export function checkClaims({ unreviewed, withoutEvidence, evidenceUntil }: Clai
   const remedy = "run: npm run claims -- review";
   const claims = (count: number) => plural(count, "claim");
   const findings = [
-    unreviewed > 0 ? fail("claims", `sentences with a strong word that nobody reviewed: ${unreviewed}`, remedy) : [],
+    unreviewed > 0 ? fail("claims", `sentences with a strong word and no review: ${unreviewed}`, remedy) : [],
     withoutEvidence > 0
       ? warn("claims", `${claims(withoutEvidence)} wait${withoutEvidence === 1 ? "s" : ""} for evidence`, remedy)
       : [],
@@ -296,7 +296,7 @@ export async function checkHook(hook: Config["hook"], now: Date): Promise<Findin
 
 const ALERT_TIMEOUT_MS = 10_000;
 
-/** Whether somebody would be told: posts an alert that says it is a test. */
+/** Whether alerts arrive: posts one that says it is a test. */
 export async function checkAlerts(alertUrl: string | null, brand: string): Promise<Finding[]> {
   if (alertUrl === null) return [];
   const { host } = new URL(alertUrl);
@@ -307,7 +307,7 @@ export async function checkAlerts(alertUrl: string | null, brand: string): Promi
     const answer = (await response.text()).trim().slice(0, 200);
     const came = `status ${response.status}${answer === "" ? "" : `: ${answer}`}`;
     if (!response.ok) return [fail("ALERT_URL", `${host} did not take a test alert: ${came}`, remedy)];
-    return [ok("ALERT_URL", `${host} took a test alert (${came}); look whether somebody got it`)];
+    return [ok("ALERT_URL", `${host} took a test alert (${came}); check that it arrived`)];
   } catch (error) {
     const reason = error instanceof Error ? error.message : "no answer";
     return [fail("ALERT_URL", `${host} did not take a test alert: ${reason}`, remedy)];
@@ -451,7 +451,7 @@ async function get(url: string): Promise<{ status: number; text: string } | { pr
   }
 }
 
-/** Names that RFC 2606 and 6761 reserve for examples and tests: nobody has a site or a mailbox there. */
+/** Names that RFC 2606 and 6761 reserve for examples and tests: they have no sites or mailboxes. */
 function isReservedDomain(domain: string): boolean {
   return /(^|\.)(example|test|invalid|localhost|local|example\.(com|net|org))$/i.test(domain);
 }

@@ -20,7 +20,7 @@ import { addPreflight } from "./preflight.ts";
 import { addPrivacyCommands } from "./privacy.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
-/** Of a PostgreSQL database: few, so that commands, or an inbox in which somebody searches, leave enough to the servers. */
+/** Of a PostgreSQL database: few, so that commands and inboxes leave enough to the servers. */
 const MAX_CONNECTIONS = 3;
 const HELP_WIDTH = 120;
 

@@ -20,7 +20,7 @@ const PREFIXES = {
 
 /**
  * Keyed hashes of the networks that an address belongs to: never the address itself, and useless without the key. Not an
- * HMAC, which costs several times as much: nobody but us ever presents such a hash.
+ * HMAC, which costs several times as much: such a hash never comes from outside.
  */
 export function networksOf(address: string, key: Uint8Array): Network[] {
   const secret = Buffer.from(key).toString("hex");
@@ -32,7 +32,7 @@ export function networksOf(address: string, key: Uint8Array): Network[] {
 
 export function networkNames(address: string): { name: string; allowance: number }[] {
   const parsed = parseAddress(address);
-  // What no proxy should send is one client, so that nobody gets new limits by inventing addresses.
+  // What no proxy should send counts as one client, so that invented addresses give no new limits.
   if (!parsed) return [{ name: "unreadable", allowance: 1 }];
   const family = parsed.kind() === "ipv4" ? ipaddr.IPv4 : ipaddr.IPv6;
   return PREFIXES[parsed.kind()].map(({ bits, allowance }) => ({

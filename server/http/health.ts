@@ -5,7 +5,7 @@ import { withinMs } from "../time.ts";
 
 /** Shorter than a load balancer usually waits for an answer. */
 const STORE_TIMEOUT_MS = 2000;
-/** Whoever asked within this time is a load balancer and will ask again soon. */
+/** A client that asked within this time is a load balancer and will ask again soon. */
 const RECENTLY_ASKED_MS = 15_000;
 const MAX_NOTICE_MS = 3000;
 /** For requests that a load balancer forwarded before it got the answer. */
@@ -27,7 +27,7 @@ export function createReadiness() {
       askedAtMs = performance.now();
       if (isStopping) answered.resolve();
     },
-    /** From now on the answer is no. Resolves once those who ask regularly have it; at once if nobody does. */
+    /** From now on the answer is no. Resolves once those who ask regularly have it; at once if none does. */
     async end(): Promise<void> {
       isStopping = true;
       if (performance.now() - askedAtMs > RECENTLY_ASKED_MS) return;

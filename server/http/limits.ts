@@ -77,7 +77,7 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
       } else listener(request, response);
     },
   );
-  // One more than are kept, so that somebody new can take the place of another.
+  // One more than are kept, so that a new client can take the place of another.
   server.maxConnections = limits.maxConnections + 1;
   watchConnections(server, limits);
   // This is no proxy, and knows no expectation but `100-continue`; Node would answer bare or not at all.
@@ -99,7 +99,7 @@ export function answerClientErrors(headers: Headers): (error: Error & { code?: s
 }
 
 /**
- * Lets requests in progress finish when the app closes, but waits for nobody who keeps an idle connection or half a
+ * Lets requests in progress finish when the app closes, but does not wait for clients that keep an idle connection or half a
  * request: a closing server checks no timeouts, and a connection that was busy becomes idle only after its last answer.
  */
 export function endConnectionsOnClose(app: FastifyInstance, limits: Limits): void {
@@ -170,7 +170,7 @@ function pipeliningLimiter({
   /** Down to somewhat below the limit, so that this is not done for each request. */
   function closeSlowest(): void {
     const nowMs = performance.now();
-    // Whoever began just now is not slow yet, and is closed last.
+    // A client that began just now is not slow yet, and is closed last.
     const speed = ([socket, { sinceMs, readBytes }]: [Socket, Waiting]) =>
       nowMs - sinceMs < JUST_NOW_MS ? Number.MAX_VALUE : (bytesRead(socket) - readBytes) / (nowMs - sinceMs);
     const slowestFirst = [...waiting].filter(([, { count }]) => count > 0).sort((a, b) => speed(a) - speed(b));
@@ -208,7 +208,7 @@ function bytesRead(socket: Socket): number {
 }
 
 /**
- * When all connections are in use, a client that has a large share of them gives one up for somebody else. Those whose
+ * When all connections are in use, a client that has a large share of them gives one up for another client. Those whose
  * client reads nothing are ended, all at once from time to time: Node's own timer for each would slow every answer down.
  */
 function watchConnections(server: Server, { maxConnections, stalledTimeoutMs }: Limits): void {

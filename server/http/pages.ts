@@ -132,7 +132,7 @@ function sendFile(response: ServerResponse, file: ServedFile, sharedHeaders: Bui
   const encoding = file.isCompressed ? chooseEncoding(asked["accept-encoding"]) : "identity";
   const { body, etag, headers, unchangedHeaders } = ((savesData && file.saveData) || file).variants[encoding];
   if (savesData && asked["sec-purpose"] !== undefined) {
-    // Loaded ahead of a visit that may never happen, for somebody who saves data. Browsers drop what failed.
+    // Loaded ahead of a visit that may never happen, for a visitor who saves data. Browsers drop what failed.
     send(response, 503, { ...sharedHeaders, "cache-control": "no-store", "content-length": "0" });
   } else if (isUnchanged(asked["if-none-match"], etag)) send(response, 304, unchangedHeaders);
   else if (file.isFilm && asked.range !== undefined) sendRange(response, file, asked.range);

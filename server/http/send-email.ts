@@ -58,7 +58,7 @@ const INCOMPLETE = new Refusal(400, "malformed", "The body is not complete.");
 /** Decoding such a body would store another character (U+FFFD) in place of what the visitor wrote. */
 const INVALID_UTF8 = new Refusal(400, "malformed", "The body is not valid UTF-8.");
 
-/** `POST /send-email`: checks, stores, answers. Nothing is mailed here, so a dead mail server delays nobody. */
+/** `POST /send-email`: checks, stores, answers. Nothing is mailed here, so a dead mail server delays no visitor. */
 export function acceptMessages(app: FastifyInstance, options: SendEmailOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -209,7 +209,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
       const { reference } = acceptance;
       meter?.accepted("repeated");
       request.log.info({ event: "repeated", reference }, "message already stored");
-      // The first may have been stored only after its answer was given up on, and so have woken nobody.
+      // The first may have been stored only after its answer was given up on, and then the outbox was not woken.
       onStored("queued");
       return succeed(reference);
     }

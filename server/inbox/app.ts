@@ -22,7 +22,7 @@ export interface InboxAppOptions {
   files: ReadonlyMap<string, PageFile>;
   /** Called for each call that the operator caused. */
   onUsed(): void;
-  /** Called once for an error that is a defect of ours, so that somebody can see it. */
+  /** Called once for an error that is a defect of ours, so that it is seen. */
   onDefect(error: unknown): void;
 }
 

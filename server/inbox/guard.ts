@@ -38,7 +38,7 @@ export function createGuard(clock: Clock): Guard {
 
   function checkPage(request: IncomingMessage): Refusal | null {
     const { headers } = request;
-    // Whoever follows a link here, from a file or a web terminal, gets the page, which has nothing in it without a token.
+    // A visit by a link, from a file or a web terminal, gets the page, which has nothing in it without a token.
     const isOpened = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
     return isOpened && hasOwnHost(request) ? null : checkOrigin(request);
   }
@@ -51,7 +51,7 @@ export function createGuard(clock: Clock): Guard {
   }
 
   async function checkToken({ headers }: IncomingMessage): Promise<Refusal | null> {
-    // First, so that nobody's wrong tokens keep the operator out: 32 random bytes cannot be guessed, however many try at
+    // First, so that wrong tokens never keep the operator out: 32 random bytes cannot be guessed, however many try at
     // once. Of equal length whatever was sent, so that the time it takes tells nothing.
     if (timingSafeEqual(digest(headers.authorization ?? ""), expected)) return null;
     const nowMs = clock.now().getTime();

@@ -20,7 +20,7 @@ export interface InboxOptions {
   /** Ports of the site, by the name of the setting that has them: never taken, even when nothing listens there just now. */
   sitePorts?: ReadonlyMap<number, string>;
   clock?: Clock;
-  /** Called once for an error that is a defect of ours, so that somebody can see it. */
+  /** Called once for an error that is a defect of ours, so that it is seen. */
   onDefect?(error: unknown): void;
 }
 
@@ -28,7 +28,7 @@ export interface Inbox {
   port: number;
   /** Where a browser finds it, with the token of this run. */
   url: string;
-  /** Resolves when nobody has used it for eight hours. */
+  /** Resolves after eight hours without use. */
   idle: Promise<void>;
   close(): Promise<void>;
 }

@@ -71,8 +71,8 @@ export interface AcknowledgementSettings {
 }
 
 /**
- * The mail that tells a sender that the message has arrived. Nothing that a visitor wrote is in it, so that nobody can
- * have a text of their own sent to somebody else; the address is its only recipient. Its envelope has no sender: where it
+ * The mail that tells a sender that the message has arrived. Nothing that a visitor wrote is in it, so that it cannot be used to
+ * send a text to a third person; the address is its only recipient. Its envelope has no sender: where it
  * cannot be delivered, no mail comes back (RFC 5321, section 4.5.5), and no program answers it.
  */
 export function composeAcknowledgement(

@@ -4,7 +4,7 @@ import { createTransport } from "nodemailer";
 import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
 import { MailError, type Mailer } from "./mailer.ts";
 
-/** Errors that stay until somebody fixes the folder. */
+/** Errors that stay until an operator fixes the folder. */
 const FOLDER_UNUSABLE = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST", "EISDIR"];
 /** The names of a message's files: its mail, its acknowledgement and its replies, finished or not. */
 const FILE_NAME = /^([^.]+)(\.[\w-]+)?\.eml(\.unfinished)?$/;

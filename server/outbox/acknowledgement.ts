@@ -49,7 +49,7 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
 
 /**
  * The same for all spellings that usually lead to one mailbox: case, dots and what follows a plus do not count. Where they
- * do, two people share a limit, which costs one of them a mail; the other way round somebody would get many.
+ * do, two people share a limit, which costs one of them a mail; the other way round one person would get many.
  */
 export function mailboxOf(email: string): string {
   const at = email.lastIndexOf("@");
@@ -61,7 +61,7 @@ export function mailboxOf(email: string): string {
 /**
  * The characters that people have in their addresses, at a name with a dot whose last part is no number. RFC 5321 allows
  * more, but these are routes through other servers (`victim%v.example@relay`, `host!victim@`), commands (`|sh@`) or options
- * (`-f@`): nobody writes them by hand, and some mail server may obey them.
+ * (`-f@`): people do not write them by hand, and some mail server may obey them.
  */
 const PERSONAL_ADDRESS = /^[a-z\d_][\w+'&-]*(\.[\w+'&-]+)*@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]([a-z\d-]*[a-z\d])?$/i;
 /** Programs and desks that must not be written to automatically (RFC 3834, section 2), however they are separated. */

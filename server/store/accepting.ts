@@ -187,7 +187,7 @@ function decide(
   if (first) return { kind: "repeated", reference: first.reference };
   if (sameKey.some((known) => known.clientProof === key?.clientProof)) return { kind: "key-reused" };
 
-  // Before the texts are compared: otherwise somebody who guesses at another visitor's message could go on for ever.
+  // Before the texts are compared: otherwise a client could guess at another visitor's message without end.
   const [client, ...widerNetworks] = submission.networks;
   const retryAfterMs = client ? waitMs(client, past, candidate) : 0;
   if (retryAfterMs > 0) return { kind: "limited", retryAfterMs };
@@ -200,7 +200,7 @@ function decide(
   const quarantineReason = reasonToHold();
   return { kind: "stored", reference, state: quarantineReason ? "quarantined" : "queued", quarantineReason };
 
-  /** Held back and not refused: a visitor who shares a network with an attacker has a message that somebody can read. */
+  /** Held back and not refused: a visitor who shares a network with an attacker has a message that an operator can read. */
   function reasonToHold(): QuarantineReason | null {
     if (submission.isTrapped) return "trap";
     if (widerNetworks.some((network) => waitMs(network, past, candidate) > 0)) return "network-limit";
@@ -263,7 +263,7 @@ async function readPast(candidates: readonly Candidate[], query: Query, { isIn }
   );
 
   // Counted no further than the limit. What is in quarantine does not count, so that a flood of trapped spam holds back
-  // nobody's message.
+  // message of any visitor.
   const highestLimit = Math.max(0, ...candidates.map(({ rules }) => rules.hourlyLimit ?? 0));
   const [queuedLastHour = 0] = await readColumn<number>(
     query,
@@ -310,8 +310,8 @@ function inputsOf({ inputs }: FootprintEstimate): string[] {
 }
 
 /**
- * Keyed, so that a hash tells nothing to somebody who guesses at what was hashed. Not an HMAC, which costs ten times as
- * much: nobody but us ever presents such a hash. JSON keeps the values apart: "ab","c" and "a","bc" differ.
+ * Keyed, so that a guess at what was hashed cannot be checked. Not an HMAC, which costs ten times as
+ * much: such a hash never comes from outside. JSON keeps the values apart: "ab","c" and "a","bc" differ.
  */
 export function keyedHash(secret: string, values: readonly string[]): string {
   return hash("sha256", secret + JSON.stringify(values), "base64url").slice(0, HASH_LENGTH);

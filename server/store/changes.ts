@@ -26,7 +26,7 @@ export const ERASURE_MARK = "unfinished_erasure";
 export function changeMethods(database: Database, readMessages: ReadMessages): Changes {
   const { query, transaction, dialect } = database;
 
-  /** Reads messages whose deliveries nobody else claims, settles or queues until the transaction ends. */
+  /** Reads messages and locks their deliveries until the transaction ends. */
   async function readLocked(
     query: Query,
     where: string,

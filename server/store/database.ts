@@ -45,7 +45,7 @@ export interface Dialect {
   tableEnd: string;
   keyedTableEnd: string;
   findTable(name: string): string;
-  /** Ends a SELECT in a transaction whose rows nobody else may change until it ends; `skip`: without those that somebody does. */
+  /** Ends a SELECT in a transaction and locks its rows until that ends; `skip`: without rows that are locked already. */
   lockRows(table: string, skip?: "skip"): string;
   /** The e-mail address in lower case, whatever the database's language. */
   lowerCaseEmail: string;

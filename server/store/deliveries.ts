@@ -38,7 +38,7 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
       ORDER BY due_at, message_id LIMIT $4 ${dialect.lockRows("deliveries", "skip")}`;
   }
 
-  /** The next deliveries of the channel that nobody works on. */
+  /** The next deliveries of the channel without a lease. */
   async function readDue(query: Query, channel: Channel, limit: number, leaseMs: number, now: Date) {
     const values = [channel, now, leaseMs, limit];
     const due = await query<ClaimRow>(freeDeliveries("due_at <= $2"), values);
@@ -74,7 +74,7 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
       );
       const usable = new Map(messages.flatMap((message) => (message.isRestricted ? [] : [[message.id, message]])));
       const ids = [...usable.keys()];
-      // A token that is still there tells that nobody knows how the attempt ended.
+      // A token that is still there tells that the outcome of the attempt is unknown.
       const claimed = await query<Omit<Claim, "channel" | "message" | "token"> & { messageId: number }>(
         `UPDATE deliveries SET attempts = attempts + 1, lease_token = $3, leased_until = CAST($4 AS BIGINT),
              interruptions = interruptions + CASE WHEN lease_token IS NULL THEN 0 ELSE 1 END

@@ -24,7 +24,7 @@ type StoreSettings = Pick<Config, "dataDir" | "databaseUrl" | "retention">;
 export interface StoreOptions {
   /** This is the website. A second one on the same SQLite file is refused, and its statements run in a thread. */
   isServer?: boolean;
-  /** Called when that thread has ended though nobody closed it: the store cannot be used until a restart. */
+  /** Called when that thread has ended without `close`: the store cannot be used until a restart. */
   onThreadEnd?(error: StoreUnavailable): void;
   /** To PostgreSQL; 8 unless given. */
   maxConnections?: number;
@@ -85,7 +85,7 @@ export async function openSqliteStore(
     lockOut: () => lockFolder(dataDir, "then restore"),
   });
   if (isServer) {
-    // Of the one before, which is gone. Tokens stay: they tell that nobody knows how the attempt ended.
+    // Of the one before, which is gone. Tokens stay: they tell that the outcome of the attempt is unknown.
     await database.query("UPDATE deliveries SET leased_until = NULL WHERE leased_until IS NOT NULL");
     await database.query("DELETE FROM meta WHERE name LIKE 'node.%'");
   }
@@ -98,7 +98,7 @@ const MESSAGE_BYTES = 9000;
 const MAX_CHECKED_BYTES = 2 ** 30;
 /** More pages than a message changes in all tables and indexes: a disk that takes as many takes a message too. */
 const WHOLE_MESSAGE_BYTES = 160 * 1024;
-/** A check writes to the disk, and whoever asks for `/readyz` or the metrics asks for one. */
+/** A check writes to the disk, and every request for `/readyz` or the metrics asks for one. */
 const CHECK_INTERVAL_MS = 10_000;
 /** After a failure, so that the end of an outage is noticed soon. */
 const RECHECK_INTERVAL_MS = 1000;

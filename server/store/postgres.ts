@@ -154,7 +154,7 @@ async function vacuum(pool: pg.Pool): Promise<void> {
 
 type Work<T> = (query: Query) => Promise<T>;
 
-/** When the connection is cut during the commit nobody knows its outcome: that is never reported as success. */
+/** When the connection is cut during the commit, its outcome is unknown: that is never reported as success. */
 async function transaction<T>(pool: pg.Pool, work: Work<T>, options: TransactionOptions = {}): Promise<T> {
   for (let tryNumber = 1; ; tryNumber += 1) {
     try {

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 // Crockford's alphabet: no I, L, O or U, so that nothing is misread on the phone.
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** A short reference such as `BC-7K3Q-9M`: random, so that nobody can guess another visitor's. Not yet known to be free. */
+/** A short reference such as `BC-7K3Q-9M`: random, so that another visitor's cannot be guessed. Not yet known to be free. */
 export function drawReference(prefix: string): string {
   // The first 32 bits of a random UUID are random; Node draws those in bulk, which is 20 times faster than randomBytes.
   const bits = Number.parseInt(randomUUID().slice(0, 8), 16);

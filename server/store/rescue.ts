@@ -46,7 +46,7 @@ export async function rescue(file: string, { query, dialect }: Database) {
         await end();
       }
     }
-    // Nobody knows whether these were sent, so an operator decides.
+    // Whether these were sent is unknown, so an operator decides.
     await query(
       `INSERT INTO deliveries (message_id, channel, state, changed_at, error)
        SELECT id, 'mail', 'failed', accepted_at, 'its delivery was in a damaged part of the database' FROM messages

@@ -55,7 +55,7 @@ export function restoreMethods(
   };
 }
 
-/** Keyed, so that nobody can try addresses without the database. */
+/** Keyed, so that addresses cannot be tried without the database. */
 function hashWith(clientKey: string, email: string): string {
   return createHmac("sha256", Buffer.from(clientKey, "hex"))
     .update(`erased ${normaliseEmail(email)}`)
@@ -109,7 +109,7 @@ async function copyAll(backup: DatabaseSync, query: Query, dialect: Dialect, era
     await insert.end();
   }
   for (const table of ["messages", "events"]) await query(dialect.continueIds(table));
-  // Nobody works on them. Tokens stay: they tell that nobody knows how the attempt ended.
+  // Their leases end. Tokens stay: they tell that the outcome of the attempt is unknown.
   await query("UPDATE deliveries SET leased_until = NULL WHERE leased_until IS NOT NULL");
   await query("DELETE FROM meta WHERE name LIKE 'node.%'");
   if (isUnfinished) await writeMeta(query, ERASURE_MARK, "1");

@@ -41,7 +41,7 @@ export function expiryOf(retention: Retention): string {
   return ends.length === 0 ? "CAST(NULL AS BIGINT)" : `CASE ${ends.join(" ")} END`;
 }
 
-/** Announced, then erased: never what nobody was told of. */
+/** Announced, then erased: never without an announcement. */
 export function retentionMethods({ query, transaction, dialect }: Database, retention: Retention): Expiry {
   const periods = periodsOf(retention);
   const expiry = expiryOf(retention);

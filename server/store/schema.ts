@@ -87,7 +87,7 @@ function createTables({ identity, integer, real, tableEnd, keyedTableEnd }: Dial
     // Counts the messages of each tab without reading them.
     "CREATE INDEX messages_by_answer ON messages (answered_at, is_restricted)",
     "CREATE INDEX messages_restricted ON messages (id) WHERE is_restricted = 1",
-    // Counts what nobody has looked at without reading it, however many a flood has left in quarantine.
+    // Counts what is not seen yet without reading it, however many a flood has left in quarantine.
     `CREATE INDEX messages_unseen ON messages (id)
      WHERE quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_restricted = 0`,
     // No index on the e-mail address: only the operator looks for one, and every copy fewer is one fewer to erase.

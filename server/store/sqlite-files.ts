@@ -4,7 +4,7 @@ import { StoreUnavailable } from "./store.ts";
 
 // What a SQLite database is on the disk: messages.db, its write-ahead log, and the log's index.
 
-/** Makes the file, if it is missing, and lets nobody else read it. */
+/** Makes the file, if it is missing, and lets no other user read it. */
 export function createPrivateFile(file: string): void {
   const folder = dirname(file);
   try {

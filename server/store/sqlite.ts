@@ -56,7 +56,7 @@ export const APPLICATION_ID = 0x42436d67;
  * synchronous: a commit is on disk before it returns. secure_delete: erased text is overwritten. temp_store: no copies
  * in the system's temporary folder. The next two halve the time of a commit: 32 MB hold the indexes of 100,000 messages,
  * and pages that change again and again reach the file once in 64 MB of log instead of once in 4. The log is never longer
- * for long: the size limit is for when somebody who read for a long time let it grow.
+ * for long: the size limit is for a log that a long read let grow.
  */
 const SETTINGS = `
   PRAGMA synchronous = FULL;
@@ -193,7 +193,7 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
     }
   }
 
-  /** To be called regularly: also empties the write-ahead log when nobody writes. */
+  /** To be called regularly: also empties the write-ahead log when there are no writes. */
   async function tick(): Promise<void> {
     if (!db.isOpen) return;
     if (lost) {
@@ -206,7 +206,7 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
     const isIdle = logVersion === before;
     if (logVersion === null || !(isIdle || performance.now() - checkpointedAtMs >= CHECKPOINT_INTERVAL_MS)) return;
     checkpointedAtMs = performance.now();
-    // Waits for nobody: what cannot be moved now is moved the next time.
+    // Does not wait: what cannot be moved now is moved the next time.
     checkpoint(db, 0);
   }
 
@@ -267,7 +267,7 @@ async function eraseTraces(db: DatabaseSync): Promise<void> {
   );
 }
 
-/** Empties the write-ahead log; false when somebody reads from it all that time. */
+/** Empties the write-ahead log; false when a reader uses it all that time. */
 function checkpoint(db: DatabaseSync, timeoutMs: number): boolean {
   db.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
   try {

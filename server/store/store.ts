@@ -325,11 +325,11 @@ export interface Queue {
   /**
    * Counts a claimed delivery towards the limits, once however often it is tried. Returns the name of a limit that is
    * reached already, and then counts nothing; `null` when it may be sent. Exact on any number of nodes. Rejects when the
-   * lease went to somebody else or the message is gone.
+   * lease went to another node or the message is gone.
    */
   admit(claim: Claim, limits: readonly NamedLimit[], now: Date): Promise<string | null>;
   /**
-   * Records how an attempt ended. False, and nothing changes, when the lease went to somebody else or the message is gone.
+   * Records how an attempt ended. False, and nothing changes, when the lease went to another node or the message is gone.
    * A success is recorded even without the lease, because what was sent must not be sent again, unless an operator has
    * queued it again since. In the same transaction it queues the delivery of the channel `next`, once for each message.
    */
@@ -429,7 +429,7 @@ export interface Changes {
   finishErasure(): Promise<boolean>;
 }
 
-/** Somebody's messages were erased: no address, but a hash of it. */
+/** An erasure of a person's messages: a hash of the address. */
 export interface Erasure {
   hash: string;
   at: Date;

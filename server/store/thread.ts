@@ -12,7 +12,7 @@ type Reply = { id: number; result?: unknown; failure?: Pick<Error, "name" | "mes
 interface ThreadOptions {
   /** Rejects when the answer takes too long. */
   bound(answer: Promise<unknown>, method: string): Promise<unknown>;
-  /** Called when the thread has ended though nobody closed it. */
+  /** Called when the thread has ended without `close`. */
   onEnd?: ((error: StoreUnavailable) => void) | undefined;
 }
 

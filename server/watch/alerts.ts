@@ -33,7 +33,7 @@ const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
 /**
  * Alerts the operator of what is new in the list of troubles: one line in the log and one post, at most one an hour of
  * each trouble, for all nodes of one database together, also across restarts. A post that fails is retried at the next
- * check. What is only logged, without ALERT_URL, has reached nobody: it keeps no later alert from being sent. Delivery never waits for any of this, and alerts are sent even when the store cannot be read or written.
+ * check. What is only logged, without ALERT_URL, was not delivered: it delays no later alert. Delivery never waits for any of this, and alerts are sent even when the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions) {
   const { store, watch, retention, brand, alertUrl, log, clock = systemClock, postTimeoutMs = 10_000 } = options;

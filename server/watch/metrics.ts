@@ -22,7 +22,7 @@ const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 
 /** Starts counting, and serves `GET /metrics` in Prometheus' text format on this address only. */
 export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
-  // Loaded only here: without METRICS_PORT nobody should pay for the library in memory and start-up time.
+  // Loaded only here: without METRICS_PORT the library costs no memory and no start-up time.
   const prom = await import("prom-client");
   const registry = new prom.Registry();
   prom.collectDefaultMetrics({ register: registry });

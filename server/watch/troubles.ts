@@ -34,7 +34,7 @@ export const TROUBLE_KINDS = [
 ] as const;
 export type TroubleKind = (typeof TROUBLE_KINDS)[number];
 
-/** `critical`: messages do not arrive, or may be lost. `warning`: somebody has to look. `info`: nobody has to act. */
+/** `critical`: messages do not arrive, or may be lost. `warning`: an operator should look. `info`: no action is needed. */
 export type Severity = "critical" | "warning" | "info";
 
 export interface Trouble {
@@ -54,7 +54,7 @@ export interface Trouble {
 const OVERDUE_MS = HOUR_MS;
 /** Restarting a database should not alert anybody. */
 const STORE_AWAY_MS = MINUTE_MS / 2;
-/** Of a backup that is made every day. Somebody who never made one may have another way. */
+/** For a daily backup. An operator who never made one may use another method. */
 const BACKUP_OVERDUE_MS = 2 * DAY_MS;
 const CLOCK_TOLERANCE_MS = MINUTE_MS;
 export const LOW_DISK_BYTES = 500 * 2 ** 20;
