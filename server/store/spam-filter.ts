@@ -69,7 +69,7 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
 
     /** Each message teaches once, in one direction: what it taught before is taken back. `null`: it teaches nothing. */
     async teach(query: Query, messages: readonly StoredMessage[], lesson: Lesson | null): Promise<void> {
-      const changed = messages.filter(({ taught, isRestricted }) => taught !== lesson && !isRestricted);
+      const changed = messages.filter(({ taught }) => taught !== lesson);
       const counts = new Map<number, Counts>();
       for (const [taught, group] of Map.groupBy(changed, (message) => message.taught)) {
         // First, because it locks the messages: of two who teach the same, one counts.
