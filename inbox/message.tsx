@@ -202,7 +202,7 @@ function SpamSigns({ message }: { message: MessageDetail }) {
       </p>
       <Group component="ul" className="plain" gap={6} my="xs">
         {spamSigns.map((sign) => (
-          <Badge key={sign} component="li" variant="outline" color="gray" tt="none" maw="100%">
+          <Badge key={sign} component="li" variant="outline" color="gray" c="inherit" tt="none" maw="100%">
             <VisitorText text={sign} />
           </Badge>
         ))}
