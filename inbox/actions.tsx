@@ -30,7 +30,8 @@ export const ACTION_LABELS: Readonly<Record<Action, { label: string; running: st
   answer: { label: "Mark answered", running: "Marking as answered", done: "marked as answered" },
   unanswer: { label: "Mark unanswered", running: "Marking as unanswered", done: "marked as unanswered" },
   retry: { label: "Retry", running: "Retrying", done: "queued again" },
-  release: { label: "Release", running: "Releasing", done: "released and queued" },
+  release: { label: "Release", running: "Releasing", done: "released" },
+  spam: { label: "Spam", running: "Marking as spam", done: "marked as spam" },
   resend: { label: "Resend", running: "Resending", done: "queued to be sent once more" },
   delete: { label: "Delete", running: "Deleting", done: "deleted" },
 };

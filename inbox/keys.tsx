@@ -37,6 +37,7 @@ const KEYS = {
   u: "Back to the list",
   r: "Reply; Ctrl+Enter sends, Escape leaves the text",
   e: "Mark as answered; from a message, go on to the next",
+  "!": "Mark as spam; from a message, go on to the next",
   z: "Undo what was marked last",
   x: "Select the message",
   "/": "Search",

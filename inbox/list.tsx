@@ -286,6 +286,12 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
     isButtonGone.current = false;
   }, [selected.length]);
 
+  /** What is selected, or else the row with the focus. */
+  const mark = (action: "answer" | "spam") => {
+    const message = focusedMessage(messages);
+    if (selected.length > 0) performOnSelected(action);
+    else if (message && message.refusals[action] === undefined) perform(action, [message]);
+  };
   useKeys({
     j: () => focusRow(messages, 1),
     k: () => focusRow(messages, -1),
@@ -294,11 +300,8 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
       const message = focusedMessage(messages);
       if (message) toggle(message.reference);
     },
-    e: () => {
-      const message = focusedMessage(messages);
-      if (selected.length > 0) performOnSelected("answer");
-      else if (message && message.refusals.answer === undefined) perform("answer", [message]);
-    },
+    e: () => mark("answer"),
+    "!": () => mark("spam"),
   });
 
   const exportAs = (format: string) => (

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Menu, Stack, Table, Text, Textarea } from "@mantine/core";
+import { Alert, Badge, Button, Group, Menu, Stack, Table, Text, Textarea } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
@@ -118,17 +118,21 @@ function Message({ message }: { message: MessageDetail }) {
   const { email, phone, country, state, isRestricted, answeredAt, expiresAt } = message;
   const { mail, hook } = message.deliveries;
   const isHeld = state === "quarantined";
+  const looksLikeSpam = isHeld && message.quarantineReason === "looks-like-spam";
+  // The reason of today: the first line of the history has that of its arrival.
+  const reason = message.quarantineReason === "marked-as-spam" ? "Marked as spam." : (message.history[0]?.detail ?? "");
   const callouts: (readonly [color: string, title: string, text: string] | false)[] = [
     isRestricted && [
       "gray",
       "Restricted",
       "Its sender asked that it be kept but not used. It is neither sent nor deleted.",
     ],
-    isHeld && [
-      "yellow",
-      "Why it is quarantined",
-      `${message.history[0]?.detail ?? ""} Release it to send it to the team, or delete it.`,
-    ],
+    isHeld &&
+      !looksLikeSpam && [
+        "yellow",
+        "Why it is quarantined",
+        `${reason} Release it to send it to the team, or delete it.`,
+      ],
     state === "failed" && [
       "red",
       "Why the mail failed",
@@ -139,6 +143,7 @@ function Message({ message }: { message: MessageDetail }) {
   return (
     <article className="stack">
       <MessageActions message={message} />
+      {looksLikeSpam && <SpamSigns message={message} />}
       {callouts.map(
         (callout) =>
           callout && (
@@ -187,6 +192,33 @@ function Message({ message }: { message: MessageDetail }) {
   );
 }
 
+/** Why the spam filter held it back, by what it knows now. */
+function SpamSigns({ message }: { message: MessageDetail }) {
+  const { spamSigns, refusals } = message;
+  return (
+    <Alert color="yellow" title="Looks like spam">
+      <p>
+        {spamSigns.length > 0 ? "What weighed most, compared with what you marked:" : "It was like what you marked."}
+      </p>
+      <Group component="ul" className="plain" gap={6} my="xs">
+        {spamSigns.map((sign) => (
+          <Badge key={sign} component="li" variant="outline" color="gray" c="inherit" tt="none" maw="100%">
+            <VisitorText text={sign} />
+          </Badge>
+        ))}
+      </Group>
+      {refusals.release === undefined && (
+        <Group gap="xs">
+          <Button size="xs" onClick={() => perform("release", [message])}>
+            Release
+          </Button>
+          <span>It is delivered, and the filter learns that it is good.</span>
+        </Group>
+      )}
+    </Alert>
+  );
+}
+
 /** The most likely thing to do, "Answered, next", and a menu with the rest. */
 function MessageActions({ message }: { message: MessageDetail }) {
   const navigate = useNavigate();
@@ -219,23 +251,24 @@ function MessageActions({ message }: { message: MessageDetail }) {
         await reloadAll();
       },
     });
-  const takeBack = async () => {
+  const takeBack = async (action: Action) => {
     await show(reference);
     const message = await call.message.query({ reference });
-    await perform("unanswer", [message]);
+    await perform(action, [message]);
   };
+  const goOnAfter = (action: Action, undo: Action) =>
+    act(action, goToNext, () =>
+      takeBack(undo).catch((error) => notify({ tone: "failure", text: describeFailure(error) })),
+    );
   const answerAndGoOn = () =>
-    isAnswered
-      ? attempt(`next ${reference}`, () => goToNext().then(() => null))
-      : act("answer", goToNext, () =>
-          takeBack().catch((error) => notify({ tone: "failure", text: describeFailure(error) })),
-        );
+    isAnswered ? attempt(`next ${reference}`, () => goToNext().then(() => null)) : goOnAfter("answer", "unanswer");
+  const markSpam = () => refusals.spam === undefined && goOnAfter("spam", "release");
   const lift = () =>
     attempt(`lift ${email}`, async () => {
       const { version } = await call.person.query({ email });
       return restrictPerson({ email, version, isRestricted: false });
     });
-  useKeys({ e: answerAndGoOn, r: () => refusals.reply === undefined && focusReply() });
+  useKeys({ e: answerAndGoOn, "!": markSpam, r: () => refusals.reply === undefined && focusReply() });
 
   /** A dialog gives the focus back to what had it, and the menu is gone by then. */
   const more = useRef<HTMLButtonElement>(null);
@@ -262,6 +295,11 @@ function MessageActions({ message }: { message: MessageDetail }) {
         </Button>
       )}
       <Button onClick={({ detail }) => detail < 2 && answerAndGoOn()}>{isAnswered ? "Next" : "Answered, next"}</Button>
+      {refusals.spam === undefined && (
+        <Button aria-keyshortcuts="!" onClick={({ detail }) => detail < 2 && markSpam()}>
+          Spam
+        </Button>
+      )}
       <Menu position="bottom-start" withinPortal={false} transitionProps={{ duration: 0 }}>
         <Menu.Target>
           <Button ref={more} rightSection={<span aria-hidden="true">▾</span>}>

@@ -56,7 +56,7 @@ function Troubles({ overview: { troubles } }: { overview: Overview }) {
 }
 
 function Figures({ overview }: { overview: Overview }) {
-  const { now, counts, waitingSince, unseen, deliveries, website, lastBackupAt, database, disk } = overview;
+  const { now, counts, waitingSince, unseen, spamFilter, deliveries, website, lastBackupAt, database, disk } = overview;
   const failed = deliveries.filter(({ channel, failed }) => failed > 0 && channel !== "acknowledgement");
   const tabs: readonly (readonly [tab: Tab, note: string])[] = [
     ["unanswered", `${formatNumber(counts.answered)} answered`],
@@ -69,8 +69,15 @@ function Figures({ overview }: { overview: Overview }) {
     disk && `${formatBytes(disk.freeBytes)} of disk free`,
     lastBackupAt ? `last backup ${formatTime(lastBackupAt)}` : "no backup yet",
   ];
+  const { taught, needed, isDeciding, held, released } = spamFilter;
+  const lessons = (["spam", "good"] as const).map((kind) => `${Math.min(taught[kind], needed)} of ${needed} ${kind}`);
   const figures = [
     ...tabs.map(([tab, note]) => ({ name: TAB_NAME[tab], value: formatNumber(counts[tab]), note, tab })),
+    {
+      name: "Looks like spam",
+      value: isDeciding ? formatNumber(held) : "Learning",
+      note: isDeciding ? `held this month, ${formatNumber(released)} released` : `${lessons.join(", ")} taught`,
+    },
     { name: "Website", value: website.isRunning ? "Running" : "Not running", note: facts.filter(Boolean).join(", ") },
   ];
   return (

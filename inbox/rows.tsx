@@ -13,6 +13,11 @@ export const STATE = {
   failed: ["Failed", "red"],
   quarantined: ["Quarantined", "yellow"],
 } as const;
+/** Why it is in quarantine, where that is not the trap or a limit. */
+const HELD_AS: Readonly<Partial<Record<NonNullable<MessageView["quarantineReason"]>, string>>> = {
+  "looks-like-spam": "Looks like spam",
+  "marked-as-spam": "Marked as spam",
+};
 const EXPIRY_NOTICE_MS = 7 * 86_400_000;
 /** More of a text is never seen in a row. */
 const EXCERPT_LENGTH = 400;
@@ -20,9 +25,10 @@ const EXCERPT_LENGTH = 400;
 /** What an operator must know of the message. That something was delivered is as it should be. */
 export function StateMarks({ message, now }: { message: MessageView; now: Date }) {
   const { state, expiresAt, answeredAt, isRestricted, deliveries } = message;
+  const held = state === "quarantined" && message.quarantineReason && HELD_AS[message.quarantineReason];
   const isExpiring = expiresAt && answeredAt === null && expiresAt.getTime() - now.getTime() < EXPIRY_NOTICE_MS;
   const marks = [
-    state !== "delivered" && STATE[state],
+    state !== "delivered" && (held ? ([held, "yellow"] as const) : STATE[state]),
     deliveries.reply?.state === "queued" && ["Reply waiting", "gray"],
     deliveries.reply?.state === "failed" && ["Reply failed", "red"],
     deliveries.hook?.state === "failed" && ["Web hook failed", "red"],

@@ -33,10 +33,10 @@ export interface AppOptions {
 export function createApp(options: AppOptions): FastifyInstance {
   const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = options;
   const { now = () => new Date(), onNotStored = () => {} } = options;
-  const { rateLimits, hourlyLimit } = config;
+  const { rateLimits, hourlyLimit, spamFilter } = config;
   const { referencePrefix } = build.manifest.site;
   const channels = config.hook ? (["mail", "hook"] as const) : (["mail"] as const);
-  const rules = { referencePrefix, rateLimits, hourlyLimit, channels };
+  const rules = { referencePrefix, rateLimits, hourlyLimit, spamFilter, channels };
 
   const app: FastifyInstance = Fastify({
     serverFactory: (listener) => createLimitedServer(limits, build.headers, listener),

@@ -74,6 +74,7 @@ const RULES = {
     (text) => /^(off|[1-9]\d{0,8})$/.test(text),
     "is neither a number of messages nor off; e.g. HOURLY_LIMIT=1000",
   ],
+  SPAM_FILTER: [(text) => /^(on|off)$/.test(text), "is neither on nor off; e.g. SPAM_FILTER=off"],
   ACKNOWLEDGE: [(text) => /^(on|off)$/.test(text), "is neither on nor off; e.g. ACKNOWLEDGE=on"],
   LOG_LEVEL: [(text) => LOG_LEVELS.some((level) => level === text), `is not one of ${LOG_LEVELS.join(", ")}`],
   ALERT_URL: [hasProtocol("http:", "https:"), "is not a web address; e.g. https://hooks.example.com/services/…"],
@@ -116,6 +117,8 @@ export function parseConfig(env: Environment) {
     rateLimits: parseRateLimits(text("RATE_LIMIT") ?? "5/10m,20/1d", problems),
     /** For all clients together; beyond it messages are quarantined. */
     hourlyLimit: text("HOURLY_LIMIT") === "off" ? null : Number(one("HOURLY_LIMIT") ?? 1000),
+    /** What looks like spam is quarantined. */
+    spamFilter: one("SPAM_FILTER") !== "off",
     /** A sender is told by e-mail that the message was delivered. */
     acknowledge: one("ACKNOWLEDGE") === "on",
     retention: build.retention,

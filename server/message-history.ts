@@ -7,6 +7,8 @@ export const QUARANTINE_REASON: Readonly<Record<QuarantineReason, string>> = {
   trap: "A field that no visitor sees was filled in, so a program probably sent it.",
   "network-limit": "Many messages came from the same network in a short time.",
   "hourly-limit": "More messages came in within an hour than HOURLY_LIMIT allows.",
+  "looks-like-spam": "Looks like spam.",
+  "marked-as-spam": "Marked as spam.",
 };
 
 const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
@@ -29,6 +31,7 @@ const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   retried: "Queued again by an operator",
   released: "Released by an operator",
   resent: "Sent once more by an operator",
+  "marked-as-spam": "Marked as spam by an operator",
   viewed: "Looked at by an operator",
   answered: "Marked as answered",
   unanswered: "Marked as not answered",
@@ -67,8 +70,9 @@ const REASONS: Readonly<Partial<Record<EventKind, Readonly<Record<string, string
   skipped: SKIP_REASON,
 };
 
-/** The detail of an event as a sentence; a note or a reply as it was written. */
-export function eventDetail(kind: EventKind, detail: string): string {
+/** The detail of an event as a sentence, if it has any; a note or a reply as it was written. */
+export function eventDetail(kind: EventKind, detail: string): string | null {
+  if (kind === "marked-as-spam") return null;
   if (kind === "noted" || kind === "replied") return detail;
   return REASONS[kind]?.[detail] ?? asSentence(detail);
 }

@@ -235,7 +235,7 @@ describe("on SQLite", () => {
       { acknowledgement: "failed: 550 mailbox refused", acknowledgedAt: null },
     ]);
     expect((await cli("export")).out).toMatch(
-      /,acknowledgement,acknowledgedAt,hook,hookSentAt,notes,expiresAt,reply,repliedAt,replies\r\n/,
+      /,acknowledgement,acknowledgedAt,hook,hookSentAt,notes,expiresAt,reply,repliedAt,replies,taught\r\n/,
     );
     expect((await cli("stats")).out).toContain("\nAcknowledgement: 1 sent, 0 waiting, 1 failed, 1 skipped.\n\n");
   });
@@ -258,6 +258,40 @@ describe("on SQLite", () => {
     expect(await cli("release", held)).toEqual(done("1 message released.\n"));
     expect(await cli("release", failed)).toEqual(refused(/is queued; only quarantined messages can be released\n$/));
     expect(await store.list({ state: "queued" })).toHaveLength(2);
+  });
+
+  test("marks spam, says what the filter was taught and why it held a message back, and forgets it", async () => {
+    const spam = (index: number) =>
+      submissionOf(messageWith({ message: `Cheap pills at https://pills.example/${index}`, email: `${index}@x.org` }));
+    const sent = await Promise.all(Array.from({ length: 20 }, (_, index) => send(store, spam(index), new Date())));
+    expect(await cli("spam", ...sent)).toEqual(done("20 messages marked as spam.\n"));
+    expect(await cli("spam", String(sent[0]))).toEqual(
+      refused(/^BC-\S+ is quarantined; it is marked as spam already\n$/),
+    );
+    expect(await cli("spam-filter")).toEqual(
+      done("Taught: 20 spam, 0 good. It holds nothing back before 20 of each were taught.\n"),
+    );
+    const good = await Promise.all(Array.from({ length: 20 }, () => send(store, submissionOf(), new Date())));
+    await cli("answered", ...good);
+    const held = await send(store, spam(99), new Date());
+    expect((await cli("list", "--state", "quarantined")).out).toMatch(
+      new RegExp(`^quarantined, looks like spam +\\d+s +${held} `, "m"),
+    );
+    expect((await cli("stats")).out).toContain(" not opened yet (looks like spam: 1). ");
+    const { out } = await cli("show", held);
+    expect(out).toMatch(/^Quarantine reason: looks-like-spam$/m);
+    expect(out).toMatch(/\nLooks like spam\. What weighed most:\n( {2}\S.*\n){5}\n/);
+    expect(out).toContain("  Received, and quarantined: Looks like spam.\n");
+    expect((await cli("export")).out).toContain(",looks-like-spam,");
+    await cli("release", held);
+    expect((await cli("stats")).out).toContain(
+      "\nSpam filter: Taught: 20 spam, 21 good. This month it held back 1 message, and 1 were released.\n",
+    );
+    expect((await cli("show", String(sent[0]))).out).toMatch(/Z {2}Received\n.*Z {2}Marked as spam by an operator\n$/);
+    expect(await cli("spam-filter", "--forget")).toEqual(refused(/^This needs a confirmation/));
+    const off = await runCli({ DATA_DIR: dataDir, SPAM_FILTER: "off" }, "spam-filter", "--forget", "--yes");
+    expect(off.out).toMatch(/^Off, by SPAM_FILTER\. Taught: 0 spam, 0 good\. /);
+    expect(JSON.parse((await cli("spam-filter", "--json")).out)).toMatchObject({ isOn: true, isDeciding: false });
   });
 
   test("releases all that is in quarantine, or what came since a time", async () => {
@@ -321,7 +355,7 @@ describe("on SQLite", () => {
     const { out } = await cli("export");
     const [heading, row] = out.split("\r\n");
     expect(heading).toMatch(
-      /^\uFEFFreference,state,isRestricted,acceptedAt,.+,name,email,phone,country,message,footprintKg,footprintInputs,footprintFactors,acknowledgement,acknowledgedAt,hook,hookSentAt,notes,expiresAt,reply,repliedAt,replies$/,
+      /^\uFEFFreference,state,isRestricted,acceptedAt,.+,name,email,phone,country,message,footprintKg,footprintInputs,footprintFactors,acknowledgement,acknowledgedAt,hook,hookSentAt,notes,expiresAt,reply,repliedAt,replies,taught$/,
     );
     expect(row).toMatch(new RegExp(`^${reference},queued,false,2025-06-15T12:00:00.000Z,`));
     expect(row).toContain(`,'=cmd|' /C calc'!A0,ada@example.com,'+44 20 7946 0000,GB,"a, ""b""\nc"`);

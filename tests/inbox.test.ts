@@ -591,6 +591,8 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     for (const [action, reference, changed] of [
       ["retry", failed, { state: "queued" }],
       ["resend", delivered, { state: "queued" }],
+      ["spam", delivered, { state: "quarantined", quarantineReason: "marked-as-spam", taught: "spam" }],
+      ["release", delivered, { state: "delivered", taught: "good" }],
       ["release", held, { state: "queued" }],
       ["answer", held, { answeredAt: expect.any(Date) }],
       ["unanswer", held, { answeredAt: null }],

@@ -11,6 +11,7 @@ import { listingSuite } from "./store-contract/listing.ts";
 import { openingSuite } from "./store-contract/opening.ts";
 import { type Place, testOn } from "./store-contract/place.ts";
 import { retentionSuite } from "./store-contract/retention.ts";
+import { spamSuite } from "./store-contract/spam.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
@@ -75,6 +76,7 @@ function runSuites(newPlace: () => Promise<Place>): void {
   describe("deliveries", () => deliveriesSuite(test));
   describe("listing", () => listingSuite(test));
   describe("changes", () => changesSuite(test));
+  describe("spam", () => spamSuite(test));
   describe("retention", () => retentionSuite(test));
   describe("opening", () => openingSuite(test));
 }

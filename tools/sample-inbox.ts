@@ -85,7 +85,13 @@ interface Arrival {
 /** Stores a message as the server stores a visitor's, without limits. */
 export function acceptMessage(store: Store, message: ContactMessage, arrival: Arrival = {}) {
   const { footprint = null, isTrapped = false, acceptedAt = new Date() } = arrival;
-  const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null, channels: ["mail"] as const };
+  const rules = {
+    referencePrefix: "BC",
+    rateLimits: [],
+    hourlyLimit: null,
+    spamFilter: true,
+    channels: ["mail"] as const,
+  };
   return store.accept({ message, footprint, idempotencyKey: null, networks: [], isTrapped }, rules, acceptedAt);
 }
 

@@ -16,6 +16,8 @@ import { type Action, type StoredMessage, stateOf } from "../store/store.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, NAME_OPTION, operations, YES_OPTION } from "./context.ts";
 import { ageOf, bars, cut, table, widthOf } from "./output.ts";
 
+type SpamFilterFacts = Awaited<ReturnType<typeof readOverview>>["spamFilter"];
+
 const LIST_WIDTH = 120;
 /** Of a text that is cut to fit into a column anyway. */
 const LONGEST_EXCERPT = 400;
@@ -178,6 +180,27 @@ export function addMessageCommands(root: Command, context: Context): void {
   });
 
   add(
+    "spam <REFERENCE...>",
+    "mark messages as spam: they go into quarantine, and the spam filter learns from them",
+    [JSON_OPTION],
+    `To take it back, use "release": it delivers the messages, and the filter learns that they are good.`,
+  ).action((references: string[], options: Options) => act("spam", references, "marked as spam", options));
+
+  add(
+    "spam-filter",
+    "show how many messages the spam filter was taught, and what it held back this month",
+    [["--forget", "remove all that it was taught"], YES_OPTION, JSON_OPTION],
+    `Marking, releasing, replying and answering teach it. SPAM_FILTER=off keeps it from holding anything back.`,
+  ).action(async (options: Options & { forget?: true }) => {
+    const calls = await call();
+    const question = "Permanently remove all that the spam filter was taught?";
+    if (options.forget && !(await isConfirmed(question, options.yes, context))) return out("Nothing was removed.\n");
+    if (options.forget) await calls.forgetSpam();
+    const result = { isOn: context.readConfig().spamFilter, ...(await calls.spamFilter()) };
+    return print(options, result, `${result.isOn ? "" : "Off, by SPAM_FILTER. "}${spamFilterText(result)}\n`);
+  });
+
+  add(
     "resend [REFERENCE...]",
     "send delivered messages once more, e.g. after a wrong MAIL_TO or a lost mailbox",
     [since("resend all delivered"), JSON_OPTION],
@@ -316,7 +339,9 @@ function detailText(detail: Awaited<ReturnType<typeof readDetail>>): string {
     return `  ${at.toISOString()}  ${author === null ? name : `${name} by ${visible(author)}`}${reason}\n`;
   });
   const estimate = footprint ? `${estimateText(footprint)}\n` : "";
-  return `${lines.join("")}\n${estimate}${visibleLines(text)}\n\nHistory:\n${history.join("")}`;
+  const signs = detail.spamSigns.map((sign) => `  ${visible(sign)}\n`).join("");
+  const spam = signs && `Looks like spam. What weighed most:\n${signs}\n`;
+  return `${lines.join("")}\n${spam}${estimate}${visibleLines(text)}\n\nHistory:\n${history.join("")}`;
 }
 
 function estimateText(footprint: FootprintEstimate): string {
@@ -336,8 +361,14 @@ function shown(value: Fact): string {
   return visible(cellText(value)) || "-";
 }
 
+function spamFilterText({ taught, needed, isDeciding, held, released }: SpamFilterFacts): string {
+  const lessons = `Taught: ${taught.spam} spam, ${taught.good} good.`;
+  if (!isDeciding) return `${lessons} It holds nothing back before ${needed} of each were taught.`;
+  return `${lessons} This month it held back ${plural(held, "message")}, and ${released} were released.`;
+}
+
 function statsText(overview: Awaited<ReturnType<typeof readOverview>>): string {
-  const { now, days, website, counts, waitingSince, unseen, deliveries, lastBackupAt, troubles } = overview;
+  const { now, days, website, counts, waitingSince, unseen, spamFilter, deliveries, lastBackupAt, troubles } = overview;
   const ago = (at: Date) => `${at.toISOString()} (${ageOf(at, now)} ago)`;
   const { isRunning, lastSeenAt, pauses } = website;
   const lines = [
@@ -345,6 +376,7 @@ function statsText(overview: Awaited<ReturnType<typeof readOverview>>): string {
     ...pauses.map(({ channel, since, reason }) => `${CHANNEL_NAME[channel]}: paused since ${ago(since)}: ${reason}.`),
     `Waiting to be delivered: ${counts.waiting}${waitingSince ? ` (oldest: ${ageOf(waitingSince, now)})` : ""}. Failed: ${counts.failed}.`,
     `In quarantine: ${counts.quarantined}${unseen > 0 ? ` (${unseen} not opened yet)` : ""}.`,
+    ...(spamFilter.taught.spam > 0 ? [`Spam filter: ${spamFilterText(spamFilter)}`] : []),
     ...deliveries.flatMap(({ channel, delivered, queued, failed, skipped }) =>
       channel === "mail" || delivered + queued + failed + skipped === 0
         ? []

@@ -7,6 +7,7 @@ import { describeInputs, estimateNotes, estimateSummary, type FootprintEstimate 
 import { formatCost, formatMass, formatTotal, type Price } from "../../contract/footprint-fields.ts";
 import { ROUNDED } from "../../contract/footprint-report.ts";
 import { quote } from "../../contract/quote.ts";
+import { QUARANTINE_REASON } from "../message-history.ts";
 import type { Reply, StoredMessage } from "../store/store.ts";
 
 /** Sender and recipient of the site's e-mails. */
@@ -220,6 +221,7 @@ function factsOf(message: StoredMessage, country: string): (readonly [label: str
     ["E-mail", message.email],
     ["Phone", message.phone],
     ["Country", country ? `${country} (${message.country})` : "not given"],
+    ...(message.quarantineReason ? [["Held back", QUARANTINE_REASON[message.quarantineReason]] as const] : []),
   ];
 }
 

@@ -34,6 +34,7 @@ const COLUMNS = [
   "reply",
   "repliedAt",
   "replies",
+  "taught",
 ] as const;
 
 function rowOf({ footprint, notes = [], replies = [], ...facts }: MessageJson): string[] {

@@ -23,6 +23,7 @@ export function messageJson(message: StoredMessage, written: readonly Note[] = [
     expiresAt: message.expiresAt,
     answeredAt: message.answeredAt,
     quarantineReason: message.quarantineReason,
+    taught: message.taught,
     acknowledgement: describeDelivery(acknowledgement),
     acknowledgedAt: deliveredAt(acknowledgement),
     hook: describeDelivery(hook),
@@ -82,14 +83,18 @@ export async function readDetail(reference: string, store: Store) {
   const now = await store.time();
   if (message.state === "quarantined") await store.markSeen(message.reference, now);
   const draft: { subject: string; text: string } | null = JSON.parse((await store.readDraft(reference)) || "null");
-  return { ...viewOf(message, now), history: await readHistory(message, store), draft };
+  const isSuspect = message.state === "quarantined" && message.quarantineReason === "looks-like-spam";
+  const spamSigns = isSuspect ? await store.spamSigns(message) : [];
+  return { ...viewOf(message, now), history: await readHistory(message, store), draft, spamSigns };
 }
 
 /** Begins with the acceptance. */
 async function readHistory(message: StoredMessage, store: Store) {
-  const { quarantineReason: detail, acceptedAt: at } = message;
+  const later = await store.history(message.reference);
+  const marked = later.find(({ kind }) => kind === "marked-as-spam");
+  const detail = marked ? marked.detail : message.quarantineReason;
   const kind = detail === null ? ("accepted" as const) : ("quarantined" as const);
-  const events = [{ at, kind, channel: null, detail, author: null }, ...(await store.history(message.reference))];
+  const events = [{ at: message.acceptedAt, kind, channel: null, detail, author: null }, ...later];
   return events.map((event) => ({
     ...event,
     name: eventName(event.kind, event.channel),

@@ -204,6 +204,11 @@ export const router = t.router({
       store.saveDraft(reference, draft.text.trim() === "" ? "" : JSON.stringify(draft)),
     ),
 
+  spamFilter: operation.query(async ({ ctx: { store } }) => store.readSpamFilter(await store.time())),
+
+  /** All that was taught. What it held back stays in quarantine. */
+  forgetSpam: operation.mutation(({ ctx: { store } }) => store.forgetSpam()),
+
   countries: operation.query(({ ctx: { store } }) => store.countByCountry()),
 
   overview: operation

@@ -64,6 +64,7 @@ export async function readOverview(
     waitingSince: countOf(facts, "mail", "queued")?.firstAt ?? null,
     /** Of those in quarantine, how many no operator has opened. */
     unseen: countOf(facts, "mail", "quarantined")?.unseen ?? 0,
+    spamFilter: await store.readSpamFilter(now),
     deliveries,
     website: facts.website,
     lastBackupAt: facts.lastBackupAt,

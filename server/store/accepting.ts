@@ -4,6 +4,7 @@ import type { FootprintEstimate } from "../../contract/footprint.ts";
 import { HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
 import { type Database, type Dialect, insertRows, type Query, type Row, readColumn } from "./database.ts";
 import { drawReference } from "./reference.ts";
+import type { SpamRules } from "./spam-filter.ts";
 import {
   type Acceptance,
   type AcceptanceRules,
@@ -37,6 +38,7 @@ type Waiting = PromiseWithResolvers<Acceptance> & PendingMessage;
 export function acceptingMethods(
   database: Database,
   clientKey: Uint8Array,
+  spamRules: SpamRules,
   onFailure: (error: StoreUnavailable) => void,
 ): Pick<Store, "accept"> & { settled(): Promise<void> } {
   const secret = Buffer.from(clientKey).toString("hex");
@@ -55,7 +57,7 @@ export function acceptingMethods(
   async function commit(batch: readonly Waiting[]): Promise<void> {
     try {
       const acceptances = await database.transaction(
-        (query) => acceptBatch(batch, secret, query, database.dialect),
+        (query) => acceptBatch(batch, secret, query, database.dialect, spamRules),
         // Limits and repeats are decided exactly because nodes accept one after the other. That costs little, since each
         // batch holds every message that arrived meanwhile.
         { lock: "accepting" },
@@ -113,9 +115,15 @@ async function acceptBatch(
   secret: string,
   query: Query,
   dialect: Dialect,
+  { findSpam, countMonth }: SpamRules,
 ): Promise<Acceptance[]> {
   const candidates = batch.map((pending) => identify(pending, secret));
-  const past = await readPast(candidates, query, dialect);
+  const read = candidates.filter(({ rules, submission }) => rules.spamFilter && !submission.isTrapped);
+  const spam = await findSpam(
+    query,
+    read.map(({ submission }) => submission.message),
+  );
+  const past = { ...(await readPast(candidates, query, dialect)), spam };
   const references = await drawReferences(batch, query, dialect);
   const messages: Row[] = [];
   const deliveries: Row[] = [];
@@ -171,6 +179,8 @@ async function acceptBatch(
   await insertRows(query, dialect, "deliveries", deliveries);
   await insertRows(query, dialect, "keys", keys);
   await insertRows(query, dialect, "hits", hits);
+  const held = messages.filter((message) => message.quarantine_reason === "looks-like-spam");
+  if (held.length > 0) await countMonth(query, new Date(batch[0]?.nowMs ?? 0), { held: held.length });
   return acceptances;
 }
 
@@ -204,6 +214,7 @@ function decide(
   function reasonToHold(): QuarantineReason | null {
     if (submission.isTrapped) return "trap";
     if (widerNetworks.some((network) => waitMs(network, past, candidate) > 0)) return "network-limit";
+    if (past.spam.has(submission.message)) return "looks-like-spam";
     return rules.hourlyLimit !== null && past.queuedLastHour >= rules.hourlyLimit ? "hourly-limit" : null;
   }
 }
@@ -219,6 +230,8 @@ interface Past {
   /** When each network sent something, by its hash. */
   hits: Map<string, readonly KnownHit[]>;
   queuedLastHour: number;
+  /** What of the batch looks like spam. */
+  spam: ReadonlySet<Submission["message"]>;
 }
 
 /** How long until every limit lets the network send one more message; 0 when it may send now. */
@@ -239,7 +252,11 @@ function isWithin(windowMs: number, atMs: number, nowMs: number): boolean {
   return Math.abs(atMs - nowMs) < windowMs;
 }
 
-async function readPast(candidates: readonly Candidate[], query: Query, { isIn }: Dialect): Promise<Past> {
+async function readPast(
+  candidates: readonly Candidate[],
+  query: Query,
+  { isIn }: Dialect,
+): Promise<Omit<Past, "spam">> {
   const times = candidates.map(({ nowMs }) => nowMs);
   const window = (windowMs: number) => [Math.min(...times) - windowMs, Math.max(...times) + windowMs];
 
@@ -262,8 +279,8 @@ async function readPast(candidates: readonly Candidate[], query: Query, { isIn }
     [networks, ...window(Math.max(0, ...windows))],
   );
 
-  // Counted no further than the limit. What is in quarantine does not count, so that a flood of trapped spam holds back
-  // message of any visitor.
+  // Counted no further than the limit. What is in quarantine does not count, so that a flood of trapped spam delays no
+  // visitor's message.
   const highestLimit = Math.max(0, ...candidates.map(({ rules }) => rules.hourlyLimit ?? 0));
   const [queuedLastHour = 0] = await readColumn<number>(
     query,

@@ -3,7 +3,8 @@ import { addEvents } from "./events.ts";
 import { normaliseEmail, type ReadMessages } from "./listing.ts";
 import { normaliseReference } from "./reference.ts";
 import { channelsToQueue, refusalOf } from "./rules.ts";
-import type { Action, Changes, Channel, DeliveryState, EventKind, StoredMessage } from "./store.ts";
+import type { SpamRules } from "./spam-filter.ts";
+import type { Action, Changes, Channel, DeliveryState, EventKind, Lesson, StoredMessage } from "./store.ts";
 
 /** How many messages an action to all since a time reads at once. */
 const CHUNK = 500;
@@ -14,16 +15,27 @@ const BULK_STATE: Readonly<Partial<Record<Action, DeliveryState>>> = {
   release: "quarantined",
 };
 /** What the history says of it. */
-const EVENT: Readonly<Record<Exclude<Action, "delete">, EventKind>> = {
+const EVENT: Readonly<Record<Exclude<Action, "delete" | "spam">, EventKind>> = {
   retry: "retried",
   resend: "resent",
   release: "released",
   answer: "answered",
   unanswer: "unanswered",
 };
+/** What it teaches the spam filter; `null`: what the message taught is taken back. */
+const LESSON: Readonly<Partial<Record<Action, Lesson | null>>> = {
+  spam: "spam",
+  release: "good",
+  answer: "good",
+  unanswer: null,
+};
 export const ERASURE_MARK = "unfinished_erasure";
 
-export function changeMethods(database: Database, readMessages: ReadMessages): Changes {
+export function changeMethods(
+  database: Database,
+  readMessages: ReadMessages,
+  { teach, countMonth }: SpamRules,
+): Changes {
   const { query, transaction, dialect } = database;
 
   /** Reads messages and locks their deliveries until the transaction ends. */
@@ -62,11 +74,41 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
     );
   }
 
+  /** Nothing of it is sent any more. What has left stays as it is, but for the mail, whose state is that of the message. */
+  async function quarantine(query: Query, messages: readonly StoredMessage[], now: Date): Promise<void> {
+    const changedAt = "CASE state WHEN 'quarantined' THEN changed_at ELSE CAST($2 AS BIGINT) END";
+    await query(
+      `UPDATE deliveries SET state = 'quarantined', changed_at = ${changedAt}, reported_at = ${changedAt}, due_at = NULL,
+         error = NULL, lease_token = NULL, leased_until = NULL
+       WHERE (channel = 'mail' OR state IN ('queued', 'failed')) AND ${dialect.isIn("message_id", "$1", "BIGINT")}`,
+      [idsOf(messages), now],
+    );
+    await query(
+      `UPDATE messages SET quarantine_reason = 'marked-as-spam', seen_at = COALESCE(seen_at, CAST($2 AS BIGINT))
+       WHERE ${isNamed}`,
+      [idsOf(messages), now],
+    );
+    for (const [detail, group] of Map.groupBy(messages, ({ quarantineReason }) => quarantineReason)) {
+      await addEvents(query, dialect, idsOf(group), { kind: "marked-as-spam", at: now, detail });
+    }
+  }
+
+  /** Mails that had been delivered before their message was marked as spam are not sent again. */
+  async function restoreDelivered(query: Query, messages: readonly StoredMessage[], now: Date): Promise<void> {
+    await query(
+      `UPDATE deliveries SET state = 'delivered', changed_at = $2, due_at = NULL WHERE channel = 'mail'
+         AND ${dialect.isIn("message_id", "$1", "BIGINT")} AND EXISTS (SELECT 1 FROM events
+         WHERE events.message_id = deliveries.message_id AND kind = 'delivered' AND events.channel = 'mail')`,
+      [idsOf(messages), now],
+    );
+  }
+
   /** Does it to those that allow it. */
   async function actOn(query: Query, action: Action, messages: readonly StoredMessage[], now: Date, isBulk: boolean) {
     const allowed = messages.filter((message) => refusalOf(action, message, now, isBulk) === null);
     if (allowed.length === 0) return [];
-    if (action === "delete") await query(`DELETE FROM messages WHERE ${isNamed}`, [idsOf(allowed)]);
+    if (action === "spam") await quarantine(query, allowed, now);
+    else if (action === "delete") await query(`DELETE FROM messages WHERE ${isNamed}`, [idsOf(allowed)]);
     else if (action === "answer" || action === "unanswer") {
       await query(`UPDATE messages SET answered_at = $2 WHERE ${isNamed}`, [
         idsOf(allowed),
@@ -88,6 +130,17 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
         if (action === "release" && channel !== "mail") continue;
         await addEvents(query, dialect, idsOf(theirs), { kind: EVENT[action], at: now, channel });
       }
+      if (action === "release") {
+        await restoreDelivered(query, allowed, now);
+        const released = allowed.filter(({ quarantineReason }) => quarantineReason === "looks-like-spam").length;
+        await countMonth(query, now, { released });
+      }
+    }
+    const lesson = LESSON[action];
+    if (lesson !== undefined) {
+      const isMeant = ({ taught, deliveries, isRestricted }: StoredMessage) =>
+        !isRestricted && (lesson !== null || (taught === "good" && !deliveries.reply));
+      await teach(query, allowed.filter(isMeant), lesson);
     }
     return allowed.map(({ reference }) => reference);
   }
@@ -167,6 +220,7 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
         const detail = `${reply.subject}\n\n${reply.text}`;
         await addEvents(query, dialect, [message.id], { kind: "replied", at: now, detail, author });
         await query("UPDATE messages SET draft = NULL WHERE id = $1", [message.id]);
+        await teach(query, [message], "good");
         return true;
       }),
 
@@ -195,6 +249,12 @@ export function changeMethods(database: Database, readMessages: ReadMessages): C
           if (footprint === undefined) continue;
           const values = [id, footprint && JSON.stringify(footprint), footprint?.totalKg ?? null];
           await query("UPDATE messages SET footprint = $2, footprint_kg = $3 WHERE id = $1", values);
+        }
+        // What is taken back later is read from the message as it is by then.
+        for (const [taught, group] of Map.groupBy(messages, (message) => message.taught)) {
+          await teach(query, group, null);
+          const corrected = group.map((message) => ({ ...message, ...changes, taught: null }));
+          await teach(query, corrected, taught);
         }
         await addEvents(query, dialect, idsOf(messages), { kind: "corrected", at: now });
         return messages.length;

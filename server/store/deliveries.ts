@@ -218,7 +218,8 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
     countDeliveries: () =>
       query<DeliveryCount>(
         `SELECT channel, state, count(*) AS count, min(changed_at) AS first_at, max(changed_at) AS last_at,
-           CASE state WHEN 'quarantined' THEN (${UNSEEN}) ELSE 0 END AS unseen
+           CASE state WHEN 'quarantined' THEN (${UNSEEN}) ELSE 0 END AS unseen,
+           CASE state WHEN 'quarantined' THEN (${UNSEEN} AND quarantine_reason = 'looks-like-spam') ELSE 0 END AS unseen_spam
          FROM deliveries WHERE state IN ('queued', 'failed', 'quarantined') AND ${IS_USABLE} GROUP BY state, channel`,
       ),
 

@@ -61,7 +61,7 @@ type DeliveryRow = Delivery & { messageId: number; channel: Channel };
 
 /** Reads messages by their row numbers, in that order, with their deliveries. Two statements, however many they are. */
 export function messageReader({ isIn }: Dialect, retention: Retention) {
-  const columns = `id, reference, name, email, phone, country, message, footprint, quarantine_reason, accepted_at,
+  const columns = `id, reference, name, email, phone, country, message, footprint, quarantine_reason, taught, accepted_at,
     is_restricted, answered_at, corrected_at, state, ${expiryOf(retention)} AS expires_at`;
   return async (query: Query, ids: readonly number[]): Promise<StoredMessage[]> => {
     if (ids.length === 0) return [];
@@ -97,7 +97,7 @@ function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonl
     footprint: footprint === null ? null : JSON.parse(footprint),
     // Everything that an operator may see or change, but for deliveries that go out by themselves seconds after the mail:
     // they must not make what an operator is about to do fail.
-    version: [row.id, state, attempts, Number(row.isRestricted), ...times].join("."),
+    version: [row.id, state, attempts, Number(row.isRestricted), row.taught, ...times].join("."),
     deliveries,
   };
 }
@@ -195,7 +195,7 @@ export function listingMethods(
     async deliveryTimes(since, boundsMs) {
       const bucket = boundsMs.map((boundMs, index) => `WHEN ms <= ${boundMs} THEN ${index}`).join(" ");
       const times = `SELECT changed_at - accepted_at AS ms FROM ${MESSAGES} WHERE state = 'delivered' AND accepted_at >= $1
-        AND NOT EXISTS (SELECT 1 FROM events WHERE events.message_id = messages.id AND kind = 'resent')`;
+        AND NOT EXISTS (SELECT 1 FROM events WHERE events.message_id = messages.id AND kind IN ('resent', 'marked-as-spam'))`;
       const rows = await query<{ bucket: number; count: number; slowest: number }>(
         `SELECT CASE ${bucket} ELSE ${boundsMs.length} END AS bucket, count(*) AS count, max(ms) AS slowest
          FROM (${times}) AS times GROUP BY 1`,

@@ -13,6 +13,7 @@ import { rescue } from "./rescue.ts";
 import { readLeftMessages, restoreMethods } from "./restore.ts";
 import { retentionMethods } from "./retention.ts";
 import { type Migration, migrate, readSchemaVersion } from "./schema.ts";
+import { createSpamFilter } from "./spam-filter.ts";
 import { lockFolder, openSqlite, openSqliteToRead, sqliteFile } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
 import { noteDamage, statusMethods } from "./status.ts";
@@ -130,7 +131,8 @@ export async function createStore(
       : writeBytes(query, MESSAGE_BYTES),
   );
   const readMessages = messageReader(dialect, retention);
-  const { settled, ...accepting } = acceptingMethods(database, clientKey, check.fail);
+  const spamFilter = createSpamFilter(database, clientKey);
+  const { settled, ...accepting } = acceptingMethods(database, clientKey, spamFilter, check.fail);
   const { markBackedUp, ...status } = statusMethods(database);
   return {
     clientKey,
@@ -138,7 +140,8 @@ export async function createStore(
     ...deliveryMethods(database, clientKey, readMessages),
     ...listingMethods(database, readMessages),
     ...eventMethods(database),
-    ...changeMethods(database, readMessages),
+    ...changeMethods(database, readMessages, spamFilter),
+    ...spamFilter.methods,
     ...retentionMethods(database, retention),
     ...restoreMethods(database, status, lockOut),
     ...status,

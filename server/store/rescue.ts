@@ -52,6 +52,8 @@ export async function rescue(file: string, { query, dialect }: Database) {
        SELECT id, 'mail', 'failed', accepted_at, 'its delivery was in a damaged part of the database' FROM messages
        WHERE id NOT IN (SELECT message_id FROM deliveries WHERE channel = 'mail')`,
     );
+    // What they taught stays behind, and so cannot be taken back.
+    await query("UPDATE messages SET taught = NULL");
     const [counted] = await query<{ count: number }>("SELECT count(*) AS count FROM messages");
     return { messages: counted?.count ?? 0, unreadable };
   } finally {

@@ -90,7 +90,7 @@ export function openBackup(file: string): DatabaseSync {
 /** Puts all rows of the backup in place of those that are there, but for messages of people who were erased since. */
 async function copyAll(backup: DatabaseSync, query: Query, dialect: Dialect, erasures: readonly Erasure[]) {
   const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
-  for (const table of ["messages", "hits", "meta"]) await query(`DELETE FROM ${table}`);
+  for (const table of ["messages", "hits", "spam_tokens", "meta"]) await query(`DELETE FROM ${table}`);
   const { value: clientKey } = backup.prepare("SELECT value FROM meta WHERE name = 'client_key'").get() ?? {};
   const isErased = ({ email, accepted_at: acceptedAtMs }: Readonly<Record<string, unknown>>) => {
     const hash = erasures.length > 0 ? hashWith(String(clientKey), String(email)) : "";

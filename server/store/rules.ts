@@ -29,6 +29,7 @@ const REFUSALS: Readonly<Record<Action | "reply", string>> = {
   retry: "only what failed or is queued can be retried",
   resend: "only delivered messages can be resent",
   release: "only quarantined messages can be released",
+  spam: "it is marked as spam already",
   delete: "restricted messages cannot be deleted",
   answer: "it is marked as answered already",
   unanswer: "it is not marked as answered",
@@ -37,13 +38,15 @@ const REFUSALS: Readonly<Record<Action | "reply", string>> = {
 
 /** Why the message does not allow the action, as a sentence without its full stop; `null` when it does. */
 export function refusalOf(action: Action | "reply", message: StoredMessage, now: Date, isBulk = false): string | null {
-  const { reference, state, isRestricted, answeredAt } = message;
+  const { reference, state, isRestricted, answeredAt, taught } = message;
   const isMarking = action === "answer" || action === "unanswer";
   const isPossible = isMarking
     ? (answeredAt === null) === (action === "answer")
     : action === "reply"
       ? state !== "quarantined" && message.deliveries.reply?.state !== "queued"
-      : action === "delete" || channelsToQueue(action, message, now, isBulk).length > 0;
+      : action === "spam"
+        ? state !== "quarantined" || taught !== "spam"
+        : action === "delete" || channelsToQueue(action, message, now, isBulk).length > 0;
   if (isPossible && isRestricted && !isMarking) {
     return `${reference} is restricted: its sender asked that it be kept but not used`;
   }

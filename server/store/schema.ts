@@ -79,7 +79,8 @@ function createTables({ identity, integer, real, tableEnd, keyedTableEnd }: Dial
       corrected_at ${integer},
       seen_at ${integer},
       announced_at ${integer},
-      draft TEXT
+      draft TEXT,
+      taught TEXT
     )${tableEnd}`,
     "CREATE INDEX messages_by_words ON messages (fingerprint, accepted_at)",
     // With the reason, so that a flood of quarantined messages is passed over without reading them.
@@ -133,5 +134,7 @@ function createTables({ identity, integer, real, tableEnd, keyedTableEnd }: Dial
     // What counts towards limits: keyed hashes, which name no message and are kept for a day.
     `CREATE TABLE hits (hash TEXT NOT NULL, at ${integer} NOT NULL)${tableEnd}`,
     "CREATE INDEX hits_by_hash ON hits (hash, at)",
+    // How many messages of each kind had a token, by its keyed hash.
+    `CREATE TABLE spam_tokens (hash ${integer} PRIMARY KEY, spam ${integer} NOT NULL, good ${integer} NOT NULL)${tableEnd}`,
   ];
 }

@@ -22,9 +22,13 @@ export type MessageState = Exclude<DeliveryState, "skipped">;
 
 /**
  * `trap`: the trap field was filled. `network-limit`: many messages came from the same network. `hourly-limit`: more
- * messages came in an hour, from everybody together, than HOURLY_LIMIT allows.
+ * messages came in an hour, from everybody together, than HOURLY_LIMIT allows. `looks-like-spam`: it is like what operators
+ * marked as spam. `marked-as-spam`: an operator did so.
  */
-export type QuarantineReason = "trap" | "network-limit" | "hourly-limit";
+export type QuarantineReason = "trap" | "network-limit" | "hourly-limit" | "looks-like-spam" | "marked-as-spam";
+
+/** What a message teaches the spam filter. */
+export type Lesson = "spam" | "good";
 
 /**
  * Why a sender gets no acknowledgement. `too-late`: the message is more than a day old. `own-address`: an address of the site itself. `not-a-person`: an address that no person reads, such as
@@ -50,7 +54,8 @@ export type ListSort = (typeof SORTS)[number];
  * Of a delivery, with its channel: `delivered`; `deferred`: an attempt failed, and another follows; `failed`: the last
  * attempt failed; `paused`: the receiver took nothing at all, so that this attempt did not count (the `detail` of these
  * three is the error); `skipped` (`detail` is a SkipReason); `retried`, `released` and `resent`: an operator queued it
- * again. `viewed`: an operator opened it while it was in quarantine. `noted`: an operator wrote a note, the `detail`.
+ * again. `marked-as-spam` by an operator (`detail` is the QuarantineReason before, if any). `viewed`: an operator opened it
+ * while it was in quarantine. `noted`: an operator wrote a note, the `detail`.
  */
 export type EventKind =
   | "accepted"
@@ -63,6 +68,7 @@ export type EventKind =
   | "retried"
   | "released"
   | "resent"
+  | "marked-as-spam"
   | "viewed"
   | "answered"
   | "unanswered"
@@ -74,10 +80,10 @@ export type EventKind =
 
 /**
  * `retry`: send it now, and what else of it failed: its acknowledgement, its post to HOOK_URL. `resend`: send it once
- * more. `release`: out of quarantine, to be sent. `answer` and `unanswer`: mark, and undo it. A message's `refusals` say
- * which of them it does not allow.
+ * more. `release`: out of quarantine, to be sent unless it was. `spam`: into quarantine. `answer` and `unanswer`: mark, and
+ * undo it. A message's `refusals` say which of them it does not allow.
  */
-export const ACTIONS = ["retry", "resend", "release", "delete", "answer", "unanswer"] as const;
+export const ACTIONS = ["retry", "resend", "release", "spam", "delete", "answer", "unanswer"] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /** Where a message is in the list that the query asks for. */
@@ -127,6 +133,8 @@ export interface AcceptanceRules {
   referencePrefix: string;
   rateLimits: readonly Limit[];
   hourlyLimit: number | null;
+  /** Messages that look like spam are quarantined. */
+  spamFilter: boolean;
   /** The deliveries that every message gets at once. */
   channels: readonly Channel[];
 }
@@ -153,6 +161,7 @@ export interface StoredMessage extends ContactMessage {
   answeredAt: Date | null;
   /** Why it was quarantined; kept after its release. */
   quarantineReason: QuarantineReason | null;
+  taught: Lesson | null;
   /** When RETENTION erases it, if it is announced in time; `null`: never, or not while it is in its present state. */
   expiresAt: Date | null;
   /** Differs after every change of the message; deliveries other than its mail do not count. */
@@ -160,8 +169,9 @@ export interface StoredMessage extends ContactMessage {
   deliveries: Deliveries;
 }
 
-export function stateOf({ state, isRestricted }: StoredMessage): string {
-  return isRestricted ? `${state}, restricted` : state;
+export function stateOf({ state, isRestricted, quarantineReason }: StoredMessage): string {
+  const reason = state === "quarantined" && quarantineReason?.endsWith("spam") ? quarantineReason : "";
+  return [state, reason.replaceAll("-", " "), isRestricted ? "restricted" : ""].filter(Boolean).join(", ");
 }
 
 /** What leaves because of a message, by channel. */
@@ -218,6 +228,8 @@ export interface DeliveryCount {
   lastAt: Date;
   /** Those in quarantine whose message no operator has opened. */
   unseen: number;
+  /** Those of them that look like spam. */
+  unseenSpam: number;
 }
 
 /** Messages whose end is to be announced, or was: RETENTION erases them within a week and a day, or within a shorter period. */
@@ -429,6 +441,21 @@ export interface Changes {
   finishErasure(): Promise<boolean>;
 }
 
+/** What it learned: from operators' marks alone. */
+export interface SpamFilter {
+  /** How many messages were taught, how many of each kind it needs, and what it held and operators released this month. */
+  readSpamFilter(now: Date): Promise<{
+    taught: Readonly<Record<Lesson, number>>;
+    needed: number;
+    isDeciding: boolean;
+    held: number;
+    released: number;
+  }>;
+  /** The parts of the message that say most that it is spam, by what was learned up to now; at most five. */
+  spamSigns(message: ContactMessage): Promise<string[]>;
+  forgetSpam(): Promise<void>;
+}
+
 /** An erasure of a person's messages: a hash of the address. */
 export interface Erasure {
   hash: string;
@@ -463,7 +490,7 @@ export interface Expiry {
  * Where messages live. Every promise that resolves means that its change is committed to disk; a store that cannot be
  * written rejects with StoreUnavailable and has changed nothing, or nothing that was acknowledged.
  */
-export interface Store extends Queue, Status, Listing, Changes, Restoring, Expiry {
+export interface Store extends Queue, Status, Listing, Changes, SpamFilter, Restoring, Expiry {
   /** A secret of this database for hashing client addresses; the same on every node. */
   readonly clientKey: Uint8Array;
   accept(submission: Submission, rules: AcceptanceRules, now: Date): Promise<Acceptance>;

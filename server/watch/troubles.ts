@@ -193,8 +193,9 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
     if (clock) add("clock", "warning", clock, CLOCK_REMEDY);
     const quarantined = countOf(facts, "mail", "quarantined");
     if (quarantined && quarantined.unseen > 0) {
-      const { unseen: count, firstAt: since } = quarantined;
-      const what = `${plural(count, "message")} held back as suspected abuse, not opened yet`;
+      const { unseen: count, unseenSpam, firstAt: since } = quarantined;
+      const spam = unseenSpam > 0 ? ` (looks like spam: ${unseenSpam})` : "";
+      const what = `${plural(count, "message")} held back as suspected abuse, not opened yet${spam}`;
       const remedy = `Real ones may be among them: ${program} list --state quarantined. To deliver all: ${program} release --all`;
       add("quarantined", "warning", what, remedy, { count, since });
     }

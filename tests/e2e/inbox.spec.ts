@@ -132,7 +132,14 @@ test("the overview says what needs somebody, with each chart's numbers in a tabl
   await expect(page.getByText(/, last backup /)).toBeVisible();
   await expect(page.getByRole("heading", { name: "1 message could not be e-mailed" })).toBeVisible();
   await expect(page.getByRole("heading", { name: "The website is not running" })).toBeVisible();
-  await expect(page.locator(".figures dt")).toHaveText(["Unanswered", "Waiting", "Failed", "Quarantined", "Website"]);
+  await expect(page.locator(".figures dt")).toHaveText([
+    "Unanswered",
+    "Waiting",
+    "Failed",
+    "Quarantined",
+    "Looks like spam",
+    "Website",
+  ]);
   await expect(page.getByText("SQLite takes messages")).toBeVisible();
   await expect(page.getByText("4 messages in the last 30 days")).toBeVisible();
   for (const title of ["Messages per day", "By country", "Time to delivery"]) {
@@ -352,7 +359,7 @@ test.describe("where messages are deleted", () => {
     for (const [reference, action, outcome] of [
       [held, "Mark unanswered", "1 message marked as unanswered."],
       [failed, "Retry", "1 message queued again."],
-      [held, "Release", "1 message released and queued."],
+      [held, "Release", "1 message released."],
       [delivered, "Resend", "1 message queued to be sent once more."],
     ] as const) {
       await select(page, reference);
@@ -1064,6 +1071,63 @@ test("what was answered last is taken back with the key z, and one is on that me
   await page.getByRole("link", { name: "Unanswered" }).click();
   await tab(page, "Answered").click();
   await expect(page.getByText("Nothing is answered yet")).toBeVisible();
+});
+
+test("by keyboard alone: marks spam, one and several, takes it back, and releases what looks like it", async ({
+  page,
+  inbox,
+}) => {
+  const { store } = inbox;
+  const spam = (index: number) => ({
+    message: `Cheap pills at https://pills.example/${index}`,
+    email: `${index}@x.org`,
+  });
+  const taught = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => put(store, "waiting", index % 2 ? spam(index) : {})),
+  );
+  await store.act("spam", { references: taught.filter((_, index) => index % 2) }, new Date());
+  await store.act("answer", { references: taught.filter((_, index) => index % 2 === 0) }, new Date());
+  const held = await put(store, "waiting", { name: "Held", ...spam(99) }, minutesAgo(0));
+  const [third, second, first] = [
+    await put(store, "waiting", { name: "Third" }, minutesAgo(-1)),
+    await put(store, "waiting", { name: "Second" }, minutesAgo(-2)),
+    await put(store, "waiting", { name: "First" }, minutesAgo(-3)),
+  ];
+  await page.goto(inbox.address);
+  await expect(row(page, held)).toContainText("Looks like spam");
+  // From a message on to the next, and back.
+  for (const key of ["j", "o"]) await page.keyboard.press(key);
+  const heading = page.getByRole("heading", { level: 1 });
+  await expect(heading).toHaveText("First");
+  await expect(button(page, "Spam")).toBeVisible();
+  await page.keyboard.press("!");
+  await expect(heading).toHaveText("Second");
+  await expect(notice(page)).toContainText("1 message marked as spam.");
+  await page.keyboard.press("z");
+  await expect(heading).toHaveText("First");
+  await expect(notice(page)).toContainText("1 message released.");
+  expect(await store.find(first)).toMatchObject({ state: "queued", taught: "good" });
+  // In the list: the row with the focus, then what is selected.
+  await page.keyboard.press("u");
+  await page.locator(`#message-${first}`).focus();
+  await page.keyboard.press("!");
+  await expect(row(page, first)).toContainText("Marked as spam");
+  for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+  await expect(page.getByText("2 messages selected")).toBeAttached();
+  await page.keyboard.press("!");
+  await expect(notice(page)).toContainText("2 messages marked as spam.");
+  for (const reference of [second, third]) expect(await store.find(reference)).toMatchObject({ taught: "spam" });
+
+  await page.locator(`#message-${held}`).focus();
+  await page.keyboard.press("o");
+  const alert = page.getByRole("note", { name: "Looks like spam" });
+  await expect(alert.getByRole("listitem")).toHaveCount(5);
+  await button(alert, "Release").focus();
+  await page.keyboard.press("Enter");
+  await expect(alert).toBeHidden();
+  expect(await store.find(held)).toMatchObject({ state: "queued", taught: "good" });
+  await page.getByRole("link", { name: "Overview" }).click();
+  await expect(page.getByText("held this month, 1 released")).toBeVisible();
 });
 
 test("only what the operator does keeps the command running", async ({ page, inbox }) => {

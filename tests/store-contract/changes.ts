@@ -73,6 +73,14 @@ function afterAction(action: Action, message: StoredMessage, isOffered: boolean,
   if (action === "delete") return undefined;
   if (action === "answer" || action === "unanswer") return { answeredAt: action === "answer" ? NOON : null };
   const deliveries: Partial<Record<Channel, Delivery>> = { ...message.deliveries };
+  if (action === "spam") {
+    for (const [channel, delivery] of Object.entries(deliveries) as [Channel, Delivery][]) {
+      const isHeld = channel === "mail" || delivery.state === "queued" || delivery.state === "failed";
+      const changedAt = delivery.state === "quarantined" ? delivery.changedAt : NOON;
+      if (isHeld) deliveries[channel] = { ...delivery, state: "quarantined", changedAt, dueAt: null, error: null };
+    }
+    return { state: "quarantined", quarantineReason: "marked-as-spam", taught: "spam", deliveries };
+  }
   for (const channel of channelsToQueue(action, message, NOON, isBulk)) {
     const { [channel]: delivery } = message.deliveries;
     const again = { state: "queued", changedAt: NOON, attempts: 0, error: null } as const;

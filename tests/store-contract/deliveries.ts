@@ -54,7 +54,7 @@ export function deliveriesSuite(test: ContractTest): void {
       expect(await look(node, reference)).toMatchObject({ ...others, [channel]: delivery });
     }
     expect(await node.dueInMs(channel, later(30))).toBeNull();
-    const failed = { state: "failed", count: 1, firstAt: later(30), lastAt: later(30), unseen: 0 };
+    const failed = { state: "failed", count: 1, firstAt: later(30), lastAt: later(30), unseen: 0, unseenSpam: 0 };
     expect(await node.countDeliveries()).toContainEqual({ channel, ...failed });
 
     expect(await node.act("retry", { since: NOON }, later(40))).toEqual([reference]);

@@ -25,6 +25,7 @@ export const NO_LIMITS: AcceptanceRules = {
   referencePrefix: "BC",
   rateLimits: [],
   hourlyLimit: null,
+  spamFilter: true,
   channels: ["mail"],
 };
 
@@ -62,6 +63,7 @@ export function storedWith(fields: Partial<StoredMessage> = {}): StoredMessage {
     isRestricted: false,
     answeredAt: null,
     quarantineReason: null,
+    taught: null,
     footprint: null,
     expiresAt: null,
     version: "1",

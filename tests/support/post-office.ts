@@ -87,7 +87,7 @@ export async function openPostOffice(options: PostOfficeOptions = {}): Promise<P
       accepted += 1;
       const submission = { idempotencyKey: null, networks: [], isTrapped };
       const message = { ...VISITOR, message: `${VISITOR.message} (${accepted})`, ...fields };
-      const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null, channels };
+      const rules = { referencePrefix: "BC", rateLimits: [], hourlyLimit: null, spamFilter: true, channels };
       const acceptance = await store.accept({ ...submission, message }, rules, clock.now());
       if (acceptance.kind !== "stored") throw new Error(`not stored but ${acceptance.kind}`);
       return acceptance.reference;

@@ -94,9 +94,11 @@ function responseReader(): (chunk: Buffer, hasNoBody: boolean) => number | null 
 let messages = 0;
 
 /** A whole request with a message. No two have the same text, or the server would take them for one message. */
-export function nextMessage(): string {
+export function nextMessage(
+  text = "how do I offset the carbon of a small office, and what does it cost a year?",
+): string {
   messages += 1;
-  const message = `Message ${messages}: how do I offset the carbon of a small office, and what does it cost a year?`;
+  const message = `Message ${messages}: ${text}`;
   const body = JSON.stringify({
     name: "Ada Lovelace",
     email: "ada@example.com",

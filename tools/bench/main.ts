@@ -1,22 +1,28 @@
 // `npm run bench`: all parts, or those named: `npm run bench -- pages server`. Nothing is asserted, because machines
 // differ: compare the ratios within one run. Tables are printed, and written as JSON and as charts to dist/bench.
 import { mkdir, writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
 import { benchInbox } from "./inbox.ts";
 import { benchMessages } from "./messages.ts";
 import { benchLighthouse, benchPages } from "./pages.ts";
 import { type BenchTable, chartSvg } from "./report.ts";
 import { benchServer } from "./server.ts";
+import { benchSpam } from "./spam.ts";
 
 const OUT = "dist/bench";
+const { values, positionals: wanted } = parseArgs({
+  options: { corpus: { type: "string", default: "node_modules/.cache/SMSSpamCollection" } },
+  allowPositionals: true,
+});
 const PARTS: Readonly<Record<string, () => Promise<BenchTable[]>>> = {
   pages: benchPages,
   lighthouse: benchLighthouse,
   server: benchServer,
   messages: benchMessages,
   inbox: benchInbox,
+  spam: () => benchSpam(values.corpus),
 };
 
-const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in PARTS));
 if (unknown.length > 0) {
   console.error(`There is no benchmark ${unknown.join(", ")}; choose from ${Object.keys(PARTS).join(", ")}.`);

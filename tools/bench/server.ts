@@ -178,7 +178,7 @@ async function needs(): Promise<BenchTable> {
 }
 
 /** Of the process and, where it has any, of those it started. */
-function cpuMsOf(pid: number | undefined): number {
+export function cpuMsOf(pid: number | undefined): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
   return [pid, ...children].reduce<number>((sum, each) => {
     const fields = readFileSync(`/proc/${each}/stat`, "utf8")

@@ -1,0 +1,120 @@
+import { hash } from "node:crypto";
+import type { ContactMessage } from "../../contract/contact-message.ts";
+import type { Database, Query } from "./database.ts";
+import { normaliseEmail } from "./listing.ts";
+import { type Counts, isTaughtEnough, looksLikeSpam, NEEDED_LESSONS, signsOf, tokensOf } from "./spam-tokens.ts";
+import type { Lesson, SpamFilter, StoredMessage } from "./store.ts";
+
+// The rows of `spam_tokens`. Those of tokens have numbers above 0, which are keyed hashes. Erasing a message leaves its
+// counts: they tell of no message and of nobody.
+
+/** The row that counts the messages that were taught. */
+const TAUGHT = 0;
+const NOTHING: Counts = { spam: 0, good: 0 };
+/** Whom we replied to, or whose message was answered; not who was marked as spam since. */
+const IS_CORRESPONDENT = `COALESCE(taught, '') <> 'spam' AND (answered_at > 0 OR id IN
+  (SELECT message_id FROM deliveries WHERE channel = 'reply' AND state IN ('queued', 'delivered', 'failed')))`;
+
+/** What the other rules of the store ask of it, and what operators do. */
+export function createSpamFilter({ query, transaction, dialect }: Database, clientKey: Uint8Array) {
+  const secret = `${Buffer.from(clientKey).toString("hex")} token `;
+  /** 48 bits: as many as a number of JavaScript and of both databases holds exactly. */
+  const hashOf = (token: string) => Number.parseInt(hash("sha256", secret + token, "hex").slice(0, 12), 16) + 1;
+  const isGiven = dialect.isIn("hash", "$1", "BIGINT");
+
+  async function readRows(query: Query, hashes: readonly number[]): Promise<Map<number, Counts>> {
+    const sql = `SELECT hash, spam, good FROM spam_tokens WHERE ${isGiven}`;
+    const rows = await query<Counts & { hash: number }>(sql, [hashes]);
+    return new Map(rows.map(({ hash, ...counts }) => [hash, counts]));
+  }
+
+  const readTaught = async (query: Query) => (await readRows(query, [TAUGHT])).get(TAUGHT) ?? NOTHING;
+
+  /** One statement, however many messages the tokens are of. */
+  async function readTokens(query: Query, tokens: readonly string[]): Promise<Map<string, Counts>> {
+    const hashes = new Map([...new Set(tokens)].map((token) => [hashOf(token), token]));
+    const rows = await readRows(query, [...hashes.keys()]);
+    return new Map([...rows].map(([hash, counts]) => [hashes.get(hash) ?? "", counts]));
+  }
+
+  async function add(query: Query, counts: ReadonlyMap<number, Counts>): Promise<void> {
+    // In the order of their numbers, so that no two nodes wait for each other.
+    const rows = [...counts].map(([hash, { spam, good }]) => [hash, spam, good]).sort(([a = 0], [b = 0]) => a - b);
+    const values = [0, 1, 2].map((index) => `CAST(value ->> ${index} AS BIGINT)`);
+    await query(
+      `INSERT INTO spam_tokens (hash, spam, good) SELECT ${values.join(", ")} FROM ${dialect.itemsOf("$1")} WHERE TRUE
+       ON CONFLICT (hash) DO UPDATE SET spam = spam_tokens.spam + excluded.spam, good = spam_tokens.good + excluded.good`,
+      [rows],
+    );
+    await query(`DELETE FROM spam_tokens WHERE ${isGiven} AND spam = 0 AND good = 0`, [[...counts.keys()]]);
+  }
+
+  const monthOf = (now: Date) => -(now.getUTCFullYear() * 100 + now.getUTCMonth() + 1);
+
+  return {
+    /** Those that it holds back: none before enough was taught, and none of a correspondent. */
+    async findSpam(query: Query, messages: readonly ContactMessage[]): Promise<ReadonlySet<ContactMessage>> {
+      const taught = messages.length > 0 ? await readTaught(query) : NOTHING;
+      if (!isTaughtEnough(taught)) return new Set();
+      const tokens = new Map(messages.map((message) => [message, tokensOf(message)]));
+      const counts = await readTokens(query, [...tokens.values()].flat());
+      const suspects = messages.filter((message) => looksLikeSpam(tokens.get(message) ?? [], counts, taught));
+      if (suspects.length === 0) return new Set();
+      const sql = `SELECT ${dialect.lowerCaseEmail} AS email FROM messages
+        WHERE ${dialect.isIn(dialect.lowerCaseEmail, "$1")} AND ${IS_CORRESPONDENT}`;
+      const known = await query<{ email: string }>(sql, [suspects.map(({ email }) => normaliseEmail(email))]);
+      const addresses = new Set(known.map(({ email }) => email));
+      return new Set(suspects.filter(({ email }) => !addresses.has(normaliseEmail(email))));
+    },
+
+    /** Each message teaches once, in one direction: what it taught before is taken back. `null`: it teaches nothing. */
+    async teach(query: Query, messages: readonly StoredMessage[], lesson: Lesson | null): Promise<void> {
+      const changed = messages.filter(({ taught }) => taught !== lesson);
+      const counts = new Map<number, Counts>();
+      for (const [taught, group] of Map.groupBy(changed, (message) => message.taught)) {
+        // First, because it locks the messages: of two who teach the same, one counts.
+        const updated = await query<{ id: number }>(
+          `UPDATE messages SET taught = $2 WHERE ${dialect.isIn("id", "$1", "BIGINT")}
+           AND taught IS NOT DISTINCT FROM CAST($3 AS TEXT) RETURNING id`,
+          [group.map(({ id }) => id), lesson, taught],
+        );
+        const ids = new Set(updated.map(({ id }) => id));
+        for (const message of group.filter(({ id }) => ids.has(id))) {
+          for (const key of [TAUGHT, ...tokensOf(message).map(hashOf)]) {
+            const { spam, good } = counts.get(key) ?? NOTHING;
+            const change = (kind: Lesson) => Number(lesson === kind) - Number(taught === kind);
+            counts.set(key, { spam: spam + change("spam"), good: good + change("good") });
+          }
+        }
+      }
+      if (counts.size > 0) await add(query, counts);
+    },
+
+    /** What it held back, and what of that was released. */
+    async countMonth(query: Query, now: Date, { held = 0, released = 0 }): Promise<void> {
+      if (held + released > 0) await add(query, new Map([[monthOf(now), { spam: held, good: released }]]));
+    },
+
+    methods: {
+      async readSpamFilter(now) {
+        const rows = await readRows(query, [TAUGHT, monthOf(now)]);
+        const taught = rows.get(TAUGHT) ?? NOTHING;
+        const { spam: held, good: released } = rows.get(monthOf(now)) ?? NOTHING;
+        return { taught, needed: NEEDED_LESSONS, isDeciding: isTaughtEnough(taught), held, released };
+      },
+
+      async spamSigns(message) {
+        const tokens = tokensOf(message);
+        return signsOf(tokens, await readTokens(query, tokens), await readTaught(query));
+      },
+
+      forgetSpam: () =>
+        transaction(async (query) => {
+          await query("UPDATE messages SET taught = NULL WHERE taught IS NOT NULL");
+          await query(`DELETE FROM spam_tokens WHERE hash >= ${TAUGHT}`);
+        }),
+    } satisfies SpamFilter,
+  };
+}
+
+export type SpamRules = Omit<ReturnType<typeof createSpamFilter>, "methods">;

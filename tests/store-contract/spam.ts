@@ -1,0 +1,187 @@
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { openStore } from "../../server/store/open-store.ts";
+import type { Acceptance, Store, StoredMessage } from "../../server/store/store.ts";
+import { RETENTION } from "../support/in-process-store.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { acrossNodes, type ContractTest, type Place } from "./place.ts";
+import {
+  claimOne,
+  finish,
+  later,
+  MINUTE_MS,
+  messageWith,
+  NO_LIMITS,
+  NOON,
+  referenceOf,
+  store,
+  submissionOf,
+  trapped,
+} from "./samples.ts";
+
+let serial = 0;
+const spamWith = (email = "win@pills.example") => {
+  serial += 1;
+  const message = `Buy CHEAP pills NOW, best casino bonus at https://pills.example/${serial}`;
+  return submissionOf(messageWith({ email, message }));
+};
+
+/** Marks so many messages of each kind. */
+async function teach(node: Store, spam: number, good: number): Promise<void> {
+  const send = (count: number, submission: () => ReturnType<typeof spamWith>) =>
+    Promise.all(Array.from({ length: count }, () => store(node, submission())));
+  await node.act("spam", { references: await send(spam, spamWith) }, NOON);
+  await node.act("answer", { references: await send(good, submissionOf) }, NOON);
+}
+
+async function get(node: Store, reference: string): Promise<StoredMessage> {
+  const message = await node.find(reference);
+  if (!message) throw new Error(`There is no ${reference}`);
+  return message;
+}
+
+const reasonFor = async (node: Store, acceptance: Acceptance) =>
+  (await get(node, referenceOf(acceptance))).quarantineReason;
+const send = async (node: Store, submission = spamWith(), rules = NO_LIMITS) =>
+  reasonFor(node, await node.accept(submission, rules, later(MINUTE_MS)));
+const rows = ({ sql }: Place) => sql("SELECT * FROM spam_tokens ORDER BY hash");
+
+export function spamSuite(test: ContractTest): void {
+  test("holds back what looks like spam once 20 of each kind were taught, on every node", async ({ node, other }) => {
+    await teach(node, 20, 19);
+    expect(await send(other)).toBeNull();
+    await teach(node, 0, 1);
+    expect(await node.readSpamFilter(later(1))).toMatchObject({ isDeciding: true, taught: { spam: 20, good: 20 } });
+    const held = await Promise.all(
+      [spamWith("a@x.org"), submissionOf(), spamWith("b@x.org")].map((one) => send(other, one)),
+    );
+    expect(held).toEqual(["looks-like-spam", null, "looks-like-spam"]);
+    expect(await send(other, spamWith(), { ...NO_LIMITS, spamFilter: false })).toBeNull();
+    expect(await send(other, { ...spamWith(), isTrapped: true })).toBe("trap");
+    const [message] = await node.list({ email: "b@x.org" });
+    expect(message).toMatchObject({ state: "quarantined", taught: null });
+    expect(await node.spamSigns(message as StoredMessage)).toHaveLength(5);
+    const [counted] = (await node.countDeliveries()).filter(({ state }) => state === "quarantined");
+    expect(counted).toMatchObject({ count: 23, unseen: 3, unseenSpam: 2 });
+    await node.act("release", { references: [message?.reference ?? ""] }, later(9));
+    expect(await node.readSpamFilter(later(9))).toMatchObject({ held: 2, released: 1, taught: { spam: 20, good: 21 } });
+    expect(await node.readSpamFilter(new Date("2025-07-01T00:00:00Z"))).toMatchObject({ held: 0, released: 0 });
+  });
+
+  test("holds back nothing of an address that was replied to or whose message was answered", async ({ node }) => {
+    const [replied, answered, both] = ["Replied@x.org", "answered@x.org", "both@x.org"].map((email) =>
+      submissionOf(messageWith({ email })),
+    );
+    const reply = { key: "1", subject: "Re", text: "Yes" };
+    await node.reply(await store(node, replied), reply, null, NOON);
+    await node.act("answer", { references: [await store(node, answered)] }, NOON);
+    const marked = await store(node, both);
+    await node.act("answer", { references: [marked] }, NOON);
+    await teach(node, 20, 20);
+    for (const email of ["replied@X.org", "ANSWERED@x.org", "both@x.org"])
+      expect(await send(node, spamWith(email))).toBeNull();
+    await node.act("spam", { references: [marked] }, NOON);
+    expect(await send(node, spamWith("both@x.org"))).toBe("looks-like-spam");
+    expect(await send(node, spamWith("stranger@x.org"))).toBe("looks-like-spam");
+  });
+
+  test("learns from each message once, in one direction, and takes it back", async ({ node, other, place }) => {
+    await teach(node, 2, 2);
+    const before = await rows(place);
+    const hostile = ["x".repeat(5000), "https://a.example ".repeat(277), "\u202E\u0628\u4E00\u0416 ".repeat(900)];
+    for (const message of [...hostile, "Please call me back"]) {
+      const references = [await store(node, submissionOf(messageWith({ message, email: `${serial}@x.org` })))];
+      const taught = async () => [
+        (await node.readSpamFilter(NOON)).taught,
+        (await get(node, references[0] ?? "")).taught,
+      ];
+      await acrossNodes([node, other], 4, (one) => one.act("spam", { references }, NOON));
+      expect(await taught()).toEqual([{ spam: 3, good: 2 }, "spam"]);
+      expect(await rows(place)).not.toEqual(before);
+      await node.act("answer", { references }, NOON);
+      expect(await taught()).toEqual([{ spam: 2, good: 3 }, "good"]);
+      await acrossNodes([node, other], 4, (one) => one.act("release", { references }, NOON));
+      expect(await taught()).toEqual([{ spam: 2, good: 3 }, "good"]);
+      // What is taken back is what was taught, though the words are others by now.
+      await node.rectify(`${serial}@x.org`, { message: "Please write to me", email: "new@x.org" }, NOON);
+      expect(await taught()).toEqual([{ spam: 2, good: 3 }, "good"]);
+      await other.act("unanswer", { references }, NOON);
+      expect(await taught()).toEqual([{ spam: 2, good: 2 }, null]);
+      expect(await rows(place)).toEqual(before);
+      await node.act("delete", { references }, NOON);
+    }
+    const replied = await store(node);
+    await node.reply(replied, { key: "1", subject: "Re", text: "Yes" }, null, NOON);
+    await node.act("answer", { references: [replied] }, NOON);
+    await node.act("unanswer", { references: [replied] }, NOON);
+    expect((await get(node, replied)).taught).toBe("good");
+  });
+
+  test("learns nothing from visitors, nor from messages that are not to be used, and forgets on demand", async ({
+    node,
+    place,
+  }) => {
+    await Promise.all(Array.from({ length: 100 }, (_, index) => store(node, index % 2 ? spamWith() : trapped())));
+    await store(node, submissionOf(messageWith({ email: "kept@x.org" })));
+    await node.restrict("kept@x.org", true, NOON);
+    const [kept] = await node.list({ email: "kept@x.org" });
+    expect(await node.act("spam", { references: [kept?.reference ?? ""] }, NOON)).toEqual([]);
+    expect(await node.act("answer", { references: [kept?.reference ?? ""] }, NOON)).toHaveLength(1);
+    expect(await rows(place)).toEqual([]);
+    await teach(node, 20, 20);
+    expect(await send(node)).toBe("looks-like-spam");
+    await node.forgetSpam();
+    expect(await send(node)).toBeNull();
+    expect(await node.readSpamFilter(NOON)).toMatchObject({ isDeciding: false, taught: { spam: 0, good: 0 }, held: 1 });
+    const [marked] = (await node.list({})).filter(({ quarantineReason }) => quarantineReason === "marked-as-spam");
+    await node.act("release", { references: [marked?.reference ?? ""] }, NOON);
+    expect((await node.readSpamFilter(NOON)).taught).toEqual({ spam: 0, good: 1 });
+  });
+
+  test("sends nothing more of what was marked as spam, and nothing twice when that is taken back", async ({ node }) => {
+    const channels = ["mail", "hook"] as const;
+    const delivered = await store(node, submissionOf(), NOON, channels);
+    await finish(node, "delivered");
+    const waiting = await store(node, submissionOf(), later(1), channels);
+    const claim = await claimOne(node, later(1));
+    expect((await node.act("spam", { references: [delivered, waiting] }, later(2))).sort()).toEqual(
+      [delivered, waiting].sort(),
+    );
+    expect(await node.act("spam", { references: [delivered] }, later(2))).toEqual([]);
+    for (const channel of channels) expect(await node.claim(channel, 9, MINUTE_MS, later(3))).toEqual([]);
+    expect(await node.settle(claim, { kind: "deferred", dueAt: later(9), error: "451" }, later(3))).toBe(false);
+    expect(await get(node, waiting)).toMatchObject({ state: "quarantined", quarantineReason: "marked-as-spam" });
+    // Its operator knows of it.
+    expect(await node.unreported("mail", "quarantined")).toEqual([]);
+    expect((await node.countDeliveries()).map(({ unseen }) => unseen)).toEqual([0, 0]);
+    await node.act("release", { references: [delivered, waiting] }, later(4));
+    const claimed = await node.claim("mail", 9, MINUTE_MS, later(5));
+    expect(claimed.map(({ message }) => message.reference)).toEqual([waiting]);
+    expect(await node.claim("hook", 9, MINUTE_MS, later(5))).toHaveLength(2);
+    expect((await get(node, delivered)).state).toBe("delivered");
+    expect((await node.history(delivered)).map(({ kind }) => kind)).toEqual([
+      "delivered",
+      "marked-as-spam",
+      "released",
+    ]);
+  });
+
+  test("knows in a backup, and after a restart, what it knew", async ({ node, place }) => {
+    await teach(node, 20, 20);
+    const folder = await makeScratchFolder();
+    await node.backup(join(folder, "copy.db"), NOON);
+    const learned = await rows(place);
+    await node.forgetSpam();
+    await node.act("delete", { references: (await node.list({})).map(({ reference }) => reference) }, NOON);
+    await node.close();
+    const settings = { dataDir: await makeScratchFolder(), databaseUrl: null, retention: RETENTION };
+    const elsewhere = await openStore(settings);
+    await elsewhere.restore(join(folder, "copy.db"), false, []);
+    await elsewhere.close();
+    const restarted = await openStore(settings, { isServer: true });
+    onTestFinished(() => restarted.close());
+    expect(learned.length).toBeGreaterThan(40);
+    expect((await restarted.readSpamFilter(NOON)).taught).toEqual({ spam: 20, good: 20 });
+    expect(await send(restarted)).toBe("looks-like-spam");
+  });
+}
