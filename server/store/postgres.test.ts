@@ -50,6 +50,16 @@ test("reports no success when the connection is cut during the commit, and the s
   expect(await store.list({})).toHaveLength(1);
 });
 
+test("waits no longer for the commit of a long transaction than for any other", async () => {
+  const { network, url } = await openOverNetwork();
+  const database = await openPostgres(url.replace(`:${server.port}/`, `:${network.port}/`));
+  onTestFinished(() => database.close());
+  await network.become({ kind: "silent-after", word: "COMMIT" });
+  const long = database.transaction((query) => query("SELECT 1"), { isLong: true });
+  await expect(long).rejects.toThrow(StoreUnavailable);
+  await network.become({ kind: "open" });
+}, 15_000);
+
 test("has changed nothing when the connection is cut before the commit, and recovers by itself", async () => {
   const { network, store, url } = await openOverNetwork();
   await network.become({ kind: "cut-after", word: "INSERT INTO messages" });

@@ -194,7 +194,8 @@ async function tryTransaction<T>(
   try {
     await checked(client.query(statements.join("; ")));
     const result = await work(query);
-    await query("COMMIT");
+    // Never long, whatever came before: an answer that never comes must not hold up a queue for minutes.
+    await queryOf(client)("COMMIT");
     return result;
   } catch (error) {
     isUsable = !isConnectionLost(error) && (await client.query("ROLLBACK").then(Boolean, () => false));
