@@ -26,6 +26,13 @@ test.each([
   expect(isUnchanged(header, '"a"')).toBe(isSame);
 });
 
+test("reads a list no further than any browser's goes, so that a long one costs no more than another", () => {
+  expect(chooseEncoding(`${"x,".repeat(140)}br`)).toBe("br");
+  expect(chooseEncoding(`${"x,".repeat(150)}br`)).toBe("identity");
+  expect(isUnchanged(`${'"b",'.repeat(70)}"a"`, '"a"')).toBe(true);
+  expect(isUnchanged(`${'"b",'.repeat(75)}"a"`, '"a"')).toBe(false);
+});
+
 test.each([
   [undefined, { kind: "all" }],
   ["bytes=0-", { kind: "part", start: 0, end: 99 }],

@@ -9,29 +9,27 @@ const cache = new Map<string, Encoding>();
 /** The best encoding that the client accepts: brotli, then gzip, then none. */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
   if (acceptEncoding === undefined) return "identity";
-  const cached = cache.get(acceptEncoding);
+  const list = acceptEncoding.slice(0, MAX_LIST_LENGTH);
+  const cached = cache.get(list);
   if (cached) return cached;
-  const encoding = accepts(acceptEncoding, "br") ? "br" : accepts(acceptEncoding, "gzip") ? "gzip" : "identity";
-  if (cache.size < MAX_CACHED) cache.set(acceptEncoding, encoding);
+  const encoding = accepts(list, "br") ? "br" : accepts(list, "gzip") ? "gzip" : "identity";
+  if (cache.size < MAX_CACHED) cache.set(list, encoding);
   return encoding;
 }
 
-function accepts(header: string, coding: string): boolean {
-  return items(header).some((part) => {
+function accepts(list: string, coding: string): boolean {
+  return list.split(",").some((part) => {
     const [name = "", ...parameters] = part.split(";").map((word) => word.trim().toLowerCase());
     return name === coding && !parameters.some((parameter) => /^q\s*=\s*0(\.0*)?$/.test(parameter));
   });
 }
 
-function items(header: string): string[] {
-  return header.slice(0, MAX_LIST_LENGTH).split(",");
-}
-
 /** Whether the client already has the version that the tag names. */
 export function isUnchanged(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
-  return items(ifNoneMatch).some((tag) => tag.trim().replace(/^W\//, "") === etag);
+  if (ifNoneMatch === etag) return true;
+  const tags = ifNoneMatch.slice(0, MAX_LIST_LENGTH).split(",");
+  return tags.some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
 }
 
 /** `start` and `end` are both included. */

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { PostgresConnection } from "../../scripts/run-postgres.ts";
@@ -48,6 +50,16 @@ test("reports no success when the connection is cut during the commit, and the s
   expect(await store.list({})).toHaveLength(1);
 });
 
+test("waits no longer for the commit of a long transaction than for any other", async () => {
+  const { network, url } = await openOverNetwork();
+  const database = await openPostgres(url.replace(`:${server.port}/`, `:${network.port}/`));
+  onTestFinished(() => database.close());
+  await network.become({ kind: "silent-after", word: "COMMIT" });
+  const long = database.transaction((query) => query("SELECT 1"), { isLong: true });
+  await expect(long).rejects.toThrow(StoreUnavailable);
+  await network.become({ kind: "open" });
+}, 15_000);
+
 test("has changed nothing when the connection is cut before the commit, and recovers by itself", async () => {
   const { network, store, url } = await openOverNetwork();
   await network.become({ kind: "cut-after", word: "INSERT INTO messages" });
@@ -74,6 +86,38 @@ test("says what to check when there is no server, without the password", async (
     /^The message database cannot be used: .*ECONNREFUSED.*check DATABASE_URL [^\n]+$/,
   );
   await expect(failure).rejects.not.toThrow(/hunter2/);
+});
+
+test("limits the time of every statement behind a pooler that drops what a connection asks for", async () => {
+  const url = await server.createDatabase();
+  const pooler = createServer((inside) => {
+    const outside = connect(server.port, "127.0.0.1");
+    const drop = (chunk: Buffer) =>
+      chunk.toString("latin1").replace(/(?<=_timeout\0)\d+/g, (ms) => "0".repeat(ms.length));
+    inside.once("data", (chunk) => {
+      outside.write(drop(chunk), "latin1");
+      inside.pipe(outside).pipe(inside);
+    });
+    for (const socket of [inside, outside]) socket.on("error", () => {});
+  });
+  await once(pooler.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void pooler.close());
+  const pooled = url.replace(`:${server.port}/`, `:${(pooler.address() as AddressInfo).port}/`);
+  const client = new pg.Client({ connectionString: pooled, statement_timeout: 1234 });
+  await client.connect();
+  expect((await client.query("SHOW statement_timeout")).rows).toEqual([{ statement_timeout: "0" }]);
+  await client.end();
+
+  const database = await openPostgres(pooled);
+  onTestFinished(() => database.close());
+  const sql =
+    "SELECT name, setting FROM pg_settings WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout')";
+  for (const limits of [await database.query(sql), await database.transaction((query) => query(sql))]) {
+    expect(limits).toEqual([
+      { name: "idle_in_transaction_session_timeout", setting: "5000" },
+      { name: "statement_timeout", setting: "5000" },
+    ]);
+  }
 });
 
 test("does not trust a server that answers before a commit is on disk", async () => {

@@ -52,7 +52,7 @@ const dialect: Dialect = {
 
 export async function openPostgres(databaseUrl: string, maxConnections?: number): Promise<Database> {
   const pool = createPool(databaseUrl, maxConnections);
-  const query = queryOf(pool);
+  const query = await limitedQueryOf(pool);
   return {
     dialect,
     query,
@@ -102,6 +102,15 @@ function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
   // One in use broke: its query rejects, which is enough. Without a listener Node would end the program.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
+}
+
+/** Each statement has our time limit, also behind a pooler that drops what a connection asks for when it starts. */
+async function limitedQueryOf(pool: pg.Pool): Promise<Query> {
+  const query = queryOf(pool);
+  const sql = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'";
+  const [limit] = await query<{ setting: string }>(sql).catch((error) => pool.end().then(() => Promise.reject(error)));
+  if (Number(limit?.setting) === STATEMENT_TIMEOUT_MS) return query;
+  return (sql, values) => tryTransaction(pool, (query) => query(sql, values), {});
 }
 
 function queryOf(connection: pg.Pool | pg.PoolClient, timeoutMs?: number): Query {
@@ -176,14 +185,17 @@ async function tryTransaction<T>(
     isSnapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN",
     // A server may be set to answer before a commit is on disk; here that would be a false success.
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
-    ...(isLong ? [`SET LOCAL statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}`] : []),
+    // Again, for a pooler that drops them when a connection starts.
+    `SET LOCAL statement_timeout = ${isLong ? LONG_STATEMENT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS}`,
+    `SET LOCAL idle_in_transaction_session_timeout = ${STATEMENT_TIMEOUT_MS}`,
     ...(lock ? [`SELECT pg_advisory_xact_lock(${LOCKS[lock]})`] : []),
   ];
   let isUsable = true;
   try {
     await checked(client.query(statements.join("; ")));
     const result = await work(query);
-    await query("COMMIT");
+    // Never long, whatever came before: an answer that never comes must not hold up a queue for minutes.
+    await queryOf(client)("COMMIT");
     return result;
   } catch (error) {
     isUsable = !isConnectionLost(error) && (await client.query("ROLLBACK").then(Boolean, () => false));

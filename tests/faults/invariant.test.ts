@@ -24,6 +24,8 @@ test.each<[string, Partial<Evidence>, string[]]>([
   ["a doubled mail", { messageIds: [...GOOD.messageIds, idOf(ONE)] }, [`${ONE} was mailed 2 times`]],
   ["a second Message-ID", { messageIds: [...GOOD.messageIds, idOf(ONE, 3)] }, [`${ONE} was mailed under 2`]],
   ["one reference for two messages", { acknowledged: [ONE, ONE, TWO] }, [`${ONE} was given to 2 messages`]],
+  ["a lost post", { postedIds: [`${ONE}.1`] }, [`${TWO} was not posted`]],
+  ["a post without a row", { postedIds: [`${ONE}.1`, `${TWO}.2`, "BC-0000-03.3"] }, ["posted but is not stored"]],
   ["a row still queued", { stored: [delivered(ONE), { reference: TWO, state: "queued" }] }, [`${TWO} is queued`]],
 ])("finds %s", (_title, change, expected) => {
   expect(findViolations({ ...GOOD, ...change })).toEqual(expected.map((text) => expect.stringContaining(text)));

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { copyProject } from "../support/project-copy.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
 
 /** Runs `npm run build` without the set-up that comes before it. */
 function startBuild(cwd: string): ChildProcess {
@@ -62,4 +63,23 @@ test("builds at once in one project do not disturb each other, and remove what a
   expect(uploaded).toContain("index.html");
   expect(uploaded.filter((name) => /(^|\/)\.(?!well-known)|claims|manifest\.json/.test(name))).toEqual([]);
   expect(await readdir(join(project, "dist-inbox"))).toContain("index.html");
+  const inboxScripts = async () => {
+    const folder = join(project, "dist-inbox/assets");
+    const names = (await readdir(folder)).filter((name) => name.endsWith(".js"));
+    return (await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")))).join("");
+  };
+  expect((await inboxScripts()).includes("Brighter Carbon")).toBe(true);
+
+  // Another company's inbox, though its settings are older than the one that was built.
+  const siteDir = await makeScratchFolder();
+  const settings = join(siteDir, "site.ts");
+  await writeFile(settings, 'export const site = { brand: "Northwind Climate" };');
+  for (const path of [settings, siteDir]) await utimes(path, 0, 0);
+  const rebuilt = spawn("node", ["scripts/build-inbox.ts"], {
+    cwd: project,
+    env: { PATH: dirname(process.execPath), SITE_DIR: siteDir },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  expect(await outcomeOf(rebuilt)).toEqual({ code: 0, errors: "" });
+  expect((await inboxScripts()).includes("Northwind Climate")).toBe(true);
 });

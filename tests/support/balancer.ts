@@ -14,6 +14,7 @@ import { makeScratchFolder } from "./scratch-folder.ts";
 interface Question {
   headers?: Record<string, string>;
   json?: unknown;
+  limitMs?: number;
 }
 
 interface BalancerAnswer {
@@ -55,7 +56,7 @@ export const BALANCERS: Readonly<Record<"nginx" | "Caddy", Example>> = {
 export async function startBalancer(
   name: keyof typeof BALANCERS,
   nodes: readonly Pick<RunningServer, "port">[],
-  /** With a single node, as docs/operations.md describes the first launch; else the example's other nodes stay, dead. */
+  /** Without the example's other nodes, as docs/operations.md describes the first launch; else they stay, dead. */
   only: "alone" | "of three" = "of three",
 ): Promise<Balancer> {
   const folder = await makeScratchFolder();
@@ -91,7 +92,8 @@ export async function prepareNginx({ folder, port, nodePorts, isAlone }: Paramet
   spawnSync("openssl", [...parameters.split(" "), "-keyout", key, "-out", certificate]);
   const plainPort = await findFreePort();
   const file = await readFile("deploy/nginx.conf", "utf8");
-  const example = withNodes(isAlone ? file.replaceAll(/.*127\.0\.0\.1:300[23].*\n/g, "") : file, nodePorts)
+  const others = new RegExp(`.*127\\.0\\.0\\.1:300[${nodePorts.length + 1}-9].*\n`, "g");
+  const example = withNodes(isAlone ? file.replaceAll(others, "") : file, nodePorts)
     .replaceAll("listen 443 ", `listen 127.0.0.1:${port} `)
     .replaceAll("listen 80;", `listen 127.0.0.1:${plainPort};`)
     .replaceAll(/listen \[::\]:.+;/g, "")
@@ -108,7 +110,8 @@ export async function prepareNginx({ folder, port, nodePorts, isAlone }: Paramet
 
 async function prepareCaddy({ folder, port, nodePorts, isAlone }: Parameters<Prepare>[0]): Promise<string[]> {
   const text = await readFile("deploy/Caddyfile", "utf8");
-  const example = withNodes(isAlone ? text.replaceAll(/ 127\.0\.0\.1:300[23]/g, "") : text, nodePorts).replaceAll(
+  const others = new RegExp(` 127\\.0\\.0\\.1:300[${nodePorts.length + 1}-9]`, "g");
+  const example = withNodes(isAlone ? text.replaceAll(others, "") : text, nodePorts).replaceAll(
     /^((?:www\.)?example\.com) \{$/gm,
     `https://$1:${port} {\n\ttls internal`,
   );
@@ -124,7 +127,11 @@ function withNodes(example: string, nodePorts: readonly string[]): string {
   );
 }
 
-async function ask(port: number, path: string, { headers = {}, json }: Question): Promise<BalancerAnswer> {
+async function ask(
+  port: number,
+  path: string,
+  { headers = {}, json, limitMs = 30_000 }: Question,
+): Promise<BalancerAnswer> {
   // Not fetch, which neither asks for another host than it connects to nor trusts a certificate of the test's own.
   const outgoing = request({
     host: "127.0.0.1",
@@ -132,7 +139,7 @@ async function ask(port: number, path: string, { headers = {}, json }: Question)
     path,
     servername: "www.example.com",
     rejectUnauthorized: false,
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(limitMs),
     method: json === undefined ? "GET" : "POST",
     headers: { host: "www.example.com", ...(json !== undefined && { "content-type": "application/json" }), ...headers },
   });

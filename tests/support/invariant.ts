@@ -8,13 +8,16 @@ export interface Evidence {
   acknowledged: readonly string[];
   stored: readonly Pick<StoredMessage, "reference" | "state">[];
   messageIds: readonly string[];
+  /** Of the posts that the receiver of HOOK_URL has taken, as `BC-7K3Q-9M.17`; not given where there is none. */
+  postedIds?: readonly string[];
 }
 
 /**
  * Every way in which acknowledged references, rows and delivered Message-IDs differ; empty when they are the same. A
  * mail may come `maxTimesMailed` times under one Message-ID where its fault leaves open whether it had arrived.
  */
-export function findViolations({ acknowledged, stored, messageIds }: Evidence, maxTimesMailed = 1): string[] {
+export function findViolations(evidence: Evidence, maxTimesMailed = 1): string[] {
+  const { acknowledged, stored, messageIds, postedIds } = evidence;
   const given = countEach(acknowledged);
   const kept = countEach(stored.map(({ reference }) => reference));
   const mailed = countEach(messageIds);
@@ -36,6 +39,10 @@ export function findViolations({ acknowledged, stored, messageIds }: Evidence, m
   for (const [reference, ids] of idsOf) {
     if (!kept.has(reference)) violations.push(`${reference} was mailed but is not stored`);
     if (ids.length > 1) violations.push(`${reference} was mailed under ${ids.length} Message-IDs`);
+  }
+  const posted = postedIds && new Set(postedIds.map(referenceOf));
+  for (const reference of posted?.symmetricDifference(kept) ?? []) {
+    violations.push(`${reference} was ${kept.has(reference) ? "not posted" : "posted but is not stored"}`);
   }
   for (const [id, times] of mailed) {
     if (times > maxTimesMailed) violations.push(`${referenceOf(id)} was mailed ${times} times`);
@@ -59,7 +66,7 @@ function idsOfMails(mails: readonly ReceivedMail[]): string[] {
 
 /** `<BC-7K3Q-9M.17@example.com>` is of BC-7K3Q-9M. */
 export function referenceOf(messageId: string): string {
-  return /^<([^.]+)\./.exec(messageId)?.[1] ?? messageId;
+  return /^<?([^.]+)\./.exec(messageId)?.[1] ?? messageId;
 }
 
 export function countEach(values: readonly string[]): Map<string, number> {

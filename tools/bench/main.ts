@@ -1,5 +1,8 @@
 // `npm run bench`: all parts, or those named: `npm run bench -- pages server`. Nothing is asserted, because machines
 // differ: compare the ratios within one run. Tables are printed, and written as JSON and as charts to dist/bench.
+// `npm run bench -- soak [MINUTES]` is another thing: two nodes through every fault again and again, for 20 minutes unless
+// given. It prints what was accepted, stored, mailed and posted, and fails when these differ.
+import { spawnSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { benchInbox } from "./inbox.ts";
@@ -23,6 +26,14 @@ const PARTS: Readonly<Record<string, () => Promise<BenchTable[]>>> = {
   spam: () => benchSpam(values.corpus),
 };
 
+if (wanted[0] === "soak") {
+  // A test, because only tests may import what breaks networks, mail servers and databases.
+  const { status } = spawnSync("vitest", ["run", "--project", "full", "tests/full/soak.test.ts"], {
+    stdio: "inherit",
+    env: { ...process.env, SOAK_MINUTES: wanted[1] ?? "20" },
+  });
+  process.exit(status ?? 1);
+}
 const unknown = wanted.filter((name) => !(name in PARTS));
 if (unknown.length > 0) {
   console.error(`There is no benchmark ${unknown.join(", ")}; choose from ${Object.keys(PARTS).join(", ")}.`);

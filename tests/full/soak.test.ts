@@ -1,0 +1,397 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { startPostgres } from "../../scripts/run-postgres.ts";
+import { findFreePort, type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { type Balancer, startBalancer } from "../support/balancer.ts";
+import { openStoreInProcess } from "../support/in-process-store.ts";
+import { countEach, findViolations, messageIdsOf } from "../support/invariant.ts";
+import { type Behaviour, startMailServer } from "../support/mail-server.ts";
+import { startNetwork, type Weather } from "../support/network.ts";
+import { drip, openSocket } from "../support/raw-http.ts";
+import { requirePrograms } from "../support/require-program.ts";
+import { kill, stopAsking } from "../support/scene.ts";
+
+// Every fault once, in a minute or two. `npm run bench -- soak` goes on for 20 minutes and prints what it counted.
+const MINUTES = Number(process.env.SOAK_MINUTES ?? 0);
+const HOLD_MS = MINUTES > 0 ? 5000 : 1000;
+const CALM_MS = MINUTES > 0 ? 3000 : 0;
+const VISITORS = 4;
+const PAUSE_MS = 100;
+/** As nginx and a visitor wait: every node may take eight seconds to refuse a message. */
+const SLOWEST_ANSWER_MS = 60_000;
+const SOON = { timeout: 60_000, interval: 100 };
+const EMPTIED = { timeout: 120_000 + MINUTES * 30_000, interval: 500 };
+const SECRET = `whsec_${Buffer.alloc(32, "a").toString("base64")}`;
+
+/** A fault lasts from `begin` to `end`. */
+interface Fault {
+  name: string;
+  begin(): unknown;
+  end?(): unknown;
+  /** No node can store a message meanwhile, and each must say so. */
+  stopsStoring?: boolean;
+}
+
+/** What happened during a fault, or between two. */
+interface Period {
+  accepted: number;
+  refused: number;
+  slowestMs: number;
+}
+
+test("two nodes behind nginx: no fault loses, invents or hides a message", {
+  timeout: 300_000 + MINUTES * 120_000,
+}, async ({ skip }) => {
+  requirePrograms(skip, "nginx", "openssl");
+  const site = await openSite();
+  const { balancer, faults, periods } = site;
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const visitors = Array.from({ length: VISITORS }, () => site.visit(stop.signal));
+  const reader = readPages(balancer, stop.signal);
+
+  const endsAtMs = performance.now() + MINUTES * 60_000;
+  do {
+    for (const fault of faults) {
+      site.enter(fault.name);
+      await fault.begin();
+      await wait(HOLD_MS);
+      if (fault.stopsStoring) await expect.poll(site.readiness, SOON).toEqual([503, 503]);
+      await fault.end?.();
+      await expect.poll(site.readiness, SOON).toEqual([200, 200]);
+      site.enter("calm");
+      const before = site.acknowledged.length;
+      await expect.poll(() => site.acknowledged.length, SOON).toBeGreaterThan(before);
+      await wait(CALM_MS);
+    }
+  } while (performance.now() < endsAtMs);
+
+  stop.abort();
+  await Promise.all(visitors);
+  const peakMb = site.peakMb();
+  const { waiting, retried, stored, messageIds, postedIds } = await site.finish();
+  const { acknowledged, statuses } = site;
+  if (MINUTES > 0) {
+    console.table(Object.fromEntries(periods));
+    console.log({
+      accepted: acknowledged.length,
+      stored: stored.length,
+      mailed: new Set(messageIds).size,
+      "mailed again": messageIds.length - new Set(messageIds).size,
+      posted: new Set(postedIds).size,
+      "posted again": postedIds.length - new Set(postedIds).size,
+      "waiting at the end": waiting,
+      "failed for good and retried": retried,
+      answers: Object.fromEntries(statuses),
+      "peak MB of a node": peakMb,
+    });
+  }
+  // What a fault leaves open, whether it had arrived, is sent again under the same id.
+  expect(findViolations({ acknowledged, stored, messageIds, postedIds }, Number.POSITIVE_INFINITY)).toEqual([]);
+  // A message is stored, or refused in words that the form understands; and a page is always there.
+  expect([...statuses.keys()].filter((status) => !["200", "503"].includes(status))).toEqual([]);
+  expect(await reader).toEqual(new Map([["200", expect.any(Number)]]));
+  for (const [name, { slowestMs }] of periods) expect(slowestMs, name).toBeLessThan(SLOWEST_ANSWER_MS);
+});
+
+/** Two nodes on one PostgreSQL behind nginx, a mail server and a receiver of hooks, each behind a network that can fail. */
+async function openSite() {
+  const postgres = await startPostgres();
+  onTestFinished(() => postgres.stop());
+  const databaseUrl = await postgres.createDatabase();
+  const databaseNetwork = await startNetwork(postgres.port);
+  const mailServer = await startMailServer();
+  onTestFinished(() => mailServer.close());
+  const mailNetwork = await startNetwork(mailServer.port);
+  const hook = await startHookReceiver();
+  const hookNetwork = await startNetwork(hook.port);
+  const env = {
+    DATABASE_URL: databaseUrl.replace(`:${postgres.port}/`, `:${databaseNetwork.port}/`),
+    SMTP_URL: `smtp://127.0.0.1:${mailNetwork.port}`,
+    HOOK_URL: `http://127.0.0.1:${hookNetwork.port}/`,
+    HOOK_SECRET: SECRET,
+    LOG_LEVEL: "silent",
+  };
+  const ports = [await findFreePort(), await findFreePort()];
+  const nodes = await Promise.all(ports.map((port) => startServer({ ...env, PORT: String(port) })));
+  onTestFinished(async () => void (await Promise.all(nodes.map(kill))));
+  const restart = async (index: number) => {
+    nodes[index] = await startServer({ ...env, PORT: String(ports[index]) });
+  };
+  const balancer = await startBalancer("nginx", nodes, "alone");
+
+  const acknowledged: string[] = [];
+  const statuses = new Map<string, number>();
+  const periods = new Map<string, Period>();
+  let current = "calm";
+  const period = (name: string) => {
+    const found = periods.get(name) ?? { accepted: 0, refused: 0, slowestMs: 0 };
+    periods.set(name, found);
+    return found;
+  };
+  let peakMb = 0;
+  every(1000, () => {
+    peakMb = Math.max(peakMb, ...nodes.map(residentMb));
+  });
+
+  /** Sends one message, again and again under the same key until it is acknowledged, as a patient visitor does. */
+  async function send(): Promise<void> {
+    const key = randomUUID();
+    const json = { name: "Soak", email: "soak@example.com", phone: "1", country: "", message: `message ${key}` };
+    for (;;) {
+      const startMs = performance.now();
+      const answer = await balancer
+        .ask("/send-email", { json, headers: { "idempotency-key": key }, limitMs: SLOWEST_ANSWER_MS })
+        .catch((error: Error) => ({ status: error.name, body: "{}" }));
+      const of = period(current);
+      of.slowestMs = Math.max(of.slowestMs, Math.round(performance.now() - startMs));
+      const status = String(answer.status);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (status === "200") {
+        acknowledged.push(JSON.parse(answer.body).reference);
+        of.accepted += 1;
+        return;
+      }
+      of.refused += 1;
+      await wait(PAUSE_MS);
+    }
+  }
+
+  return {
+    balancer,
+    acknowledged,
+    statuses,
+    periods,
+    faults: faultsOf({ postgres, databaseNetwork, mailServer, mailNetwork, hook, hookNetwork, nodes, restart, send }),
+    enter(name: string) {
+      current = name;
+    },
+    peakMb: () => peakMb,
+    readiness: () =>
+      Promise.all(
+        nodes.map(({ url }) =>
+          fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5000) }).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        ),
+      ),
+    async visit(stop: AbortSignal) {
+      for (; !stop.aborted; await wait(PAUSE_MS)) await send();
+    },
+    /** Stops the nodes, has what failed for good sent again, and lets one node finish as if all waits had passed. */
+    async finish() {
+      expect(await Promise.all(nodes.map(stopAsking))).toEqual([0, 0]);
+      const store = await openStoreInProcess({ dataDir: "", databaseUrl });
+      onTestFinished(() => store.close());
+      const retried = await store.act("retry", { since: new Date(0) }, new Date());
+      const [mails, hooks] = [await store.countChannel("mail"), await store.countChannel("hook")];
+      await endWaits(databaseUrl);
+      await restart(0);
+      const queued = async () => (await store.countChannel("mail")).queued + (await store.countChannel("hook")).queued;
+      await expect.poll(queued, EMPTIED).toBe(0);
+      const stored = await store.list({ limit: 1_000_000 });
+      return {
+        waiting: mails.queued + hooks.queued,
+        retried: retried.length,
+        stored,
+        messageIds: messageIdsOf(mailServer.mails),
+        postedIds: hook.takenIds,
+      };
+    },
+  };
+}
+
+interface Parts {
+  postgres: Awaited<ReturnType<typeof startPostgres>>;
+  databaseNetwork: Awaited<ReturnType<typeof startNetwork>>;
+  mailServer: Awaited<ReturnType<typeof startMailServer>>;
+  mailNetwork: Awaited<ReturnType<typeof startNetwork>>;
+  hook: Awaited<ReturnType<typeof startHookReceiver>>;
+  hookNetwork: Awaited<ReturnType<typeof startNetwork>>;
+  nodes: RunningServer[];
+  restart(index: number): Promise<void>;
+  send(): Promise<void>;
+}
+
+function faultsOf(parts: Parts): Fault[] {
+  const { postgres, databaseNetwork, mailServer, mailNetwork, hook, hookNetwork, nodes, restart, send } = parts;
+  const weather = (name: string, network: Parts["mailNetwork"], begins: Weather, stopsStoring = false): Fault => ({
+    name,
+    begin: () => network.become(begins),
+    end: () => network.become({ kind: "open" }),
+    stopsStoring,
+  });
+  const database = (name: string, begins: Weather) => weather(`database: ${name}`, databaseNetwork, begins, true);
+  const mail = (name: string, begins: Behaviour): Fault => ({
+    name: `mail: ${name}`,
+    begin: () => mailServer.behave(begins),
+    end: () => mailServer.behave({ kind: "accept" }),
+  });
+  const hookAnswers = (name: string, answer: (response: ServerResponse) => unknown, isTaken = false): Fault => ({
+    name: `hook: ${name}`,
+    begin: () => hook.answerWith(answer, isTaken),
+    end: () => hook.answerWith((response) => response.end(), true),
+  });
+  const node = (name: string, index: number, signal: NodeJS.Signals): Fault => ({
+    name: `node: ${name}`,
+    async begin() {
+      nodes[index]?.process.kill(signal);
+      await once(nodes[index]?.process ?? process, "exit");
+    },
+    end: () => restart(index),
+  });
+  const clients = (name: string, head: string, piece: string): Fault => {
+    let timer: NodeJS.Timeout | undefined;
+    const sockets: Awaited<ReturnType<typeof openSocket>>[] = [];
+    return {
+      name: `clients: ${name}`,
+      async begin() {
+        const open = nodes.flatMap(({ port }) => Array.from({ length: 50 }, () => openSocket(port)));
+        for (const socket of await Promise.all(open)) {
+          socket.on("error", () => {}).resume();
+          socket.write(head);
+          sockets.push(socket);
+          if (piece.length === 1) drip(socket, 500);
+        }
+        if (piece.length > 1) timer = every(20, () => sockets.map((socket) => socket.write(piece)));
+      },
+      end() {
+        clearInterval(timer);
+        for (const socket of sockets.splice(0)) socket.destroy();
+      },
+    };
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const POST = "POST /send-email HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+  return [
+    node("killed", 0, "SIGKILL"),
+    node("the other killed", 1, "SIGKILL"),
+    node("stopped in order", 0, "SIGTERM"),
+    {
+      name: "node: stands still",
+      begin: () => nodes[1]?.process.kill("SIGSTOP"),
+      end: () => nodes[1]?.process.kill("SIGCONT"),
+    },
+    {
+      name: "database: restarted",
+      begin: () => postgres.halt(),
+      end: () => postgres.resume(),
+      stopsStoring: true,
+    },
+    {
+      name: "database: ends every session",
+      begin() {
+        const sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'messages'";
+        timer = every(200, () => postgres.administer(sql));
+      },
+      end: () => clearInterval(timer),
+    },
+    {
+      name: "database: another node keeps its turn, and 100 messages wait",
+      async begin() {
+        await postgres.administer("SELECT pg_advisory_lock(1112763752)");
+        for (let count = 0; count < 100; count += 1) void send();
+      },
+      end: () => postgres.administer("SELECT pg_advisory_unlock_all()"),
+      stopsStoring: true,
+    },
+    database("refuses connections", { kind: "refused" }),
+    database("cut before COMMIT arrives", { kind: "cut-before", word: "COMMIT" }),
+    database("cut during COMMIT", { kind: "cut-after", word: "COMMIT" }),
+    database("half-open connections", { kind: "silent" }),
+    database("an answer to COMMIT that never comes", { kind: "silent-after", word: "COMMIT" }),
+    weather("mail: refuses connections", mailNetwork, { kind: "refused" }),
+    weather("mail: half-open connections", mailNetwork, { kind: "silent" }),
+    weather("mail: answers byte by byte", mailNetwork, { kind: "trickle", byteEveryMs: 50 }),
+    mail("421 at the greeting", { kind: "refuse", at: "greeting", code: 421 }),
+    mail("451 for every mail", { kind: "refuse", at: "recipient", code: 451 }),
+    mail("550 for every mail", { kind: "refuse", at: "recipient", code: 550 }),
+    mail("slow", { kind: "accept", afterMs: 2000 }),
+    mail("cut after the text", { kind: "drop-after-data", times: 10 }),
+    mail("no greeting", { kind: "hang-before-greeting" }),
+    hookAnswers("500", (response) => response.writeHead(500).end()),
+    hookAnswers("410", (response) => response.writeHead(410).end()),
+    hookAnswers("429, asks to wait", (response) => response.writeHead(429, { "retry-after": "2" }).end()),
+    hookAnswers("slow", (response) => setTimeout(() => response.end(), 2000), true),
+    hookAnswers("cut after the post", (response) => response.destroy(), true),
+    weather("hook: refuses connections", hookNetwork, { kind: "refused" }),
+    clients("headers that never end", `${POST}x-slow: `, "x"),
+    clients("bodies that never end", `${POST}content-length: 60000\r\n\r\n`, "x"),
+    clients("chunks of one byte", `${POST}transfer-encoding: chunked\r\n\r\n`, "1\r\nx\r\n"),
+    clients("broken bodies", `${POST}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\nno length\r\n`, "no length\r\n"),
+  ];
+}
+
+/** What it answered with success, or might have, is taken. */
+async function startHookReceiver() {
+  const takenIds: string[] = [];
+  let answer: (response: ServerResponse) => unknown = (response) => response.end();
+  let isTaken = true;
+  const server = createServer((request, response) => {
+    request.on("error", () => {});
+    request.resume().on("end", () => {
+      // It is asked by HEAD whether it is there.
+      const id = request.headers["webhook-id"];
+      if (isTaken && typeof id === "string") takenIds.push(id);
+      answer(response);
+    });
+  });
+  server.keepAliveTimeout = 600_000;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    takenIds,
+    answerWith(next: (response: ServerResponse) => unknown, takes: boolean) {
+      answer = next;
+      isTaken = takes;
+    },
+  };
+}
+
+/** Counts the answers to a visitor who reads one page after the other. */
+async function readPages(balancer: Balancer, stop: AbortSignal): Promise<Map<string, number>> {
+  const statuses: string[] = [];
+  for (; !stop.aborted; await wait(PAUSE_MS)) {
+    const answer = await balancer.ask("/contact").catch((error: Error) => ({ status: error.name }));
+    statuses.push(String(answer.status));
+  }
+  return countEach(statuses);
+}
+
+/** As if the hours had passed for which a delivery waits for its next attempt, or stays a dead node's own. */
+async function endWaits(databaseUrl: string): Promise<void> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  await client.query(
+    "UPDATE deliveries SET due_at = 1, leased_until = CASE WHEN leased_until IS NULL THEN NULL ELSE 1 END WHERE state = 'queued'",
+  );
+  await client.end();
+}
+
+/** Until it is cleared, or the test ends. */
+function every(ms: number, work: () => unknown): NodeJS.Timeout {
+  const timer = setInterval(() => void work(), ms);
+  onTestFinished(() => clearInterval(timer));
+  return timer;
+}
+
+function residentMb({ process: { pid } }: RunningServer): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+  } catch {
+    return 0;
+  }
+}
