@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../scripts/run-server.ts";
@@ -162,6 +164,16 @@ test("shows that no mail can be sent", async () => {
   await expect.poll(paused, { timeout: 10_000 }).toBe(1);
   const attempts = value('site_deliveries_total{channel="mail",outcome="paused"}');
   await expect.poll(attempts, { timeout: 10_000 }).toBe(1);
+});
+
+test("the usual port in use: another one is suggested", async () => {
+  const blocker = createServer().on("error", () => {});
+  blocker.listen(9464, "127.0.0.1");
+  onTestFinished(() => void blocker.close());
+  await Promise.race([once(blocker, "listening"), once(blocker, "error")]);
+  await expect(startServer({ METRICS_PORT: "9464" })).rejects.toThrow(
+    /in use; choose another, e\.g\. METRICS_PORT=9465\n$/,
+  );
 });
 
 test("a port in use is one clear line and exit code 1", async () => {
