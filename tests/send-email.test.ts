@@ -194,15 +194,6 @@ describe("a footprint estimate", () => {
     });
   });
 
-  test.each([[{}], [null], [{ carKm: "", carFuel: "diesel", shortFlightKm: "900" }]])(
-    "is none without an amount: %j",
-    async (footprint) => {
-      const answer = await post({ body: { ...BODY, footprint } });
-      expect(answer.json()).toEqual({ success: true, reference: expect.any(String) });
-      expect((await subject.store.find(answer.json().reference))?.footprint).toBeNull();
-    },
-  );
-
   test("is refused together with the message's own fields, a sentence for each, and nothing is stored", async () => {
     const footprint = { electricityKwh: -1, carFuel: "coal", totalKg: 4200 };
     const answer = await post({ body: { ...BODY, email: "x", footprint } });
