@@ -24,7 +24,7 @@ const FAST: readonly Group[] = [
   { name: "Chromium", commands: ["playwright test --project chromium"], limitMinutes: 6 },
 ];
 const REST: readonly Group[] = [
-  { name: "faults, nodes, deployment", commands: ["vitest run --project full"], limitMinutes: 15 },
+  { name: "faults, nodes, deployment", commands: ["vitest run --project full --maxWorkers 3"], limitMinutes: 15 },
   {
     name: "Firefox, WebKit, more Chromium",
     commands: ["playwright test --project chromium-full --project engines"],

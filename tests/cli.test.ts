@@ -188,6 +188,10 @@ describe("on SQLite", () => {
         "",
       ].join("\n"),
     );
+    const cells = `,${footprint.totalKg},carKm=10000 hotelNights=2 .*carFuel=petrol.*,"${footprint.factorSet}",`;
+    expect((await cli("export")).out).toMatch(new RegExp(cells.replaceAll(/[()]/g, "\\$&")));
+    await store.rectify("ada@example.com", {}, NOON, undefined, new Map([[reference, null]]));
+    expect((await cli("show", reference)).out).not.toContain("An estimate");
   });
 
   test("tells what became of the web hook, retries it, and names the copies that an erasure leaves", async () => {
@@ -258,6 +262,13 @@ describe("on SQLite", () => {
     expect(await cli("release", held)).toEqual(done("1 message released.\n"));
     expect(await cli("release", failed)).toEqual(refused(/is queued; only quarantined messages can be released\n$/));
     expect(await store.list({ state: "queued" })).toHaveLength(2);
+    expect(await cli("answered", held)).toEqual(done("1 message marked as answered.\n"));
+    expect(await cli("answered", held, failed, "BC-NONE-00", "--json")).toEqual({
+      code: 1,
+      out: expect.stringContaining(`"reference": "${failed}",\n      "outcome": "done"`),
+      err: `${held} is queued; it is marked as answered already\nThere is no message BC-NONE-00; "list" shows all messages\n`,
+    });
+    expect(JSON.parse((await cli("list", "--json", "--unanswered")).out)).toEqual([]);
   });
 
   test("marks spam, says what the filter was taught and why it held a message back, and forgets it", async () => {
@@ -494,6 +505,8 @@ describe("on SQLite", () => {
       done("1 message and 2 .eml files erased.\n"),
     );
     expect(readdirSync(outbox)).toEqual([`${other}.eml`]);
+    expect(readFileSync(join(dataDir, "erasures"), "utf8")).toMatch(/^[\w-]{43} 20\S+Z\n$/);
+    expect(statSync(join(dataDir, "erasures")).mode & 0o777).toBe(0o600);
     for (const name of readdirSync(dataDir).filter((file) => file.startsWith("messages.db"))) {
       expect(readFileSync(join(dataDir, name)).includes("hidden words")).toBe(false);
     }

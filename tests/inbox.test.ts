@@ -1,27 +1,23 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
-import type { ContactMessage } from "../contract/contact-message.ts";
 import { electricityTable } from "../prerender/electricity.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
-import { findFreePort, startServer } from "../scripts/run-server.ts";
+import { findFreePort } from "../scripts/run-server.ts";
 import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/inbox/serve.ts";
 import { OperatorError } from "../server/log.ts";
-import { BuildMissing } from "../server/manifest.ts";
 import type { Desk } from "../server/operator/router.ts";
 import { type Action, CHANNELS, type Store, type StoredMessage } from "../server/store/store.ts";
 import {
   DAY_MS,
-  estimateOf,
   finish,
   HOUR_MS,
   messageWith,
-  NO_LIMITS,
   store as send,
   submissionOf,
   trapped,
@@ -30,9 +26,8 @@ import { openApp } from "./support/app.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { type AskOptions, ask, openInboxCommand, startInboxCommand } from "./support/inbox-command.ts";
-import { postMessage } from "./support/load.ts";
 import { startNetwork } from "./support/network.ts";
-import { changesOf, download, operationsOf } from "./support/operations.ts";
+import { changesOf, operationsOf } from "./support/operations.ts";
 import { exchange } from "./support/raw-http.ts";
 import { runCli, runWithInput } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
@@ -366,18 +361,6 @@ describe("the command", () => {
     }
   });
 
-  test("says what to run when an estimate cannot be computed again", async () => {
-    const readElectricity = () => {
-      throw new BuildMissing("There is no build to serve in dist/; run: npm run build");
-    };
-    const { store, operations } = await openInbox({ readElectricity });
-    await send(store, submissionOf(messageWith(), { footprint: estimateOf({ carKm: 1 }) }));
-    const correction = operations.correct.mutate({ email: "ada@example.com", changes: { country: "FR" } });
-    await expect(correction).rejects.toThrow(
-      /^The footprint estimate cannot be computed again\. There is no build .+ run: npm run build/,
-    );
-  });
-
   test("says what to run when its page is not built", async () => {
     const opening = openInbox({ filesDir: "none" });
     await expect(opening).rejects.toThrow(OperatorError);
@@ -445,12 +428,11 @@ describe("the command", () => {
 });
 
 /** The command beside a store that is in use, as a running server's is. */
-async function setUp(kind: "SQLite" | "PostgreSQL") {
+async function setUp() {
   const dataDir = await makeScratchFolder();
-  const databaseUrl = kind === "SQLite" ? null : await postgres.createDatabase();
-  const store = await openStoreInProcess({ dataDir, databaseUrl });
+  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
   onTestFinished(() => store.close());
-  const env = { DATA_DIR: dataDir, ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
+  const env = { DATA_DIR: dataDir };
   const inbox = await openInboxCommand(env, "--port", String(await findFreePort()), "--name", "tester");
   onTestFinished(async () => void (await inbox.stop()));
   const operations = operationsOf(inbox);
@@ -465,54 +447,10 @@ async function setUp(kind: "SQLite" | "PostgreSQL") {
   return { dataDir, env, store, inbox, operations, cli, act, item };
 }
 
-describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
-  test("lists what the command line lists, in tabs with counts, by filter and page by page", async () => {
-    const { store, cli, operations } = await setUp(kind);
-    const put = (fields: Partial<ContactMessage>, hours: number) =>
-      send(store, submissionOf(messageWith(fields)), ago(hours * HOUR_MS));
-    const answered = await put({ country: "DE", name: "Émile Zola" }, 3);
-    await finish(store, "delivered", ago(3 * HOUR_MS));
-    await cli("answered", answered);
-    const failed = await put({ country: "" }, 2);
-    await finish(store, "failed", ago(2 * HOUR_MS));
-    const waiting = await put({ country: "DE" }, 1);
-    const quarantined = await send(store, trapped("eve@example.org"), ago(0));
-    const { messages, counts } = await operations.list.query({});
-    expect(counts).toEqual({ all: 4, unanswered: 2, answered: 1, waiting: 1, failed: 1, quarantined: 1 });
-    expect(messages[0]?.refusals).toEqual({
-      retry: `${quarantined} is quarantined; only what failed or is queued can be retried`,
-      resend: `${quarantined} is quarantined; only delivered messages can be resent`,
-      unanswer: `${quarantined} is quarantined; it is not marked as answered`,
-      reply: `${quarantined} is quarantined; only messages that are not in quarantine can be replied to, one reply at a time`,
-    });
-    const facts = messages.map(({ reference, acceptedAt, expiresAt }) => ({
-      reference,
-      acceptedAt: acceptedAt.toISOString(),
-      expiresAt: expiresAt?.toISOString() ?? null,
-    }));
-    expect(JSON.parse(await cli("list", "--json"))).toMatchObject(facts);
-    expect(JSON.parse(await cli("list", "--json", "--unanswered"))).toMatchObject(facts.slice(1, 3));
-    for (const [filter, ...expected] of [
-      [{ tab: "answered" }, answered],
-      [{ tab: "failed" }, failed],
-      [{ search: "EVE@" }, quarantined],
-      [{ country: "DE" }, waiting, answered],
-      [{ country: "" }, failed],
-      [{ since: ago(2.5 * HOUR_MS), until: ago(HOUR_MS / 2) }, waiting, failed],
-      [{ offset: 1, limit: 2 }, waiting, failed],
-    ] as const) {
-      const found = (await operations.list.query(filter)).messages.map(({ reference }) => reference);
-      expect([filter, ...found]).toEqual([filter, ...expected]);
-    }
-    const selected = await operations.select.query({ tab: "unanswered" });
-    expect(selected.map(({ reference }) => reference)).toEqual([waiting, failed]);
-    const place = (search?: string) => operations.place.query({ reference: failed, search });
-    expect(await place()).toEqual({ position: 3, total: 4, previous: waiting, next: answered });
-    expect(await place("zola")).toMatchObject({ position: null, total: 1 });
-  });
-
+// What each does to the database is in tests/store-contract, for SQLite and PostgreSQL.
+describe("its operations", () => {
   test("shows everything about a message, its notes and its draft, and what happened to it", async () => {
-    const { store, operations, cli, act, item } = await setUp(kind);
+    const { store, operations, cli, act, item } = await setUp();
     const message = "First line\nsecond \u202Eline";
     const reference = await send(store, submissionOf(messageWith({ message }), { isTrapped: true }), ago(1000));
     const seen = [
@@ -547,7 +485,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
   });
 
   test("queues a reply from the page or the command line, and refuses a second one", async () => {
-    const { store, operations, cli, item, env, dataDir } = await setUp(kind);
+    const { store, operations, cli, item, env, dataDir } = await setUp();
     const [first, second] = [
       await send(store, submissionOf(messageWith({ message: "Hello\nyou" }))),
       await send(store),
@@ -578,42 +516,8 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     });
   });
 
-  test("does every action, and answers with the version to go on with", async () => {
-    const { store, dataDir, item, act, cli, env } = await setUp(kind);
-    const failed = await send(store, submissionOf(), ago(HOUR_MS));
-    await finish(store, "failed", ago(HOUR_MS));
-    const delivered = await send(store, submissionOf(), ago(HOUR_MS));
-    await finish(store, "delivered", ago(HOUR_MS));
-    const [held, deleted] = [await send(store, trapped(), ago(HOUR_MS)), await send(store, trapped(), ago(HOUR_MS))];
-    const kept = [delivered, failed, held].map((reference) => `${reference}.eml`);
-    await mkdir(join(dataDir, "outbox"));
-    for (const file of [...kept, `${deleted}.eml`]) await writeFile(join(dataDir, "outbox", file), "mail");
-    for (const [action, reference, changed] of [
-      ["retry", failed, { state: "queued" }],
-      ["resend", delivered, { state: "queued" }],
-      ["spam", delivered, { state: "quarantined", quarantineReason: "marked-as-spam", taught: "spam" }],
-      ["release", delivered, { state: "delivered", taught: "good" }],
-      ["release", held, { state: "queued" }],
-      ["answer", held, { answeredAt: expect.any(Date) }],
-      ["unanswer", held, { answeredAt: null }],
-    ] as const) {
-      const { results } = await act(action, await item(reference));
-      const { version } = await item(reference);
-      expect(results).toMatchObject([{ reference, outcome: "done", message: { ...changed, version } }]);
-    }
-    const { results, files } = await act("delete", await item(deleted));
-    expect([results, files]).toEqual([[{ reference: deleted, outcome: "done", message: null }], 1]);
-    expect((await readdir(join(dataDir, "outbox"))).toSorted()).toEqual(kept.toSorted());
-    expect(await cli("answered", held, failed)).toBe("2 messages marked as answered.\n");
-    expect(await runCli(env, "answered", held, delivered, "BC-NONE-00", "--json")).toEqual({
-      code: 1,
-      out: expect.stringContaining(`"reference": "${delivered}",\n      "outcome": "done"`),
-      err: `${held} is queued; it is marked as answered already\nThere is no message BC-NONE-00; "list" shows all messages\n`,
-    });
-  });
-
   test("acts on many at once, says what became of each, and changes nothing that changed meanwhile", async () => {
-    const { store, item, act, cli } = await setUp(kind);
+    const { store, item, act, cli } = await setUp();
     const references = await Promise.all(
       ["a", "b", "c", "d", "e"].map((name) => send(store, trapped(`${name}@x.org`), ago(HOUR_MS))),
     );
@@ -632,72 +536,8 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
     ]);
   });
 
-  test("exports what is shown, the same file that the command line writes", async () => {
-    const { store, inbox, cli } = await setUp(kind);
-    const hostile = { name: "=cmd|' /C calc'!A0", message: 'a, "b"\nc]\u202E' };
-    await send(store, submissionOf(messageWith(hostile)), ago(2 * HOUR_MS));
-    await Promise.all(Array.from({ length: 600 }, () => store.accept(submissionOf(), NO_LIMITS, ago(HOUR_MS))));
-    const csv = await download(inbox, "export.csv");
-    expect(csv.headers.get("content-disposition")).toMatch(/^attachment; filename="messages-\d{4}-\d\d-\d\d\.csv"$/);
-    expect(Buffer.from(await csv.arrayBuffer()).toString()).toBe(await cli("export"));
-    expect(await (await download(inbox, "export.json")).text()).toBe(await cli("export", "--json"));
-    const filter = encodeURIComponent(JSON.stringify({ json: { search: "CALC", tab: "waiting" } }));
-    expect(await (await download(inbox, `export.json?filter=${filter}`)).json()).toMatchObject([hostile]);
-    const wrong = encodeURIComponent(JSON.stringify({ json: { tab: "spam" } }));
-    expect((await download(inbox, `export.json?filter=${wrong}`)).status).toBe(400);
-  }, 60_000);
-
-  test("shows a person, exports, corrects, restricts and erases, only as long as nothing changed", async () => {
-    const { store, operations, inbox, cli, dataDir, item } = await setUp(kind);
-    const footprint = estimateOf({ electricityKwh: 1000, carKm: 500 });
-    for (const [index, email] of ["Bob@Example.com", "bob@example.com", "eve@example.com"].entries()) {
-      const submission = submissionOf(messageWith({ email }), { footprint: index === 0 ? footprint : null });
-      await send(store, submission, ago((3 - index) * HOUR_MS));
-    }
-    const email = "bob@example.com";
-    const person = () => operations.person.query({ email: "BOB@example.com" });
-    const seen = await person();
-    expect(seen).toMatchObject({ restricted: "none", hasFootprint: true });
-    expect(seen.messages).toMatchObject([{ email }, { email: "Bob@Example.com" }]);
-    const exported = await (await download(inbox, `privacy-export.json?email=${email}`)).json();
-    expect(exported).toEqual({ ...JSON.parse(await cli("privacy", "export", email)), exportedAt: expect.any(String) });
-    const correct = async (changes: Partial<ContactMessage>, footprint?: "none" | Record<string, string>) =>
-      operations.correct.mutate({ email, version: (await person()).version, changes, footprint });
-    const done = { outcome: "done", messages: 2, files: 0 };
-    expect(await correct({ email: "no address", name: "" }, { carKm: "-1" })).toEqual({
-      outcome: "invalid",
-      fields: {
-        email: expect.stringContaining("email"),
-        name: expect.stringContaining("name"),
-        "footprint.carKm": expect.any(String),
-      },
-    });
-    expect(await correct({ name: "Bob King", country: "FR" })).toEqual(done);
-    const { reference = "" } = seen.messages[1] ?? {};
-    expect((await item(reference)).footprint).toEqual(estimateOf(footprint.inputs, "FR"));
-    const stale = { email, version: seen.version };
-    expect(await operations.correct.mutate({ ...stale, changes: { name: "X" } })).toEqual({ outcome: "changed" });
-    expect(await operations.restrict.mutate({ ...stale, isRestricted: true })).toEqual({ outcome: "changed" });
-    expect(await operations.erase.mutate(stale)).toEqual({ outcome: "changed" });
-    expect(await correct({}, "none")).toEqual(done);
-    expect(await correct({}, "none")).toEqual({ outcome: "no-estimate" });
-    expect(await operations.restrict.mutate({ email, isRestricted: true })).toEqual(done);
-    expect(await person()).toMatchObject({ restricted: "all", messages: [{ name: "Bob King" }, { name: "Bob King" }] });
-    await mkdir(join(dataDir, "outbox"));
-    for (const { reference } of await store.list({})) {
-      await writeFile(join(dataDir, "outbox", `${reference}.eml`), "mail");
-    }
-    const { version } = await person();
-    expect(await operations.erase.mutate({ email, version })).toEqual({ ...done, files: 2 });
-    expect(await store.list({})).toMatchObject([{ email: "eve@example.com" }]);
-    expect(await readdir(join(dataDir, "outbox"))).toHaveLength(1);
-    expect(await readFile(join(dataDir, "erasures"), "utf8")).toMatch(/^[\w-]{43} 20\S+Z\n$/);
-    expect((await stat(join(dataDir, "erasures"))).mode & 0o777).toBe(0o600);
-    expect(await operations.restrict.mutate({ email, isRestricted: true })).toEqual({ outcome: "gone" });
-  });
-
   test("tells of every change as it happens", async () => {
-    const { store, inbox, act, item } = await setUp(kind);
+    const { store, inbox, act, item } = await setUp();
     const changes = changesOf(inbox);
     const next = async () => (await changes.next()).value;
     expect(await next()).toMatchObject({ problem: null, counts: { all: 0 } });
@@ -708,7 +548,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
   });
 
   test("gives an overview of what needs somebody, and of the last days", async () => {
-    const { store, operations, item, cli } = await setUp(kind);
+    const { store, operations, item, cli } = await setUp();
     const overview = () => operations.overview.query({ days: 2 });
     // The disk is the machine's.
     const kindsOf = (troubles: readonly { kind: string }[]) =>
@@ -721,7 +561,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
       website: { isRunning: false, lastSeenAt: null },
       lastBackupAt: null,
       waitingSince: null,
-      database: { kind, problem: null },
+      database: { kind: "SQLite", problem: null },
       perCountry: [],
       times: { count: 0, medianMs: null, slowestMs: null },
     });
@@ -762,7 +602,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("on %s", (kind) => {
   });
 
   test("refuses what it does not understand, with a sentence", async () => {
-    const { inbox, operations } = await setUp(kind);
+    const { inbox, operations } = await setUp();
     const target = { reference: "BC-AAAA-AA" };
     const wrong = [
       () => operations.list.query({ tab: "spam" as "all" }),
@@ -809,23 +649,4 @@ test("says that the database is away, and works again once it is back", async ()
   expect((await changesOf(inbox).next()).value).toMatchObject({ problem: "unavailable" });
   await network.become({ kind: "open" });
   expect(await countries.query()).toEqual([]);
-});
-
-test("works beside a running server: a message that a visitor sends is delivered again on request", async () => {
-  const { env, operations, act, inbox, item } = await setUp("SQLite");
-  const server = await startServer(env);
-  onTestFinished(async () => void (await server.stop()));
-  const changes = changesOf(inbox);
-  await changes.next();
-  await postMessage(server.url, "from a visitor");
-  expect((await changes.next()).value).toMatchObject({ counts: { all: 1 } });
-  const items = async () => (await operations.list.query({})).messages;
-  const states = async () => (await items()).map(({ state }) => state);
-  await expect.poll(states, { timeout: 10_000 }).toEqual(["delivered"]);
-  expect((await act("resend", ...(await items()))).results).toMatchObject([{ outcome: "done" }]);
-  // The server looks for what others have queued every half minute, and sooner after a message of its own.
-  await postMessage(server.url, "another one");
-  await expect.poll(states, { timeout: 10_000 }).toEqual(["delivered", "delivered"]);
-  const { history } = await item((await items())[1]?.reference ?? "");
-  expect(history.map(({ kind }) => kind)).toEqual(["accepted", "delivered", "resent", "delivered"]);
 });

@@ -80,7 +80,3 @@ test("every direct dependency is justified in docs/dependencies.md", () => {
   const names = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !name.startsWith("@types/"));
   expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
-
-test("the lock file names no registry", () => {
-  expect(readFileSync("package-lock.json", "utf8")).not.toMatch(/"resolved"|registry\./);
-});

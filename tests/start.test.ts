@@ -118,11 +118,6 @@ test("in a terminal, it prints a few plain lines instead of JSON", async () => {
   expect(terminal.output()).not.toContain("{");
 });
 
-test("names the command by which it was started", async () => {
-  const { output } = await start({ MESSAGES_COMMAND: "sudo brighter-carbon messages" });
-  await expect.poll(output).toContain(" - to read messages: sudo brighter-carbon inbox - ");
-});
-
 test("leaves a sign of life in the database, and says when it stops", async () => {
   const dataDir = await makeScratchFolder();
   const server = await start({ DATA_DIR: dataDir });
@@ -132,8 +127,9 @@ test("leaves a sign of life in the database, and says when it stops", async () =
   expect(await website()).toMatch(/^Website: not running since 20\S+Z \(\ds ago\)\.$/);
 });
 
-test("names the mail server without its password, and says which settings the pages were not built with", async () => {
+test("names the mail server without its password and the command by which it was started, and says which settings the pages were not built with", async () => {
   const server = await start({
+    MESSAGES_COMMAND: "sudo brighter-carbon messages",
     SMTP_URL: "smtp://user:secret@mail.example.test",
     SITE_URL: "https://www.example.com",
     RETENTION: "delivered=60d,failed=1d",
@@ -141,12 +137,13 @@ test("names the mail server without its password, and says which settings the pa
   await expect
     .poll(() => server.output())
     .toMatch(
-      /\nRETENTION keeps messages longer than the privacy policy says \(delivered 60 days instead of 30 days\); run npm run build with the same RETENTION, or shorten RETENTION\n/,
+      /\nRETENTION keeps messages longer than the privacy policy says \(delivered 60 days instead of 30 days\); run sudo brighter-carbon build with the same RETENTION, or shorten RETENTION\n/,
     );
   expect(server.output()).toContain("messages go to SMTP server mail.example.test:587 - ");
   expect(server.output()).not.toContain("secret");
+  expect(server.output()).toContain(" - to read messages: sudo brighter-carbon inbox - ");
   expect(server.output()).toContain(
-    '\nSITE_URL is "https://www.example.com", but the pages were built with "http://localhost:3000"; run: npm run build\n',
+    '\nSITE_URL is "https://www.example.com", but the pages were built with "http://localhost:3000"; run: sudo brighter-carbon build\n',
   );
 });
 

@@ -16,9 +16,7 @@ import { openStoreInProcess } from "./support/in-process-store.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
-describe("SQLite in the process", () => runSuites(() => newSqlitePlace(false)));
-
-describe("SQLite behind the proxy", () => runSuites(() => newSqlitePlace(true)));
+describe("SQLite", () => runSuites(newSqlitePlace));
 
 describe("PostgreSQL", () => {
   let server: PostgresConnection;
@@ -42,8 +40,8 @@ describe("PostgreSQL", () => {
   });
 });
 
-/** One of the first two nodes is the website, the others are commands beside it. */
-async function newSqlitePlace(isFirstServer: boolean): Promise<Place> {
+/** The first node is the website, behind its proxy; the others are commands beside it, in this process. */
+async function newSqlitePlace(): Promise<Place> {
   const dataDir = await makeScratchFolder();
   let nodes = 0;
   return {
@@ -51,7 +49,7 @@ async function newSqlitePlace(isFirstServer: boolean): Promise<Place> {
     open({ retention, migrations } = {}) {
       nodes += 1;
       // Two in one thread would block each other. A migration is a function, which no thread can be sent.
-      const isInThread = !migrations && nodes === (isFirstServer ? 1 : 2);
+      const isInThread = !migrations && nodes === 1;
       const options = { isServer: isInThread, migrations };
       return openUntilTheEnd({ dataDir, databaseUrl: null, retention }, options);
     },

@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { PostgresConnection } from "../../scripts/run-postgres.ts";
 import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
-import { openStoreInProcess, RETENTION } from "../../tests/support/in-process-store.ts";
+import { RETENTION } from "../../tests/support/in-process-store.ts";
 import { startNetwork } from "../../tests/support/network.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
@@ -27,31 +27,15 @@ async function open(url: string): Promise<Store> {
   return store;
 }
 
-/** A store behind a network that can break, and the address of its database without it. */
-async function openOverNetwork() {
-  const network = await startNetwork(server.port);
-  const url = await server.createDatabase();
-  return { network, url, store: await open(url.replace(`:${server.port}/`, `:${network.port}/`)) };
-}
-
 /** A database of the server's own, so that settings can be changed for it alone. */
 async function createOwnDatabase(name: string): Promise<string> {
   await server.administer(`CREATE DATABASE ${name}`);
   return (await server.createDatabase()).replace(/\/\w+\?.*$/, `/${name}`);
 }
 
-test("reports no success when the connection is cut during the commit, and the same key finds the message", async () => {
-  const { network, store } = await openOverNetwork();
-  const unsure = submissionOf(messageWith(), { idempotencyKey: "key" });
-  await network.become({ kind: "cut-after", word: "COMMIT" });
-  await expect(send(store, unsure)).rejects.toThrow(StoreUnavailable);
-  await network.become({ kind: "open" });
-  expect(await send(store, unsure)).toMatch(/^BC-/);
-  expect(await store.list({})).toHaveLength(1);
-});
-
 test("waits no longer for the commit of a long transaction than for any other", async () => {
-  const { network, url } = await openOverNetwork();
+  const url = await server.createDatabase();
+  const network = await startNetwork(server.port);
   const database = await openPostgres(url.replace(`:${server.port}/`, `:${network.port}/`));
   onTestFinished(() => database.close());
   await network.become({ kind: "silent-after", word: "COMMIT" });
@@ -59,34 +43,6 @@ test("waits no longer for the commit of a long transaction than for any other", 
   await expect(long).rejects.toThrow(StoreUnavailable);
   await network.become({ kind: "open" });
 }, 15_000);
-
-test("has changed nothing when the connection is cut before the commit, and recovers by itself", async () => {
-  const { network, store, url } = await openOverNetwork();
-  await network.become({ kind: "cut-after", word: "INSERT INTO messages" });
-  await expect(send(store)).rejects.toThrow(StoreUnavailable);
-  await network.become({ kind: "open" });
-  expect(await (await open(url)).list({})).toEqual([]);
-  expect(await send(store)).toMatch(/^BC-/);
-});
-
-test("survives that the server ends its idle connections", async () => {
-  const store = await open(await server.createDatabase());
-  await store.ping();
-  await server.administer(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'messages' AND datname = current_database()",
-  );
-  await expect.poll(() => store.ping().then(() => "up")).toBe("up");
-});
-
-test("says what to check when there is no server, without the password", async () => {
-  const databaseUrl = "postgres://user:hunter2@127.0.0.1:1/none";
-  const failure = openStoreInProcess({ databaseUrl, dataDir: "" });
-  await expect(failure).rejects.toThrow(StoreUnavailable);
-  await expect(failure).rejects.toThrow(
-    /^The message database cannot be used: .*ECONNREFUSED.*check DATABASE_URL [^\n]+$/,
-  );
-  await expect(failure).rejects.not.toThrow(/hunter2/);
-});
 
 test("limits the time of every statement behind a pooler that drops what a connection asks for", async () => {
   const url = await server.createDatabase();

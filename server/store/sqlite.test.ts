@@ -1,16 +1,7 @@
 import { spawn } from "node:child_process";
 import crypto from "node:crypto";
 import { once } from "node:events";
-import {
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -29,7 +20,6 @@ import {
   submissionOf,
 } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess, RETENTION } from "../../tests/support/in-process-store.ts";
-import { lockDatabase } from "../../tests/support/lock-database.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import type { Database, Query } from "./database.ts";
 import { createStore, type StoreOptions } from "./open-store.ts";
@@ -144,16 +134,6 @@ test("draws another reference when one is taken", async () => {
     syncBuiltinESMExports();
   });
   expect([await send(store), await send(store), await send(store)]).toEqual(["BC-0000-00", "BC-1000-00", "BC-2000-00"]);
-});
-
-test("accepts as soon as another program's lock is gone", async () => {
-  const folder = await makeScratchFolder();
-  const store = await openIn(folder, WEBSITE);
-  const unlock = lockDatabase(folder);
-  const accepted = send(store);
-  await new Promise((resolve) => setImmediate(resolve));
-  unlock();
-  expect(await accepted).toMatch(/^BC-/);
 });
 
 test("leaves no byte of an erased message in any of its files", async () => {
@@ -337,39 +317,12 @@ test.each<[what: string, write: (file: string) => void]>([
   await openIn(folder, WEBSITE);
 });
 
-test("names the folder and DATA_DIR when it cannot be written, or its file cannot be opened", async () => {
-  const folder = await makeScratchFolder();
-  writeFileSync(join(folder, "file"), "");
-  mkdirSync(sqliteFile(folder));
-  for (const [dataDir, code] of [[join(folder, "file", "data"), "ENOTDIR"] as const, [folder, "EISDIR"] as const]) {
-    const failure = openIn(dataDir);
-    await expect(failure).rejects.toThrow(StoreUnavailable);
-    await expect(failure).rejects.toThrow(
-      new RegExp(`^The messages cannot be kept in ${dataDir} \\(${code}\\); [^\n]+ set DATA_DIR [^\n]+$`),
-    );
-  }
-});
-
-test("says that the disk is full, and goes on when it is not", async () => {
-  let database: Database | undefined;
-  const store = await openWith((opened) => {
-    database = opened;
-    return {};
-  });
-  await database?.query("PRAGMA max_page_count = 1");
-  const long = () => submissionOf(messageWith({ message: "x".repeat(90_000) }));
-  await expect(send(store, long())).rejects.toThrow(StoreUnavailable);
-  await expect(send(store, long())).rejects.toThrow(/disk is full.+DATA_DIR/);
-  expect(await store.list({})).toEqual([]);
-  await database?.query("PRAGMA max_page_count = 1000000");
-  expect(await send(store, long())).toMatch(/^BC-/);
-});
-
 test.each([
   [5 | (2 << 8), /locked/],
   [8, /read-only/],
   [10 | (4 << 8), /disk reported an error/],
   [11, /damaged/],
+  [13, /disk is full.+DATA_DIR/],
   [14, /cannot be opened/],
 ])("code %i is the store's trouble", (errcode, message) => {
   const error = Object.assign(new Error("x"), { code: "ERR_SQLITE_ERROR", errcode });

@@ -390,8 +390,6 @@ test("continue to the message: the estimate comes with it, can be edited and rem
 
 for (const [width, height] of [
   [320, 568],
-  [390, 844],
-  [768, 1024],
   [1280, 800],
 ] as const) {
   test(`no field is covered while somebody types in it, and the total stays in view, at ${width}x${height}`, {
@@ -516,12 +514,8 @@ test("the fields of the form end at the same edge at every width, with the estim
   await openForm(page);
   for (const state of ["closed", "open"]) {
     if (state === "open") await part(page).locator("summary").first().click();
-    const widths = [
-      ...Array.from({ length: 18 }, (_, index) => 320 + 40 * index),
-      ...Array.from({ length: 14 }, (_, index) => 1000 + 120 * index),
-    ];
     const ragged: string[] = [];
-    for (const width of widths) {
+    for (const width of [320, 400, 560, 640, 720, 800, 900, 1024, 1280, 1600, 2560]) {
       await page.setViewportSize({ width, height: 800 });
       const edges = await page.locator("#message-form").evaluate((form) => {
         const ends = (fields: NodeListOf<Element>) =>

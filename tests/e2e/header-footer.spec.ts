@@ -24,69 +24,68 @@ test("the header holds the logo, five plain labels and two buttons; the footer a
   await expect(page).toHaveURL(/:\d+\/$/);
 });
 
-for (const javaScriptEnabled of [true, false]) {
-  test.describe(`the small-screen menu ${javaScriptEnabled ? "with" : "without"} JavaScript`, () => {
-    test.use({ viewport: { width: 375, height: 667 }, hasTouch: true, javaScriptEnabled });
+// No script takes part in it; tests/e2e/engines.spec.ts uses it with scripts on.
+test.describe("the small-screen menu", () => {
+  test.use({ viewport: { width: 375, height: 667 }, hasTouch: true, javaScriptEnabled: false });
 
-    test("opens and closes with its toggle and Escape", async ({ page }) => {
-      await page.goto("/contact");
-      const toggle = page.getByRole("button", { name: "Menu" });
-      const menu = page.locator("#menu");
-      await expect(menu).toBeHidden();
+  test("opens and closes with its toggle and Escape", async ({ page }) => {
+    await page.goto("/contact");
+    const toggle = page.getByRole("button", { name: "Menu" });
+    const menu = page.locator("#menu");
+    await expect(menu).toBeHidden();
 
-      await toggle.click();
-      await expect(menu.getByRole("listitem")).toHaveText(SMALL_LABELS);
-      await expect(menu.getByRole("link")).toHaveText(["Open an Account", "Login to the web"]);
-      expect(await stateToldOf(page)).toBe(true);
-      await toggle.click();
-      await expect(menu).toBeHidden();
-      expect(await stateToldOf(page)).toBe(false);
+    await toggle.click();
+    await expect(menu.getByRole("listitem")).toHaveText(SMALL_LABELS);
+    await expect(menu.getByRole("link")).toHaveText(["Open an Account", "Login to the web"]);
+    expect(await stateToldOf(page)).toBe(true);
+    await toggle.click();
+    await expect(menu).toBeHidden();
+    expect(await stateToldOf(page)).toBe(false);
 
-      await toggle.press("Enter");
-      await expect(menu).toBeVisible();
-      await page.keyboard.press("Escape");
-      await expect(menu).toBeHidden();
-    });
-
-    test("closes by a press outside, which presses nothing of the page", async ({ page }) => {
-      await page.goto("/");
-      const button = await page.getByRole("link", { name: "Start Offsetting Now" }).boundingBox();
-      const [x, y] = [(button?.x ?? 0) + 40, (button?.y ?? 0) + 10];
-      const menu = page.locator("#menu");
-      for (const press of [() => page.mouse.click(x, y), () => page.touchscreen.tap(x, y)]) {
-        await page.getByRole("button", { name: "Menu" }).click();
-        await expect(menu).toBeVisible();
-        const panel = await page.locator(".menu-panel").boundingBox();
-        expect((panel?.y ?? 0) + (panel?.height ?? 0)).toBeLessThan(y);
-        await press();
-        await expect(menu).toBeHidden();
-        await expect(page).toHaveURL(/:\d+\/$/);
-      }
-      // It was the menu that took the presses.
-      await page.mouse.click(x, y);
-      await expect(page).toHaveURL(/\/contact#footprint$/);
-    });
-
-    test("keeps the focus until it is closed, so that it is never over what has it", async ({ page }) => {
-      await page.goto("/privacy");
-      const menu = page.locator("#menu");
-      await page.getByRole("button", { name: "Menu" }).press("Enter");
-      await expect(menu).toBeVisible();
-      await page.keyboard.press("Tab");
-      await expect(menu.getByRole("link", { name: "Open an Account" })).toBeFocused();
-      await page.keyboard.press("Tab");
-      await expect(menu.getByRole("link", { name: "Login to the web" })).toBeFocused();
-      await page.keyboard.press("Tab");
-      await expect(menu.locator(":focus")).toHaveCount(0);
-      await expect(page.locator("body > :not(header)").locator(":focus")).toHaveCount(0);
-      await expect(menu).toBeVisible();
-      expect(await stateToldOf(page)).toBe(true);
-      await page.keyboard.press("Escape");
-      await expect(menu).toBeHidden();
-      expect(await stateToldOf(page)).toBe(false);
-    });
+    await toggle.press("Enter");
+    await expect(menu).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(menu).toBeHidden();
   });
-}
+
+  test("closes by a press outside, which presses nothing of the page", async ({ page }) => {
+    await page.goto("/");
+    const button = await page.getByRole("link", { name: "Start Offsetting Now" }).boundingBox();
+    const [x, y] = [(button?.x ?? 0) + 40, (button?.y ?? 0) + 10];
+    const menu = page.locator("#menu");
+    for (const press of [() => page.mouse.click(x, y), () => page.touchscreen.tap(x, y)]) {
+      await page.getByRole("button", { name: "Menu" }).click();
+      await expect(menu).toBeVisible();
+      const panel = await page.locator(".menu-panel").boundingBox();
+      expect((panel?.y ?? 0) + (panel?.height ?? 0)).toBeLessThan(y);
+      await press();
+      await expect(menu).toBeHidden();
+      await expect(page).toHaveURL(/:\d+\/$/);
+    }
+    // It was the menu that took the presses.
+    await page.mouse.click(x, y);
+    await expect(page).toHaveURL(/\/contact#footprint$/);
+  });
+
+  test("keeps the focus until it is closed, so that it is never over what has it", async ({ page }) => {
+    await page.goto("/privacy");
+    const menu = page.locator("#menu");
+    await page.getByRole("button", { name: "Menu" }).press("Enter");
+    await expect(menu).toBeVisible();
+    await page.keyboard.press("Tab");
+    await expect(menu.getByRole("link", { name: "Open an Account" })).toBeFocused();
+    await page.keyboard.press("Tab");
+    await expect(menu.getByRole("link", { name: "Login to the web" })).toBeFocused();
+    await page.keyboard.press("Tab");
+    await expect(menu.locator(":focus")).toHaveCount(0);
+    await expect(page.locator("body > :not(header)").locator(":focus")).toHaveCount(0);
+    await expect(menu).toBeVisible();
+    expect(await stateToldOf(page)).toBe(true);
+    await page.keyboard.press("Escape");
+    await expect(menu).toBeHidden();
+    expect(await stateToldOf(page)).toBe(false);
+  });
+});
 
 /** What assistive technology is told of the toggle: the browser derives it from the popover. */
 async function stateToldOf(page: import("@playwright/test").Page): Promise<unknown> {

@@ -39,7 +39,6 @@ test.describe("when the display font does not arrive", () => {
 
   for (const [width, height] of [
     [1280, 800],
-    [768, 1024],
     [375, 667],
   ] as const) {
     test(`nothing moves as the film and its buttons appear at ${width} x ${height}`, async ({ page }) => {
@@ -137,7 +136,6 @@ test("each screen gets the film and the picture of its size, and the figure that
   for (const [width, height, screen, rating, pictureWidth] of [
     [375, 667, "phone", "A+", 960],
     [844, 390, "phone", "A+", 960],
-    [768, 1024, "between", "A", 1280],
     [1280, 800, "between", "A", 1280],
     [1920, 1080, "large", "B", 1920],
   ] as const) {

@@ -49,7 +49,7 @@ test.for([3, 6])("a disk with %i blocks left: not ready from the first refusal o
   await disk.fill(blocks);
   const isRefused = async () => (await scene.visitors.post(server.url, 1)).some((answer) => answer?.status === 503);
   await expect.poll(isRefused, { timeout: 30_000 }).toBe(true);
-  for (const untilMs = performance.now() + 5000; performance.now() < untilMs; ) {
+  for (const untilMs = performance.now() + 3000; performance.now() < untilMs; ) {
     expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
     await setTimeout(200);
   }

@@ -3,7 +3,7 @@ import { exchange, type FuzzCase, makeFuzzCase } from "../support/fuzz/fuzz-case
 import { MEASURABLE, type Memory, measureMemory } from "../support/live-memory.ts";
 import { expectPagesUp, openScene } from "../support/scene.ts";
 
-const REQUESTS = 24_000;
+const REQUESTS = 12_000;
 /** Another one for every run, unless one is to be repeated. */
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000_000);
 const CONNECTIONS = 24;
@@ -55,7 +55,7 @@ test(`${REQUESTS} hostile requests (FUZZ_SEED=${SEED}): no 5xx, no crash, memory
   await scene.visitors.post(server.url, 3);
   await scene.queueIsEmpty();
   expect(await server.stop()).toBe(0);
-}, 600_000);
+}, 300_000);
 
 function report(index: number, what: number | "stuck", { bytes }: FuzzCase): string {
   return `case ${index} of FUZZ_SEED=${SEED}: ${what} for ${JSON.stringify(bytes.toString("latin1").slice(0, 1500))}`;

@@ -18,7 +18,7 @@ import { sharePostgres } from "../support/shared-postgres.ts";
 
 const WORKERS = 20;
 const BATCH = 250;
-const ROWS = 2000;
+const ROWS = 1000;
 
 let postgres: PostgresConnection;
 beforeAll(async () => {

@@ -106,64 +106,55 @@ function jsonLines(server: RunningServer): LogLine[] {
     .map((line) => JSON.parse(line));
 }
 
-test.each(["SQLite", "PostgreSQL"])(
-  "a whole run's log on %s holds nothing that was sent, and no password",
-  async (kind) => {
-    const words = createSecrets();
-    const { secrets, secret } = words;
-    const mailServer = await startQuotingMailServer();
-    onTestFinished(() => mailServer.close());
-    mailServer.replies.push(451, 550, 250, "sign-in");
-    const network = await startNetwork(postgres.port);
-    const env: Record<string, string> = {
-      SMTP_URL: `smtp://website:${secret("smtp")}@127.0.0.1:${mailServer.port}?tls.rejectUnauthorized=false`,
-      // Nobody is there to take the alert.
-      ALERT_URL: `http://operator:${secret("alert")}@127.0.0.1:1/${secret("hook")}`,
-      TRUST_PROXY: "loopback",
-      RATE_LIMIT: "5/10m",
-      LOG_LEVEL: "trace",
-      METRICS_PORT: "0",
-      MAIL_TO: `team@${secret("team")}.example`,
-      MAIL_FROM: `site@${secret("team")}.example`,
-    };
-    if (kind === "PostgreSQL") {
-      await postgres.administer(`CREATE ROLE site LOGIN SUPERUSER PASSWORD '${secret("database")}'`);
-      const database = new URL((await postgres.createDatabase()).replace(`:${postgres.port}/`, `:${network.port}/`));
-      database.username = "site";
-      database.password = secrets.at(-1) ?? "";
-      env.DATABASE_URL = database.href;
-    }
-    const server = await startServer(env);
-    onTestFinished(async () => void (await server.stop()));
+test("a whole run's log holds nothing that was sent, and no password", async () => {
+  const words = createSecrets();
+  const { secrets, secret } = words;
+  const mailServer = await startQuotingMailServer();
+  onTestFinished(() => mailServer.close());
+  mailServer.replies.push(451, 550, 250, "sign-in");
+  const network = await startNetwork(postgres.port);
+  const env: Record<string, string> = {
+    SMTP_URL: `smtp://website:${secret("smtp")}@127.0.0.1:${mailServer.port}?tls.rejectUnauthorized=false`,
+    // Nobody is there to take the alert.
+    ALERT_URL: `http://operator:${secret("alert")}@127.0.0.1:1/${secret("hook")}`,
+    TRUST_PROXY: "loopback",
+    RATE_LIMIT: "5/10m",
+    LOG_LEVEL: "trace",
+    METRICS_PORT: "0",
+    MAIL_TO: `team@${secret("team")}.example`,
+    MAIL_FROM: `site@${secret("team")}.example`,
+  };
+  await postgres.administer(`CREATE ROLE site LOGIN SUPERUSER PASSWORD '${secret("database")}'`);
+  const database = new URL((await postgres.createDatabase()).replace(`:${postgres.port}/`, `:${network.port}/`));
+  database.username = "site";
+  database.password = secrets.at(-1) ?? "";
+  const server = await startServer({ ...env, DATABASE_URL: database.href });
+  onTestFinished(async () => void (await server.stop()));
 
-    await sendEverything(server.url, words);
-    for (const event of ["deferred", "failed", "delivered", "queue-paused", "alert", "alert-not-sent"]) {
-      await expect.poll(() => server.output(), { timeout: 20_000 }).toContain(`"event":"${event}"`);
-    }
-    if (kind === "PostgreSQL") {
-      await network.become({ kind: "silent" });
-      const body = JSON.stringify(words.visitor());
-      const headers = { "content-type": "application/json", "x-forwarded-for": "203.0.113.78" };
-      expect((await fetch(`${server.url}/send-email`, { method: "POST", headers, body })).status).toBe(503);
-      await network.become({ kind: "open" });
-    }
-    expect(await server.stop()).toBe(0);
+  await sendEverything(server.url, words);
+  for (const event of ["deferred", "failed", "delivered", "queue-paused", "alert", "alert-not-sent"]) {
+    await expect.poll(() => server.output(), { timeout: 20_000 }).toContain(`"event":"${event}"`);
+  }
+  await network.become({ kind: "silent" });
+  const body = JSON.stringify(words.visitor());
+  const headers = { "content-type": "application/json", "x-forwarded-for": "203.0.113.78" };
+  expect((await fetch(`${server.url}/send-email`, { method: "POST", headers, body })).status).toBe(503);
+  await network.become({ kind: "open" });
+  expect(await server.stop()).toBe(0);
 
-    const output = server.output();
-    expect(secrets.length).toBeGreaterThan(150);
-    expect(secrets.filter((word) => output.includes(word))).toEqual([]);
-    // Bytes would not be found by their words.
-    expect(output).not.toMatch(/"type":"Buffer"|203\.0\.113|"(req|res|remoteAddress|headers)":/);
+  const output = server.output();
+  expect(secrets.length).toBeGreaterThan(150);
+  expect(secrets.filter((word) => output.includes(word))).toEqual([]);
+  // Bytes would not be found by their words.
+  expect(output).not.toMatch(/"type":"Buffer"|203\.0\.113|"(req|res|remoteAddress|headers)":/);
 
-    const lines = jsonLines(server);
-    const reasons = new Set(output.match(/"reason":"[^"]+"/g));
-    expect(reasons.size).toBe(8);
-    const ofRequests = lines.filter(({ event }) => REQUEST_EVENTS.includes(event ?? ""));
-    // The outbox, too, says when the store is away, and it has no request.
-    const named = ofRequests.filter(({ event, level }) => event !== "store-unavailable" || level === 50);
-    expect(named.length).toBeGreaterThanOrEqual(15);
-    expect(new Set(named.map(({ reqId }) => reqId)).size).toBe(named.length);
-    expect(named.every(({ reqId }) => /^[\da-f-]{36}$/.test(reqId ?? ""))).toBe(true);
-  },
-  90_000,
-);
+  const lines = jsonLines(server);
+  const reasons = new Set(output.match(/"reason":"[^"]+"/g));
+  expect(reasons.size).toBe(8);
+  const ofRequests = lines.filter(({ event }) => REQUEST_EVENTS.includes(event ?? ""));
+  // The outbox, too, says when the store is away, and it has no request.
+  const named = ofRequests.filter(({ event, level }) => event !== "store-unavailable" || level === 50);
+  expect(named.length).toBeGreaterThanOrEqual(15);
+  expect(new Set(named.map(({ reqId }) => reqId)).size).toBe(named.length);
+  expect(named.every(({ reqId }) => /^[\da-f-]{36}$/.test(reqId ?? ""))).toBe(true);
+}, 90_000);

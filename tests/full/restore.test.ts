@@ -35,55 +35,45 @@ async function postTrapped(url: string): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-test.each(["SQLite", "PostgreSQL"])(
-  "a backup of %s taken under way is a whole site again: messages, queue and limits",
-  async (kind) => {
-    const folder = await makeScratchFolder();
-    const mailServer = await startMailServer();
-    onTestFinished(() => mailServer.close());
-    const postgres = kind === "PostgreSQL" ? await sharePostgres() : null;
-    onTestFinished(() => postgres?.stop());
-    const mail = { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, RATE_LIMIT: "5/10m" };
-    const before = {
-      DATA_DIR: join(folder, "before"),
-      ...(postgres && { DATABASE_URL: await postgres.createDatabase() }),
-    };
-    const lost = await start({ ...before, ...mail });
-    const first = await postMessage(lost.url, "the first");
-    const second = await postMessage(lost.url, "the second");
-    await postTrapped(lost.url);
-    await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(2);
-    await expect.poll(() => messages(before, "list", "--state", "queued"), { timeout: 20_000 }).toBe("No messages.\n");
+test("a backup taken under way is a whole site again: messages, queue and limits", async () => {
+  const folder = await makeScratchFolder();
+  const mailServer = await startMailServer();
+  onTestFinished(() => mailServer.close());
+  const postgres = await sharePostgres();
+  onTestFinished(() => postgres.stop());
+  const mail = { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, RATE_LIMIT: "5/10m" };
+  const before = { DATA_DIR: join(folder, "before"), DATABASE_URL: await postgres.createDatabase() };
+  const lost = await start({ ...before, ...mail });
+  const first = await postMessage(lost.url, "the first");
+  const second = await postMessage(lost.url, "the second");
+  await postTrapped(lost.url);
+  await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => messages(before, "list", "--state", "queued"), { timeout: 20_000 }).toBe("No messages.\n");
 
-    const backup = join(folder, "backup.db");
-    await messages(before, "backup", backup);
-    expect((await stat(backup)).mode & 0o077).toBe(0);
-    const kept = await messages(before, "export", "--json");
-    await postMessage(lost.url, "after the backup: lost with the machine");
-    await lost.stop();
-    await postgres?.administer(`DROP SCHEMA ${schemaOf(before.DATABASE_URL)} CASCADE`);
-    await rm(before.DATA_DIR, { recursive: true, force: true });
+  const backup = join(folder, "backup.db");
+  await messages(before, "backup", backup);
+  expect((await stat(backup)).mode & 0o077).toBe(0);
+  const kept = await messages(before, "export", "--json");
+  await postMessage(lost.url, "after the backup: lost with the machine");
+  await lost.stop();
+  await postgres.administer(`DROP SCHEMA ${schemaOf(before.DATABASE_URL)} CASCADE`);
+  await rm(before.DATA_DIR, { recursive: true, force: true });
 
-    // On a new machine: a folder that systemd has not made yet, or an empty database.
-    const after = {
-      DATA_DIR: join(folder, "after"),
-      ...(postgres && { DATABASE_URL: await postgres.createDatabase() }),
-    };
-    expect(await messages(after, "restore", backup)).toBe("3 messages restored, 0 of them to be sent.\n");
-    const restored = await start({ ...after, ...mail });
-    expect(await messages(after, "export", "--json")).toBe(kept);
-    expect(await postMessage(restored.url, "the first")).toBe(first);
-    const [held] = JSON.parse(await messages(after, "list", "--state", "quarantined", "--json"));
-    await messages(after, "release", held.reference);
-    const third = await postMessage(restored.url, "the third");
-    expect(await postMessage(restored.url, "one more than the limit")).toBeNull();
-    const timesMailed = (reference: string | null) =>
-      mailServer.mails.filter(({ raw }) => parseMail(raw).header("Message-ID").includes(String(reference))).length;
-    await expect.poll(() => [third, held.reference].map(timesMailed), { timeout: 20_000 }).toEqual([1, 1]);
-    expect([first, second].map(timesMailed)).toEqual([1, 1]);
-  },
-  60_000,
-);
+  // On a new machine: a folder that systemd has not made yet, or an empty database.
+  const after = { DATA_DIR: join(folder, "after"), DATABASE_URL: await postgres.createDatabase() };
+  expect(await messages(after, "restore", backup)).toBe("3 messages restored, 0 of them to be sent.\n");
+  const restored = await start({ ...after, ...mail });
+  expect(await messages(after, "export", "--json")).toBe(kept);
+  expect(await postMessage(restored.url, "the first")).toBe(first);
+  const [held] = JSON.parse(await messages(after, "list", "--state", "quarantined", "--json"));
+  await messages(after, "release", held.reference);
+  const third = await postMessage(restored.url, "the third");
+  expect(await postMessage(restored.url, "one more than the limit")).toBeNull();
+  const timesMailed = (reference: string | null) =>
+    mailServer.mails.filter(({ raw }) => parseMail(raw).header("Message-ID").includes(String(reference))).length;
+  await expect.poll(() => [third, held.reference].map(timesMailed), { timeout: 20_000 }).toEqual([1, 1]);
+  expect([first, second].map(timesMailed)).toEqual([1, 1]);
+}, 60_000);
 
 test("an older backup restored to the same folder leaves all .eml files alone, and preflight names those without a message", async () => {
   const folder = await makeScratchFolder();
@@ -161,51 +151,42 @@ test("the documented commands move a site from SQLite to PostgreSQL, and every s
   expect(moved.output()).not.toContain("still holds");
 }, 120_000);
 
-test.each(["SQLite", "PostgreSQL"])(
-  "who was erased stays erased: a restored backup of %s posts and mails nothing of them",
-  async (kind) => {
-    const postgres = kind === "PostgreSQL" ? await sharePostgres() : null;
-    onTestFinished(() => postgres?.stop());
-    const mailServer = await startMailServer();
-    onTestFinished(() => mailServer.close());
-    const posts: string[] = [];
-    const receiver = createServer(async (request, response) => {
-      for await (const chunk of request) posts.push(String(chunk));
-      response.end();
-    }).listen(0, "127.0.0.1");
-    await once(receiver, "listening");
-    onTestFinished(() => void receiver.close());
-    const env = {
-      DATA_DIR: await makeScratchFolder(),
-      ...(postgres && { DATABASE_URL: await postgres.createDatabase() }),
-    };
-    const waiting = { SMTP_URL: "smtp://127.0.0.1:1", ...hookTo("http://127.0.0.1:1/") };
-    const before = await start({ ...env, ...waiting });
-    for (const email of ["Erased@Example.com", "kept@example.com"]) {
-      const headers = { "content-type": "application/json" };
-      const body = JSON.stringify(messageWith({ email, message: `from ${email}` }));
-      expect((await fetch(`${before.url}/send-email`, { method: "POST", headers, body })).status).toBe(200);
-    }
-    const backup = join(env.DATA_DIR, "backup.db");
-    await messages(env, "backup", backup);
-    expect(await messages(env, "privacy", "erase", "erased@example.com", "--yes")).toMatch(/^1 message and 0/);
-    expect(await readFile(join(env.DATA_DIR, "erasures"), "utf8")).not.toMatch(/@|erased/i);
-    await before.stop();
+test("who was erased stays erased: a restored backup posts and mails nothing of them", async () => {
+  const mailServer = await startMailServer();
+  onTestFinished(() => mailServer.close());
+  const posts: string[] = [];
+  const receiver = createServer(async (request, response) => {
+    for await (const chunk of request) posts.push(String(chunk));
+    response.end();
+  }).listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  onTestFinished(() => void receiver.close());
+  const env = { DATA_DIR: await makeScratchFolder() };
+  const waiting = { SMTP_URL: "smtp://127.0.0.1:1", ...hookTo("http://127.0.0.1:1/") };
+  const before = await start({ ...env, ...waiting });
+  for (const email of ["Erased@Example.com", "kept@example.com"]) {
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify(messageWith({ email, message: `from ${email}` }));
+    expect((await fetch(`${before.url}/send-email`, { method: "POST", headers, body })).status).toBe(200);
+  }
+  const backup = join(env.DATA_DIR, "backup.db");
+  await messages(env, "backup", backup);
+  expect(await messages(env, "privacy", "erase", "erased@example.com", "--yes")).toMatch(/^1 message and 0/);
+  expect(await readFile(join(env.DATA_DIR, "erasures"), "utf8")).not.toMatch(/@|erased/i);
+  await before.stop();
 
-    expect(await messages(env, "restore", backup, "--replace", "--yes")).toBe(
-      "1 message restored, 1 of them to be sent. Left out: 1 message of people who were erased since.\n",
-    );
-    const [kept] = JSON.parse(await messages(env, "list", "--json"));
-    await messages(env, "retry", kept.reference);
-    const { port } = receiver.address() as AddressInfo;
-    await start({ ...env, SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, ...hookTo(`http://127.0.0.1:${port}/`) });
-    await expect.poll(() => [posts.length, mailServer.mails.length], { timeout: 20_000 }).toEqual([1, 1]);
-    expect(JSON.parse(posts[0] ?? "").data.email).toBe("kept@example.com");
-    expect(parseMail(mailServer.mails[0]?.raw ?? Buffer.of()).text).toContain("from kept@example.com");
-    expect((await messages(env, "list")).split("\n")).toHaveLength(3);
-  },
-  60_000,
-);
+  expect(await messages(env, "restore", backup, "--replace", "--yes")).toBe(
+    "1 message restored, 1 of them to be sent. Left out: 1 message of people who were erased since.\n",
+  );
+  const [kept] = JSON.parse(await messages(env, "list", "--json"));
+  await messages(env, "retry", kept.reference);
+  const { port } = receiver.address() as AddressInfo;
+  await start({ ...env, SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, ...hookTo(`http://127.0.0.1:${port}/`) });
+  await expect.poll(() => [posts.length, mailServer.mails.length], { timeout: 20_000 }).toEqual([1, 1]);
+  expect(JSON.parse(posts[0] ?? "").data.email).toBe("kept@example.com");
+  expect(parseMail(mailServer.mails[0]?.raw ?? Buffer.of()).text).toContain("from kept@example.com");
+  expect((await messages(env, "list")).split("\n")).toHaveLength(3);
+}, 60_000);
 
 function hookTo(url: string) {
   return { HOOK_URL: url, HOOK_SECRET: `whsec_${Buffer.alloc(32).toString("base64")}` };

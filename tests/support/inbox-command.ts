@@ -114,23 +114,3 @@ export interface AskOptions {
   /** The address to connect to. */
   host?: string;
 }
-
-/** Calls the API as the page does. */
-export function createCaller({ port, token }: Pick<RunningInbox, "port" | "token">) {
-  const authorization = `Bearer ${token}`;
-  async function call<T>(path: string, options: AskOptions): Promise<T> {
-    const { status, text } = await ask(port, `/api/${path}`, options);
-    if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`);
-    return JSON.parse(text) as T;
-  }
-  return {
-    get: <T>(path: string, query: Readonly<Record<string, string>> = {}) =>
-      call<T>(`${path}?${new URLSearchParams(query)}`, { headers: { authorization } }),
-    post: <T>(path: string, body: unknown) =>
-      call<T>(path, {
-        method: "POST",
-        headers: { authorization, "content-type": "application/json" },
-        body: JSON.stringify(body),
-      }),
-  };
-}

@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect } from "@playwright/test";
+import budgetsOfPages from "../../budgets.json" with { type: "json" };
 import { openRawBrowser, type RawBrowser } from "../../support/raw-browser.ts";
 import { COMING_SOON_PATH, SCREENS } from "../../support/screens.ts";
 import { test } from "../../support/site.ts";
 
+const budgets: Readonly<Record<string, { requests: number }>> = budgetsOfPages;
 const PAGES: readonly string[] = [...SCREENS.map(({ paths }) => paths[0]), COMING_SOON_PATH];
 
 // One after the other, so that all use one browser.
@@ -80,5 +82,7 @@ test("a first view receives the bytes that the footer's figure was computed from
     const total = () => browser.received().reduce((sum, { bytes }) => sum + bytes, 0);
     await expect.poll(total, { message: path }).toBeGreaterThan(counted * 0.96);
     expect(total(), path).toBeLessThan(counted * 1.02);
+    const { requests } = budgets[path === COMING_SOON_PATH ? "/404.html" : path === "/" ? "/ between" : path] ?? {};
+    expect(browser.received(), path).toHaveLength(requests ?? 0);
   }
 });
