@@ -276,13 +276,20 @@ export const router = t.router({
    * `lost` nothing more comes, because the inbox has to be started again.
    */
   changes: operation.subscription(async function* ({ ctx: { store }, signal }) {
-    let last = "";
+    let last: string | undefined;
     while (!signal?.aborted) {
-      const state = await readChanges(store);
-      const token = JSON.stringify(state);
-      if (token !== last) yield state;
-      last = token;
-      if (state.problem === "lost") return;
+      // The counts are read only after a change: they take long where there are many messages.
+      const seen = await readOrExplain(async () => ({ token: await store.changeToken() }));
+      const key = JSON.stringify(seen);
+      if (key !== last) {
+        const state =
+          seen.problem === null
+            ? await readOrExplain(async () => ({ token: seen.token, counts: await store.countTabs({}) }))
+            : seen;
+        yield state;
+        if (state.problem === "lost") return;
+        last = state.problem === null ? key : JSON.stringify(state);
+      }
       await sleep(CHANGES_INTERVAL_MS, undefined, { signal: signal as AbortSignal }).catch(() => {});
     }
   }),
@@ -292,15 +299,13 @@ export type Router = typeof router;
 /** For the command line, which needs no transport. */
 export const createCaller = t.createCallerFactory(router);
 
-async function readChanges(store: Store) {
+async function readOrExplain<Values extends object>(read: () => Promise<Values>) {
   try {
-    return { problem: null, token: await store.changeToken(), counts: await store.countTabs({}) };
+    return { problem: null, ...(await read()) };
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    return {
-      problem: error instanceof StoreLost ? ("lost" as const) : ("unavailable" as const),
-      message: error.message,
-    };
+    const problem = error instanceof StoreLost ? ("lost" as const) : ("unavailable" as const);
+    return { problem, message: error.message };
   }
 }
 

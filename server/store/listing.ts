@@ -184,12 +184,13 @@ export function listingMethods(
     countByCountry: () => query("SELECT country, count(*) AS count FROM messages GROUP BY country ORDER BY 2 DESC, 1"),
 
     async changeToken() {
-      // Deleting a message that is not the newest changes neither, but the counts that the caller has beside them.
-      const { message, event } = await onlyRow<{ message: number | null; event: number | null }>(
+      // The number of messages tells that one was deleted.
+      const { message, event, count } = await onlyRow<Record<"message" | "event" | "count", number | null>>(
         query,
-        "SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM events) AS event",
+        `SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM events) AS event,
+          (SELECT count(*) FROM messages) AS count`,
       );
-      return `${message ?? 0}.${event ?? 0}`;
+      return [message, event, count].join(".");
     },
 
     async deliveryTimes(since, boundsMs) {

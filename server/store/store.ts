@@ -395,7 +395,7 @@ export interface Listing {
   history(reference: string): Promise<StoredEvent[]>;
   /** Notes and replies by reference, oldest first; messages without any are left out. */
   notes(references: readonly string[]): Promise<ReadonlyMap<string, readonly Note[]>>;
-  /** Differs after every event of any message. */
+  /** Differs after every event of any message, and after one is deleted. */
   changeToken(): Promise<string>;
   find(reference: string): Promise<StoredMessage | null>;
   countByDayAndCountry(since: Date): Promise<MessageCount[]>;
