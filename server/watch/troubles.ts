@@ -2,6 +2,7 @@ import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import { durationInWords } from "../../contract/duration.ts";
 import { plural } from "../../contract/plural.ts";
+import { errorName } from "../log.ts";
 import {
   type Channel,
   type DeliveryCount,
@@ -115,7 +116,7 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
     const [facts, refusal, disk, damagedAt] = await Promise.all([
       ifAvailable(readFacts(store, now)),
       // Writes: a full disk can still be read.
-      inTime(store.ping()).then(() => null, onlyUnavailable),
+      inTime(store.ping()).then(() => null, toUnavailable),
       diskOf(dataDir),
       ifAvailable(store.damagedAt()),
     ]);
@@ -254,12 +255,12 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
   return withinMs(ANSWER_LIMIT_MS, answer, () => new StoreUnavailable("The message database does not answer"));
 }
 
-/** Resolves to `null` when the store is unavailable or does not answer in time. */
+/** Resolves to `null` when the store fails, in whatever way, or does not answer in time: no error may silence an alert. */
 export function ifAvailable<T>(answer: Promise<T>): Promise<T | null> {
-  return inTime(answer).catch((error) => onlyUnavailable(error) && null);
+  return inTime(answer).catch(() => null);
 }
 
-function onlyUnavailable(error: unknown): StoreUnavailable {
+function toUnavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error;
-  throw error;
+  return new StoreUnavailable(`The message database cannot be used (${errorName(error)})`);
 }

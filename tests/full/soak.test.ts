@@ -62,9 +62,9 @@ test("two nodes behind nginx: no fault loses, invents or hides a message", {
       site.enter(fault.name);
       await fault.begin();
       await wait(HOLD_MS);
-      if (fault.stopsStoring) await expect.poll(site.readiness, SOON).toEqual([503, 503]);
+      if (fault.stopsStoring) await expect.poll(site.readiness, { ...SOON, message: fault.name }).toEqual([503, 503]);
       await fault.end?.();
-      await expect.poll(site.readiness, SOON).toEqual([200, 200]);
+      await expect.poll(site.readiness, { ...SOON, message: fault.name }).toEqual([200, 200]);
       site.enter("calm");
       const before = site.acknowledged.length;
       await expect.poll(() => site.acknowledged.length, SOON).toBeGreaterThan(before);
@@ -116,7 +116,7 @@ async function openSite() {
     SMTP_URL: `smtp://127.0.0.1:${mailNetwork.port}`,
     HOOK_URL: `http://127.0.0.1:${hookNetwork.port}/`,
     HOOK_SECRET: SECRET,
-    LOG_LEVEL: "silent",
+    LOG_LEVEL: "error",
   };
   const ports = [await findFreePort(), await findFreePort()];
   const nodes = await Promise.all(ports.map((port) => startServer({ ...env, PORT: String(port) })));
@@ -173,12 +173,13 @@ async function openSite() {
       current = name;
     },
     peakMb: () => peakMb,
+    /** The status of each node, or what is known of one that does not answer. */
     readiness: () =>
       Promise.all(
-        nodes.map(({ url }) =>
+        nodes.map(({ url, process: { exitCode, signalCode }, output }) =>
           fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5000) }).then(
             ({ status }) => status,
-            () => 0,
+            ({ name }: Error) => `${name}, ended with ${exitCode ?? signalCode}: ${output().slice(-2000)}`,
           ),
         ),
       ),
