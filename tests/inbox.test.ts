@@ -628,6 +628,10 @@ describe("its operations", () => {
     expect(await post("operations/act", "x".repeat(200_000)).catch(() => 413)).toBe(413);
     expect(await post("operations/act", "{")).toBe(400);
     expect(await post("operations/nothing", "{}")).toBe(404);
+    const filter = encodeURIComponent(JSON.stringify({ json: { tab: "spam" } }));
+    expect((await ask(inbox.port, `/api/export.json?filter=${filter}`, { headers: { authorization } })).status).toBe(
+      400,
+    );
     expect((await ask(inbox.port, "/api/export.csv", { method: "DELETE", headers: { authorization } })).status).toBe(
       404,
     );

@@ -438,18 +438,6 @@ describe("deliveries that wait for a later attempt", () => {
 describe("a mail server", () => {
   const ANY_CERTIFICATE = "?tls.rejectUnauthorized=false";
 
-  it("gets each message once from two outboxes, for the team alone, under the message's own Message-ID", async () => {
-    const { accept, log, store, ...office } = await openPostOffice();
-    const server = await office.mailServer();
-    for (let count = 0; count < 60; count += 1) await accept();
-    for (const mailer of [1, 2].map(() => office.smtpMailer(server))) office.start(mailer);
-    await log.seen("delivered", 60);
-    const ids = (await store.list({})).map(({ reference, id }) => `<${reference}.${id}@example.test>`);
-    expect(idsOf(server.mails).sort()).toEqual(ids.sort());
-    const { sender, recipients } = server.mails[0] ?? {};
-    expect([sender, recipients]).toEqual(["website@example.test", ["team@example.test"]]);
-  });
-
   it.each(["sender", "recipient", "data"] as const)("that refuses the %s fails a message at once", async (at) => {
     const { accept, log, ...office } = await openPostOffice();
     const server = await office.mailServer();

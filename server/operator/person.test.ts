@@ -86,7 +86,7 @@ test("an estimate that cannot be computed stops the whole correction, and only w
 });
 
 test("what changes meanwhile is read again, unless the operator saw another version", async () => {
-  const { store, correct, estimates } = await openPerson(CAR);
+  const { store, dataDir, correct, estimates } = await openPerson(CAR);
   /** Another message arrives between reading and writing, this many times. */
   const interrupted = (times: number): Store => {
     let left = times;
@@ -108,6 +108,10 @@ test("what changes meanwhile is read again, unless the operator saw another vers
     outcome: "changed",
   });
   expect((await estimates()).slice(0, 3)).toEqual(Array(3).fill(estimateOf(CAR, "FR")));
+  const desk = { store, dataDir, readElectricity: electricityTable };
+  for (const change of [{ kind: "restrict", isRestricted: true }, { kind: "erase" }] as const) {
+    expect(await changePerson(EMAIL, change, desk, version)).toEqual({ outcome: "changed" });
+  }
 });
 
 test("an erasure whose traces cannot be removed yet has removed the files, and is finished when asked again", async () => {

@@ -215,17 +215,6 @@ async function pathAfterPost(url: string): Promise<string> {
   return (answer.headers.get("location") ?? "").split("#")[0] ?? "";
 }
 
-test("a slow client cannot keep the server from stopping", async () => {
-  const app = await openApp({}, {}, { limits: { ...LIMITS, closeGraceMs: 200 } });
-  const socket = await openSocket(await listen(app));
-  socket.write(SLOW_HEADERS);
-  drip(socket, 20);
-  const cut = drain(socket);
-  await expect.poll(() => connectionsOf(app)).toBe(1);
-  await app.close();
-  await cut;
-});
-
 test.each(["/", "/about", "/healthz"])(
   "a request for %s that is half sent when the server closes is answered, and its connection ended",
   async (path) => {

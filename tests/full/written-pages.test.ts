@@ -22,7 +22,7 @@ const dataOf = (html: string) => {
 beforeAll(() => {
   const { status, output } = buildPages({ pagesDir, outDir });
   expect(status, output).toBe(0);
-});
+}, 180_000);
 
 test("a file is a page with header, footer, title, canonical link and card, and a line in the sitemap", async () => {
   const html = htmlOf("/about");

@@ -111,9 +111,3 @@ function buildWithFilm(film: FilmSource): Build {
   const variants = { identity: variant, br: variant, gzip: variant };
   return { ...build, files: new Map(build.files).set("/", { ...home, policy, variants }) };
 }
-
-test("the drawn icon keeps its own styles under its policy", async ({ page }) => {
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.goto("/favicon.svg");
-  await expect(page.locator(".ink")).toHaveCSS("fill", "rgb(255, 255, 255)");
-});
