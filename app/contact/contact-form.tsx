@@ -5,7 +5,14 @@ import { FIELD_PREFIX, type Price } from "../../contract/footprint-fields.ts";
 import { type Country, rememberCountry, restoreCountry, useCountries } from "./countries.ts";
 import { EmailSuggestion } from "./email-suggestion.tsx";
 import { focusField, Select, TextArea, TextField } from "./field.tsx";
-import { type Enclosed, FORM_TITLE_ID, type FootprintHandle, FootprintPart, FormHead } from "./footprint-part.tsx";
+import {
+  type Enclosed,
+  FORM_TITLE_ID,
+  type FootprintHandle,
+  FootprintPart,
+  FormHead,
+  focusForm,
+} from "./footprint-part.tsx";
 import { ErrorSummary, FormAlert, SEND_ANOTHER } from "./form-alert.tsx";
 import { fieldErrors, hasFailed, isDone, nextState, START } from "./form-state.ts";
 import { createIdempotencyKey, sendMessage } from "./send-message.ts";
@@ -126,7 +133,8 @@ export function ContactForm(props: ContactFormProps) {
 
   function sendAnother() {
     flushSync(() => dispatch({ type: "again" }));
-    focusField("name");
+    // Not the first field: Orca goes there silently when the button is removed, and says nothing of a focus it has already.
+    focusForm();
   }
 
   function askAboutEmail({ target }: FocusEvent<HTMLInputElement>) {

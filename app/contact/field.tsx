@@ -105,12 +105,14 @@ export function Frame({ name, label, error, hint, children }: FrameProps) {
   );
 }
 
-export function controlProps(name: string, error: string | undefined, hint?: string) {
+/** One thing describes a field: its error, else its hint, else the note beside it. */
+export function controlProps(name: string, error: string | undefined, hint?: string, noteId?: string) {
+  const describedBy = error !== undefined ? errorId(name) : hint !== undefined ? hintId(name) : noteId;
   return {
     id: name,
     name,
-    ...(hint !== undefined && { "aria-describedby": hintId(name) }),
-    ...(error !== undefined && { "aria-invalid": true, "aria-describedby": errorId(name) }),
+    ...(error !== undefined && { "aria-invalid": true }),
+    ...(describedBy !== undefined && { "aria-describedby": describedBy }),
   };
 }
 

@@ -222,11 +222,12 @@ export function Estimate(props: EstimateProps) {
         <p className="footprint-note" id={noteId}>
           <WordsFor words={note} />
         </p>
-        {controls.map(([field, label]) => control(field, label))}
+        {/* Orca says nothing of what describes a fieldset, so the first field has the note too. */}
+        {controls.map(([field, label], index) => control(field, label, index === 0 ? noteId : undefined))}
       </fieldset>
     );
   };
-  const control = (field: string, label: string) => {
+  const control = (field: string, label: string, noteId?: string) => {
     const name = FIELD_PREFIX + field;
     const error = shownErrors[name as keyof FootprintErrors];
     const hint = error === undefined ? reading?.hints[name] : undefined;
@@ -234,7 +235,7 @@ export function Estimate(props: EstimateProps) {
     return (
       <Frame key={name} name={name} label={label} error={error} hint={hint}>
         {options ? (
-          <select {...controlProps(name, error)} form={formId}>
+          <select {...controlProps(name, error, hint, noteId)} form={formId}>
             {options.map((option) => (
               <option key={option} value={option}>
                 {field === "carUnit" ? optionLabel(option) : capitalised(optionLabel(option))}
@@ -243,7 +244,7 @@ export function Estimate(props: EstimateProps) {
           </select>
         ) : (
           <input
-            {...controlProps(name, error, hint)}
+            {...controlProps(name, error, hint, noteId)}
             form={formId}
             inputMode={field === "people" ? "numeric" : "decimal"}
             maxLength={40}

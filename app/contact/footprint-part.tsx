@@ -315,7 +315,7 @@ export function FormHead({ enclosed, onEdit, onRemove }: FormHeadProps) {
 }
 
 /** On its head, so that all of it is read out and no keyboard covers a phone's screen. */
-function focusForm(): void {
+export function focusForm(): void {
   const head = document.getElementById(FORM_HEAD_ID);
   head?.setAttribute("tabindex", "-1");
   head?.focus();

@@ -97,6 +97,8 @@ test("success: the five strings go out with a key of their own; an alert with a 
     await page.keyboard.press("Tab");
     await expect(page.getByRole("button", { name: "Send another message" })).toBeFocused();
     await page.keyboard.press("Enter");
+    await expect(page.getByRole("group", { name: "Send us a Message" })).toBeFocused();
+    await page.keyboard.press("Tab");
     await expect(name).toBeFocused();
     await expect(submit).toBeVisible();
     await expect(status).toHaveCount(0);

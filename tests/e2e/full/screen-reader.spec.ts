@@ -91,6 +91,8 @@ async function hearOutcomes({ page, hear, press, transcript }: ScreenReader, gat
   await press("Tab");
   await hear("Send another message push button");
   await press("Return");
+  await hear("Send us a Message");
+  await press("Tab");
   await hear("Name entry required.");
 
   await page.evaluate((visitor) => {
@@ -113,6 +115,8 @@ async function hearEstimate({ page, hear, press, type }: ScreenReader): Promise<
   await hear("Home energy panel.", /^Electricity/);
   await type("3000");
   await hear(/^Your estimate: about .+ a year$/);
+  await page.evaluate(() => document.querySelector<HTMLElement>('[id="footprint.shortFlights"]')?.focus());
+  await hear("Short return flights entry.", "Short is up to about 3,700 km one way.");
   await page.evaluate(() => document.querySelector<HTMLElement>(".footprint-actions a")?.focus());
   await hear(/^Continue to your message link/);
   await press("Return");
