@@ -1,9 +1,9 @@
 /**
  * Renders the home page's background film.
  *
- *   node tools/film/render-film.ts                     all frames, all films, all posters, into app/media
- *   node tools/film/render-film.ts --frames <folder>   the same, but keeps the frames, and draws only those that are missing
- *   node tools/film/render-film.ts --stills <folder>   five frames to look at, nothing else
+ *   node film/render-film.ts                     all frames, all films, all posters, into app/media
+ *   node film/render-film.ts --frames <folder>   the same, but keeps the frames, and draws only those that are missing
+ *   node film/render-film.ts --stills <folder>   five frames to look at, nothing else
  */
 
 import { spawn, spawnSync } from "node:child_process";
@@ -13,15 +13,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { chromium, type Page, type Route } from "@playwright/test";
+import { chromium, type Page, type Route } from "playwright-core";
 import sharp, { type Sharp } from "sharp";
-import { chromiumOptions, isInstalled } from "../../scripts/programs.mjs";
+import { chromiumOptions, isInstalled } from "../scripts/programs.mjs";
 import { frameCount, framesPerSecond, heightPx } from "./layout.ts";
 
 /** An error whose message is written for the person at the terminal; it needs no stack trace. */
 class FilmError extends Error {}
 
-const filmFolder = fileURLToPath(new URL("../../app/media/", import.meta.url));
+const filmFolder = fileURLToPath(new URL("../app/media/", import.meta.url));
 const frameName = (index: number) => `frame-${String(index).padStart(4, "0")}.png`;
 
 async function writeStills(folder: string): Promise<void> {
