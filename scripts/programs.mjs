@@ -10,6 +10,7 @@ export const PROGRAM_PATH = [process.env.PATH ?? "", "/usr/sbin", "/sbin"].join(
 /** What `npm test` runs besides the browser, and the Debian package of each program. */
 export const TEST_PROGRAMS = {
   caddy: "caddy",
+  ffmpeg: "ffmpeg",
   mount: "mount",
   nginx: "nginx-light",
   openssl: "openssl",

@@ -1,9 +1,9 @@
 /**
  * Renders the home page's background film.
  *
- *   node tools/film/render-film.ts                     all frames, all films, all posters, into app/media
- *   node tools/film/render-film.ts --frames <folder>   the same, but keeps the frames, and draws only those that are missing
- *   node tools/film/render-film.ts --stills <folder>   five frames to look at, nothing else
+ *   node film/render-film.ts                     all frames, all films, all posters, into app/media
+ *   node film/render-film.ts --frames <folder>   the same, but keeps the frames, and draws only those that are missing
+ *   node film/render-film.ts --stills <folder>   five frames to look at, nothing else
  */
 
 import { spawn, spawnSync } from "node:child_process";
@@ -13,15 +13,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { chromium, type Page, type Route } from "@playwright/test";
+import { chromium, type Page, type Route } from "playwright-core";
 import sharp, { type Sharp } from "sharp";
-import { chromiumOptions, isInstalled } from "../../scripts/programs.mjs";
+import { chromiumOptions, isInstalled } from "../scripts/programs.mjs";
 import { frameCount, framesPerSecond, heightPx } from "./layout.ts";
 
 /** An error whose message is written for the person at the terminal; it needs no stack trace. */
 class FilmError extends Error {}
 
-const filmFolder = fileURLToPath(new URL("../../app/media/", import.meta.url));
+const filmFolder = fileURLToPath(new URL("../app/media/", import.meta.url));
 const frameName = (index: number) => `frame-${String(index).padStart(4, "0")}.png`;
 
 async function writeStills(folder: string): Promise<void> {
@@ -150,8 +150,8 @@ interface Version {
 }
 
 const versions: readonly Version[] = [
-  { name: "", widthPx: 1280, heightPx: 720, limitBytes: 390_000, av1: 30, h264: 27 },
-  { name: ".large", widthPx: 1920, heightPx: 1080, limitBytes: 820_000, av1: 28, h264: 27 },
+  { name: "", widthPx: 1280, heightPx: 720, limitBytes: 300_000, av1: 33, h264: 28 },
+  { name: ".large", widthPx: 1920, heightPx: 1080, limitBytes: 800_000, av1: 30, h264: 28 },
   {
     name: ".phone",
     widthPx: 640,
@@ -166,39 +166,76 @@ const versions: readonly Version[] = [
 const posterLimitBytes = 30_000;
 const framePattern = "frame-%04d.png";
 
+/**
+ * A loop jumps back to a key frame, whose errors are not those of the predicted frames before it: the picture twitches.
+ * So the encoders get the beginning once more, see it as another key frame, and predict the last frames from that one
+ * too (an open group of pictures). What comes after the loop's end is cut off again; it makes both key frames alike.
+ */
+const encodedFrames = frameCount + 64;
+/** The frames before the second key frame that AV1 leads over to the first one. */
+const leadFrames = 32;
+
 /** Frames are sRGB; converted with the BT.709 matrix and labelled so, or players would guess and shift the greens. */
-function toVideo({ widthPx, heightPx, crop }: Version): string[] {
+function toVideo({ widthPx, heightPx, crop }: Version): string {
   const part = crop ? `crop=${crop.width}:ih:${crop.left}:0,` : "";
   const colour = "out_color_matrix=bt709:out_range=tv:flags=bicubic+accurate_rnd+full_chroma_int";
-  return [
-    ...["-framerate", `${framesPerSecond}`, "-i", framePattern],
-    ...["-vf", `${part}scale=${widthPx}:${heightPx}:${colour},format=yuv420p`],
-    ...["-color_primaries", "bt709", "-color_trc", "bt709", "-colorspace", "bt709", "-color_range", "tv"],
-    ...["-an", "-movflags", "+faststart", "-map_metadata", "-1"],
-  ];
+  return `${part}scale=${widthPx}:${heightPx}:${colour},format=yuv420p`;
 }
+
+const input = ["-framerate", `${framesPerSecond}`, "-loop", "1", "-i", framePattern];
+const output = [
+  ...["-frames:v", `${encodedFrames}`],
+  ...["-color_primaries", "bt709", "-color_trc", "bt709", "-colorspace", "bt709", "-color_range", "tv", "-an"],
+];
+const fileOptions = ["-c", "copy", "-movflags", "+faststart", "-map_metadata", "-1"];
 
 async function sizeOf(path: string): Promise<number> {
   return (await stat(path)).size;
 }
 
 /**
- * AV1. Grain is synthesised by the player: it hides banding, and much of the seam, for almost no bits. No temporal filter:
- * it would make the first frame another picture than the last one leads to.
+ * AV1. Grain is synthesised by the player: it hides banding, and what is left of the seam, for almost no bits. No temporal
+ * filter: it would make the first frame another picture than the last one leads to. This encoder codes the second key
+ * frame in another way than the first, so a second run adds the errors of the first key frame to the frames before it.
  */
 function encodeAv1(frames: string, version: Version) {
-  return encodeToFit(frames, version, "av1", (quantiser) => [
-    ...["-c:v", "libsvtav1", "-preset", "7", "-crf", `${quantiser}`, "-g", "600"],
-    ...["-svtav1-params", "tune=0:film-grain=8:film-grain-denoise=0:enable-tf=0"],
-  ]);
+  return encodeToFit(frames, version, "av1", async (quantiser, draft, file) => {
+    const encoder = [
+      ...["-c:v", "libsvtav1", "-preset", "7", "-crf", `${quantiser}`, "-g", `${frameCount}`],
+      ...["-svtav1-params", "tune=0:film-grain=8:film-grain-denoise=0:enable-tf=0:irefresh-type=1"],
+    ];
+    await ffmpeg([...input, "-vf", toVideo(version), ...output, ...encoder, draft], frames);
+    const first = `${draft}.y4m`;
+    await ffmpeg(["-c:v", "libdav1d", "-filmgrain", "0", "-i", draft, "-frames:v", "1", first], frames);
+    const start = frameCount - leadFrames;
+    const graph = [
+      `[0:v]${toVideo(version)}[film]`,
+      `[2:v]${toVideo(version)}[drawn]`,
+      "[1:v][drawn]blend=all_mode=grainextract[errors]",
+      `[film][errors]blend=all_expr='A+(B-128)*(N-${start})/${leadFrames}':enable='between(n,${start},${frameCount})'`,
+    ];
+    const inputs = [...input, "-i", first, "-i", frameName(0)];
+    await ffmpeg([...inputs, "-filter_complex", graph.join(";"), ...output, ...encoder, draft], frames);
+    // The second key frame is hidden in a packet before: it is decoded, not shown.
+    await ffmpeg(["-i", draft, "-frames:v", `${frameCount}`, ...fileOptions, file], frames);
+  });
 }
 
-/** H.264 High. One group of pictures, so that the loop point is the only key frame. */
+/**
+ * H.264 High. With one quantiser for all key frames, both of them come out the same to the bit. The second one has to be
+ * the last picture of the film, which lasts a tick, because H.264 in MP4 has no pictures that are not shown.
+ */
 function encodeH264(frames: string, version: Version) {
-  return encodeToFit(frames, version, "h264", (quantiser) => [
-    ...["-c:v", "libx264", "-preset", "slow", "-profile:v", "high", "-crf", `${quantiser}`],
-    ...["-x264-params", "keyint=600:min-keyint=600:scenecut=0:bframes=8:ref=5:aq-mode=3:aq-strength=0.9:deblock=1,1"],
-  ]);
+  return encodeToFit(frames, version, "h264", async (quantiser, draft, file) => {
+    const encoder = [
+      ...["-c:v", "libx264", "-preset", "slow", "-profile:v", "high", "-qp", `${quantiser}`],
+      "-x264-params",
+      `keyint=${frameCount}:min-keyint=${frameCount}:open-gop=1:scenecut=0:bframes=15:b-adapt=0:ref=5:ipratio=2:deblock=1,1`,
+    ];
+    await ffmpeg([...input, "-vf", toVideo(version), ...output, ...encoder, draft], frames);
+    const lastTick = `setts=pts=PTS:dts=DTS:duration='if(eq(N,${frameCount}),1,DURATION)'`;
+    await ffmpeg(["-i", draft, "-frames:v", `${frameCount + 1}`, "-bsf:v", lastTick, ...fileOptions, file], frames);
+  });
 }
 
 /** With the lowest quantiser that fits the limit. */
@@ -206,13 +243,18 @@ async function encodeToFit(
   frames: string,
   version: Version,
   format: "av1" | "h264",
-  options: (quantiser: number) => string[],
+  encode: (quantiser: number, draft: string, file: string) => Promise<void>,
 ): Promise<{ file: string; quantiser: number }> {
   const file = `first-light${version.name}.${format}.mp4`;
-  const output = join(filmFolder, file);
-  for (let quantiser = version[format]; quantiser <= 50; quantiser += 1) {
-    await ffmpeg([...toVideo(version), ...options(quantiser), output], frames);
-    if ((await sizeOf(output)) <= version.limitBytes) return { file, quantiser };
+  const path = join(filmFolder, file);
+  const folder = await mkdtemp(join(tmpdir(), "film-draft-"));
+  try {
+    for (let quantiser = version[format]; quantiser <= 50; quantiser += 1) {
+      await encode(quantiser, join(folder, "draft.mp4"), path);
+      if ((await sizeOf(path)) <= version.limitBytes) return { file, quantiser };
+    }
+  } finally {
+    await rm(folder, { recursive: true });
   }
   throw new FilmError(`${file} does not fit into ${version.limitBytes} bytes: take detail out of the scene.`);
 }
@@ -223,11 +265,12 @@ async function encodeToFit(
  */
 async function seamOf(film: string): Promise<string> {
   const print = "metadata=print:key=lavfi.signalstats.YAVG:file=-";
-  const output = await ffmpeg(
-    ["-stream_loop", "1", "-i", film, "-vf", `tblend=all_mode=difference,signalstats,${print}`, "-f", "null", "-"],
+  const shown = `select='lt(mod(n,${film.includes("h264") ? frameCount + 1 : frameCount}),${frameCount})'`;
+  const printed = await ffmpeg(
+    ["-stream_loop", "1", "-i", film, "-vf", `${shown},tblend=all_mode=difference,signalstats,${print}`, "-f", "null", "-"],
     filmFolder,
   );
-  const changes = Array.from(output.matchAll(/YAVG=([\d.]+)/g), ([, change]) => Number(change));
+  const changes = Array.from(printed.matchAll(/YAVG=([\d.]+)/g), ([, change]) => Number(change));
   const seam = frameCount - 1;
   const beside = [...changes.slice(seam - 8, seam), ...changes.slice(seam + 1, seam + 9)];
   const mean = beside.reduce((sum, change) => sum + change, 0) / beside.length;
