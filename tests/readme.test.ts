@@ -1,21 +1,26 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { headingId } from "../prerender/markdown.ts";
 import { parseConfig } from "../server/config.ts";
 
 const readme = readFileSync("README.md", "utf8");
+const contributing = readFileSync("CONTRIBUTING.md", "utf8");
+const configuration = readFileSync("docs/configuration.md", "utf8");
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = ""]) => name);
 const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted();
 
-test("every command the README names exists, and every public command is in the README", () => {
-  const named = sorted([...namesIn(readme, /npm run ([\w:-]+)/g), ...namesIn(readme, /^npm (start|test)\b/gm)]);
+test("every command that README.md or CONTRIBUTING.md names exists, and every public command is in one of them", () => {
+  const text = readme + contributing;
+  const named = sorted([...namesIn(text, /npm run ([\w:-]+)/g), ...namesIn(text, /^npm (start|test)\b/gm)]);
   const isHook = (name: string) => /^(pre|post)/.test(name) && name.replace(/^(pre|post)/, "") in scripts;
   expect(named).toEqual(sorted(Object.keys(scripts).filter((name) => !isHook(name))));
 });
 
 /** The rows of the configuration table: a row's variables, whether they are the build's, and what it says of the default. */
-const rows = readme
-  .slice(readme.search(/\| variable +\|/), readme.indexOf("Variables marked (build)"))
+const rows = configuration
+  .slice(configuration.search(/\| variable +\|/), configuration.indexOf("Variables marked (build)"))
   .split("\n")
   .slice(2)
   .flatMap((row) => {
@@ -52,10 +57,38 @@ test.each(rows)("the table's defaults of $variables are those of the code", ({ v
   }
 });
 
-test("every file and folder the README names is there", () => {
-  const links = namesIn(readme, /\]\((?!http)([^)#]+)\)/g);
+/** README.md, CONTRIBUTING.md and everything in docs/. */
+const pages = new Map(
+  ["README.md", "CONTRIBUTING.md", ...globSync("docs/**/*.md")].map((path) => [path, readFileSync(path, "utf8")]),
+);
+/** In words: the bars of tables are none. */
+const lengthOf = (text = "") => text.split(/\s+/).filter((part) => /[\p{L}\d]/u.test(part)).length;
+
+test("every file, folder and heading that a document links to exists", () => {
   const folders = namesIn(readme, /^\| `([a-z]+\/)` +\|/gm);
-  for (const path of [...links, ...folders]) expect(existsSync(path), path).toBe(true);
+  expect(folders.filter((path) => !existsSync(path))).toEqual([]);
+  const broken = [...pages].flatMap(([path, text]) =>
+    namesIn(text, /\]\((?![a-z]+:|\/)([^)\s]+)\)/g).filter((link) => {
+      // The examples of docs/writing.md name pictures of the reader's own.
+      if (/^(pictures\/)?turbine\.jpg$/.test(link)) return false;
+      const [file = "", heading] = link.split("#");
+      const target = file === "" ? path : join(dirname(path), file);
+      if (!existsSync(target)) return true;
+      const headings = namesIn(pages.get(target) ?? "", /^#+ (.+)$/gm).map(headingId);
+      return heading !== undefined && !headings.includes(heading);
+    }),
+  );
+  expect(broken).toEqual([]);
+});
+
+test("documents stay short, and each names its reader in its first line", () => {
+  expect(lengthOf(readme)).toBeLessThanOrEqual(900);
+  const documents = [...pages].filter(([path]) => path.startsWith("docs/"));
+  expect(documents.reduce((sum, [, text]) => sum + lengthOf(text), 0)).toBeLessThanOrEqual(14_000);
+  const records = documents.filter(([path]) => /decisions\/\d/.test(path));
+  expect(records.filter(([, text]) => lengthOf(text) > 300).map(([path]) => path)).toEqual([]);
+  const others = documents.filter((document) => !records.includes(document));
+  expect(others.filter(([, text]) => !/^# .+\n\n(For|This page is for) /.test(text)).map(([path]) => path)).toEqual([]);
 });
 
 test("the README lists every document, and other documents have today's counts and weights", () => {

@@ -1,5 +1,5 @@
 // `npm run screenshots`: every screen and state at three widths, light and dark, into dist/screenshots, with one sheet to
-// look at, and the README's pictures. Needs the builds and a browser, which the npm script provides.
+// look at, and the pictures of the documents. Needs the builds and a browser, which the npm script provides.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "@playwright/test";
@@ -9,7 +9,7 @@ import { startServer } from "../scripts/run-server.ts";
 import { startSampleInbox } from "./sample-inbox.ts";
 
 const OUT = "dist/screenshots";
-const README_PICTURES = { home: "docs/home.jpg", inbox: "docs/inbox.jpg" };
+const DOCUMENT_PICTURES = { home: "docs/home.jpg", inbox: "docs/inbox.jpg" };
 const WIDTHS = [320, 768, 1280];
 /** Stands for any request that made the server fail. */
 const FAILURE_PATH = "/made-to-fail";
@@ -78,13 +78,13 @@ try {
     }
   }
   await makeSheet(files);
-  for (const [name, picture] of Object.entries(README_PICTURES)) {
+  for (const [name, picture] of Object.entries(DOCUMENT_PICTURES)) {
     const shot = sharp(join(OUT, `${name}-1280-light.png`));
     const { width = 0 } = await shot.metadata();
     await shot.extract({ left: 0, top: 0, width, height: 800 }).jpeg({ quality: 82, mozjpeg: true }).toFile(picture);
   }
   console.log(
-    `${files.length} screenshots and sheet.jpg in ${OUT}, and ${Object.values(README_PICTURES).join(" and ")}`,
+    `${files.length} screenshots and sheet.jpg in ${OUT}, and ${Object.values(DOCUMENT_PICTURES).join(" and ")}`,
   );
 } finally {
   await browser.close();

@@ -88,7 +88,13 @@ test("each rule says how bad it is, what it means and what to do", () => {
 });
 
 test("every example names the same port for the metrics", () => {
-  const text = ["deploy/systemd/site.env", "deploy/compose.yaml", "README.md", "docs/operations.md", "server/config.ts"]
+  const text = [
+    "deploy/systemd/site.env",
+    "deploy/compose.yaml",
+    "docs/configuration.md",
+    "docs/operations.md",
+    "server/config.ts",
+  ]
     .map((file) => readFileSync(file, "utf8"))
     .join("\n");
   const set = [...text.matchAll(/(?:METRICS_PORT(?:=|: )|`0\.0\.0\.0:)(?:[\d.]+:)?(\d+)/g)].map(([, port]) => port);
