@@ -472,7 +472,7 @@ describe("its operations", () => {
         { kind: "noted", author: "tester", detail: "Wants =1+1 offers" },
       ],
     });
-    expect(await cli("note", reference, "Called back", "--name", "Anna")).toBe("1 note added.\n");
+    expect(await cli("note", reference, "Called back", "--name", "Anna", "--json")).toBe('{\n  "notes": 1\n}\n');
     expect(await cli("show", reference)).toMatch(/Note by tester: Wants =1\+1 offers\n.+ Note by Anna: Called back\n$/);
     const notes = [{ text: "Wants =1+1 offers" }, { author: "Anna", text: "Called back" }];
     expect(JSON.parse(await cli("export", "--json"))).toMatchObject([{ notes }]);
@@ -504,8 +504,8 @@ describe("its operations", () => {
       "1 reply queued.\n",
     );
     const third = await send(store);
-    expect(await runWithInput(env, "From standard input\n", "reply", third)).toMatchObject({
-      out: "1 reply queued.\n",
+    expect(await runWithInput(env, "From standard input\n", "reply", third, "--json")).toMatchObject({
+      out: '{\n  "replies": 1\n}\n',
     });
     expect(await cli("show", second)).toMatch(/ Reply by Anna: Offer\n {4}\n {4}From a file\n$/);
     expect((await item(third)).history.at(-1)?.detail).toContain("\n\nFrom standard input");

@@ -58,6 +58,12 @@ function filterOf({ unanswered, state, email, since, search }: Options) {
   return { state, email, since, search, tab: unanswered ? ("unanswered" as const) : ("all" as const) };
 }
 
+interface ReplyOptions {
+  file?: string;
+  subject?: string;
+  name?: string;
+}
+
 export function addMessageCommands(root: Command, context: Context): void {
   const { out, err, program, openDesk } = context;
   const add = addCommand.bind(null, root);
@@ -113,11 +119,11 @@ export function addMessageCommands(root: Command, context: Context): void {
   add(
     "note <REFERENCE> <TEXT>",
     "write a note on a message",
-    [NAME_OPTION],
+    [NAME_OPTION, JSON_OPTION],
     "Notes are in the message's history and in exports, also in those that a person may ask for, and are erased with it.",
-  ).action(async (reference: string, text: string, { name }: { name?: string }) => {
+  ).action(async (reference: string, text: string, { name, ...options }: Options & { name?: string }) => {
     await (await operations(context, { name })).note({ reference, text });
-    return out("1 note added.\n");
+    return print(options, { notes: 1 }, "1 note added.\n");
   });
 
   add(
@@ -127,14 +133,15 @@ export function addMessageCommands(root: Command, context: Context): void {
       ["--file <FILE>", "the text of the reply (default: standard input)"],
       ["--subject <TEXT>", "its subject (default: Re: Your message, with the reference)"],
       NAME_OPTION,
+      JSON_OPTION,
     ],
     "It is stored, and sent by the server as all mail is. Once it is delivered, the message is marked as answered.",
-  ).action(async (reference: string, { file, subject, name }: { file?: string; subject?: string; name?: string }) => {
+  ).action(async (reference: string, { file, subject, name, ...options }: Options & ReplyOptions) => {
     const calls = await operations(context, { name });
     if (file === undefined && context.confirm) err("Type the reply, and end it with Ctrl-D:\n");
     const text = file === undefined ? await context.readInput() : await readFile(file, "utf8").catch(unreadable(file));
     await calls.reply({ reference, subject, text });
-    return out("1 reply queued.\n");
+    return print(options, { replies: 1 }, "1 reply queued.\n");
   });
 
   /** For the messages named, or for all that one option names. */
