@@ -62,7 +62,7 @@ test("a review in a terminal repeats only the question with a wrong answer, and 
     /1 of \d+: \/ and \d+ more\r\n {2}Our company is .*\r\n {4}“neutral”: says that nothing is left to/,
   );
   expect(shown).toMatch(/Annex I, 4c: .*\r\n {2}Better: Our credits pay for reductions elsewhere/);
-  expect(await first.answer(WHAT, "x")).toContain("claim: somebody could ask");
+  expect(await first.answer(WHAT, "x")).toContain("claim: a reader could ask");
   expect(await first.answer(WHAT, "C")).toMatch(/^x\r\n$/);
   await first.answer("What shows it (words, a number of the list above, or nothing yet): ", "Audit");
   await first.answer("Where is it (a URL, a file, or a document's name with its date): ", "shared drive");
