@@ -10,6 +10,8 @@ import type { Lesson, SpamFilter, StoredMessage } from "./store.ts";
 
 /** The row that counts the messages that were taught. */
 const TAUGHT = 0;
+/** Most words of a message are common: their hashes are computed once. At most about 1 MB. */
+const REMEMBERED_HASHES = 5000;
 const NOTHING: Counts = { spam: 0, good: 0 };
 /** Whom we replied to, or whose message was answered; not who was marked as spam since. */
 const IS_CORRESPONDENT = `COALESCE(taught, '') <> 'spam' AND (answered_at > 0 OR id IN
@@ -18,8 +20,16 @@ const IS_CORRESPONDENT = `COALESCE(taught, '') <> 'spam' AND (answered_at > 0 OR
 /** What the other rules of the store ask of it, and what operators do. */
 export function createSpamFilter({ query, transaction, dialect }: Database, clientKey: Uint8Array) {
   const secret = `${Buffer.from(clientKey).toString("hex")} token `;
+  const hashes = new Map<string, number>();
   /** 48 bits: as many as a number of JavaScript and of both databases holds exactly. */
-  const hashOf = (token: string) => Number.parseInt(hash("sha256", secret + token, "hex").slice(0, 12), 16) + 1;
+  const hashOf = (token: string): number => {
+    const known = hashes.get(token);
+    if (known !== undefined) return known;
+    if (hashes.size >= REMEMBERED_HASHES) hashes.clear();
+    const number = Number.parseInt(hash("sha256", secret + token, "hex").slice(0, 12), 16) + 1;
+    hashes.set(token, number);
+    return number;
+  };
   const isGiven = dialect.isIn("hash", "$1", "BIGINT");
 
   async function readRows(query: Query, hashes: readonly number[]): Promise<Map<number, Counts>> {
@@ -32,9 +42,9 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
 
   /** One statement, however many messages the tokens are of. */
   async function readTokens(query: Query, tokens: readonly string[]): Promise<Map<string, Counts>> {
-    const hashes = new Map([...new Set(tokens)].map((token) => [hashOf(token), token]));
-    const rows = await readRows(query, [...hashes.keys()]);
-    return new Map([...rows].map(([hash, counts]) => [hashes.get(hash) ?? "", counts]));
+    const wanted = new Map([...new Set(tokens)].map((token) => [hashOf(token), token]));
+    const rows = await readRows(query, [...wanted.keys()]);
+    return new Map([...rows].map(([hash, counts]) => [wanted.get(hash) ?? "", counts]));
   }
 
   async function add(query: Query, counts: ReadonlyMap<number, Counts>): Promise<void> {
