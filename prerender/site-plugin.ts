@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { Plugin, PluginOption, ViteBuilder, ViteDevServer } from "vite";
 import type { RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
+import { programName, withOwnCommands } from "../contract/commands.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint-factors.ts";
 import { claimsToDo, reportClaims, statementText } from "./claims/claims.ts";
 import { electricityFile } from "./electricity.ts";
@@ -158,7 +159,7 @@ async function buildSite(
   // The server that follows a draft names the command that lists them.
   if (unset.length > 0 && !isDraft)
     console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
-  for (const line of claimsToDo(claims)) console.log(line);
+  for (const line of claimsToDo(claims)) console.log(withOwnCommands(line, programName(process.env)));
   if (areFactorsDue(new Date())) console.log(`Newer factors of the footprint estimate are due; ${FACTORS_REMEDY}`);
 }
 

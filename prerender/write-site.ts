@@ -12,6 +12,7 @@ import {
   manifestFile,
   NOT_FOUND_PAGE,
 } from "../contract/build-manifest.ts";
+import { programName, withOwnCommands } from "../contract/commands.ts";
 import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
 import { fillCarbonText } from "./carbon-text.ts";
@@ -78,7 +79,8 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   const { pages, comingSoon, failure, carbon } = rendered;
   const claims = await reportClaims({ ...rendered, pages: [...pages, comingSoon, failure] }, new Date());
   if (claims.unreviewed.length > 0 && !isDraft) {
-    throw refusal(`${claimsToDo(claims).join("\n")}\nTo review them: npm run claims -- review`);
+    const text = `${claimsToDo(claims).join("\n")}\nTo review them: npm run claims -- review`;
+    throw refusal(withOwnCommands(text, programName(process.env)));
   }
 
   // The settings may name another film than the project's own, or none.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ConfigError, parseConfig, withOwnCommands } from "./config.ts";
+import { type ConfigError, parseConfig } from "./config.ts";
 
 const problemsOf = (env: Record<string, string>) => {
   try {
@@ -143,15 +143,6 @@ test.each([
 ])("refuses %o with one line that holds no secret", (env, line) => {
   expect(problemsOf(env)).toEqual([expect.stringMatching(line)]);
   expect(problemsOf(env).join()).not.toMatch(/whsec_\w{5,}|user:pass|\n/);
-});
-
-test.each([
-  ["npm run messages --", "run: npm run build"],
-  ["sudo brighter-carbon messages", "run: sudo brighter-carbon build"],
-  ["sudo sh deploy/systemd/brighter-carbon messages", "run: sudo sh deploy/systemd/brighter-carbon build"],
-  ["node server/cli.ts", "run: docker build -f deploy/Dockerfile ."],
-])("where the program is called %s, a remedy is %s", (program, remedy) => {
-  expect(withOwnCommands("run: npm run build", program)).toBe(remedy);
 });
 
 test("names another port than the one that is taken", () => {

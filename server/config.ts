@@ -32,28 +32,7 @@ const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"
 /** In deploy/nginx.conf and deploy/Caddyfile. */
 const NODE_PORTS = [3001, 3002, 3003];
 const DEFAULT_PORT = "3000";
-const NPM_COMMAND = "npm run messages --";
 const PROXY_NAMES = ["loopback", "linklocal", "uniquelocal"];
-
-/** What an operator types before the name of a command. The wrapper, the unit and the image that start it set another. */
-export function programName(env: Environment): string {
-  return env.MESSAGES_COMMAND?.trim() || NPM_COMMAND;
-}
-
-/** What an operator types for a command that is not about messages. */
-export function commandFor(name: "inbox" | "preflight", program: string): string {
-  if (program.endsWith(NPM_COMMAND)) return program.replace(NPM_COMMAND, `npm run ${name}`);
-  return `${program.replace(/ messages$/, "")} ${name}`;
-}
-
-/** The same text with the command that builds this installation, with the settings of the service. */
-export function withOwnCommands(text: string, program: string): string {
-  const isWrapper = program.endsWith(" messages");
-  const command = isWrapper ? program.replace(/ messages$/, " build") : IMAGE_BUILDS[program];
-  return text.replaceAll("npm run build", command ?? "npm run build");
-}
-
-const IMAGE_BUILDS: Readonly<Record<string, string>> = { "node server/cli.ts": "docker build -f deploy/Dockerfile ." };
 
 /** What each value of a variable has to be, and the problem to report, after the variable's name, when it is not. */
 const RULES = {

@@ -2,9 +2,10 @@ import type { AddressInfo } from "node:net";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import { outdatedSettings } from "../contract/build-settings.ts";
+import { commandFor, programName, withOwnCommands } from "../contract/commands.ts";
 import { plural } from "../contract/plural.ts";
 import { createApp } from "./app.ts";
-import { type Config, commandFor, parseConfig, programName, withOwnCommands } from "./config.ts";
+import { type Config, parseConfig } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
 import { OperatorError } from "./log.ts";
@@ -97,12 +98,18 @@ async function run(config: Config): Promise<void> {
   onStopSignal(process, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;
   const ready = readyLines(build, port, config, mailer.destination);
-  const capitalised = ready.map((line) => line.charAt(0).toUpperCase() + line.slice(1));
-  logStream.write(isTerminal ? `\n${capitalised.join("\n")}\n\n` : `${ready.join(" - ")}\n`);
+  // Whatever LOG_LEVEL is.
+  const startLog = log.child({}, { level: "info" });
+  if (isTerminal) {
+    const capitalised = ready.map((line) => line.charAt(0).toUpperCase() + line.slice(1));
+    logStream.write(`\n${capitalised.join("\n")}\n\n`);
+  } else startLog.info({ event: "ready" }, ready.join(" - "));
   const warnings = outdatedSettings(build.manifest.settings, config.build);
   const left = findLeftMessages(config, PROGRAM);
   if (left && (await store.find(left.newest)) === null) warnings.push(left);
-  for (const { problem, remedy } of warnings) logStream.write(`${withOwnCommands(`${problem}; ${remedy}`, PROGRAM)}\n`);
+  for (const { problem, remedy } of warnings) {
+    startLog.warn({ event: "to-correct" }, withOwnCommands(`${problem}; ${remedy}`, PROGRAM));
+  }
 
   /**
    * Load balancers are informed first, then requests in flight finish, then e-mails in flight; queued messages stay in

@@ -35,7 +35,7 @@ test("says in one line where it is, where messages go and how much is unset; a s
     .output()
     .split("\n")
     .find((printed) => printed.includes(" is on "));
-  expect(line).toMatch(
+  expect(JSON.parse(line ?? "").msg).toMatch(
     /^Brighter Carbon is on http:\/\/localhost:\d+ - messages go to .+ - to read messages: npm run inbox - \d+ things to set before launch: npm run preflight$/,
   );
   expect(line).toContain(`messages go to files in ${join(server.dataDir, "outbox")} - `);
@@ -137,13 +137,13 @@ test("names the mail server without its password and the command by which it was
   await expect
     .poll(() => server.output())
     .toMatch(
-      /\nRETENTION keeps messages longer than the privacy policy says \(delivered 60 days instead of 30 days\); run sudo brighter-carbon build with the same RETENTION, or shorten RETENTION\n/,
+      /"RETENTION keeps messages longer than the privacy policy says \(delivered 60 days instead of 30 days\); run sudo brighter-carbon build with the same RETENTION, or shorten RETENTION"/,
     );
   expect(server.output()).toContain("messages go to SMTP server mail.example.test:587 - ");
   expect(server.output()).not.toContain("secret");
   expect(server.output()).toContain(" - to read messages: sudo brighter-carbon inbox - ");
   expect(server.output()).toContain(
-    '\nSITE_URL is "https://www.example.com", but the pages were built with "http://localhost:3000"; run: sudo brighter-carbon build\n',
+    String.raw`"SITE_URL is \"https://www.example.com\", but the pages were built with \"http://localhost:3000\"; run: sudo brighter-carbon build"`,
   );
 });
 

@@ -1,9 +1,9 @@
 import { Resolver } from "node:dns/promises";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
+import { withOwnCommands } from "../../contract/commands.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
-import { withOwnCommands } from "../config.ts";
 import { visibleJson } from "../operator/export.ts";
 import { addCommand, type Context, JSON_OPTION } from "./context.ts";
 import { table } from "./output.ts";

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { initTRPC, TRPCError } from "@trpc/server";
 import superjson from "superjson";
 import { z } from "zod";
+import { commandFor } from "../../contract/commands.ts";
 import type { ElectricityTable } from "../../contract/footprint.ts";
-import { commandFor } from "../config.ts";
 import { OperatorError } from "../log.ts";
 import { refusalOf } from "../store/rules.ts";
 import {

@@ -66,13 +66,14 @@ test("systemd takes the unit, and finds it little exposed", async ({ skip }) => 
 
 test("the operator's script says how it is used", () => {
   const { status, text } = run(["sh", "deploy/systemd/brighter-carbon", "nonsense"]);
-  expect(text).toBe("Usage: brighter-carbon build | preflight | inbox | messages COMMAND\n");
+  expect(text).toBe("Usage: brighter-carbon build | claims [review] | preflight | inbox | messages COMMAND\n");
   expect(status).toBe(2);
 });
 
 test("every variable that is set exists", async () => {
   const settings = await readFile("deploy/systemd/site.env", "utf8");
-  const source = (await readFile("server/config.ts", "utf8")) + (await readFile("contract/build-settings.ts", "utf8"));
+  const sources = ["server/config.ts", "contract/build-settings.ts", "contract/commands.ts"];
+  const source = (await Promise.all(sources.map((file) => readFile(file, "utf8")))).join("");
   const known = namesIn(source, /(?:(?:text|list|one)\("|env\.)([A-Z_]+)/g);
   const environment = compose.slice(compose.indexOf("environment:"), compose.indexOf("ports:"));
   const set = [

@@ -102,7 +102,7 @@ function jsonLines(server: RunningServer): LogLine[] {
   return server
     .output()
     .split("\n")
-    .filter((line) => line !== "" && !/ is on http:|^SITE_URL is /.test(line))
+    .filter((line) => line !== "")
     .map((line) => JSON.parse(line));
 }
 
