@@ -15,8 +15,8 @@ export default defineConfig({
     modulePreload: false,
     // It never leaves this machine.
     chunkSizeWarningLimit: 1000,
-    // Packages for React mark what runs in browsers. Here everything does.
-    rolldownOptions: { checks: { moduleLevelDirective: false } },
+    // Packages for React mark what runs in browsers; here everything does. A slow machine is not the reader's problem.
+    rolldownOptions: { checks: { moduleLevelDirective: false, bundlerTimings: false } },
   },
 });
 

@@ -72,7 +72,13 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
         appType: "custom",
         // Vite itself ignores `dist/`, but not the drafts beside it. `null` means that nothing is watched.
         ...(server?.watch !== null && { server: { watch: { ignored: [`${resolve(outDir)}*/**`] } } }),
-        build: { target: ["chrome117", "safari17", "ios17", "firefox125"], assetsInlineLimit: 0, modulePreload: false },
+        build: {
+          target: ["chrome117", "safari17", "ios17", "firefox125"],
+          assetsInlineLimit: 0,
+          modulePreload: false,
+          // A slow machine is not the reader's problem.
+          rolldownOptions: { checks: { bundlerTimings: false } },
+        },
         environments: {
           client: {
             build: {
