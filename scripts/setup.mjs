@@ -23,7 +23,8 @@ if (process.argv.includes("--test-programs")) installTestPrograms();
 
 function installPackages() {
   const path = ownNode === null ? [] : [dirname(ownNode)];
-  const env = { ...process.env, PATH: [...path, process.env.PATH].join(delimiter) };
+  // An older npm, run by Node 24, would print a warning about its own code.
+  const env = { ...process.env, PATH: [...path, process.env.PATH].join(delimiter), NODE_NO_WARNINGS: "1" };
   const hash = createHash("sha256").update(`${process.platform} ${process.arch}\n`);
   for (const folder of [root, nodeDir]) hash.update(readFileSync(join(folder, "package-lock.json")));
   const lock = hash.digest("hex");
