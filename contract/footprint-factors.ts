@@ -1,29 +1,34 @@
-/** An emission factor, and where it can be looked up. */
+// Once a year, when new factors are published:
+// 1. Enter the new rows here, with a new FACTORS_NAME and NEXT_FACTORS_DUE.
+// 2. Install the newest @tgwf/co2, and enter the years of its figures in prerender/electricity.ts.
+// 3. Correct the tables in docs/footprint.md and the figures in contract/footprint.test.ts.
+
+/** An emission factor and its source. */
 export interface Factor {
   kgPerUnit: number;
   unit: "kWh" | "litre" | "km" | "passenger km" | "night";
   boundary: string;
-  /** Of the data. */
+  /** The year of the data. */
   year: number;
   source: string;
   link: string;
-  /** The rows of the source that `kgPerUnit` is the sum of, by their ids. */
+  /** The source's rows that add up to `kgPerUnit`, by id. */
   rows: Readonly<Record<string, number>>;
-  /** Where the source has several figures for what was asked: the lowest and the highest, and what they are for. */
+  /** The lowest and the highest figure, if the source has several, and what they apply to. */
   range?: { low: number; high: number; between: string };
 }
 
-/** When the UK Government publishes the next year's factors, at the latest. */
+/** The latest date on which the UK Government publishes the next factors. */
 export const NEXT_FACTORS_DUE = "2027-06-30";
 
 export const FACTORS_REMEDY = "update them as docs/operations.md says, under Once a year";
 
-/** Whether newer factors should be out. */
+/** Whether newer factors should have been published. */
 export function areFactorsDue(now: Date): boolean {
   return now.getTime() >= Date.parse(NEXT_FACTORS_DUE);
 }
 
-/** A stored estimate names the factors that it was computed with. Change the name with any figure. */
+/** Stored with each estimate. Change the name whenever a figure changes. */
 export const FACTORS_NAME = "DESNZ 2026 v1.2";
 const DESNZ = "UK Government (DESNZ) conversion factors 2026, v1.2";
 const DESNZ_LINK = "https://www.gov.uk/government/collections/government-conversion-factors-for-company-reporting";
@@ -33,23 +38,23 @@ export const EMBER_LINK = "https://ember-energy.org/data/yearly-electricity-data
 export const ELECTRICITY_BOUNDARY =
   "the whole life cycle of the power plants and their fuel, per kWh generated, without losses in the grid";
 
-/** What an electric car draws: 0.02686, 0.02469 and 0.02790 kg a km on the UK's grid of 0.13096 kg a kWh. */
+/** Derived from 0.02686, 0.02469 and 0.02790 kg per km, with the UK grid at 0.13096 kg per kWh. */
 export const ELECTRIC_CAR_KWH_PER_KM = { average: 0.205, small: 0.189, large: 0.213 };
 export const CAR_SIZES = "small and large cars";
 
 function desnz(unit: Factor["unit"], rows: Factor["rows"], boundary = "burning the fuel, and producing it"): Factor {
   const sum = Object.values(rows).reduce((total, kg) => total + kg, 0);
-  // The source has five decimals: more are noise of the addition.
+  // The source has five decimals; further ones are rounding errors.
   const kgPerUnit = Math.round(sum * 1e5) / 1e5;
   return { kgPerUnit, unit, boundary, year: 2026, source: DESNZ, link: DESNZ_LINK, rows };
 }
 
-/** With the lowest and the highest figure of the source for the same thing. */
+/** Adds the lowest and the highest figure that the source has for the same thing. */
 function withRange(factor: Factor, between: string, low: Factor, high: Factor): Factor {
   return { ...factor, range: { low: low.kgPerUnit, high: high.kgPerUnit, between } };
 }
 
-/** Of the kWh generated, like all other figures for electricity. UK firms report with these rows. */
+/** Per kWh generated, like all other electricity figures. UK companies report with these rows. */
 export const UK_ELECTRICITY = desnz(
   "kWh",
   { "7_400_4000_5_1": 0.13096, "15_917_4000_5_1": 0.03682 },

@@ -221,7 +221,7 @@ test("the page on the carbon of the site has the figures of this build", async (
   const estimateBytes = estimate
     .map((name) => statSync(`dist/assets/${name}`).size)
     .reduce((sum, size) => sum + size, 0);
-  expect(text).toContain(`The estimate on the contact page is ${Math.round(estimateBytes / 1000)} KB more`);
+  expect(text).toContain(`the estimate on the contact page adds ${Math.round(estimateBytes / 1000)} KB`);
   expect(text).not.toMatch(/\{\w+\}/);
 });
 
