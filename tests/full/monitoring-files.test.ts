@@ -151,7 +151,7 @@ test("new messages in quarantine are reported for an hour", async ({ skip }) => 
       exp_labels: { severity: "warning" },
       exp_annotations: {
         summary: "New messages are in quarantine",
-        description: `Held back as suspected abuse and not opened yet: ${value}. At least one arrived within the hour. Look at them: sudo brighter-carbon messages list --state quarantined. If they are real: sudo brighter-carbon messages release --all`,
+        description: `Quarantined as suspected abuse and not opened: ${value}. At least one arrived within the hour. To list them: sudo brighter-carbon messages list --state quarantined. If they are real: sudo brighter-carbon messages release --all`,
       },
     })),
   });
