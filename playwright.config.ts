@@ -3,7 +3,7 @@ import { chromiumOptions } from "./scripts/programs.mjs";
 
 /**
  * A switch given twice counts once, so this repeats what of Playwright's own list matters here. The first three make up
- * more than half of the time that Chromium takes to open a window: menus of the address bar, which nobody sees, and a
+ * more than half of the time that Chromium takes to open a window: invisible menus of the address bar, and a
  * process in reserve.
  */
 const SWITCHED_OFF = [
@@ -37,7 +37,7 @@ export default defineConfig({
   projects: [
     // What visitors and operators do. `npm test` runs these alone.
     { name: "chromium", testIgnore: ["engines.spec.ts", "full/**"], grepInvert: /@full/ },
-    // What takes long, and is nobody's journey: contrast on many frames, other hosts, a build or database of its own; and
+    // Slow tests that are not a user's journey: contrast on many frames, other hosts, a separate build or database; and
     // the tests of the journeys' files that are tagged.
     { name: "chromium-full", testIgnore: "engines.spec.ts", grep: /full\/[\w-]+\.spec|@full/ },
     // The visitors' journeys once more, in Firefox and WebKit.

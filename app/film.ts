@@ -24,7 +24,7 @@ function storage(memory: Memory): Storage {
 }
 
 /**
- * What the film does, which is not always what it was asked to do: a browser may refuse to start it (low power mode), or
+ * The film's actual state. A browser may refuse to start it (low power mode) or
  * have no decoder for it. `starting` lasts from a request to play until one of the others.
  */
 type FilmState = "absent" | "starting" | "playing" | "stopped" | "broken";
@@ -66,7 +66,7 @@ function control(
   };
 
   const apply = () => {
-    // With forced colours nothing of the film would be seen.
+    // Forced colours hide the film.
     if (isWithoutFilm || forcedColours.matches) return unload();
     if (state === "broken") return;
     if (!isWanted || document.hidden) {
@@ -77,7 +77,7 @@ function control(
     become("starting");
     video.play().catch(() => {
       if (state !== "starting" || !video.paused) return;
-      // Else the browser would start it as soon as a button is pressed, and the press on Play would stop it again.
+      // Otherwise the browser would start it when a button is pressed, and the press on Play would stop it again.
       video.autoplay = false;
       become("stopped");
     });

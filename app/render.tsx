@@ -11,7 +11,7 @@ import { type SiteSettings, site } from "./site.ts";
 
 export { ROUTES, SPECIFIED_PATHS, shownFacts, site, unsetFacts };
 
-/** A page with all that the build needs to know about it, so that nothing is searched for in its HTML. */
+/** A page with everything that the build needs, so that the build does not search the HTML. */
 export interface RenderedPage {
   /** Its first path, or its screen's name where it has no path. */
   name: string;
@@ -55,7 +55,7 @@ export async function renderSite(context: RenderContext): Promise<RenderedSite> 
 }
 
 async function renderScriptTexts(): Promise<string> {
-  // As the page itself does: else its figures would be in the same file as the form.
+  // A dynamic import, as in the page; otherwise the figures would be in the same file as the form.
   const { EveryResult } = await import("./contact/every-result.tsx");
   const states: FormState[] = [
     { phase: "sent", reference: "0", totalKg: 0, keepsEdits: true, hasReport: true },
@@ -120,7 +120,7 @@ async function renderHtml(
     <Document screen={screen} canonicalPath={canonicalPath} parts={parts} context={context} />,
     {
       onError: (error) => void failures.push(error),
-      // All of the page in its place: React would move large parts that load their script later to its end, and put them
+      // Keeps all parts in place: React would move large lazy parts to the end of the page and put them
       // back by a script.
       progressiveChunkSize: Number.POSITIVE_INFINITY,
     },

@@ -65,7 +65,7 @@ export const site: SiteSettings = {
 
   /**
    * With ACKNOWLEDGE=on, a sender gets this mail once the message is with the team. {brand} and {reference} are filled in;
-   * nothing of the sender's own words ever is.
+   * the sender's own text is never included.
    */
   acknowledgement: {
     subject: "We have received your message ({reference})",
@@ -85,7 +85,7 @@ This email was sent automatically.`,
   /** e.g. "two working days": shown to the sender of a message. `null` shows nothing. */
   answerWithin: null,
 
-  /** `null` shows a visible placeholder, and the build lists it as to be done before launch. */
+  /** `null` shows a visible placeholder, and the build lists it as a task before launch. */
   policyFacts: {
     /** As registered, e.g. "01234567"; many countries require it on a website. */
     companyNumber: null,

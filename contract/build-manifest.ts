@@ -18,13 +18,13 @@ export interface BuildManifest {
   files: BuiltFile[];
 }
 
-/** How far the ledgers cover what the pages say about the environment. */
+/** The state of the review of environmental claims. */
 export interface ClaimsState {
   /** How many sentences with a strong word are not reviewed. */
   unreviewed: number;
   /** How many claims wait for evidence. */
   withoutEvidence: number;
-  /** Of each claim with evidence, the last day on which it counts; the first to end first. */
+  /** The last valid day of each claim's evidence, earliest first. */
   evidenceUntil: string[];
 }
 
@@ -34,7 +34,7 @@ export interface SiteIdentity {
   /** The letters that every message reference starts with. */
   referencePrefix: string;
   acknowledgement: AcknowledgementText;
-  /** `null`: nothing is said of what an estimate would cost. */
+  /** `null`: estimates show no price. */
   pricePerTonne: Price | null;
 }
 
@@ -62,7 +62,7 @@ export interface BuiltFile {
 
 /** Raised when the manifest changes: a server does not serve the build of another version. */
 export const MANIFEST_VERSION = 7;
-/** Beside the folder of the pages: a static host publishes everything in that, and visitors must not read this. */
+/** Outside `dist/`, because a static host publishes everything in it, and visitors must not read this file. */
 export function manifestFile(distDir: string): string {
   return `${distDir.replace(/\/$/, "")}.json`;
 }
@@ -70,6 +70,6 @@ export function manifestFile(distDir: string): string {
 export const NOT_FOUND_PAGE = "404.html";
 export const FAILURE_PAGE = "500.html";
 
-/** What programs rather than people ask for: no page may be there, and a missing file is a plain 404. */
+/** Paths for programs: no page may use them, and a missing file is a plain 404. */
 export const TECHNICAL_PATH =
   /^\/(assets|media)(\/|$)|^\/favicon\.|^\/(robots\.txt|sitemap\.xml|carbon\.(txt|json)|countries\.json|site\.webmanifest|\.well-known\/security\.txt)$/;

@@ -16,9 +16,9 @@ export interface BuildSettings {
   countriesUrl: string;
   /** What the privacy policy promises. */
   retention: Retention;
-  /** The folder of what belongs to the company: its settings, pages and ledger of claims. Ends with a slash. */
+  /** The folder with the company's settings, pages and claims ledger. Ends with a slash. */
   siteDir: string;
-  /** Messages are posted to HOOK_URL, which the privacy policy then says. */
+  /** Messages are posted to HOOK_URL, and the privacy policy says so. */
   postsHook: boolean;
 }
 
@@ -75,7 +75,7 @@ function parseRetention(text: string, problems: string[]): Retention {
 }
 
 /**
- * What the pages say that the variables no longer do, since pages keep what they were built with. Messages may be
+ * Where the pages, which keep their build's settings, contradict the current variables. Messages may be
  * deleted earlier than the privacy policy says, but not later.
  */
 export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): { problem: string; remedy: string }[] {

@@ -19,7 +19,7 @@ export const MAX_LENGTH: Readonly<Record<ContactField, number>> = {
   message: 5000,
 };
 
-/** No visitor sees this field, so whatever fills it is a program. Not named like anything a browser autofills. */
+/** Visitors do not see this field, so only programs fill it. Browsers do not autofill its name. */
 export const TRAP_FIELD = "topic_code";
 
 const FIELDS: readonly ContactField[] = ["name", "email", "phone", "country", "message"];
@@ -35,7 +35,7 @@ const COUNTRY_CODES =
 // line, no invisible character may make a value look like another, but Persian, Sinhala and emoji need the joiners.
 const UNUSABLE_IN_LINE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 // A longer text may hold the marks, embeddings and isolates that come with text in two directions or a copied telephone
-// number. Only the right-to-left override, which reverses plain letters, is of no honest use.
+// number. Only the right-to-left override, which reverses plain letters, has no legitimate use.
 const UNUSABLE_IN_TEXT = /(?![\t\n])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202e]/u;
 // Spaces, characters that are never shown (zero-width and bidi characters, Hangul fillers) and the blank of Braille.
 const INVISIBLE_START = /^[\s\p{DI}\u2800]+/u;
@@ -48,7 +48,7 @@ export function isKnownCountry(code: string): boolean {
   return code.length === 2 && COUNTRY_CODES.includes(` ${code} `);
 }
 
-/** Gives a message that keeps every rule, or one sentence for each field that breaks one. Unknown fields are ignored. */
+/** Returns a valid message, or one sentence for each invalid field. Ignores unknown fields. */
 export function parseContactMessage(input: Readonly<Record<string, unknown>>): ParsedMessage {
   const message: ContactMessage = { name: "", email: "", phone: "", country: "", message: "" };
   const fields: FieldErrors = {};
@@ -80,7 +80,7 @@ function problemWith(field: ContactField, value: string): string | undefined {
 }
 
 /**
- * Copied names and numbers often have invisible characters around them, which their sender cannot know of. A loop
+ * Copied names and numbers often have invisible characters around them, which the sender cannot see. A loop
  * rather than a pattern for the end, because a pattern tries again at each of many spaces in the middle.
  */
 function trimInvisible(value: string): string {

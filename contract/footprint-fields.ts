@@ -23,7 +23,7 @@ export const DISTANCES = {
   longFlightKm: { label: "Kilometres one way, long flight", usual: 6500 },
 } as const;
 
-/** One way, in km: up to the first a short flight counts as domestic; above the second it is rather a long one. */
+/** One way, in km. Up to the first, a short flight counts as domestic; above the second, it should be a long flight. */
 export const DOMESTIC_MAX_KM = 500;
 export const SHORT_MAX_KM = 3700;
 
@@ -45,7 +45,7 @@ export type Choices = { [Name in keyof typeof CHOICES]: (typeof CHOICES)[Name]["
 export const MAX_PEOPLE = 1_000_000;
 
 /**
- * What was entered, after checking. At least one amount; distances and choices have their defaults where not given, but
+ * The checked inputs: at least one amount. Missing distances and choices have their defaults, except
  * for whom it is, which older messages do not say.
  */
 export type FootprintInputs = Partial<Record<AmountField, number>> &
@@ -64,7 +64,7 @@ export function optionLabel(option: string): string {
   return { premium: "premium economy", mi: "miles" }[option] ?? option;
 }
 
-/** Two significant figures. More would promise what an estimate cannot keep. */
+/** Two significant figures, because an estimate is not more precise. */
 function roundedKg(kg: number): number {
   return Number(kg.toPrecision(2));
 }

@@ -46,7 +46,7 @@ export const MAX_AMOUNT = 1e10;
 const MAX_DISTANCE_KM = 20_000;
 /** Of a number as text. */
 const MAX_LENGTH = 100;
-/** Limits what an answer repeats of fields that do not exist, because the sender chooses their names and number. */
+/** Limits how many unknown field names a response repeats, because the sender chooses them. */
 const MAX_UNKNOWN_FIELDS = 5;
 const MAX_UNKNOWN_LENGTH = 40;
 
@@ -236,7 +236,7 @@ export interface FootprintLine {
 
 /**
  * The total with the lowest and with the highest figures that the sources have for what was entered, and what these
- * differ between. It says nothing of how far the figures are from the truth.
+ * differ between. It is no measure of the error of the sources.
  */
 export interface FootprintRange {
   lowKg: number;
@@ -358,7 +358,7 @@ function gridFactor(
   const own = Object.hasOwn(electricity.countries, country) ? electricity.countries[country] : undefined;
   const [gramsPerKwh, year] = own ?? electricity.world;
   const [lowGrams, highGrams] = own ? [gramsPerKwh, gramsPerKwh] : electricity.worldRange;
-  // The table has hundredths of a gram: more digits are noise of the multiplication.
+  // The table has hundredths of a gram; further digits are rounding errors.
   const kgOf = (grams: number, kwhPerUnit: number) => Math.round(grams * kwhPerUnit * 1e5) / 1e8;
   const differences = [...(own ? [] : [GRIDS]), ...(unit === "km" ? [CAR_SIZES] : [])];
   const uk = { boundary: UK_ELECTRICITY.boundary, source: UK_ELECTRICITY.source, link: UK_ELECTRICITY.link };
@@ -400,7 +400,7 @@ interface Advice {
 }
 
 /**
- * What would save something in the two largest parts. The same share of both, so that they can be compared; a full switch
+ * Suggestions for the two largest parts. The share is the same for both, so that they can be compared; a full switch
  * is said with its own part.
  */
 export function adviceFor(estimate: FootprintEstimate, country: string, electricity: ElectricityTable): Advice[] {
@@ -527,7 +527,7 @@ export function estimateSummary(estimate: FootprintEstimate): string {
   return [total, eachText(estimate)].filter(Boolean).join(": ");
 }
 
-/** What has to stand below a stored estimate, a sentence each. */
+/** The notes that belong below a stored estimate, one sentence each. */
 export function estimateNotes(estimate: FootprintEstimate): string[] {
   const { inputs, lines, factorSet } = estimate;
   const averaged = lines.filter(isCounted).flatMap(({ field, place }) => (place === null ? AMOUNTS[field].label : []));

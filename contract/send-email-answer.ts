@@ -28,7 +28,7 @@ export type SendEmailAnswer =
 export const ALERT_ID = {
   sent: "message-sent",
   failed: "message-failed",
-  /** Failed as well, but only for now. */
+  /** A temporary failure. */
   limited: "message-limited",
   broken: "message-error",
 } as const;
@@ -37,7 +37,7 @@ export const ALERT_ID = {
 export const REFERENCE_PARAMETER = "reference";
 export const REFERENCE_PATTERN = /^[A-Z]{2,4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/;
 export const REFERENCE_SLOT_ID = "sent-reference";
-/** Where the server writes of the estimate that came with the message. */
+/** Where the server writes the estimate of the message. */
 export const TOTAL_SLOT_ID = "sent-total";
 
 /** An attribute: the elements that have it hold a general reason, which the server replaces by the one it knows. */

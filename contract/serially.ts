@@ -1,4 +1,4 @@
-/** One piece of work after the other. */
+/** Runs tasks one after another. */
 export function serially(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

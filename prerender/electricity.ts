@@ -33,7 +33,7 @@ export function electricityTable(): ElectricityTable {
   for (const { cca2, cca3 } of LIST.countries) {
     // Kosovo has no official three-letter code.
     const grams = averageIntensity.data[cca2 === "XK" ? "XKX" : cca3];
-    // No grid emits nothing: such a figure is an error of the source.
+    // A figure of 0 is an error of the source.
     if (grams !== undefined && grams > 0 && !DOUBTFUL.includes(cca2)) countries[cca2] = [grams, yearOf(cca2)];
   }
   countries.GB = [Math.round(UK_ELECTRICITY.kgPerUnit * 1e5) / 100, UK_ELECTRICITY.year];

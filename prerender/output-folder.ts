@@ -42,7 +42,7 @@ async function replace(outDir: string, draftDir: string): Promise<void> {
   await Promise.all(previousDirs.map(remove));
 }
 
-/** Removes what killed builds left. One that was killed between the last two steps has left the previous result. */
+/** Removes the remains of killed builds, such as the previous result after a kill between the last two steps. */
 async function clearLeftovers(outDir: string): Promise<void> {
   const name = basename(outDir);
   const parent = dirname(outDir);

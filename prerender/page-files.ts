@@ -228,7 +228,7 @@ const ELEMENTS =
   );
 
 /**
- * A remark plugin. A page is text, so that everybody can write one and all of it can be checked before it is rendered:
+ * A remark plugin. A page is only text, so that authors need no code and the build can check it before rendering:
  * code and what the site's policy would refuse are reported. Headings get ids, pictures their number.
  */
 function readText(title: string, sections: Section[], pictures: PictureUse[], report: Report) {
@@ -377,7 +377,7 @@ async function preparePicture(
   try {
     return await resizePicture(file, content);
   } catch (error) {
-    // A full disk, for example, which is no fault of the picture.
+    // For example a full disk, which is not the picture's fault.
     if (error instanceof Error && "syscall" in error) throw error;
     return refuseContent();
   }

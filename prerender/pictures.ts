@@ -181,7 +181,7 @@ type TextOutliner = (text: string, sizePx: number) => Outline;
 
 const FONT_UNITS = 1000;
 
-/** Draws text as SVG paths, so that pictures look the same on every machine, whatever fonts are installed. */
+/** Draws text as SVG paths, so that pictures do not depend on installed fonts. */
 async function textOutliner(fontFile: string, weight: number): Promise<TextOutliner> {
   const sfnt = await fontverter.convert(await readFile(fontFile), "sfnt");
   const bytes = new Uint8Array(sfnt).buffer;

@@ -37,7 +37,7 @@ interface SiteBuild {
   isDraft: boolean;
 }
 
-/** What is to be done before launch. */
+/** Tasks before launch. */
 interface OpenPoints {
   /** The policy facts and links that are unset. */
   unset: readonly string[];
@@ -73,7 +73,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
 
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
   const weigh = (pages: readonly RenderedPage[]) => weighSite({ ...draft, pages }, (url) => contents.get(url));
-  // Twice: the page that tells what the others weigh is heavier for it.
+  // Twice, because the page that shows the sizes of the others becomes heavier with them.
   const { carbon: weights } = await weigh(draft.pages);
   const rendered = await weigh(await fillCarbonText(draft.pages, weights, contents));
   const { pages, comingSoon, failure, carbon } = rendered;

@@ -36,7 +36,7 @@ if (values.json) {
   const file = values.ours ? OUR_LEDGER : `${settings.siteDir}claims.json`;
   const due = words || values.all ? statements : [...unreviewed, ...expired, ...withoutEvidence];
   const open = due.filter(({ text }) => text.toLowerCase().includes(words.toLowerCase()));
-  // Not readline, which keeps in memory what arrives before it is asked for, however much that is.
+  // Not readline, which buffers unread input in memory without a limit.
   const lines = process.stdin.setEncoding("utf8").flatMap((chunk: string) => chunk.replace(/\n$/, "").split("\n"));
   const input = lines[Symbol.asyncIterator]();
   await review(open, await readLedger(file), {

@@ -65,7 +65,7 @@ api.once("exit", () => (isStopping ? process.exit(0) : exit("The server process 
 process.once("exit", () => api.kill());
 console.log(`Development server on http://${address}, with hot reload`);
 
-/** A page that is refused is no reason not to start: this is where its author corrects it. */
+/** Starts even if a page is refused, because its author corrects it here. */
 async function buildOnce(): Promise<void> {
   try {
     await (await createBuilder({ mode: "draft", logLevel: "warn" })).buildApp();

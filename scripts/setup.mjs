@@ -67,7 +67,7 @@ function installNode() {
   return file;
 }
 
-/** Where npm scripts look first, and where whatever starts the server without npm finds Node 24 on any machine. */
+/** Where npm scripts look first, and where programs that start the server without npm find Node 24. */
 function linkNode(/** @type {string | null} */ file) {
   const binDir = join(root, "node_modules", ".bin");
   const link = join(binDir, "node");
@@ -111,7 +111,7 @@ function installTestPrograms() {
     console.error(`Installing ${missing.map(({ name }) => name).join(", ")} for the tests (apt-get) ...`);
     withoutStartingServices(() => {
       aptGet("update");
-      // One by one: a package that this Debian does not have must not keep the others from being installed.
+      // One by one, so that a package that this Debian lacks does not stop the others.
       for (const { packages } of missing) aptGet("install", "--no-install-recommends", ...packages);
     });
     missing = findMissing();

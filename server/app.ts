@@ -16,7 +16,7 @@ export interface AppOptions {
   store: Pick<Store, "accept" | "clientKey" | "find" | "ping">;
   /** Receives the log's JSON lines; standard output by default. */
   logStream?: { write(line: string): void };
-  /** Counts every answer; without it no request pays for counting. */
+  /** Counts every response; without it nothing is counted. */
   meter?: Meter | undefined;
   /** What `/readyz` says. */
   readiness?: Readiness;
@@ -29,7 +29,7 @@ export interface AppOptions {
   onNotStored?(): void;
 }
 
-/** The whole product but for the process around it: a test creates it and injects requests. */
+/** The whole product without its process: a test creates it and injects requests. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = options;
   const { now = () => new Date(), onNotStored = () => {} } = options;
@@ -87,6 +87,6 @@ function routeOf(url: string): Route {
   if (/^\/send-email(\?|$)/.test(url)) return "message";
   if (/^\/(healthz|readyz)(\?|$)/.test(url)) return "health";
   if (url.startsWith("/assets/")) return "asset";
-  // A film takes as long as the visitor's network: its times would hide those of the pages.
+  // The time of a film depends on the visitor's network and would distort the times of the pages.
   return url.startsWith("/media/") ? "film" : "page";
 }

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { runCommand } from "./cli/run-command.ts";
 import { onStopSignal } from "./stop-signal.ts";
 
-// Whatever a command writes is for its own user, in whichever shell it runs.
+// Only this user may read the files that a command writes, in every shell.
 process.umask(0o077);
 
 // A reader such as `head` may leave before the end.

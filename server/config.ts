@@ -34,7 +34,7 @@ const NODE_PORTS = [3001, 3002, 3003];
 const DEFAULT_PORT = "3000";
 const PROXY_NAMES = ["loopback", "linklocal", "uniquelocal"];
 
-/** What each value of a variable has to be, and the problem to report, after the variable's name, when it is not. */
+/** The check of each variable's value, and the problem to report after the variable's name. */
 const RULES = {
   PORT: [(text) => !Number.isNaN(parsePort(text)), "is not a port number; e.g. PORT=3000"],
   DATABASE_URL: [
@@ -98,14 +98,14 @@ export function parseConfig(env: Environment) {
     hourlyLimit: text("HOURLY_LIMIT") === "off" ? null : Number(one("HOURLY_LIMIT") ?? 1000),
     /** What looks like spam is quarantined. */
     spamFilter: one("SPAM_FILTER") !== "off",
-    /** A sender is told by e-mail that the message was delivered. */
+    /** Senders get an e-mail after the delivery of their message. */
     acknowledge: one("ACKNOWLEDGE") === "on",
     retention: build.retention,
     logLevel: (one("LOG_LEVEL") ?? "info") as (typeof LOG_LEVELS)[number],
     metricsHost: metrics.host,
     /** `null`: no metrics. */
     metricsPort: metrics.port,
-    /** Told when messages do not get through; may hold credentials. */
+    /** Receives alerts; may contain credentials. */
     alertUrl: one("ALERT_URL"),
     /** Where each message is posted as well, and the secrets that each sign it (two while one is replaced); `null`: nowhere. */
     hook: parseHook(text("HOOK_URL"), text("HOOK_SECRET"), problems),

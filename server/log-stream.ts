@@ -13,7 +13,7 @@ const ERROR_LEVEL = 50;
 
 export type LogStream = ReturnType<typeof openLogStream>;
 
-/** Writes lines to a file descriptor of this process, such as standard output, whatever that is: a file, a pipe, a terminal. */
+/** Writes lines to a file descriptor of this process, such as standard output: a file, a pipe or a terminal. */
 export function openLogStream(fd: number) {
   const status = fstatSync(fd);
   const isPipe = status.isFIFO() || status.isSocket();
@@ -67,7 +67,7 @@ export function openLogStream(fd: number) {
   }
 
   return {
-    /** Never waits and never throws: a line that cannot be written is dropped, and the count is written once it can be. */
+    /** Never waits and never throws. Lines that cannot be written are dropped; their count is written later. */
     write: (line: string) => send(line, 1),
     /**
      * Waits this long for what is not written yet. "stuck" means that a thread of this process still waits for the disk or
@@ -85,7 +85,7 @@ export function openLogStream(fd: number) {
   };
 }
 
-/** For a person at a terminal: each event as its time and its words. What Fastify says of itself is left out. */
+/** For a terminal: the time and text of each event, without Fastify's own events. */
 export function openTerminalLog(fd: number): LogStream {
   const log = openLogStream(fd);
   return { ...log, write: (line) => log.write(line.startsWith("{") ? readable(line) : line) };

@@ -26,7 +26,7 @@ export class OperatorError extends Error {
   override readonly name: string = "OperatorError";
 }
 
-/** An error as a word that holds no data: database messages may quote a row. */
+/** The error's name or code, without data: database messages may quote a row. */
 export function errorName(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   const { code } = error as NodeJS.ErrnoException;
@@ -34,7 +34,7 @@ export function errorName(error: unknown): string {
 }
 
 /**
- * An error as it may be logged: its kind and where it was thrown, never its message nor anything attached to it, which
+ * The loggable parts of an error: its kind and where it was thrown. Its message and properties are left out, because they
  * may quote what a visitor sent (a row of the database, a body that is no JSON, a request that is no HTTP).
  */
 export function plainError(error: Error): { type: string; message: string; stack: string } {

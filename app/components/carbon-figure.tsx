@@ -3,7 +3,7 @@ import { VIEWS } from "../screen.ts";
 /** The page that explains the figure: under /assets/, because every other path belongs to the site's own pages. */
 export const CARBON_PATH = "/assets/carbon";
 
-/** Stands for grams until the build has weighed the page; development shows it as it is. */
+/** A placeholder for the grams until the build has weighed the page; the development server shows the placeholder. */
 export const UNWEIGHED = "#.###";
 
 /**

@@ -28,8 +28,8 @@ export function Header({ isOverlaid }: { isOverlaid: boolean }) {
 }
 
 /**
- * A native popover: it opens without script, its state is announced, and Escape closes it. Behind it lies a button that
- * takes a press outside, so that nothing of the page is pressed by it. It gets the focus when it opens, and keeps it
+ * A native popover: it opens without script, its state is announced, and Escape closes it. Behind it is a button that
+ * receives presses outside, so that they do not reach the page. The menu gets the focus when it opens and keeps it
  * until it is closed: header.css.
  */
 function SmallMenu() {

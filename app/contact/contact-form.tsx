@@ -25,7 +25,7 @@ export interface ContactFormProps {
   countriesUrl: string;
   electricityUrl: string;
   price: Price | null;
-  /** In how much time we answer; empty where the company does not say. */
+  /** How soon the company answers; empty if it does not say. */
   answerWithin: string;
   /** For visitors without script, whose browser cannot fetch them. Only the build has them. */
   countries?: readonly Country[];
@@ -34,7 +34,7 @@ export interface ContactFormProps {
 const FORM_ID = "message-form";
 /** Before the title of a page that shows what is wrong. */
 const ERROR_PREFIX = "Error: ";
-/** Longer than a press takes: what appears while one leaves a field must not move the button out of the pointer. */
+/** Longer than a press: a message that appears on blur must not move the button away from the pointer. */
 const ASK_AFTER_MS = 300;
 
 /**
@@ -67,7 +67,7 @@ export function ContactForm(props: ContactFormProps) {
     isSubmitting.current = false;
     if (summary.current) summary.current.focus();
     else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
-    // The button that had it is gone. Not on the confirmation, which is announced by itself.
+    // The button that had the focus is gone. The confirmation does not get it, because it is announced anyway.
     if (isDone(state)) panel.current?.focus({ preventScroll: true });
   }, [state]);
 
@@ -133,7 +133,7 @@ export function ContactForm(props: ContactFormProps) {
 
   function sendAnother() {
     flushSync(() => dispatch({ type: "again" }));
-    // Not the first field: Orca goes there silently when the button is removed, and says nothing of a focus it has already.
+    // Not the first field: when the button is removed, Orca moves there silently and then does not announce the focus.
     focusForm();
   }
 
@@ -238,7 +238,7 @@ export function ContactForm(props: ContactFormProps) {
   );
 }
 
-/** The last field of a name is the one that counts, so this one stands for the field that stays empty without script. */
+/** The server uses the last field of a name, so this one replaces the field that stays empty without script. */
 function plainCountries(countries: readonly Country[]): string {
   const options = countries.map(({ code, name }) => `<option value=${code}>${name}`).join("");
   return `<div class="field field-country"><label for="plain-country">Country</label><select id="plain-country" name="country" autocomplete="country" data-fact="countries"><option value="">Select a country${options}</select></div>`;
@@ -254,7 +254,7 @@ function contentOf(field: Field): string {
   return "checked" in field ? `${field.checked} ${field.value}` : field.value;
 }
 
-/** Empties each field that still holds what was sent. True if another one was changed since. */
+/** Clears each field that still has the sent value. Returns whether another field was changed since. */
 function clear(form: HTMLFormElement, sent: ReadonlyMap<Field, string>): boolean {
   let isAnyChanged = false;
   for (const field of fieldsOf(form)) {

@@ -1,4 +1,4 @@
-/** Where most private addresses are, and a few that only look like a slip of one of them. */
+/** The largest mail providers, and a few that resemble a misspelling of one. */
 const KNOWN_DOMAINS =
   "gmail.com googlemail.com yahoo.com yahoo.co.uk ymail.com hotmail.com hotmail.co.uk outlook.com live.com live.co.uk icloud.com aol.com mail.com gmx.com gmx.de gmx.net web.de proton.me protonmail.com btinternet.com orange.fr free.fr".split(
     " ",
@@ -7,7 +7,7 @@ const KNOWN_DOMAINS =
 const MISTYPED_COM = /\.(con|cmo|ocm|vom|xom|comm|cpm)$/;
 
 /**
- * The address that was probably meant, or the address itself where it merely looks incomplete. Null where nothing looks
+ * The address that was probably meant, or the address itself if it only looks incomplete. Null if nothing looks
  * wrong. Only a question: every address that the form accepts may be right.
  */
 export function suggestEmail(address: string): string | null {
@@ -22,7 +22,7 @@ export function suggestEmail(address: string): string | null {
   return isWhole ? null : address;
 }
 
-/** Whether the texts are the same but for one letter too many, too few, another one, or two that changed places. */
+/** Whether the texts differ by one added, missing, replaced or swapped letter. */
 function isOneSlip(a: string, b: string): boolean {
   let start = 0;
   while (start < a.length && a[start] === b[start]) start += 1;

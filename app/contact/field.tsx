@@ -15,7 +15,7 @@ interface FieldFrame {
 
 type Native<Attributes> = Omit<Attributes, "name" | "id">;
 
-// No field has a `maxlength`: browsers would cut what is pasted, without a word.
+// No field has a `maxlength`, because browsers silently cut pasted text.
 
 export function TextField({
   name,
@@ -32,7 +32,7 @@ export function TextField({
   );
 }
 
-/** From here on visitors are told how many characters are left. */
+/** From this length on, the form shows how many characters are left. */
 const NEAR_LIMIT = 500;
 
 /** Says how much room is left when there is little, and keeps a text that is too long. Counts whenever it is rendered. */
@@ -105,7 +105,7 @@ export function Frame({ name, label, error, hint, children }: FrameProps) {
   );
 }
 
-/** One thing describes a field: its error, else its hint, else the note beside it. */
+/** A field has one description: its error, else its hint, else the note beside it. */
 export function controlProps(name: string, error: string | undefined, hint?: string, noteId?: string) {
   const describedBy = error !== undefined ? errorId(name) : hint !== undefined ? hintId(name) : noteId;
   return {
@@ -116,7 +116,7 @@ export function controlProps(name: string, error: string | undefined, hint?: str
   };
 }
 
-/** Not invalid until we say so: Firefox reports a required field as invalid while it is still empty. */
+/** Set explicitly, because Firefox reports an empty required field as invalid. */
 function requiredProps(name: ContactField, error: string | undefined, hint?: string) {
   return { ...controlProps(name, error, hint), required: true, dir: "auto", "aria-invalid": error !== undefined };
 }
@@ -129,7 +129,7 @@ function hintId(name: string): string {
   return `${name}-hint`;
 }
 
-/** Also one that is folded away. */
+/** Also finds a field in a closed part. */
 export function focusField(name: string): void {
   const field = document.getElementById(name);
   for (let fold = field?.closest("details"); fold; fold = fold.parentElement?.closest("details")) fold.open = true;

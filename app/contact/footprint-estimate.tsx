@@ -46,7 +46,7 @@ if (typeof document !== "undefined") {
   document.adoptedStyleSheets.push(sheet);
 }
 
-/** Long enough that a total is announced once the visitor has stopped typing. */
+/** Delays the announcement of a total until the visitor has stopped typing. */
 const ANNOUNCE_AFTER_MS = 1200;
 /** As long as a press takes. */
 const PRESS_MS = 250;
@@ -173,7 +173,7 @@ interface EstimateProps {
 export function Estimate(props: EstimateProps) {
   const { form, formId, formTitleId, explanationPath, electricityUrl, price, errors, ...on } = props;
   const [electricity, setElectricity] = useState<ElectricityTable | "failed" | null>(null);
-  // What is rendered first has to equal what the build rendered.
+  // The first rendering must equal the build's.
   const [isHydrated, setHydrated] = useState(false);
   const body = useRef<HTMLDivElement>(null);
   const bar = useRef<HTMLDivElement>(null);
@@ -198,7 +198,7 @@ export function Estimate(props: EstimateProps) {
         console.error("The figures of the footprint estimate did not load.", error);
         setElectricity("failed");
       });
-    // What was entered before is not folded away.
+    // Parts with earlier inputs stay open.
     for (const fold of body.current?.querySelectorAll("details") ?? []) fold.open ||= isFilledIn(fold);
     return keepClear(body, bar, typing);
   }, []);
@@ -257,7 +257,7 @@ export function Estimate(props: EstimateProps) {
 
   return (
     <div ref={body} className="footprint-body" id="footprint">
-      {/* While the result is out of view. Not read out: the result has the same words. */}
+      {/* Shown while the result is out of view. Hidden from screen readers, because the result has the same text. */}
       <div ref={bar} className="footprint-bar" aria-hidden="true">
         {reading?.estimate && (
           <p>
@@ -363,7 +363,7 @@ const WITHOUT_FIGURES = {
   failed: "The estimate cannot be shown just now. Send your message all the same: we compute it from what you entered.",
 };
 
-/** The form's own choice, shown where it matters. It has no name, so there is one country to send. */
+/** A second control for the form's country. It has no name, so the form sends one country. */
 function CountryChoice({ own }: { own: HTMLSelectElement | null }) {
   return (
     <div className="field footprint-country">
@@ -372,7 +372,7 @@ function CountryChoice({ own }: { own: HTMLSelectElement | null }) {
         id="estimate-country"
         aria-describedby="estimate-country-hint"
         value={own?.value ?? ""}
-        // Not `onChange`, which may come after the estimate was drawn again, with the country before.
+        // Not `onChange`, which may fire after the estimate was rendered with the old country.
         onInput={({ currentTarget }) => {
           if (!own) return;
           own.value = currentTarget.value;
@@ -420,7 +420,7 @@ function keepClear(
   const note = ({ type, target }: Event) => {
     const { id } = target as HTMLElement;
     if (type === "input") typing.current = id;
-    // What appears while one leaves a field must not move the button out of the pointer: see `onBlur` of the form.
+    // A message that appears on blur must not move the button away from the pointer: see `onBlur` of the form.
     else
       setTimeout(() => {
         if (typing.current === id) typing.current = "";
@@ -450,7 +450,7 @@ function yieldBar(body: HTMLElement | null, bar: HTMLElement | null): void {
   const total = body.querySelector(".footprint-total")?.getBoundingClientRect();
   const isTotalSeen = total !== undefined && total.top >= 0 && total.bottom <= innerHeight;
   bar.toggleAttribute("data-yields", isCovered || isTotalSeen);
-  // Else its end could not be reached before that of the fields.
+  // Otherwise its end could not be reached before the end of the fields.
   const panel = body.querySelector<HTMLElement>(".footprint-panel");
   panel?.toggleAttribute("data-fits", panel.offsetHeight + 32 <= innerHeight);
 }
@@ -622,7 +622,7 @@ export function Total({ reading, price }: { reading: Reading; price: Price | nul
   );
 }
 
-/** What makes it up, and what would make it less. */
+/** The parts of the total, and what would reduce them. */
 export function Result({ reading }: { reading: Reading }) {
   const { estimate, country, electricity, largest } = reading;
   if (!estimate) return null;
@@ -678,7 +678,7 @@ interface ResultPartProps {
   estimate: FootprintEstimate;
 }
 
-/** Says where an average stands in for the visitor's own country. */
+/** Says where an average is used instead of the visitor's country. */
 function PlaceNote({ reading: { country, countryName }, estimate: { lines } }: ResultPartProps) {
   const averaged = lines.filter(({ place, quantity }) => place === null && quantity > 0).map(({ field }) => field);
   if (averaged.length === 0) return null;

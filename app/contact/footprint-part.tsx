@@ -17,7 +17,7 @@ import type { Reading, Report as ReportComponent } from "./footprint-estimate.ts
 
 /** The fragment that opens the part. */
 const FRAGMENT = "footprint";
-/** Browsers themselves open it only after the first paint, and everything below it would move. */
+/** Opened by our script, because browsers open it after the first paint, which would move everything below. */
 export const OPEN_AT_FRAGMENT = `location.hash=="#${FRAGMENT}"&&new MutationObserver((_,o)=>{const d=document.querySelector(".footprint");if(d)d.open=1,o.disconnect()}).observe(document,{childList:1,subtree:1})`;
 /** The heading of the form, and what is said together with it. */
 export const FORM_TITLE_ID = "form-title";
@@ -47,7 +47,7 @@ interface FootprintPartProps {
   price: Price | null;
   errors: FootprintErrors;
   onEdit(field: string): void;
-  /** Nothing was changed, but what is shown depends on where the focus is. */
+  /** Called when only the focus moved: what is shown depends on it. */
   onBlur(): void;
   /** `null` while nothing is entered. */
   onEnclose(enclosed: Enclosed | null): void;
@@ -58,7 +58,7 @@ export interface Enclosed {
   total: string;
   /** "Flights, 55%". */
   largest: string;
-  /** What cannot be read, and so keeps the message from being sent. */
+  /** Inputs that cannot be read and therefore prevent sending. */
   problem: string;
 }
 
@@ -126,7 +126,7 @@ export function FootprintPart({
       part.open = true;
       part.scrollIntoView();
     };
-    // Not by React, which does not hear of what happens in markup that it has not hydrated.
+    // A native listener, because React receives no events from markup that it has not hydrated.
     const takeInput = ({ target }: Event) => {
       const { name } = target as HTMLInputElement;
       // The country, which is the form's: drawn again before the form has it, it would show the one before.
@@ -134,11 +134,11 @@ export function FootprintPart({
       onEdit(name);
       enclose();
     };
-    // Enter would send the message, though the visitor has only finished a number.
+    // Enter must not send the message when the visitor has only finished a number.
     const stayOnEnter = (event: KeyboardEvent) => {
       if (event.key === "Enter" && event.target instanceof HTMLInputElement) event.preventDefault();
     };
-    // The browser has kept what was entered before.
+    // The browser restored earlier inputs.
     if (form.current && hasAmounts(form.current)) part.open = true;
     openIfAsked();
     enclose();
@@ -171,7 +171,7 @@ export function FootprintPart({
       enclose();
       if (!submitted.current?.estimate) {
         setReport(null);
-        // Of the message before, which the server wrote into the page: React does not know of it.
+        // The estimate of an earlier message, which the server wrote into the page. React does not manage it.
         document.getElementById(SENT_ESTIMATE_ID)?.setAttribute("hidden", "");
         return false;
       }
@@ -226,7 +226,7 @@ export function FootprintPart({
       />
     </Suspense>
   );
-  // With other props before it is hydrated, React would render it again, and what was typed there would be lost.
+  // If its props changed before hydration, React would render it again and discard the visitor's input.
   const [untouched] = useState(estimate);
   return (
     <>
@@ -331,7 +331,7 @@ function controlsOf(form: HTMLFormElement | null): Control[] {
   );
 }
 
-/** Distances have a default and choices a first option: neither makes an estimate, nor does a number of people. */
+/** Default distances, default choices and a number of people do not make an estimate. */
 function hasAmounts(form: HTMLFormElement): boolean {
   return controlsOf(form).some(
     (control) =>

@@ -27,8 +27,8 @@ interface ErrorSummaryProps {
 }
 
 /**
- * Above the form, so that visitors need not search for the fields to correct. Gets the focus, and is then read as a whole. It
- * lists all that the last submit found, and stays as it is while the fields are corrected, so that nothing moves.
+ * Above the form, so that visitors need not search for the fields to correct. Gets the focus and is read as a whole. It
+ * lists all errors of the last submit and does not change while the visitor corrects them, so that nothing moves.
  */
 export function ErrorSummary({ ref, state, onPick }: ErrorSummaryProps) {
   const problems = listedProblems(state);

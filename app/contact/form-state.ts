@@ -7,7 +7,7 @@ interface Problems {
 }
 
 interface Outcome {
-  /** What was changed while the message was sent is still in the form. */
+  /** The visitor changed fields while the message was being sent; the form keeps these. */
   keepsEdits: boolean;
   /** The page shows the estimate that went with it. */
   hasReport: boolean;
@@ -49,7 +49,7 @@ export function nextState(state: FormState, event: FormEvent): FormState {
     case "broke":
       return { phase: "broken" };
     case "again":
-      // Not `START` itself: alerts of a post before the script arrived would be back.
+      // Not `START` itself, which would show the alerts of an earlier post without script again.
       return { ...START };
     case "edited":
       if (!("fields" in state) || !(event.field in fieldErrors(state))) return state;
@@ -66,7 +66,7 @@ export function hasFailed(state: FormState): boolean {
   return state.phase === "failed" || state.phase === "broken" || Object.keys(fieldErrors(state)).length > 0;
 }
 
-/** Those to show beside their fields: an error goes as soon as its field is edited. */
+/** The errors to show at their fields. An error disappears when its field is edited. */
 export function fieldErrors(state: FormState): AnswerErrors {
   if (!("fields" in state)) return {};
   return Object.fromEntries(Object.entries(state.fields).filter(([name]) => !state.edited.includes(name)));

@@ -48,7 +48,7 @@ function IfPosted({ children }: { children: ReactNode }) {
   return useSettings().postsHook ? children : null;
 }
 
-/** Whom else a visitor's browser asks for something. */
+/** Other hosts that a visitor's browser contacts. */
 function OtherServers() {
   const { siteUrl, apiBase, countriesUrl } = useSettings();
   const films = typeof site.heroFilm === "string" ? [] : site.heroFilm.map(({ url }) => url);
@@ -70,7 +70,7 @@ function Notice({ children }: { children: ReactNode }) {
 /** The components that the policies' MDX texts may use. */
 export const POLICY_COMPONENTS = { ContactEmail, Deletion, Fact, IfPosted, Notice, OtherServers };
 
-/** What identifies the company, by the names of the placeholders. The legal name may contain the brand, so it comes first. */
+/** The company's names by placeholder. The legal name may contain the brand, so it comes first. */
 export function shownFacts({ siteUrl }: BuildSettings): [name: string, value: string][] {
   const { legalName, brand, contactEmail } = site;
   const { websiteUrl } = PLACEHOLDER;
@@ -90,7 +90,7 @@ export function unsetFacts(settings: BuildSettings): string[] {
     .map((name) =>
       name === "websiteUrl" ? "website URL (SITE_URL)" : `${PLACEHOLDER[name]} (policyFacts.${name} in ${file})`,
     );
-  // A link to the home page itself is the default, and of no use to anybody.
+  // The default is a link to the home page, which is useless.
   const links = site.social
     .filter(({ href }) => href === "/")
     .map(({ network }) => `${network} link (social in ${file})`);

@@ -32,7 +32,7 @@ export async function reportClaims(words: Words, now: Date): Promise<ClaimsRepor
   const { site, settingsShown, siteDir, scriptTexts } = words;
   const own = await readLedger(`${siteDir}claims.json`);
   const reviews = new Map([...(await readLedger(OUR_LEDGER)), ...own].map((review) => [review.text, review]));
-  // The name of a setting stands for its value, so that our sentences are the same for every company; but it hides nothing.
+  // Values of settings become names, so that our sentences are the same for every company. Values with strong words stay.
   const names = settingsShown.filter(([, value]) => strongWordsOf(value).length === 0);
   const read = new Map<string, Statement>();
   const add = (page: string, sentences: readonly string[]) => {

@@ -32,7 +32,7 @@ export function networksOf(address: string, key: Uint8Array): Network[] {
 
 export function networkNames(address: string): { name: string; allowance: number }[] {
   const parsed = parseAddress(address);
-  // What no proxy should send counts as one client, so that invented addresses give no new limits.
+  // All invalid addresses count as one client, so that forged addresses get no limits of their own.
   if (!parsed) return [{ name: "unreadable", allowance: 1 }];
   const family = parsed.kind() === "ipv4" ? ipaddr.IPv4 : ipaddr.IPv6;
   return PREFIXES[parsed.kind()].map(({ bits, allowance }) => ({
@@ -42,8 +42,8 @@ export function networkNames(address: string): { name: string; allowance: number
 }
 
 /**
- * Proxies also send `192.0.2.7:41234`, `[2001:db8::1]` and `[2001:db8::1]:41234`. Fastify has no address, whatever its
- * types say, for a client that has closed its connection.
+ * Proxies also send `192.0.2.7:41234`, `[2001:db8::1]` and `[2001:db8::1]:41234`. Contrary to its types, Fastify has no
+ * address for a client that has closed its connection.
  */
 function parseAddress(address = ""): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const [, bracketed, plain] = /^\s*(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)\s*$/.exec(address) ?? [];

@@ -22,12 +22,12 @@ export function createReadiness() {
     get isStopping(): boolean {
       return isStopping;
     },
-    /** To be called for each request for `/readyz`. */
+    /** Call it for each request for `/readyz`. */
     noteAsked(): void {
       askedAtMs = performance.now();
       if (isStopping) answered.resolve();
     },
-    /** From now on the answer is no. Resolves once those who ask regularly have it; at once if none does. */
+    /** Makes `/readyz` fail. Resolves when regular callers have received that; at once if there are none. */
     async end(): Promise<void> {
       isStopping = true;
       if (performance.now() - askedAtMs > RECENTLY_ASKED_MS) return;

@@ -27,7 +27,7 @@ export const LIMITS = {
   maxHeaderBytes: 16 * 1024,
   /** The longest message, every character escaped, fits twice. */
   maxBodyBytes: 64 * 1024,
-  /** Further ones are closed at once, unless one client has a large share of them: then it loses one of its own. */
+  /** Further ones are closed at once, unless one client has a large share: then one of that client's is closed instead. */
   maxConnections: 5_000,
   /**
    * Requests of one connection that may wait for the answers before them. One more, and it is closed. Browsers and proxies
@@ -89,10 +89,10 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
   return server;
 }
 
-/** Answers what never becomes a request: too slow, too large or not HTTP. The connection ends with it. */
+/** Answers input that is too slow, too large or not HTTP, and closes the connection. */
 export function answerClientErrors(headers: Headers): (error: Error & { code?: string }, socket: Socket) => void {
   return (error, socket) => {
-    // Browsers open connections that they may never use; and nothing may be written into the middle of an answer.
+    // Browsers open connections that they may never use. Nothing may be written into the middle of a response.
     if (!socket.writable || socket.bytesRead === 0 || socket.bytesWritten > 0) socket.destroy();
     else sendLast(socket, rawAnswer(STATUS_BY_CODE[error.code ?? ""] ?? 400, headers));
   };
@@ -114,7 +114,7 @@ export function endConnectionsOnClose(app: FastifyInstance, limits: Limits): voi
   });
 }
 
-/** Only messages are sent as bodies. What comes with any other request is thrown away as it arrives, and not waited for. */
+/** Only messages have bodies. The body of any other request is discarded as it arrives, without waiting for it. */
 function hasUnreadBody({ method, url, headers }: IncomingMessage): boolean {
   const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
   return hasBody && !(method === "POST" && url?.startsWith("/send-email"));
@@ -170,7 +170,7 @@ function pipeliningLimiter({
   /** Down to somewhat below the limit, so that this is not done for each request. */
   function closeSlowest(): void {
     const nowMs = performance.now();
-    // A client that began just now is not slow yet, and is closed last.
+    // A new client is not slow yet, so it is closed last.
     const speed = ([socket, { sinceMs, readBytes }]: [Socket, Waiting]) =>
       nowMs - sinceMs < JUST_NOW_MS ? Number.MAX_VALUE : (bytesRead(socket) - readBytes) / (nowMs - sinceMs);
     const slowestFirst = [...waiting].filter(([, { count }]) => count > 0).sort((a, b) => speed(a) - speed(b));

@@ -29,7 +29,7 @@ interface PagesOptions {
   now(): Date;
 }
 
-/** A route for each page and file of the build. Returns the answers for every path that has none, and for a failure. */
+/** Adds a route for each page and file of the build. Returns the responses for unknown paths and for failures. */
 export function servePages(app: FastifyInstance, { build, store, now }: PagesOptions) {
   const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
   const failure = pageNamed(build, FAILURE_PAGE);
@@ -64,7 +64,7 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
     sendFile(reply.raw, file, build.headers);
   }
 
-  /** The contact page with what came of a post without script filled in; as it is, if there was none. */
+  /** The contact page with the result of a post without script, or unchanged if there was none. */
   async function sendResult(
     reply: FastifyReply,
     file: ServedFile,
@@ -89,7 +89,7 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
   }
 
   app.register(async (scope) => {
-    // No logger for each request: pages log nothing, and to make one takes longer than to find the route.
+    // No logger per request: pages log nothing, and creating a logger takes longer than finding the route.
     scope.setChildLoggerFactory((logger) => logger);
     for (const file of build.files.values()) {
       // These two stand in for other paths and have none of their own.
@@ -100,7 +100,7 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
         return query ? sendResult(reply, file, slots, new URLSearchParams(query)) : sendPlain(reply, file);
       });
     }
-    // Before the body is read, be it large, broken or never sent.
+    // Before the body is read, which may be large, broken or missing.
     scope.addHook("onRequest", (request, reply, next) => {
       if (request.method === "GET" || request.method === "HEAD") next();
       else answerUnknown(request, reply);
@@ -132,7 +132,7 @@ function sendFile(response: ServerResponse, file: ServedFile, sharedHeaders: Bui
   const encoding = file.isCompressed ? chooseEncoding(asked["accept-encoding"]) : "identity";
   const { body, etag, headers, unchangedHeaders } = ((savesData && file.saveData) || file).variants[encoding];
   if (savesData && asked["sec-purpose"] !== undefined) {
-    // Loaded ahead of a visit that may never happen, for a visitor who saves data. Browsers drop what failed.
+    // Refuses prefetching for visitors who save data. Browsers discard a failed prefetch.
     send(response, 503, { ...sharedHeaders, "cache-control": "no-store", "content-length": "0" });
   } else if (isUnchanged(asked["if-none-match"], etag)) send(response, 304, unchangedHeaders);
   else if (file.isFilm && asked.range !== undefined) sendRange(response, file, asked.range);

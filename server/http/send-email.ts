@@ -58,7 +58,7 @@ const INCOMPLETE = new Refusal(400, "malformed", "The body is not complete.");
 /** Decoding such a body would store another character (U+FFFD) in place of what the visitor wrote. */
 const INVALID_UTF8 = new Refusal(400, "malformed", "The body is not valid UTF-8.");
 
-/** `POST /send-email`: checks, stores, answers. Nothing is mailed here, so a dead mail server delays no visitor. */
+/** `POST /send-email`: checks, stores, answers. Sends no mail, so a dead mail server delays no visitor. */
 export function acceptMessages(app: FastifyInstance, options: SendEmailOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -175,7 +175,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   }
   const { message } = parsed;
   const { inputs } = parsedFootprint;
-  // Never a total that was sent: only what our own factors make of the inputs.
+  // The total is always computed here from the inputs, never taken from the request.
   const footprint = inputs && estimateFootprint(inputs, message.country, electricity);
 
   const isClientNeeded = rules.rateLimits.length > 0 || idempotencyKey !== null;
@@ -209,7 +209,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
       const { reference } = acceptance;
       meter?.accepted("repeated");
       request.log.info({ event: "repeated", reference }, "message already stored");
-      // The first may have been stored only after its answer was given up on, and then the outbox was not woken.
+      // The first one may have been stored after its request timed out, and then the outbox was not woken.
       onStored("queued");
       return succeed(reference);
     }
@@ -224,7 +224,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   }
 }
 
-/** Nothing that a sender wrote gets into the log, and so no name of a field that does not exist. */
+/** The log contains no sender input, so unknown field names are left out. */
 function loggedName(field: string): string {
   const isUnknown = field.startsWith(FIELD_PREFIX) && !isFootprintField(field.slice(FIELD_PREFIX.length));
   return isUnknown ? "footprint" : field;
@@ -241,7 +241,7 @@ function answer(
   reply.header("cache-control", "no-store");
   if (!request.headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE)) return reply.code(status).send(body);
   const alert = body.success ? ALERT_ID.sent : alertFor(status);
-  // A body that cannot be read is no visitor's mistake.
+  // An unreadable body is not the visitor's mistake.
   const reason = body.success || status === 400 ? "" : reasonOf(body);
   const query = body.success
     ? `?${sentQuery(body.reference, clientKey)}`

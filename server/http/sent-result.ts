@@ -5,8 +5,8 @@ const PROBLEMS_PARAMETER = "problems";
 const CODE_PARAMETER = "code";
 
 /**
- * What a visitor without script is told after a post travels in the address of the page that says so. Proxies log
- * addresses, so it holds nothing that the visitor entered. It has a code that only the nodes of this site can make, so
+ * The result of a post without script is in the query of the page that shows it. Proxies log
+ * queries, so it contains no visitor input. It has a signature that only the nodes of this site can make, so
  * that no link can show a success that never happened.
  */
 export function sentQuery(reference: string, key: Uint8Array): string {

@@ -27,14 +27,14 @@ export interface ComposedMail extends SendMailOptions {
 
 /**
  * A message as an e-mail to the team, the same every time except for its MIME boundary. The only recipient is `mailTo`,
- * whatever the visitor typed: the envelope is not derived from any header.
+ * because the envelope is not derived from any header.
  */
 export function composeMail(message: StoredMessage, identity: MailIdentity): ComposedMail {
   const country = countryName(message.country);
   const subject = `[${message.reference}] Message from ${message.name}${country && `, ${country}`}`;
   const from = { name: identity.brand, address: identity.mailFrom };
   const replyTo = { name: message.name, address: message.email };
-  // Empty where nodemailer's own way will do, and then it leaves the header out.
+  // Empty if nodemailer's own encoding is enough; then it omits the header.
   const literal = {
     subject: hasEncodedWord(subject) ? encodeWord(subject, "Q", 52) : "",
     from: literalMailbox(from),
@@ -137,7 +137,7 @@ interface Mailbox {
 }
 
 /**
- * Mail programs decode whatever looks like an encoded word, such as `=?utf-8?q?evil?=`, even in the quotes that
+ * Mail programs decode text that looks like an encoded word, such as `=?utf-8?q?evil?=`, even in the quotes that
  * nodemailer puts around a name. Encoded once more, it is shown as it was typed.
  */
 function hasEncodedWord(text: string): boolean {
@@ -204,7 +204,7 @@ function htmlEstimate(footprint: FootprintEstimate, price: MailIdentity["pricePe
   return `<p>${[total, ...notes].join("<br>")}</p>\n<table cellpadding="4">${cells.join("")}</table>`;
 }
 
-/** What a list of mails shows of them. */
+/** The preview text in a mail list. */
 function firstLines({ name, footprint }: StoredMessage, brand: string): string[] {
   return [
     `${name} wrote through the contact form of ${brand}.`,

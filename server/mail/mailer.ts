@@ -10,7 +10,7 @@ export interface Mailer {
   probe?(): Promise<boolean>;
   /** Removes all e-mails of a message, finished or not; not given where that cannot be done. */
   undo?(message: { reference: string }): Promise<void>;
-  /** Aborts whatever is being sent. */
+  /** Aborts all sending. */
   close(): Promise<void>;
 }
 
@@ -21,13 +21,13 @@ export interface Mailer {
 export type FailureKind = "temporary" | "permanent" | "blocked";
 
 /**
- * Why an e-mail was not sent. Its message is safe to log and to store: no address, no content, no credentials. Not so the
- * server's own answer.
+ * Why an e-mail was not sent. Its message is safe to log and to store: no address, no content, no credentials. The
+ * server's own answer is not safe.
  */
 export class MailError extends Error {
   override readonly name = "MailError";
   readonly kind: FailureKind;
-  /** The mail server was not reached, or did not look at the mail: it certainly does not have it. */
+  /** The mail server was not reached or did not read the mail, so it cannot have it. */
   readonly isUnreachable: boolean;
 
   /** What the mail server answered, code and all; empty where it did not. */

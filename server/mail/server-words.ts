@@ -6,8 +6,7 @@ const HIDDEN = "…";
 
 /**
  * What a mail server answered, on one line and without its code, for the operator to read. Servers quote what they refuse:
- * addresses, whatever of the visitor's fields occurs in it, and anything of the message that is more than a single word
- * are left out.
+ * addresses, the visitor's fields and phrases of the message are left out.
  */
 export function withoutPersonalData(response: string, message?: ContactMessage): string {
   const plain = response.slice(0, 5 * MAX_LENGTH).replaceAll(/^\d{3}[ -]?/gm, "");
@@ -24,7 +23,7 @@ function quotedAt(words: readonly string[], index: number, message: ContactMessa
   const { name, email, phone, message: text } = message;
   const word = bare(words[index]);
   const isField = word.length > (/^\d+$/.test(word) ? 1 : 2) && bare(`${name} ${email} ${phone}`).includes(word);
-  // A single plain word, such as "content", says nothing about anybody; a number or an address of a page may.
+  // A single plain word, such as "content", identifies no person; a number or a URL may.
   const isTelling = /[\d./:]/.test(word) && word.length > 4 && !/^\d\.\d+\.\d+$/.test(word);
   if (isField || (isTelling && bare(text).includes(word))) return [index];
   const next = bare(words[index + 1]);

@@ -7,7 +7,7 @@ export interface SmtpLimits {
   connectMs: number;
   /** Longest silence of the server within an attempt. */
   silenceMs: number;
-  /** A whole attempt, so that a server that trickles its answers cannot block one for ever. */
+  /** Limit for a whole attempt, so that a server that answers in small pieces cannot block it forever. */
   attemptMs: number;
 }
 
@@ -129,7 +129,7 @@ function classify(error: unknown): MailError {
   const step = command ? ` (${command})` : "";
 
   if (AUTHENTICATION_CODES.includes(reply)) return authenticationError(`${reply} `);
-  // Any other reply may be about a limit, which asking again at once would only prolong.
+  // Any other reply may be about a limit, which an immediate retry would prolong.
   const isGreeting = reply > 0 && code === "EPROTOCOL" && failure.command === "CONN";
   if (reply >= 400 && reply < 500) {
     return new MailError("temporary", `${reply} deferred by the mail server${step}`, isGreeting);

@@ -6,14 +6,14 @@ import { sendingBy } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
 
 interface AcknowledgementOptions extends AcknowledgementSettings {
-  /** Not that of the messages: a server that is hard on mails to strangers must not be so on the team's connections. */
+  /** Separate from the team's mail: if the server limits mail to strangers, it must not limit the team's connections. */
   mailer: Mailer;
   store: Pick<Store, "admit">;
   identity: MailIdentity;
   perHour?: number;
 }
 
-/** More than a small company is written to in an hour; a flood to many addresses ends here. */
+/** More messages than a small company gets in an hour; it stops a flood to many addresses. */
 export const ACKNOWLEDGEMENTS_PER_HOUR = 100;
 /** Names the limit of all together. */
 const EVERYBODY = "acknowledgements";
@@ -28,7 +28,7 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
     concurrency: 2,
     // No error: the message itself was delivered.
     failureLevel: "warn",
-    // A server that dies again and again between sending and saving must not write to a stranger again and again.
+    // A server that repeatedly crashes between sending and saving must not repeatedly write to a stranger.
     maxInterruptions: 3,
     async admit(claim, now) {
       const { email } = claim.message;
@@ -49,7 +49,7 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
 
 /**
  * The same for all spellings that usually lead to one mailbox: case, dots and what follows a plus do not count. Where they
- * do, two people share a limit, which costs one of them a mail; the other way round one person would get many.
+ * do, two people share a limit, and one of them gets no mail. Otherwise one person could get many.
  */
 export function mailboxOf(email: string): string {
   const at = email.lastIndexOf("@");

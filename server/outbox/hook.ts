@@ -21,7 +21,7 @@ export function hookSender(settings: HookSettings): Sender {
       };
       return failureOf(await postEvent(settings, event, now));
     },
-    // Whether there is a receiver at all: it is asked for nothing, and any answer will do.
+    // Checks whether a receiver exists: any answer is enough.
     probe: () =>
       fetch(settings.url, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(ATTEMPT_MS) }).then(
         () => true,
@@ -42,7 +42,7 @@ const ATTEMPT_MS = 15_000;
 /** No connection was made, so the receiver certainly does not have it. */
 const NO_CONNECTION = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"];
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** A receiver cannot put an attempt off for longer: the store takes later times for the work of a wrong clock. */
+/** The longest delay that a receiver can ask for: the store treats later times as the result of a wrong clock. */
 const LONGEST_RETRY_AFTER_MS = 4 * HOUR_MS;
 
 /** `text`: the beginning of the answer, which may hold anything. */

@@ -23,7 +23,7 @@ export interface Failure {
   kind: FailureKind;
   /** Without personal data; also for the log. */
   message: string;
-  /** For the operator, with the receiver's own words: not for the log, which has to be safe whatever these are. */
+  /** For the operator, with the receiver's own text. Not for the log, because the text may contain personal data. */
   shown?: string;
   /** How long the receiver asks to wait before the next attempt of anything. */
   retryAfterMs?: number;
@@ -46,11 +46,11 @@ export interface Sender {
   probe?: (() => Promise<boolean>) | undefined;
   /** Why it must not be sent; `null`: it may be. */
   admit?(claim: Claim, now: Date): Promise<SkipReason | null>;
-  /** It is given up after this many attempts without a result, each of which may have arrived. */
+  /** The maximum number of attempts without a result, because each of them may have arrived. */
   maxInterruptions?: number;
-  /** Removes what was sent or begun for a message that was erased meanwhile. */
+  /** Removes the files of a message that was erased while it was being sent. */
   undo?: ((message: StoredMessage) => Promise<void>) | undefined;
-  /** Aborts whatever is being sent. */
+  /** Aborts all sending. */
   close?(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ const FAILING_MS = MINUTE_MS;
 const PROBE_INTERVAL_MS = MINUTE_MS;
 const GIVEN_UP = "given up: the server stopped again and again before it saved how an attempt ended";
 
-/** Sends everything that leaves because of a message, by a worker for each channel, until stopped. */
+/** Sends the deliveries of all channels, with one worker per channel, until stopped. */
 export function startOutbox(options: OutboxOptions) {
   const { senders, log, clock = systemClock } = options;
   const workers = senders.map((sender) => startWorker(sender, options, wake));
@@ -138,7 +138,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
   let isWoken = true;
   let endSleep = () => {};
   let storeWaitMs = SHORTEST_WAIT_MS;
-  /** What waits is to be made due: this server has just started, or the receiver answers again. */
+  /** Makes waiting deliveries due: this server has just started, or the receiver answers again. */
   let isFlushWanted = true;
   /** When the first attempt failed since the last that did not. */
   let failingSinceMs: number | null = null;
@@ -258,7 +258,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     if (change === "started") onPauseChange?.();
   }
 
-  /** So that a receiver which answers again is noticed though nothing is due for hours. */
+  /** Notices that a receiver answers again even if nothing is due for hours. */
   function probeIfUnreachable(): void {
     if (!isUnreachable || !sender.probe || !hasPassed(PROBE_INTERVAL_MS, probedAtMs)) return;
     probedAtMs = clock.now().getTime();
@@ -292,7 +292,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
         if ((await store.find(reference)) === null) await sender.undo?.(message);
       }
     } catch (error) {
-      // An unavailable store comes back; any other error may be permanent and must not stop the queue for ever.
+      // An unavailable store comes back. Any other error may be permanent and must not stop the queue forever.
       if (error instanceof StoreUnavailable || !hasPassed(leaseMs, at.getTime())) throw error;
       log.error(
         { event: "result-lost", channel, reference, error: errorName(error) },

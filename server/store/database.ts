@@ -12,7 +12,7 @@ export interface TransactionOptions {
 }
 
 /**
- * SQLite or PostgreSQL, which know no rules: rules are written once, with these two ways to run their statements. Every
+ * SQLite or PostgreSQL. Drivers contain no rules: rules are written once and use these two methods. Every
  * method rejects with StoreUnavailable when the database cannot be used.
  */
 export interface Database {
@@ -32,7 +32,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The few words in which the two databases' SQL differs. */
+/** The SQL that differs between the two databases. */
 export interface Dialect {
   /** Holds 64-bit numbers: times, numbers of rows, flags. */
   integer: string;
@@ -47,14 +47,14 @@ export interface Dialect {
   findTable(name: string): string;
   /** Ends a SELECT in a transaction and locks its rows until that ends; `skip`: without rows that are locked already. */
   lockRows(table: string, skip?: "skip"): string;
-  /** The e-mail address in lower case, whatever the database's language. */
+  /** The e-mail address in lower case, independent of the database's language. */
   lowerCaseEmail: string;
   isIn(column: string, jsonArray: string, type?: "TEXT" | "BIGINT"): string;
   /** The items of a JSON array, as rows with one column `value`. */
   itemsOf(jsonArray: string): string;
   /**
    * Whether a text contains the words of a parameter, which `searchable` makes of those given: in any case of their
-   * letters and whatever the database's language.
+   * letters, independent of the database's language.
    */
   contains(text: string, parameter: string): string;
   searchable(words: string): string;

@@ -6,7 +6,7 @@ import { addEvents } from "./events.ts";
 import type { ReadMessages } from "./listing.ts";
 import { type Channel, type Claim, type DeliveryCount, type Queue, StoreDamaged } from "./store.ts";
 
-/** No attempt is ever put off for longer: a due time beyond it was set before the clock was set back. */
+/** The longest delay of an attempt: a later due time was set before the clock was set back. */
 const FARTHEST_DUE_MS = 5 * HOUR_MS;
 /** What is made due again at once is spread over this time, and not made due again by another node within it. */
 const SPREAD_MS = MINUTE_MS;
@@ -16,7 +16,7 @@ const UNCOUNTED_MS = 5 * DAY_MS;
 const LONG = { isLong: true };
 const INTERRUPTED = "the server stopped before it saved how the attempt ended, so this may arrive twice";
 
-/** Of no message that its sender asked not to be used. */
+/** Excludes restricted messages. */
 const IS_USABLE = "message_id NOT IN (SELECT id FROM messages WHERE is_restricted = 1)";
 const IS_OPEN = `channel = $1 AND state = 'queued' AND ${IS_USABLE}`;
 const NOW = "CAST($2 AS BIGINT)";
@@ -177,7 +177,7 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
     },
 
     async dueInMs(channel, now) {
-      // The first by an index each, however many wait.
+      // Each minimum is read from an index, independent of the queue's length.
       const first = (column: string, isMeant: string) =>
         query<{ ms: number }>(
           `SELECT ${column} AS ms FROM deliveries WHERE ${IS_OPEN} AND ${isMeant} ORDER BY ${column} LIMIT 1`,

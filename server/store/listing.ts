@@ -59,7 +59,7 @@ type MessageRow = Omit<StoredMessage, "footprint" | "deliveries" | "version"> & 
 
 type DeliveryRow = Delivery & { messageId: number; channel: Channel };
 
-/** Reads messages by their row numbers, in that order, with their deliveries. Two statements, however many they are. */
+/** Reads messages by their row numbers, in that order, with their deliveries. Always two statements. */
 export function messageReader({ isIn }: Dialect, retention: Retention) {
   const columns = `id, reference, name, email, phone, country, message, footprint, quarantine_reason, taught, accepted_at,
     is_restricted, answered_at, corrected_at, state, ${expiryOf(retention)} AS expires_at`;
@@ -95,8 +95,8 @@ function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonl
   return {
     ...row,
     footprint: footprint === null ? null : JSON.parse(footprint),
-    // Everything that an operator may see or change, but for deliveries that go out by themselves seconds after the mail:
-    // they must not make what an operator is about to do fail.
+    // Everything that an operator may see or change, except deliveries that are sent automatically seconds after the mail:
+    // they must not make the operator's next action fail.
     version: [row.id, state, attempts, Number(row.isRestricted), row.taught, ...times].join("."),
     deliveries,
   };

@@ -78,7 +78,7 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
   };
 }
 
-/** A few connections, none of which waits for ever for anything. */
+/** A few connections, each with time limits. */
 function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -132,7 +132,7 @@ async function vacuum(pool: pg.Pool): Promise<void> {
   const client = await checked(pool.connect());
   try {
     let keptRows = 0;
-    // The detail of what it tells of each table begins with the number of deleted rows that it had to keep.
+    // The detail of each table's notice begins with the number of deleted rows that it could not remove.
     client.on("notice", ({ detail }) => {
       keptRows += Number(/\d+/.exec(detail ?? "") ?? 0);
     });
@@ -194,7 +194,7 @@ async function tryTransaction<T>(
   try {
     await checked(client.query(statements.join("; ")));
     const result = await work(query);
-    // Never long, whatever came before: an answer that never comes must not hold up a queue for minutes.
+    // Always short: a missing answer must not block a queue for minutes.
     await queryOf(client)("COMMIT");
     return result;
   } catch (error) {
@@ -230,7 +230,7 @@ const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
 const LOCK_NOT_AVAILABLE = "55P03";
 const NO_PRIVILEGE = "42501";
-/** SQLSTATE classes of a wrong statement or value: faults of this program that another try does not cure. */
+/** SQLSTATE classes of a wrong statement or value: defects of this program that a retry does not fix. */
 const OWN_FAULTS = ["22", "23", "42"];
 
 /** A StoreUnavailable for a database that is away, full or overloaded; any other error as it is. */

@@ -31,7 +31,7 @@ export function restoreMethods(
       let unlock = () => {};
       try {
         if (lockOut) unlock = lockOut();
-        // A server that starts meanwhile waits for the same lock before it reads anything.
+        // A server that starts during the restore waits for the same lock before it reads anything.
         return await transaction(
           async (query) => {
             if (!lockOut && (await website(await database.time())).isRunning) {

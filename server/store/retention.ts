@@ -3,9 +3,9 @@ import { DAY_MS } from "../time.ts";
 import { type Database, onlyRow, readColumn } from "./database.ts";
 import type { Expiring, Expiry } from "./store.ts";
 
-/** So long before its end a message is announced; with a shorter period, half of it. */
+/** How long before its end a message is announced; for a period below two weeks, half of the period. */
 const EXPIRY_NOTICE_DAYS = 7;
-/** Since it reached its present state, by its own clock: a wrong one can announce too much, but erases nothing unannounced. */
+/** Announced since it reached its present state. So a wrong clock erases no message without announcing it first. */
 const IS_ANNOUNCED = "COALESCE(announced_at >= changed_at, FALSE)";
 /** Its reply has not been sent yet. */
 const IS_REPLYING = `EXISTS (SELECT 1 FROM deliveries AS replies

@@ -88,10 +88,10 @@ function createTables({ identity, integer, real, tableEnd, keyedTableEnd }: Dial
     // Counts the messages of each tab without reading them.
     "CREATE INDEX messages_by_answer ON messages (answered_at, is_restricted)",
     "CREATE INDEX messages_restricted ON messages (id) WHERE is_restricted = 1",
-    // Counts what is not seen yet without reading it, however many a flood has left in quarantine.
+    // Counts unopened messages without reading them, because a flood may leave many in quarantine.
     `CREATE INDEX messages_unseen ON messages (id)
      WHERE quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_restricted = 0`,
-    // No index on the e-mail address: only the operator looks for one, and every copy fewer is one fewer to erase.
+    // No index on the e-mail address: only the operator searches by it, and an index would be another copy to erase.
     `CREATE TABLE deliveries (
       message_id ${integer} NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
       channel TEXT NOT NULL,

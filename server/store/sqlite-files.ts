@@ -2,7 +2,7 @@ import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync,
 import { dirname, join } from "node:path";
 import { StoreUnavailable } from "./store.ts";
 
-// What a SQLite database is on the disk: messages.db, its write-ahead log, and the log's index.
+// The files of a SQLite database: messages.db, its write-ahead log, and the log's index.
 
 /** Makes the file, if it is missing, and lets no other user read it. */
 export function createPrivateFile(file: string): void {
@@ -47,8 +47,8 @@ export async function writeNewFile(
 }
 
 /**
- * To be called while the database is open: SQLite goes on writing to files that were removed or replaced, and says nothing.
- * Only asks the file system. To open one of them, and close it again, would end SQLite's locks.
+ * Call it while the database is open: SQLite continues to write to removed or replaced files without an error.
+ * It only asks the file system, because opening and closing one of the files would release SQLite's locks.
  */
 export function rememberFiles(file: string) {
   const companions = [`${file}-wal`, `${file}-shm`];

@@ -44,7 +44,7 @@ const OPEN_TIMEOUT_MS = 10_000;
 const CHECKPOINT_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 20;
 const UPKEEP_INTERVAL_MS = 1000;
-/** However much is written, so that a copy of the main file alone is never much older. */
+/** Also under heavy writing, so that a copy of the main file alone is never much older. */
 const CHECKPOINT_INTERVAL_MS = 60_000;
 const SAVE_INTERVAL_MS = 10_000;
 // Older ones could lose committed rows when two processes write to one database in WAL mode.
@@ -132,7 +132,7 @@ export async function openSqliteToRead(
 }
 
 /**
- * Holds a lock on the folder until the returned function is called or the process ends, however it ends: the system
+ * Holds a lock on the folder until the returned function is called or the process ends in any way: the system
  * releases it. Throws StoreRefused when another website has it.
  */
 export function lockFolder(
@@ -193,7 +193,7 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
     }
   }
 
-  /** To be called regularly: also empties the write-ahead log when there are no writes. */
+  /** Call it regularly: it also empties the write-ahead log when there are no writes. */
   async function tick(): Promise<void> {
     if (!db.isOpen) return;
     if (lost) {
@@ -330,7 +330,7 @@ const UNAVAILABLE: Readonly<Record<number, string>> = {
   [NOT_A_DATABASE]: "its file is damaged; stop the server and restore a backup",
 };
 
-/** A StoreUnavailable for whatever a later try may succeed at; any other error as it is. */
+/** A StoreUnavailable if a retry may succeed; any other error unchanged. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE") {
     return new StoreUnavailable("The message database is closed", { cause: error });

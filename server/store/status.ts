@@ -67,7 +67,7 @@ export function statusMethods(
     async reportNode(pauses, now) {
       const report: NodeReport = { atMs: now.getTime(), pauses };
       await writeMeta(query, name, JSON.stringify(report));
-      // Those of servers that ended are of no use once others have been running for an hour.
+      // Rows of stopped servers are useless after an hour.
       for (const { name, atMs } of await readNodes()) {
         if (Math.abs(now.getTime() - atMs) >= HOUR_MS) await query("DELETE FROM meta WHERE name = $1", [name]);
       }

@@ -22,7 +22,7 @@ export type MessageState = Exclude<DeliveryState, "skipped">;
 
 /**
  * `trap`: the trap field was filled. `network-limit`: many messages came from the same network. `hourly-limit`: more
- * messages came in an hour, from everybody together, than HOURLY_LIMIT allows. `looks-like-spam`: it is like what operators
+ * messages came in an hour, from all clients, than HOURLY_LIMIT allows. `looks-like-spam`: it resembles what operators
  * marked as spam. `marked-as-spam`: an operator did so.
  */
 export type QuarantineReason = "trap" | "network-limit" | "hourly-limit" | "looks-like-spam" | "marked-as-spam";
@@ -33,7 +33,7 @@ export type Lesson = "spam" | "good";
 /**
  * Why a sender gets no acknowledgement. `too-late`: the message is more than a day old. `own-address`: an address of the site itself. `not-a-person`: an address that no person reads, such as
  * `no-reply@`, that is on no public mail server, or that is not written as people write theirs. `address-limit`: the address
- * had one within a day. `hourly-limit`: too many went out to everybody together.
+ * had one within a day. `hourly-limit`: too many were sent to all addresses together.
  */
 export type SkipReason = "too-late" | "own-address" | "not-a-person" | "address-limit" | "hourly-limit";
 
@@ -232,7 +232,7 @@ export interface DeliveryCount {
   unseenSpam: number;
 }
 
-/** Messages whose end is to be announced, or was: RETENTION erases them within a week and a day, or within a shorter period. */
+/** Messages that RETENTION erases within a week and a day, or within a shorter period: their erasure is announced. */
 export interface Expiring {
   foundAt: Date;
   count: number;
@@ -278,7 +278,7 @@ export interface Reply {
   text: string;
 }
 
-/** Everybody who wrote with an address, in any case of its letters. */
+/** All people who wrote with an address, in upper or lower case. */
 export interface Correspondent {
   /** As in the newest message. */
   name: string;
@@ -368,7 +368,7 @@ export interface Status {
   lastAlertAt(kind: string): Promise<Date>;
   /** Changes `lastAlertAt` if it still is `from`; of all nodes that try, one returns true. */
   moveLastAlert(kind: string, from: Date, to: Date): Promise<boolean>;
-  /** This server runs, and cannot send by these channels. To be called at least once a minute; with `null` when it stops. */
+  /** Reports that this server runs, and its blocked channels. Call it at least once a minute, and with `null` on stop. */
   reportNode(pauses: readonly Pause[] | null, now: Date): Promise<void>;
   /** Whether any server runs, when the last one did (`null`: never), and what those that run cannot send. */
   website(now: Date): Promise<{ isRunning: boolean; lastSeenAt: Date | null; pauses: Pause[] }>;
@@ -498,7 +498,7 @@ export interface Store extends Queue, Status, Listing, Changes, SpamFilter, Rest
   backup(file: string, now: Date): Promise<void>;
   /**
    * Rejects when a message could not be written, with StoreLost at once when the database's files are gone. Writing is tried
-   * at most once in ten seconds, however many ask; after a failure once a second.
+   * at most once in ten seconds for all callers together; after a failure once a second.
    */
   ping(): Promise<void>;
   close(): Promise<void>;

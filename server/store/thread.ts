@@ -60,7 +60,7 @@ export async function openInThread<Target>(file: URL, data: unknown, options: Th
   return new Proxy({ ...(values as object), close }, { get }) as Target;
 }
 
-/** To be called in the thread: opens the object whose methods are called. Where that fails, only closing is answered. */
+/** Call it in the thread: opens the object whose methods are called. If that fails, only closing is answered. */
 export async function serveThread(open: () => Promise<object>): Promise<void> {
   let target: Record<string, unknown> = { close: () => {} };
   const reply = (message: Reply) => parentPort?.postMessage(message);

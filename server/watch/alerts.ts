@@ -24,7 +24,7 @@ export type Alerts = ReturnType<typeof startAlerts>;
 const CHECK_INTERVAL_MS = MINUTE_MS / 2;
 /** Not at once, so that a flood of messages does not become a flood of checks. */
 const SOON_MS = 1000;
-/** What can wait comes once a day, everything else once an hour. */
+/** Sent once a day; all other alerts once an hour. */
 const DAILY: readonly TroubleKind[] = ["clock", "backup-overdue"];
 /** The outbox has logged these as errors already. */
 const LOGGED: readonly TroubleKind[] = ["paused", "failed"];
@@ -46,7 +46,7 @@ export function startAlerts(options: AlertOptions) {
   let failedPost: { at: Date; keys: string } | null = null;
 
   async function check(): Promise<void> {
-    // Taken before the store is asked, so that whatever happens meanwhile counts as later than this alert.
+    // Taken before the store is asked, so that events during the query count as later than this alert.
     const now = clock.now();
     const situation = await watch.find(now);
     if (situation.facts) logEnds(situation.troubles.map(nameOf));
@@ -88,12 +88,12 @@ export function startAlerts(options: AlertOptions) {
   }
 
   function intervalMs({ kind }: Trouble): number {
-    // A little sooner than necessary: what is announced late is also erased late.
+    // A little earlier than necessary, because a late announcement delays the erasure.
     if (kind === "expiring") return announcementIntervalMs(retention) - 2 * CHECK_INTERVAL_MS;
     return DAILY.includes(kind) ? DAY_MS : HOUR_MS;
   }
 
-  /** What notes that an alert told of it; `null` when one has told of it before. */
+  /** Returns a function that marks the trouble as reported; `null` if it was reported before. */
   async function newsOf({ kind, channel }: Trouble, facts: Situation["facts"]) {
     if (kind === "expiring") {
       const expiring = facts?.expiring;
@@ -164,7 +164,7 @@ function nameOf({ kind, channel }: Trouble): string {
   return channel === null || channel === "mail" ? kind : `${channel}-${kind}`;
 }
 
-/** What is told once. Nodes share it, unless it is about one machine. Where a lost store's messages were saved is news. */
+/** Nodes share the key, unless the trouble concerns one machine. The remedy of a lost store changes when it is saved. */
 function keyOf(trouble: Trouble): string {
   const { kind, remedy } = trouble;
   if (kind === "store-lost") return remedy;

@@ -4,14 +4,14 @@ import { type Clock, repeat, systemClock } from "../time.ts";
 interface SharedClockOptions {
   store: Pick<Store, "time">;
   machineClock?: Clock;
-  /** A clock of this machine that runs evenly, in milliseconds, whatever the date is set to. */
+  /** A monotonic clock of this machine, in milliseconds. */
   stopwatch?(): number;
 }
 
 const SYNC_INTERVAL_MS = 30_000;
 
 /**
- * The database's clock, for servers that share one: whatever one of them writes, the others compare with the same clock.
+ * The database's clock, so that all servers that share a database compare times with the same clock.
  * It is read every half minute; in between, and while the database is away, this machine's stopwatch continues it.
  */
 export async function openSharedClock(options: SharedClockOptions): Promise<Clock & { stop(): Promise<void> }> {

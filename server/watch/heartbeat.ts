@@ -15,7 +15,7 @@ const INTERVAL_MS = 60_000;
  */
 export function startHeartbeat({ store, outbox, clock }: HeartbeatOptions) {
   const report = (pauses: readonly Pause[] | null) => store.reportNode(pauses, clock.now()).catch(() => {});
-  /** To be called also when a pause begins or ends. */
+  /** Call it also when a pause begins or ends. */
   const beat = () => report(outbox.pauses);
   const beating = repeat(beat, INTERVAL_MS, clock, true);
   return {

@@ -16,7 +16,7 @@ interface MetricsOptions {
   now(): Date;
 }
 
-/** However many scrape, the store is read and the text is made at most once in this time. */
+/** The store is read and the text is made at most once in this time, for all scrapers together. */
 const SHARED_MS = 1000;
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

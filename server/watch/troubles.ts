@@ -16,8 +16,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
 /**
  * Something that is wrong. Of a channel: `overdue`: a delivery has waited for an hour; `paused`: nothing can be sent;
  * `failed`: deliveries failed for good. `quarantined`: messages are held back. `expiring`: messages are erased soon.
- * `store-away`: no message can be stored; `store-lost`: nor will be, until a restart. `store-damaged`: a part of the database's file cannot be read. `website-down`: no server runs.
- * `clock`: this machine's is wrong. `backup-overdue`: none has succeeded for two days. `disk-low`: little space is left.
+ * `store-away`: no message can be stored; `store-lost`: the same until a restart. `store-damaged`: the database's file is partly unreadable.
+ * `website-down`: no server runs. `clock`: this machine's clock is wrong. `backup-overdue`: no backup has succeeded for two
+ * days. `disk-low`: little space is left.
  */
 export const TROUBLE_KINDS = [
   "overdue",
@@ -53,7 +54,7 @@ export interface Trouble {
 
 // Every threshold of what is wrong: alerts, metrics, the inbox, `stats` and preflight go by these.
 const OVERDUE_MS = HOUR_MS;
-/** Restarting a database should not alert anybody. */
+/** A restart of the database should not cause an alert. */
 const STORE_AWAY_MS = MINUTE_MS / 2;
 /** For a daily backup. An operator who never made one may use another method. */
 const BACKUP_OVERDUE_MS = 2 * DAY_MS;
@@ -81,7 +82,7 @@ interface WatchOptions {
   dataDir: string;
   /** Those in use; what is left of others is no trouble. */
   channels: readonly Channel[];
-  /** Operators are told at once that the store is away, and also whether a server runs. */
+  /** For operators the list shows at once that the store is away, and also whether a server runs. */
   askedBy: "server" | "operator";
 }
 
@@ -255,7 +256,7 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
   return withinMs(ANSWER_LIMIT_MS, answer, () => new StoreUnavailable("The message database does not answer"));
 }
 
-/** Resolves to `null` when the store fails, in whatever way, or does not answer in time: no error may silence an alert. */
+/** Resolves to `null` when the store fails or does not answer in time: no error may silence an alert. */
 export function ifAvailable<T>(answer: Promise<T>): Promise<T | null> {
   return inTime(answer).catch(() => null);
 }

@@ -1,6 +1,6 @@
 // `npm run bench`: all parts, or those named: `npm run bench -- pages server`. Nothing is asserted, because machines
 // differ: compare the ratios within one run. Tables are printed, and written as JSON and as charts to dist/bench.
-// `npm run bench -- soak [MINUTES]` is another thing: two nodes through every fault again and again, for 20 minutes unless
+// `npm run bench -- soak [MINUTES]` is different: it repeats every fault on two nodes, for 20 minutes unless
 // given. It prints what was accepted, stored, mailed and posted, and fails when these differ.
 import { spawnSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
