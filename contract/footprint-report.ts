@@ -33,7 +33,7 @@ export function rangeCover({ between }: FootprintRange): string {
 
 export const ROUNDED = "Each figure is rounded by itself, so they may not add up exactly.";
 export const LOCATION_BASED =
-  "Electricity is location-based: the average of the country’s grid, whatever a supplier sells.";
+  "Electricity is location-based: the average of the country’s grid, regardless of the supplier.";
 
 /**
  * For the visitor to print or save: what was entered, the factors, the sources and the date. As HTML, because the server

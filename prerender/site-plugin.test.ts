@@ -70,8 +70,8 @@ test("the privacy policy says how long copies and logs are kept, and what has no
   const policy = (await privacyPolicy({})).replaceAll("<!-- -->", "");
   expect(policy).toContain("Copies in our backups are deleted up to 14 days later.");
   expect(policy).toContain("a log, which is kept for up to 14 days.");
-  expect(policy).toContain("nothing is deleted before our team has been told of it");
-  expect(policy).toContain("still waits to be delivered is kept until it is, and one that you asked us to restrict");
+  expect(policy).toContain("we delete nothing before our team has been informed");
+  expect(policy).toContain("waiting for delivery until it is delivered, and a message that you asked us to restrict");
 });
 
 test("the privacy policy promises the periods of the RETENTION it is built with", async () => {

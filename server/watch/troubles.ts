@@ -233,7 +233,7 @@ export function countOf({ counts }: Facts, channel: Channel, state: DeliveryStat
   return counts.find((count) => count.channel === channel && count.state === state);
 }
 
-export const CLOCK_REMEDY = "Set it, best by a time service such as chrony";
+export const CLOCK_REMEDY = "Set it, preferably with a time service such as chrony";
 
 /** What is wrong with this machine's clock; `null` when it agrees with the database's. */
 export function describeClock(aheadMs: number): string | null {
