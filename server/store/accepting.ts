@@ -118,12 +118,7 @@ async function acceptBatch(
   { findSpam, countMonth }: SpamRules,
 ): Promise<Acceptance[]> {
   const candidates = batch.map((pending) => identify(pending, secret));
-  const read = candidates.filter(({ rules, submission }) => rules.spamFilter && !submission.isTrapped);
-  const spam = await findSpam(
-    query,
-    read.map(({ submission }) => submission.message),
-  );
-  const past = { ...(await readPast(candidates, query, dialect)), spam };
+  const past = await readPast(candidates, query, dialect, findSpam);
   const references = await drawReferences(batch, query, dialect);
   const messages: Row[] = [];
   const deliveries: Row[] = [];
@@ -256,7 +251,8 @@ async function readPast(
   candidates: readonly Candidate[],
   query: Query,
   { isIn }: Dialect,
-): Promise<Omit<Past, "spam">> {
+  findSpam: SpamRules["findSpam"],
+): Promise<Past> {
   const times = candidates.map(({ nowMs }) => nowMs);
   const window = (windowMs: number) => [Math.min(...times) - windowMs, Math.max(...times) + windowMs];
 
@@ -288,7 +284,11 @@ async function readPast(
      WHERE quarantine_reason IS NULL AND accepted_at > $1 AND accepted_at < $2 LIMIT $3) AS counted`,
     [...window(HOUR_MS), highestLimit],
   );
-  return { messages, keys, hits: Map.groupBy(hits, ({ hash }) => hash), queuedLastHour };
+  const read = candidates.flatMap(({ rules, submission }) =>
+    rules.spamFilter && !submission.isTrapped ? submission.message : [],
+  );
+  const spam = await findSpam(query, read);
+  return { messages, keys, hits: Map.groupBy(hits, ({ hash }) => hash), queuedLastHour, spam };
 }
 
 async function drawReferences(batch: readonly PendingMessage[], query: Query, { isIn }: Dialect): Promise<string[]> {
@@ -327,8 +327,8 @@ function inputsOf({ inputs }: FootprintEstimate): string[] {
 }
 
 /**
- * Keyed, so that a guess at what was hashed cannot be checked. Not an HMAC, which costs ten times as
- * much: such a hash never comes from outside. JSON keeps the values apart: "ab","c" and "a","bc" differ.
+ * Keyed, so that a guess at what was hashed cannot be checked. Not an HMAC, which costs ten times as much: such a hash
+ * never comes from outside. JSON keeps the values apart: "ab","c" and "a","bc" differ.
  */
 export function keyedHash(secret: string, values: readonly string[]): string {
   return hash("sha256", secret + JSON.stringify(values), "base64url").slice(0, HASH_LENGTH);

@@ -1,8 +1,18 @@
-import { hash } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { ContactMessage } from "../../contract/contact-message.ts";
-import type { Database, Query } from "./database.ts";
+import { type Database, type Query, readColumn, readMeta, writeMeta } from "./database.ts";
 import { normaliseEmail } from "./listing.ts";
-import { type Counts, isTaughtEnough, looksLikeSpam, NEEDED_LESSONS, signsOf, tokensOf } from "./spam-tokens.ts";
+import {
+  AS_TEXT,
+  type Counts,
+  isTaughtEnough,
+  looksLikeSpam,
+  type Naming,
+  NEEDED_LESSONS,
+  signsOf,
+  tokensOf,
+  weightOf,
+} from "./spam-tokens.ts";
 import type { Lesson, SpamFilter, StoredMessage } from "./store.ts";
 
 // The rows of `spam_tokens`. Those of tokens have numbers above 0, which are keyed hashes. Erasing a message leaves its
@@ -10,8 +20,11 @@ import type { Lesson, SpamFilter, StoredMessage } from "./store.ts";
 
 /** The row that counts the messages that were taught. */
 const TAUGHT = 0;
-/** Most words of a message are common: their hashes are computed once. At most about 1 MB. */
-const REMEMBERED_HASHES = 5000;
+/** Another value after each lesson. */
+const VERSION = "spam_version";
+/** Words with their hashes, and the most frequent tokens with their weights: at most about 20 MB of each. */
+const MAX_REMEMBERED = 200_000;
+const HASH_BITS = 48;
 const NOTHING: Counts = { spam: 0, good: 0 };
 /** Whom we replied to, or whose message was answered; not who was marked as spam since. */
 const IS_CORRESPONDENT = `COALESCE(taught, '') <> 'spam' AND (answered_at > 0 OR id IN
@@ -21,16 +34,21 @@ const IS_CORRESPONDENT = `COALESCE(taught, '') <> 'spam' AND (answered_at > 0 OR
 export function createSpamFilter({ query, transaction, dialect }: Database, clientKey: Uint8Array) {
   const secret = `${Buffer.from(clientKey).toString("hex")} token `;
   const hashes = new Map<string, number>();
-  /** 48 bits: as many as a number of JavaScript and of both databases holds exactly. */
-  const hashOf = (token: string): number => {
-    const known = hashes.get(token);
-    if (known !== undefined) return known;
-    if (hashes.size >= REMEMBERED_HASHES) hashes.clear();
-    const number = Number.parseInt(hash("sha256", secret + token, "hex").slice(0, 12), 16) + 1;
-    hashes.set(token, number);
-    return number;
-  };
+  let known = { version: "" as string | null, taught: NOTHING, weights: new Map<number, number>() };
   const isGiven = dialect.isIn("hash", "$1", "BIGINT");
+
+  /** Numbers that JavaScript and both databases hold exactly. That of a pair is made of those of its words, quickly. */
+  const asNumber: Naming<number> = {
+    nameOf(text) {
+      const remembered = hashes.get(text);
+      if (remembered !== undefined) return remembered;
+      if (hashes.size >= MAX_REMEMBERED) hashes.clear();
+      const number = Number.parseInt(hash("sha256", secret + text).slice(0, HASH_BITS / 4), 16) + 1;
+      hashes.set(text, number);
+      return number;
+    },
+    pairOf: (first, second) => ((3 * first + second) % 2 ** HASH_BITS) + 1,
+  };
 
   async function readRows(query: Query, hashes: readonly number[]): Promise<Map<number, Counts>> {
     const sql = `SELECT hash, spam, good FROM spam_tokens WHERE ${isGiven}`;
@@ -38,13 +56,31 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
     return new Map(rows.map(({ hash, ...counts }) => [hash, counts]));
   }
 
-  const readTaught = async (query: Query) => (await readRows(query, [TAUGHT])).get(TAUGHT) ?? NOTHING;
+  /** What the tokens of each message weigh; nothing before enough was taught. */
+  async function weigh(query: Query, messages: readonly ContactMessage[]): Promise<number[][]> {
+    const { taught, weights } = await recall(query);
+    if (!isTaughtEnough(taught)) return [];
+    return messages.map((message) => tokensOf(message, asNumber).map((token) => weights.get(token) ?? 0));
+  }
 
-  /** One statement, however many messages the tokens are of. */
-  async function readTokens(query: Query, tokens: readonly string[]): Promise<Map<string, Counts>> {
-    const wanted = new Map([...new Set(tokens)].map((token) => [hashOf(token), token]));
-    const rows = await readRows(query, [...wanted.keys()]);
-    return new Map([...rows].map(([hash, counts]) => [wanted.get(hash) ?? "", counts]));
+  /** As of the last lesson on any node. All tokens are read at once: a batch has thousands, and most were never taught. */
+  async function recall(query: Query): Promise<typeof known> {
+    const version = await readMeta(query, VERSION);
+    if (version === known.version) return known;
+    const taught = (await readRows(query, [TAUGHT])).get(TAUGHT) ?? NOTHING;
+    // As one text, because a row of its own costs ten times as much.
+    const [rows] = await readColumn<string | null>(
+      query,
+      `SELECT string_agg(hash || ' ' || spam || ' ' || good, ',') FROM
+         (SELECT * FROM spam_tokens WHERE hash > ${TAUGHT} ORDER BY spam + good DESC LIMIT ${MAX_REMEMBERED}) AS tokens`,
+    );
+    const weights = new Map<number, number>();
+    for (const row of rows?.split(",") ?? []) {
+      const [hash = 0, spam = 0, good = 0] = row.split(" ").map(Number);
+      weights.set(hash, weightOf({ spam, good }, taught));
+    }
+    known = { version, taught, weights };
+    return known;
   }
 
   async function add(query: Query, counts: ReadonlyMap<number, Counts>): Promise<void> {
@@ -64,11 +100,8 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
   return {
     /** Those that it holds back: none before enough was taught, and none of a correspondent. */
     async findSpam(query: Query, messages: readonly ContactMessage[]): Promise<ReadonlySet<ContactMessage>> {
-      const taught = messages.length > 0 ? await readTaught(query) : NOTHING;
-      if (!isTaughtEnough(taught)) return new Set();
-      const tokens = new Map(messages.map((message) => [message, tokensOf(message)]));
-      const counts = await readTokens(query, [...tokens.values()].flat());
-      const suspects = messages.filter((message) => looksLikeSpam(tokens.get(message) ?? [], counts, taught));
+      const weights = messages.length > 0 ? await weigh(query, messages) : [];
+      const suspects = messages.filter((_, index) => looksLikeSpam(weights[index] ?? []));
       if (suspects.length === 0) return new Set();
       const sql = `SELECT ${dialect.lowerCaseEmail} AS email FROM messages
         WHERE ${dialect.isIn(dialect.lowerCaseEmail, "$1")} AND ${IS_CORRESPONDENT}`;
@@ -90,14 +123,16 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
         );
         const ids = new Set(updated.map(({ id }) => id));
         for (const message of group.filter(({ id }) => ids.has(id))) {
-          for (const key of [TAUGHT, ...tokensOf(message).map(hashOf)]) {
+          for (const key of [TAUGHT, ...tokensOf(message, asNumber)]) {
             const { spam, good } = counts.get(key) ?? NOTHING;
             const change = (kind: Lesson) => Number(lesson === kind) - Number(taught === kind);
             counts.set(key, { spam: spam + change("spam"), good: good + change("good") });
           }
         }
       }
-      if (counts.size > 0) await add(query, counts);
+      if (counts.size === 0) return;
+      await add(query, counts);
+      await writeMeta(query, VERSION, randomUUID());
     },
 
     /** What it held back, and what of that was released. */
@@ -114,14 +149,15 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
       },
 
       async spamSigns(message) {
-        const tokens = tokensOf(message);
-        return signsOf(tokens, await readTokens(query, tokens), await readTaught(query));
+        const [weights = []] = await weigh(query, [message]);
+        return signsOf(tokensOf(message, AS_TEXT), weights);
       },
 
       forgetSpam: () =>
         transaction(async (query) => {
           await query("UPDATE messages SET taught = NULL WHERE taught IS NOT NULL");
           await query(`DELETE FROM spam_tokens WHERE hash >= ${TAUGHT}`);
+          await writeMeta(query, VERSION, randomUUID());
         }),
     } satisfies SpamFilter,
   };

@@ -1,21 +1,33 @@
 import { expect, test } from "vitest";
-import { looksLikeSpam, MAX_TOKENS, signsOf, tokensOf } from "./spam-tokens.ts";
+import {
+  AS_TEXT,
+  type Counts,
+  isTaughtEnough,
+  looksLikeSpam,
+  MAX_TOKENS,
+  signsOf,
+  tokensOf,
+  weightOf,
+} from "./spam-tokens.ts";
 
-const tokens = (message: string, email = "ada@Example.com") => tokensOf({ message, email });
+const tokens = (message: string, email = "ada@Example.com") => tokensOf({ message, email }, AS_TEXT);
 
 test("reads words, pairs, hosts, the domain and shapes, whatever letters and hidden characters they are written in", () => {
-  expect(tokens("Win FREE ﬁsh at HTTPS://Pills.example/a?b, call 08001")).toEqual([
+  expect(tokens("Win FREE ﬁsh at HTTPS://Pills.example/a?b, call 0800 1!")).toEqual([
     "address: example.com",
     "links: 1",
     "words in capitals: 2",
-    "numbers: 1",
+    "exclamation marks: 1",
+    "numbers: 2",
+    "long numbers: 1",
+    "prices: none",
     "letters: Latin",
     "link: pills.example",
-    "number like: 00000",
-    ...["win", "free", "fish", "at", "https", "pills", "example", "a", "b", "call", "08001"],
-    ...["win free", "free fish", "fish at", "at https", "https pills", "pills example", "example a", "a b", "b call"],
-    "call 08001",
+    ...["win", "free", "win free", "fish", "free fish", "at", "fish at", "https", "at https", "pills", "https pills"],
+    ...["example", "pills example", "a", "example a", "b", "a b", "call", "b call"],
+    ...["0800", "call 0800", "number like: 0000", "1", "0800 1", "number like: 0"],
   ]);
+  expect(tokens("only £5, or 10 €, or 7")).toContain("prices: 2");
   expect(tokens("vi\u200Bag\u202Era\u0000 now")).toEqual(tokens("viagra now"));
   expect(tokens("免费 бесплатно")).toEqual(
     expect.arrayContaining(["letters: Han", "letters: Cyrillic", "免 费", "бесплатно"]),
@@ -45,19 +57,33 @@ test.each<[string, string]>([
   expect(new Set(found).size).toBe(found.length);
 });
 
-test("decides only when enough of both kinds was taught, and shows five signs at most, the heaviest first", () => {
-  const counts = new Map([
-    ["pills", { spam: 20, good: 0 }],
-    ["now", { spam: 20, good: 10 }],
-    ...["a", "b", "c", "d", "e"].map((token) => [token, { spam: 10, good: 0 }] as const),
-    ["office", { spam: 0, good: 20 }],
-  ]);
-  const bad = ["now", "a", "b", "c", "d", "e", "pills", "never seen"];
-  expect(looksLikeSpam(bad, counts, { spam: 20, good: 20 })).toBe(true);
-  expect(looksLikeSpam(bad, counts, { spam: 19, good: 500 })).toBe(false);
-  expect(looksLikeSpam(bad, counts, { spam: 500, good: 19 })).toBe(false);
-  expect(looksLikeSpam(["now"], counts, { spam: 20, good: 20 })).toBe(false);
-  expect(looksLikeSpam([...bad, "office"], new Map(), { spam: 20, good: 20 })).toBe(false);
-  expect(signsOf([...bad, "office"], counts, { spam: 20, good: 20 })).toEqual(["pills", "a", "b", "c", "d"]);
-  expect(signsOf(["office"], counts, { spam: 20, good: 20 })).toEqual([]);
+test("reads the beginning and the end of a long message", () => {
+  const found = tokens(`first ${"filler ".repeat(700)} last`);
+  expect(found).toEqual(expect.arrayContaining(["first", "first filler", "filler last", "last"]));
+  expect(tokens(`${"filler ".repeat(350)} middle ${"filler ".repeat(350)}`)).not.toContain("middle");
+});
+
+test("decides by the share of what speaks for spam, and shows five signs at most, the heaviest first", () => {
+  const taught: Counts = { spam: 20, good: 20 };
+  const weight = (spam: number, good: number) => weightOf({ spam, good }, taught);
+  expect([weight(20, 20), weight(0, 0)]).toEqual([0, 0]);
+  expect(weight(20, 0)).toBeCloseTo(-weight(0, 20));
+  const [heavy, light, against] = [weight(20, 0), weight(20, 10), weight(0, 20)];
+  expect(looksLikeSpam([light, ...Array(5).fill(weight(10, 0)), heavy, 0])).toBe(true);
+  expect(looksLikeSpam([light])).toBe(false);
+  expect(looksLikeSpam([heavy])).toBe(false);
+  expect(looksLikeSpam([heavy, heavy, heavy])).toBe(true);
+  expect(looksLikeSpam([heavy, heavy, heavy, against])).toBe(false);
+  expect(looksLikeSpam([])).toBe(false);
+  const names = ["now", "a", "b", "c", "d", "e", "pills", "office", "never seen"];
+  const weights = [light, ...Array(5).fill(weight(10, 0)), heavy, against, 0];
+  expect(signsOf(names, weights)).toEqual(["pills", "a", "b", "c", "d"]);
+  expect(signsOf(["office"], [against])).toEqual([]);
+  expect(
+    [
+      [20, 20],
+      [19, 500],
+      [500, 19],
+    ].map(([spam = 0, good = 0]) => isTaughtEnough({ spam, good })),
+  ).toEqual([true, false, false]);
 });

@@ -26,7 +26,7 @@ const spamWith = (email = "win@pills.example") => {
   return submissionOf(messageWith({ email, message }));
 };
 
-/** Marks so many messages of each kind. */
+/** Sends `spam` messages and marks them as spam, and sends `good` others and marks them as answered. */
 async function teach(node: Store, spam: number, good: number): Promise<void> {
   const send = (count: number, submission: () => ReturnType<typeof spamWith>) =>
     Promise.all(Array.from({ length: count }, () => store(node, submission())));
@@ -166,22 +166,49 @@ export function spamSuite(test: ContractTest): void {
     ]);
   });
 
+  test("decides by the last lesson of any node, however often another has decided before", async ({ node, other }) => {
+    await teach(node, 20, 20);
+    const offer = () => {
+      serial += 1;
+      const message = `A special offer on pallets of printing paper, lot ${serial}`;
+      return submissionOf(messageWith({ message, email: `${serial}@x.org` }));
+    };
+    const references = await Promise.all(Array.from({ length: 20 }, () => store(node, offer())));
+    expect(await send(other, offer())).toBeNull();
+    await node.act("spam", { references }, NOON);
+    expect(await send(other, offer())).toBe("looks-like-spam");
+    await node.act("release", { references }, NOON);
+    expect(await send(other, offer())).toBeNull();
+    expect(await send(other)).toBe("looks-like-spam");
+    await node.forgetSpam();
+    expect(await send(other)).toBeNull();
+  });
+
   test("knows in a backup, and after a restart, what it knew", async ({ node, place }) => {
     await teach(node, 20, 20);
-    const folder = await makeScratchFolder();
-    await node.backup(join(folder, "copy.db"), NOON);
+    const backup = join(await makeScratchFolder(), "copy.db");
+    await node.backup(backup, NOON);
     const learned = await rows(place);
+    expect(learned.length).toBeGreaterThan(40);
     await node.forgetSpam();
     await node.act("delete", { references: (await node.list({})).map(({ reference }) => reference) }, NOON);
     await node.close();
-    const settings = { dataDir: await makeScratchFolder(), databaseUrl: null, retention: RETENTION };
-    const elsewhere = await openStore(settings);
-    await elsewhere.restore(join(folder, "copy.db"), false, []);
-    await elsewhere.close();
-    const restarted = await openStore(settings, { isServer: true });
-    onTestFinished(() => restarted.close());
-    expect(learned.length).toBeGreaterThan(40);
-    expect((await restarted.readSpamFilter(NOON)).taught).toEqual({ spam: 20, good: 20 });
-    expect(await send(restarted)).toBe("looks-like-spam");
+    // As of another database, whose hashes are others.
+    await place.sql("UPDATE meta SET value = '00' WHERE name = 'client_key'");
+    const sqlite = { dataDir: await makeScratchFolder(), databaseUrl: null, retention: RETENTION };
+    const openSqlite = () => openStore(sqlite, { isServer: true });
+    for (const [open, openAgain] of [
+      [() => openStore(sqlite), openSqlite],
+      [place.open, place.open],
+    ] as const) {
+      const emptied = await open();
+      await emptied.restore(backup, false, []);
+      await emptied.close();
+      const restarted = await openAgain();
+      onTestFinished(() => restarted.close());
+      expect((await restarted.readSpamFilter(NOON)).taught).toEqual({ spam: 20, good: 20 });
+      expect(await send(restarted)).toBe("looks-like-spam");
+    }
+    expect((await rows(place)).filter((row) => (row as { hash: number }).hash >= 0)).toEqual(learned);
   });
 }

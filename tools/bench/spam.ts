@@ -1,6 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { startServer } from "../../scripts/run-server.ts";
-import { type Counts, isTaughtEnough, looksLikeSpam, tokensOf } from "../../server/store/spam-tokens.ts";
+import {
+  AS_TEXT,
+  type Counts,
+  isTaughtEnough,
+  looksLikeSpam,
+  tokensOf,
+  weightOf,
+} from "../../server/store/spam-tokens.ts";
 import { acceptMessage, openSampleStore } from "../sample-inbox.ts";
 import { measureLoad, nextMessage } from "./http-load.ts";
 import { type BenchTable, median, ratio } from "./report.ts";
@@ -25,12 +32,14 @@ interface Sample {
   tokens: readonly string[];
 }
 
+const readTokens = (message: string) => tokensOf({ message, email: "sender@example.com" }, AS_TEXT);
+
 /** `ham` or `spam`, a tab, and the text. There are no addresses in it. */
 function readCorpus(file: string): Sample[] {
   const lines = readFileSync(file, "utf8").matchAll(/^(ham|spam)\t(.+)$/gm);
   return [...lines].map(([, kind, message = ""]) => ({
     isSpam: kind === "spam",
-    tokens: tokensOf({ message, email: "sender@example.com" }),
+    tokens: readTokens(message),
   }));
 }
 
@@ -80,10 +89,11 @@ function judge(samples: readonly Sample[], lessons: number, isHalf: boolean) {
       counts.set(token, { ...known, [kind]: known[kind] + 1 });
     }
   }
-  const held = others.filter(({ tokens }) => looksLikeSpam(tokens, counts, taught));
+  const isDeciding = isTaughtEnough(taught);
+  const weigh = (token: string) => weightOf(counts.get(token) ?? { spam: 0, good: 0 }, taught);
+  const held = isDeciding ? others.filter(({ tokens }) => looksLikeSpam(tokens.map(weigh))) : [];
   const spam = others.filter(({ isSpam }) => isSpam).length;
   const caught = held.filter(({ isSpam }) => isSpam).length;
-  const isDeciding = isTaughtEnough(taught);
   return { isDeciding, caught, spam, lost: held.length - caught, good: others.length - spam };
 }
 
@@ -106,13 +116,23 @@ const ROUNDS = 3;
 const SECONDS = 3;
 const CONNECTIONS = 200;
 const TOKENS = 50_000;
-const SHORT = "how do I offset the carbon of a small office, and what does it cost a year?";
-/** As long as a message may be, and with as many tokens. */
-const LONG = Array.from({ length: 610 }, (_, index) => `word${index}`).join(" ");
+/** Words of a message that makes about 30, 120 and 400 tokens. The last is as long as a message may be. */
+const SIZES = [11, 55, 800];
+const VOCABULARY = 5000;
+
+/** As in a language, a few words are in most messages, and most words are in a few. */
+function writeText(words: number): string {
+  const word = () =>
+    Math.floor(VOCABULARY ** Math.random())
+      .toString(26)
+      .replaceAll(/\d/g, (digit) => "qrstuvwxyz"[Number(digit)] ?? "");
+  return Array.from({ length: words }, word).join(" ").slice(0, 4900);
+}
 
 /** Messages accepted per second with the filter off and on, in turns, on the same disk and with the same learned. */
 async function cost(): Promise<BenchTable> {
-  const found: { text: string; filter: "off" | "on"; perSecond: number; cpuMs: number }[] = [];
+  const found: { words: number; filter: "off" | "on"; perSecond: number; cpuMs: number }[] = [];
+  const texts = new Map(SIZES.map((words) => [words, Array.from({ length: 2000 }, () => writeText(words))]));
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const filter of ["off", "on"] as const) {
       const start = async (folder: string) => {
@@ -120,22 +140,24 @@ async function cost(): Promise<BenchTable> {
         return startServer({ DATA_DIR: folder, LOG_LEVEL: "error", SPAM_FILTER: filter });
       };
       await withServer(start, async ({ port, process }) => {
-        for (const text of [SHORT, LONG]) {
-          const load = { port, connections: CONNECTIONS, seconds: SECONDS, request: () => nextMessage(text) };
+        for (const [words, some] of texts) {
+          let sent = 0;
+          const request = () => nextMessage(some[sent++ % some.length]);
+          const load = { port, connections: CONNECTIONS, seconds: SECONDS, request };
           await measureLoad(load);
           const cpuBeforeMs = cpuMsOf(process.pid);
           const { perSecond } = await measureLoad(load);
-          found.push({ text, filter, perSecond, cpuMs: (cpuMsOf(process.pid) - cpuBeforeMs) / (perSecond * SECONDS) });
+          found.push({ words, filter, perSecond, cpuMs: (cpuMsOf(process.pid) - cpuBeforeMs) / (perSecond * SECONDS) });
         }
         process.kill("SIGKILL");
       });
     }
   }
-  const rows = [SHORT, LONG].map((text) => {
+  const rows = [...texts].map(([words, some]) => {
     const medianOf = (filter: "off" | "on", value: "perSecond" | "cpuMs") =>
-      median(found.filter((one) => one.text === text && one.filter === filter).map((one) => one[value]));
+      median(found.filter((one) => one.words === words && one.filter === filter).map((one) => one[value]));
     return {
-      message: `${tokensOf({ message: `Message 1: ${text}`, email: "ada@example.com" }).length} tokens`,
+      message: `${median(some.map((message) => readTokens(message).length))} tokens`,
       "off/s": Math.round(medianOf("off", "perSecond")),
       "on/s": Math.round(medianOf("on", "perSecond")),
       ratio: ratio(medianOf("on", "perSecond"), medianOf("off", "perSecond")),
@@ -152,21 +174,20 @@ async function cost(): Promise<BenchTable> {
   return { title, rows, notes };
 }
 
+/** Until so many tokens are known, half of the messages as spam. */
 async function teach(folder: string): Promise<void> {
   const store = await openSampleStore(folder);
-  const send = async (number: number, message: string) => {
-    const sender = { name: "A", email: `${number}@example.com`, phone: "1", country: "" };
+  const known = new Set<string>();
+  const references: string[] = [];
+  while (known.size < TOKENS) {
+    const message = writeText(170);
+    for (const token of readTokens(message)) known.add(token);
+    const sender = { name: "A", email: `${references.length}@example.com`, phone: "1", country: "" };
     const accepted = await acceptMessage(store, { ...sender, message });
-    return "reference" in accepted ? accepted.reference : "";
-  };
-  // The words of the messages that are measured are known too, as good ones.
-  const good = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => send(index, `${SHORT} ${index} ${LONG}`.slice(0, 5000))),
-  );
-  await store.act("answer", { references: good }, new Date());
-  for (let sent = 0; sent * 390 < TOKENS; sent += 1) {
-    const words = Array.from({ length: 200 }, (_, index) => `w${sent}x${index}`);
-    await store.act("spam", { references: [await send(1000 + sent, words.join(" "))] }, new Date());
+    if ("reference" in accepted) references.push(accepted.reference);
   }
+  const half = references.length / 2;
+  await store.act("spam", { references: references.slice(0, half) }, new Date());
+  await store.act("answer", { references: references.slice(half) }, new Date());
   await store.close();
 }
