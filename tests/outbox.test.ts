@@ -1,25 +1,23 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { PostgresConnection } from "../scripts/run-postgres.ts";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { findFreePort } from "../scripts/run-server.ts";
 import { createEmlMailer } from "../server/mail/eml.ts";
 import { MailError } from "../server/mail/mailer.ts";
-import { SMTP_LIMITS } from "../server/mail/smtp.ts";
+import { SMTP_LIMITS, type SmtpLimits } from "../server/mail/smtp.ts";
 import { mailSender } from "../server/outbox/mail.ts";
 import type { OutboxOptions } from "../server/outbox/outbox.ts";
 import { CHANNELS, type Channel, StoreUnavailable } from "../server/store/store.ts";
 import { HOUR_MS, MINUTE_MS } from "../server/time.ts";
-import { parseMail } from "./support/parse-mail.ts";
+import { messageIdsOf } from "./support/invariant.ts";
+import type { Behaviour } from "./support/mail-server.ts";
+import { startNetwork, type Weather } from "./support/network.ts";
 import { createManualMailer, IDENTITY, openPostOffice, withStore } from "./support/post-office.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
 
-let postgres: PostgresConnection;
-beforeAll(async () => {
-  postgres = await sharePostgres();
-}, 120_000);
-afterAll(() => postgres?.stop());
+const postgres = await sharePostgres();
+afterAll(() => postgres.stop());
 
 /** A worker of one channel, whose deliveries are all up to the test. */
 async function openWorker(channel: Channel = "mail", databaseUrl: string | null = null) {
@@ -56,18 +54,24 @@ describe.each(PLACES)("a delivery by $channel on $database", ({ channel, databas
   const open = async () => openWorker(channel, database === "SQLite" ? null : await postgres.createDatabase());
 
   it("is sent at once after a wake, and found by the poll without one", async () => {
-    const { accept, clock, delivery, end, events, log, mailer, start } = await open();
+    const { accept, clock, end, events, log, mailer, message, start } = await open();
     const outbox = start();
     const reference = await accept();
     outbox.wake();
     // The clock stands still: no poll can have come.
     await end(1);
     expect(await log.seen("delivered")).toMatchObject({ channel, reference, attempts: 1, level: "info" });
-    expect(await delivery(reference)).toMatchObject({ state: "delivered", attempts: 1, error: null, dueAt: null });
+    const { mail, ...others } = (await message(reference)).deliveries;
+    const delivered = { state: "delivered", attempts: 1, error: null, dueAt: null };
+    // A channel that is switched off leaves no trace.
+    expect(channel === "mail" ? { mail, ...others } : others).toEqual({
+      [channel]: expect.objectContaining(delivered),
+    });
     expect(await events(reference)).toEqual([`${channel} delivered`]);
     await accept();
     await clock.advance(30_000);
     await mailer.received(2);
+    expect(log.lines).toHaveLength(1);
   });
 
   it("is sent at the same time as others up to the channel's limit", async () => {
@@ -82,10 +86,10 @@ describe.each(PLACES)("a delivery by $channel on $database", ({ channel, databas
     }
   });
 
-  it("stays queued after a temporary failure, and is tried again on the schedule", async () => {
-    const { accept, clock, delivery, end, events, log, mailer, start } = await open();
+  it("is tried again on the schedule after a temporary failure, fails once refused, and starts over when retried", async () => {
+    const { accept, clock, delivery, end, events, log, mailer, start, store } = await open();
     const reference = await accept();
-    start();
+    const outbox = start({ concurrency: 1 });
     await end(1, TEMPORARY);
     const { dueAt = clock.now() } = await log.seen("deferred");
     expect(await delivery(reference)).toMatchObject({ state: "queued", attempts: 1, error: "451", dueAt });
@@ -94,28 +98,20 @@ describe.each(PLACES)("a delivery by $channel on $database", ({ channel, databas
     await clock.advance(delayMs - 1);
     expect(mailer.mails).toHaveLength(1);
     await clock.advance(1);
-    await end(2);
-    expect(await log.seen("delivered")).toMatchObject({ reference, attempts: 2 });
-    expect(await events(reference)).toEqual([`${channel} deferred`, `${channel} delivered`]);
-  });
-
-  it("fails at once when it is refused, unlike others, and starts over when an operator retries it", async () => {
-    const { accept, clock, delivery, end, events, log, mailer, start, store } = await open();
-    const reference = await accept();
+    await end(2, PERMANENT);
+    expect(await log.seen("failed")).toMatchObject({ channel, reference, attempts: 2, level: "error", error: "550" });
+    expect(await delivery(reference)).toMatchObject({ state: "failed", attempts: 2, error: "550", dueAt: null });
     await accept();
-    const outbox = start({ concurrency: 1 });
-    await end(1, PERMANENT);
-    await end(2);
-    await log.seen("delivered");
-    expect(await log.seen("failed")).toMatchObject({ channel, reference, attempts: 1, level: "error", error: "550" });
-    expect(await delivery(reference)).toMatchObject({ state: "failed", attempts: 1, error: "550", dueAt: null });
-    await clock.advance(10 * MINUTE_MS);
-    expect(mailer.mails).toHaveLength(2);
-    expect(await store.act("retry", { since: new Date(0) }, clock.now())).toEqual([reference]);
     outbox.wake();
     await end(3);
+    await log.seen("delivered");
+    await clock.advance(10 * MINUTE_MS);
+    expect(mailer.mails).toHaveLength(3);
+    expect(await store.act("retry", { since: new Date(0) }, clock.now())).toEqual([reference]);
+    outbox.wake();
+    await end(4);
     expect(await log.seen("delivered", 2)).toMatchObject({ reference, attempts: 1 });
-    const kinds = ["failed", "retried", "delivered"];
+    const kinds = ["deferred", "failed", "retried", "delivered"];
     expect(await events(reference)).toEqual(kinds.map((kind) => `${channel} ${kind}`));
   });
 
@@ -285,35 +281,27 @@ describe("a wake", () => {
 });
 
 describe("stopping", () => {
-  it("waits for the delivery that is on its way and saves its result", async () => {
-    const { accept, delivery, end, log, mailer, start } = await openWorker();
-    const reference = await accept();
-    const outbox = start();
-    await mailer.received(1);
-    let isStopped = false;
-    const stopping = outbox.stop().then(() => (isStopped = true));
-    expect(await delivery(reference)).toMatchObject({ state: "queued" });
-    expect(isStopped).toBe(false);
-    await end(1);
-    await stopping;
-    expect(log.count("delivered")).toBe(1);
-    expect(await delivery(reference)).toMatchObject({ state: "delivered" });
-  });
-
-  it("does not wait longer than its deadline, leaves the message queued, and closes the senders", async () => {
-    const { accept, clock, delivery, log, mailer, start } = await openWorker();
-    const reference = await accept();
-    const isClosed = Promise.withResolvers<void>();
-    const outbox = start({}, { ...mailer, close: async () => isClosed.resolve() });
-    await mailer.received(1);
-    const stopping = outbox.stop(5000);
-    clock.setTimer(() => {}, HOUR_MS);
-    await clock.advance(5000);
-    await stopping;
-    await isClosed.promise;
-    expect(await log.seen("stopped-early")).toMatchObject({ count: 1 });
-    expect(await delivery(reference)).toMatchObject({ state: "queued" });
-  });
+  it.each([true, false])(
+    "waits for the delivery on its way until its deadline, which that meets: %s",
+    async (isInTime) => {
+      const { accept, clock, delivery, end, log, mailer, start } = await openWorker();
+      const reference = await accept();
+      const isClosed = Promise.withResolvers<void>();
+      const outbox = start({}, { ...mailer, close: async () => isClosed.resolve() });
+      await mailer.received(1);
+      let isStopped = false;
+      const stopping = outbox.stop(5000).then(() => (isStopped = true));
+      clock.setTimer(() => {}, HOUR_MS);
+      await clock.advance(4999);
+      expect([isStopped, (await delivery(reference))?.state]).toEqual([false, "queued"]);
+      if (isInTime) await end(1);
+      else await clock.advance(1);
+      await stopping;
+      await isClosed.promise;
+      expect([log.count("delivered"), log.count("stopped-early")]).toEqual(isInTime ? [1, 0] : [0, 1]);
+      expect(await delivery(reference)).toMatchObject({ state: isInTime ? "delivered" : "queued" });
+    },
+  );
 
   it("gives back what it had claimed but not started, and whoever starts next sends it", async () => {
     const { accept, delivery, mailer, start, store } = await openWorker();
@@ -437,6 +425,7 @@ describe("deliveries that wait for a later attempt", () => {
 
 describe("a mail server", () => {
   const ANY_CERTIFICATE = "?tls.rejectUnauthorized=false";
+  const OPEN: Weather = { kind: "open" };
 
   it.each(["sender", "recipient", "data"] as const)("that refuses the %s fails a message at once", async (at) => {
     const { accept, log, ...office } = await openPostOffice();
@@ -450,12 +439,12 @@ describe("a mail server", () => {
     expect(error).toMatch(/^550 \w+ refused by the mail server \((MAIL FROM|RCPT TO|DATA)\)$/);
   });
 
-  it("that defers is tried for five days, then the message fails but is kept; a retry gives it five new days", async () => {
-    const { accept, message, store, clock, log, ...office } = await openPostOffice();
+  it("that defers is tried for five days, then the message fails but is kept", async () => {
+    const { accept, clock, log, message, ...office } = await openPostOffice();
     const server = await office.mailServer();
     server.behave({ kind: "refuse", at: "recipient", code: 450 });
     const reference = await accept();
-    const outbox = office.start(office.smtpMailer(server), { pollIntervalMs: 24 * HOUR_MS, random: () => 0.5 });
+    office.start(office.smtpMailer(server), { pollIntervalMs: 24 * HOUR_MS, random: () => 0.5 });
     const startMs = clock.now().getTime();
     for (let failures = 1; failures <= 35; failures += 1) {
       const { dueAt = clock.now(), error } = await log.seen("deferred", failures);
@@ -465,9 +454,6 @@ describe("a mail server", () => {
     expect(await log.seen("failed")).toMatchObject({ reference, attempts: 36 });
     expect((clock.now().getTime() - startMs) / HOUR_MS).toBeCloseTo(119.85, 1);
     expect(await message(reference)).toMatchObject({ state: "failed", message: expect.stringContaining("credits") });
-    await store.act("retry", { references: [reference] }, clock.now());
-    outbox.wake();
-    expect(await log.seen("deferred", 36)).toMatchObject({ reference, attempts: 1 });
   });
 
   it("that refuses the password pauses the queue, which goes on once the password is right", async () => {
@@ -498,41 +484,33 @@ describe("a mail server", () => {
     expect([server.passwords, server.mails]).toEqual([[], []]);
   });
 
-  it.each([
-    ["drop-after-data", 60_000, /ECONN|broke/],
-    ["hang-after-data", 300, /^the mail server took more than 0.3 s for one mail$/],
-    ["hang-before-greeting", 300, /^the mail server took more than 0.3 s for one mail$/],
-  ] as const)("that breaks off or goes silent gets the same Message-ID again: %s", async (kind, attemptMs, reason) => {
+  const TOO_SLOW = /^the mail server took more than 0.5 s for one mail$/;
+  it.each<[string, Behaviour, Weather, Partial<SmtpLimits>, RegExp]>([
+    ["breaks off after the text", { kind: "drop-after-data" }, OPEN, {}, /ECONN|broke/],
+    ["is silent after the text", { kind: "hang-after-data" }, OPEN, { attemptMs: 500 }, TOO_SLOW],
+    ["says nothing", { kind: "accept" }, { kind: "silent" }, { connectMs: 500 }, /ETIMEDOUT/],
+    ["says a byte a second", { kind: "accept" }, { kind: "trickle", byteEveryMs: 1000 }, { attemptMs: 500 }, TOO_SLOW],
+    ["has no time", { kind: "refuse", at: "greeting", code: 421 }, OPEN, {}, /^421 /],
+  ])("that %s gets the same Message-ID again", async (_what, behaviour, weather, given, reason) => {
     const { accept, clock, log, ...office } = await openPostOffice();
     const server = await office.mailServer();
-    server.behave({ kind });
+    const network = await startNetwork(server.port);
+    server.behave(behaviour);
+    await network.become(weather);
     await accept();
-    const limits = { ...SMTP_LIMITS, attemptMs };
-    office.start(office.smtpMailer(server, { limits }));
+    const limits = { ...SMTP_LIMITS, ...given };
+    office.start(office.smtpMailer(network, { limits }));
     const { dueAt = clock.now(), error } = await log.seen("deferred");
     expect(error).toMatch(reason);
     // Time enough from now on, even on a busy machine.
     Object.assign(limits, SMTP_LIMITS);
     server.behave({ kind: "accept" });
+    await network.become(OPEN);
     await clock.advanceTo(dueAt);
     await log.seen("delivered");
-    expect(server.mails.length).toBeGreaterThanOrEqual(kind === "drop-after-data" ? 2 : 1);
-    expect(new Set(idsOf(server.mails)).size).toBe(1);
+    expect(server.mails.length).toBe(behaviour.kind.endsWith("after-data") ? 2 : 1);
+    expect(new Set(messageIdsOf(server.mails)).size).toBe(1);
   });
-
-  const idsOf = (mails: readonly { raw: Buffer }[]) => mails.map(({ raw }) => parseMail(raw).header("Message-ID"));
-});
-
-it("a channel that is switched off leaves no trace", async () => {
-  const { accept, clock, end, events, log, message, start } = await openWorker();
-  const reference = await accept();
-  start();
-  await end(1);
-  await log.seen("delivered");
-  await clock.advance(HOUR_MS);
-  expect(Object.keys((await message(reference)).deliveries)).toEqual(["mail"]);
-  expect(await events(reference)).toEqual(["mail delivered"]);
-  expect(log.lines).toHaveLength(1);
 });
 
 it("a message erased while its mail is written leaves no file, finished or not, and others keep theirs", async () => {

@@ -18,6 +18,14 @@ it("doubles from a minute to a quarter of an hour while probes fail", () => {
   expect(pause.current).toEqual({ reason: "535", since });
 });
 
+it.each([-86_400_000, 86_400_000])("lasts no longer when the clock is set by %i ms", (byMs) => {
+  const clock = createFakeClock();
+  const pause = createQueuePause(clock);
+  pause.block(pause.ticket(), "535");
+  clock.set(byMs);
+  expect(pause.remainingMs).toBe(byMs < 0 ? 60_000 : 0);
+});
+
 it("counts attempts that fail together once", () => {
   const pause = createQueuePause(createFakeClock());
   const together = [pause.ticket(), pause.ticket(), pause.ticket()];

@@ -215,25 +215,6 @@ async function pathAfterPost(url: string): Promise<string> {
   return (answer.headers.get("location") ?? "").split("#")[0] ?? "";
 }
 
-test.each(["/", "/about", "/healthz"])(
-  "a request for %s that is half sent when the server closes is answered, and its connection ended",
-  async (path) => {
-    const app = await openApp({}, {}, { limits: { ...LIMITS, closeGraceMs: 20_000 } });
-    const socket = await openSocket(await listen(app));
-    const received = drain(socket);
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Half: `);
-    // Answered only after the bytes before it were read.
-    await fetch(`http://127.0.0.1:${socket.remotePort}/healthz`, { headers: { connection: "close" } });
-    const closed = app.close();
-    await expect.poll(() => app.app.server.listening).toBe(false);
-    socket.write("sent\r\n\r\n");
-    const answer = parseAnswer(await received);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.connection).toBe("close");
-    await closed;
-  },
-);
-
 test("clients beyond the number of connections are turned away, until others leave", async () => {
   const app = await openApp({}, {}, { limits: { ...LIMITS, maxConnections: 2 } });
   onTestFinished(() => app.close());
