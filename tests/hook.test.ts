@@ -1,59 +1,27 @@
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
 import { Webhook } from "standardwebhooks";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { findFreePort } from "../scripts/run-server.ts";
 import { checkHook } from "../server/cli/preflight-checks.ts";
 import { failureOf, hookSender, postEvent } from "../server/outbox/hook.ts";
 import { HOUR_MS, MINUTE_MS } from "../server/time.ts";
 import { createManualMailer, openPostOffice } from "./support/post-office.ts";
+import { startReceiver, status } from "./support/receiver.ts";
 
 // What every channel does is in tests/outbox.test.ts.
 
 const SECRET = `whsec_${Buffer.alloc(32, "a").toString("base64")}`;
 const NEW_SECRET = `whsec_${Buffer.alloc(32, "b").toString("base64")}`;
 
-interface Post {
-  headers: IncomingHttpHeaders;
-  body: string;
-}
-
-/** A real server on the loopback interface; `answer` decides on each post. */
-async function startReceiver(answer: (response: ServerResponse) => void = (response) => response.end()) {
-  const posts: Post[] = [];
-  const receiver = { answer, posts, url: "" };
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    posts.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
-    receiver.answer(response);
-  });
-  // Longer than any test: a connection that ends just before it is used again would fail an attempt.
-  server.keepAliveTimeout = 60_000;
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  return receiver;
-}
-
 /** By the verifier that receivers use, at the time of the post. */
-function verified({ headers, body }: Post, secret = SECRET): unknown {
+function verified({ headers, text }: { headers: IncomingHttpHeaders; text: string }, secret = SECRET): unknown {
   vi.useFakeTimers({ toFake: ["Date"], now: Number(headers["webhook-timestamp"]) * 1000 });
   try {
-    return new Webhook(secret).verify(body, headers as Record<string, string>);
+    return new Webhook(secret).verify(text, headers as Record<string, string>);
   } finally {
     vi.useRealTimers();
   }
 }
-
-const status = (code: number, headers: Record<string, string> = {}) => {
-  return (response: ServerResponse) => void response.writeHead(code, headers).end();
-};
 
 async function openHookOffice(secrets: readonly string[] = [SECRET]) {
   const office = await openPostOffice({ channels: ["mail", "hook"] });

@@ -1,18 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ContactMessage, parseContactMessage } from "../contract/contact-message.ts";
-import { composeMail, type MailIdentity } from "../server/mail/compose.ts";
+import { composeMail } from "../server/mail/compose.ts";
 import type { Mailer } from "../server/mail/mailer.ts";
 import { createSmtpMailer } from "../server/mail/smtp.ts";
 import { storedWith } from "./store-contract/samples.ts";
 import { HARMLESS, HOSTILE_CASES } from "./support/hostile-messages.ts";
 import { type MailServer, startMailServer } from "./support/mail-server.ts";
 import { parseMail } from "./support/parse-mail.ts";
+import { IDENTITY } from "./support/post-office.ts";
 
-const IDENTITY: MailIdentity = {
-  brand: "Brighter Carbon",
-  mailFrom: "website@example.test",
-  mailTo: "team@example.test",
-};
 const HEADERS = [
   "Auto-Submitted",
   "Content-Type",

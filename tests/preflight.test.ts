@@ -30,12 +30,12 @@ import { loadBuild } from "../server/http/build-files.ts";
 import { MIGRATIONS } from "../server/store/schema.ts";
 import { LOW_DISK_BYTES } from "../server/watch/troubles.ts";
 import { store as send } from "./store-contract/samples.ts";
-import { startAlertReceiver } from "./support/alert-receiver.ts";
 import { openApp } from "./support/app.ts";
 import { startDnsServer, startSilentDnsServer } from "./support/dns-server.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { startMailServer } from "./support/mail-server.ts";
 import { listen } from "./support/raw-http.ts";
+import { startReceiver } from "./support/receiver.ts";
 import { runCli } from "./support/run-cli.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
@@ -371,16 +371,15 @@ describe("the site", () => {
 describe("ALERT_URL", () => {
   test("gets a test alert, and what came back is shown without the address's secret", async () => {
     expect(await checkAlerts(null, "Brighter")).toEqual([]);
-    const receiver = await startAlertReceiver();
-    onTestFinished(() => receiver.close());
+    const receiver = await startReceiver();
     const url = `http://127.0.0.1:${receiver.port}/services/hunter2`;
     expect(await checkAlerts(url, "Brighter")).toMatchObject([
       { state: "ok", detail: expect.stringMatching(/^127\.0\.0\.1:\d+ took a test alert \(status 2\d\d/) },
     ]);
-    expect(receiver.alerts.map(({ body }) => body)).toEqual([
+    expect(receiver.posts.map(({ body }) => body)).toEqual([
       { text: "Brighter: This is a test of ALERT_URL by preflight. Nothing is wrong.", troubles: [] },
     ]);
-    await receiver.close();
+    receiver.close();
     const [finding] = await checkAlerts(url, "Brighter");
     expect(finding).toMatchObject({ state: "fail", detail: expect.stringMatching(/did not take a test alert: ECONN/) });
     expect(JSON.stringify(finding)).not.toContain("hunter2");

@@ -81,6 +81,18 @@ test("every file, folder and heading that a document links to exists", () => {
   expect(broken).toEqual([]);
 });
 
+test("every command and every file of the project that a document names exists", () => {
+  const known = Object.keys(scripts);
+  const named = [...pages].flatMap(([path, text]) => {
+    const commands = namesIn(text, /npm run ([\w:-]+)/g).filter((name) => !known.includes(name));
+    const files = namesIn(text, /`((?:\w[\w-]*)\/[\w./-]*\w)`/g).filter(
+      (name) => /architecture|operations|scaling/.test(path) && !existsSync(name),
+    );
+    return [...commands, ...files].map((name) => `${path}: ${name}`);
+  });
+  expect(named).toEqual([]);
+});
+
 test("documents stay short, and each names its reader in its first line", () => {
   expect(lengthOf(readme)).toBeLessThanOrEqual(900);
   const documents = [...pages].filter(([path]) => path.startsWith("docs/"));

@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import type { InjectOptions, LightMyRequestResponse } from "fastify";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { securityHeaders } from "../contract/response-headers.ts";
 import { loadBuild } from "../server/http/build-files.ts";
 import { sentQuery } from "../server/http/sent-result.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { parseHeadersFile } from "./support/headers-file.ts";
 import { loadHttpsSite } from "./support/https-site.ts";
+import { untilEnd } from "./support/until-end.ts";
 
 const BODY = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Hello" };
 const FORM = "application/x-www-form-urlencoded";
@@ -92,8 +93,7 @@ test("the drawn icon may use its own styles, and nothing else", async () => {
 });
 
 test("HTTPS is asked for by a site that was built for HTTPS, and by no other", async () => {
-  const secure = await openApp({}, {}, { build: await loadHttpsSite() });
-  onTestFinished(() => secure.close());
+  const secure = await untilEnd(openApp({}, {}, { build: await loadHttpsSite() }));
   for (const url of ["/", "/healthz", "/%zz", film]) {
     const { headers } = await secure.app.inject(url);
     expect(headers["strict-transport-security"]).toBe("max-age=31536000");

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { findFreePort, startProgram, startServer } from "../scripts/run-server.ts";
 import { finish, store as send, submissionOf } from "./store-contract/samples.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
@@ -15,12 +15,9 @@ import { startMailServer } from "./support/mail-server.ts";
 import { runCli } from "./support/run-cli.ts";
 import { kill } from "./support/scene.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
+import { untilEnd } from "./support/until-end.ts";
 
-async function start(env: Readonly<Record<string, string>> = {}) {
-  const server = await startServer(env);
-  onTestFinished(async () => void (await server.stop()));
-  return server;
-}
+const start = (env: Readonly<Record<string, string>> = {}) => untilEnd(startServer(env));
 
 /** Runs a server that is expected to end by itself. */
 async function failToStart(env: Readonly<Record<string, string>>): Promise<{ code: number; error: string }> {
@@ -41,8 +38,7 @@ test("says in one line where it is, where messages go and how much is unset; a s
   expect(line).toContain(`messages go to files in ${join(server.dataDir, "outbox")} - `);
 
   const dataDir = await makeScratchFolder();
-  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
-  onTestFinished(() => store.close());
+  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
   // Past its retention, and waiting.
   await send(store, submissionOf(), new Date(0));
   await finish(store, "delivered", new Date(0));
@@ -59,8 +55,7 @@ test("says in one line where it is, where messages go and how much is unset; a s
 });
 
 test("a second one on its data folder ends at once and mails nothing; after a kill the next one starts", async () => {
-  const mailServer = await startMailServer();
-  onTestFinished(() => mailServer.close());
+  const mailServer = await untilEnd(startMailServer());
   mailServer.behave({ kind: "hold-after-data", times: 1 });
   const env = { DATA_DIR: await makeScratchFolder(), SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` };
   const first = await start(env);
@@ -85,8 +80,7 @@ test("a second one on its data folder ends at once and mails nothing; after a ki
 test("says so when its port is taken by an inbox", async () => {
   const dataDir = await makeScratchFolder();
   await (await openStoreInProcess({ dataDir, databaseUrl: null })).close();
-  const inbox = await openInboxCommand({ DATA_DIR: dataDir }, "--port", String(await findFreePort()));
-  onTestFinished(async () => void (await inbox.stop()));
+  const inbox = await untilEnd(openInboxCommand({ DATA_DIR: dataDir }, "--port", String(await findFreePort())));
   expect(await failToStart({ PORT: String(inbox.port), DATA_DIR: dataDir })).toEqual({
     code: 1,
     error: `Port ${inbox.port} is in use by an inbox; end that with Ctrl-C where it was started, and start it again without --port\n`,
@@ -96,10 +90,11 @@ test("says so when its port is taken by an inbox", async () => {
 test("in a terminal, it prints a few plain lines instead of JSON", async () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { serve: string } };
   const dataDir = await makeScratchFolder();
-  const terminal = await startProgram(["script", "--quiet", "--return", "--command", scripts.serve, "/dev/null"], {
-    env: { PORT: "0", DATA_DIR: dataDir },
-  });
-  onTestFinished(async () => void (await terminal.stop()));
+  const terminal = await untilEnd(
+    startProgram(["script", "--quiet", "--return", "--command", scripts.serve, "/dev/null"], {
+      env: { PORT: "0", DATA_DIR: dataDir },
+    }),
+  );
   await postMessage(terminal.url, "Hello");
   await expect
     .poll(terminal.output)
@@ -145,22 +140,6 @@ test("names the mail server without its password and the command by which it was
   expect(server.output()).toContain(
     String.raw`"SITE_URL is \"https://www.example.com\", but the pages were built with \"http://localhost:3000\"; run: sudo brighter-carbon build"`,
   );
-});
-
-test("stops gracefully when one press of Ctrl-C arrives twice, as npm passes it on", async () => {
-  const mailServer = await startMailServer();
-  onTestFinished(() => mailServer.close());
-  mailServer.behave({ kind: "hold-after-data" });
-  const server = await start({ SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` });
-  await postMessage(server.url, "on its way");
-  await expect.poll(() => mailServer.mails.length).toBe(1);
-  const exited = once(server.process, "exit");
-  server.process.kill("SIGINT");
-  // Another signal, since two of a kind may arrive as one.
-  server.process.kill("SIGTERM");
-  await expect.poll(() => server.output()).toContain('"stopping"');
-  mailServer.release();
-  expect(await exited).toEqual([0, null]);
 });
 
 test("a data folder that cannot be written is one clear line and exit code 1", async () => {

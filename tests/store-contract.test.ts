@@ -1,7 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
-import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
-import type { PostgresConnection } from "../scripts/run-postgres.ts";
+import { afterAll, describe, onTestFinished } from "vitest";
 import type { StoreOptions } from "../server/store/open-store.ts";
 import { sqliteFile } from "../server/store/sqlite.ts";
 import { acceptingSuite } from "./store-contract/accepting.ts";
@@ -15,16 +14,14 @@ import { spamSuite } from "./store-contract/spam.ts";
 import { openStoreInProcess } from "./support/in-process-store.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { sharePostgres } from "./support/shared-postgres.ts";
+import { untilEnd } from "./support/until-end.ts";
+
+const server = await sharePostgres();
+afterAll(() => server.stop());
 
 describe("SQLite", () => runSuites(newSqlitePlace));
 
 describe("PostgreSQL", () => {
-  let server: PostgresConnection;
-  beforeAll(async () => {
-    server = await sharePostgres();
-  }, 120_000);
-  afterAll(() => server?.stop(), 120_000);
-
   runSuites(async () => {
     const databaseUrl = await server.createDatabase();
     const client = new pg.Client(databaseUrl);
@@ -62,11 +59,8 @@ async function newSqlitePlace(): Promise<Place> {
   };
 }
 
-async function openUntilTheEnd(settings: Parameters<typeof openStoreInProcess>[0], options: StoreOptions) {
-  const store = await openStoreInProcess(settings, options);
-  onTestFinished(() => store.close());
-  return store;
-}
+const openUntilTheEnd = (settings: Parameters<typeof openStoreInProcess>[0], options: StoreOptions) =>
+  untilEnd(openStoreInProcess(settings, options));
 
 function runSuites(newPlace: () => Promise<Place>): void {
   const test = testOn(newPlace);

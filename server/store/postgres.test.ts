@@ -1,31 +1,23 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import pg from "pg";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { PostgresConnection } from "../../scripts/run-postgres.ts";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { RETENTION } from "../../tests/support/in-process-store.ts";
 import { startNetwork } from "../../tests/support/network.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { schemaOf, sharePostgres } from "../../tests/support/shared-postgres.ts";
+import { untilEnd } from "../../tests/support/until-end.ts";
 import { createStore } from "./open-store.ts";
 import { openPostgres } from "./postgres.ts";
 import { openSqliteToRead, sqliteFile } from "./sqlite.ts";
-import { type Store, StoreUnavailable } from "./store.ts";
+import { StoreUnavailable } from "./store.ts";
 
-let server: PostgresConnection;
-
-beforeAll(async () => {
-  server = await sharePostgres();
-}, 120_000);
-afterAll(() => server?.stop(), 120_000);
+const server = await sharePostgres();
+afterAll(() => server.stop());
 
 /** Checks at every ping whether it can be written. */
-async function open(url: string): Promise<Store> {
-  const store = await createStore(await openPostgres(url), RETENTION, { checkIntervalMs: 0 });
-  onTestFinished(() => store.close());
-  return store;
-}
+const open = async (url: string) => untilEnd(createStore(await openPostgres(url), RETENTION, { checkIntervalMs: 0 }));
 
 /** A database of the server's own, so that settings can be changed for it alone. */
 async function createOwnDatabase(name: string): Promise<string> {
@@ -36,8 +28,7 @@ async function createOwnDatabase(name: string): Promise<string> {
 test("waits no longer for the commit of a long transaction than for any other", async () => {
   const url = await server.createDatabase();
   const network = await startNetwork(server.port);
-  const database = await openPostgres(url.replace(`:${server.port}/`, `:${network.port}/`));
-  onTestFinished(() => database.close());
+  const database = await untilEnd(openPostgres(url.replace(`:${server.port}/`, `:${network.port}/`)));
   await network.become({ kind: "silent-after", word: "COMMIT" });
   const long = database.transaction((query) => query("SELECT 1"), { isLong: true });
   await expect(long).rejects.toThrow(StoreUnavailable);
@@ -64,8 +55,7 @@ test("limits the time of every statement behind a pooler that drops what a conne
   expect((await client.query("SHOW statement_timeout")).rows).toEqual([{ statement_timeout: "0" }]);
   await client.end();
 
-  const database = await openPostgres(pooled);
-  onTestFinished(() => database.close());
+  const database = await untilEnd(openPostgres(pooled));
   const sql =
     "SELECT name, setting FROM pg_settings WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout')";
   for (const limits of [await database.query(sql), await database.transaction((query) => query(sql))]) {
@@ -100,8 +90,7 @@ test("notices that the database was made read-only, which can still be read", as
 });
 
 test("keeps to the number of connections that it is given, however much is asked at once", async () => {
-  const database = await openPostgres(await createOwnDatabase("few_connections"), 2);
-  onTestFinished(() => database.close());
+  const database = await untilEnd(openPostgres(await createOwnDatabase("few_connections"), 2));
   const count = "SELECT count(*) AS count, pg_sleep(0.1) FROM pg_stat_activity WHERE datname = current_database()";
   const counts = await Promise.all(Array.from({ length: 6 }, () => database.query<{ count: number }>(count)));
   expect(Math.max(...counts.map(([row]) => row?.count ?? 0))).toBe(2);

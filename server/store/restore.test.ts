@@ -1,14 +1,15 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { PostgresConnection } from "../../scripts/run-postgres.ts";
+import { afterAll, describe, expect, test } from "vitest";
 import {
   claimOne,
+  client,
   estimateOf,
   later,
   MINUTE_MS,
   messageWith,
+  NO_LIMITS,
   NOON,
   store as send,
   submissionOf,
@@ -17,22 +18,19 @@ import {
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { sharePostgres } from "../../tests/support/shared-postgres.ts";
+import { untilEnd } from "../../tests/support/until-end.ts";
 import type { StoreOptions } from "./open-store.ts";
 import { sqliteFile } from "./sqlite.ts";
 
-let server: PostgresConnection;
-beforeAll(async () => {
-  server = await sharePostgres();
-}, 120_000);
-afterAll(() => server?.stop(), 120_000);
+const server = await sharePostgres();
+afterAll(() => server.stop());
 
 describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
   async function place() {
     const dataDir = await makeScratchFolder();
     const databaseUrl = kind === "SQLite" ? null : await server.createDatabase();
     const open = async (options?: StoreOptions) => {
-      const store = await openStoreInProcess({ dataDir, databaseUrl }, options);
-      onTestFinished(() => store.close());
+      const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl }, options));
       return store;
     };
     return { dataDir, open, backup: join(dataDir, "backup.db") };
@@ -44,18 +42,19 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     const before = await open();
     const footprint = estimateOf({ carKm: 1000 });
     const key = submissionOf(messageWith(), { idempotencyKey: "key", footprint });
+    const rules = { ...NO_LIMITS, rateLimits: [{ count: 1, windowMs: MINUTE_MS }] };
     const [leased, waiting] = [await send(before, key), await send(before)];
-    await send(before, trapped("eve@example.com"));
+    await before.accept({ ...trapped("eve@example.com"), networks: client("eve") }, rules, NOON);
     await before.addNote(leased, "Zoë \u{1F30D}\n", "anna", NOON);
     await claimOne(before);
     await before.reportNode([], NOON);
     await before.backup(file, NOON);
-    return { before, leased, waiting, key };
+    return { before, leased, waiting, key, rules };
   }
 
-  test("reads all of a backup: messages, queue, history, keys and the secret; row numbers go on", async () => {
+  test("reads all of a backup: messages, queue, history, keys, limits and the secret; row numbers go on", async () => {
     const { open, backup } = await place();
-    const { before, leased, key } = await makeBackup(backup);
+    const { before, leased, key, rules } = await makeBackup(backup);
     const store = await open();
     const inbox = await open();
     expect(await store.restore(backup, false, [])).toEqual({ messages: 3, waiting: 2, erased: 0 });
@@ -67,6 +66,8 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     expect(await store.website(NOON)).toMatchObject({ isRunning: false });
     const again = await open();
     expect(await send(again, key, later(1))).toBe(leased);
+    const limited = again.accept(submissionOf(messageWith(), { networks: client("eve") }), rules, later(1));
+    expect(await limited).toMatchObject({ kind: "limited" });
     const next = await again.find(await send(again));
     expect(next?.id).toBeGreaterThan(Math.max(...(await before.list({})).map(({ id }) => id)));
   });

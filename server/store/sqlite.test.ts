@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process";
 import crypto from "node:crypto";
-import { once } from "node:events";
 import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
@@ -21,6 +19,7 @@ import {
 } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess, RETENTION } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
+import { untilEnd } from "../../tests/support/until-end.ts";
 import type { Database, Query } from "./database.ts";
 import { createStore, type StoreOptions } from "./open-store.ts";
 import { openSqlite, sqliteFile, toStoreError } from "./sqlite.ts";
@@ -28,36 +27,14 @@ import { type Store, StoreLost, StoreRefused, StoreUnavailable } from "./store.t
 
 const WEBSITE = { isServer: true };
 
-async function openIn(dataDir: string, options?: StoreOptions): Promise<Store> {
-  const store = await openStoreInProcess({ dataDir, databaseUrl: null }, options);
-  onTestFinished(() => store.close());
-  return store;
-}
+const openIn = (dataDir: string, options?: StoreOptions): Promise<Store> =>
+  untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }, options));
 
 /** A store whose statements can be watched, in the present thread. */
 async function openWith(change: (database: Database) => Partial<Database>): Promise<Store> {
   const database = await openSqlite(sqliteFile(await makeScratchFolder()));
-  const store = await createStore({ ...database, ...change(database) }, RETENTION);
-  onTestFinished(() => store.close());
+  const store = await untilEnd(createStore({ ...database, ...change(database) }, RETENTION));
   return store;
-}
-
-/** A website in another process. Resolves to what it says of its start. */
-async function startWebsite(dataDir: string) {
-  const file = join(await makeScratchFolder(), "website.mjs");
-  const program = `import { openStore } from "${new URL("./open-store.ts", import.meta.url)}";
-    const settings = { dataDir: "${dataDir}", databaseUrl: null, retention: {} };
-    const opened = openStore(settings, { isServer: true }).then(() => "open", ({ name, message }) => name + ": " + message);
-    console.log(await opened);
-    setInterval(() => {}, 1000);`;
-  writeFileSync(file, program);
-  const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
-  const kill = async () => {
-    if (child.kill("SIGKILL")) await once(child, "exit");
-  };
-  onTestFinished(kill);
-  const [said] = await once(child.stdout, "data");
-  return { said: String(said).trim(), kill };
 }
 
 test("keeps its files to itself", async () => {
@@ -69,23 +46,16 @@ test("keeps its files to itself", async () => {
   for (const name of names) expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
 });
 
-test("refuses a second website on its folder, until the first has ended, however it ended", async () => {
+test("refuses a second website on its folder, until the first has ended", async () => {
   const folder = await makeScratchFolder();
-  const first = await startWebsite(folder);
-  expect(first.said).toBe("open");
-  const sentence = /Another website uses .+ already; stop it, or set DATA_DIR [^\n]+$/;
+  const first = await openIn(folder, WEBSITE);
   const refusal = openIn(folder, WEBSITE);
   await expect(refusal).rejects.toThrow(StoreRefused);
-  await expect(refusal).rejects.toThrow(sentence);
+  await expect(refusal).rejects.toThrow(/Another website uses .+ already; stop it, or set DATA_DIR [^\n]+$/);
   // An operator's command works beside it.
   expect(await send(await openIn(folder))).toMatch(/^BC-/);
-  await first.kill();
-  const second = await openIn(folder, WEBSITE);
-  expect(await second.list({})).toHaveLength(1);
-  await expect(openIn(folder, WEBSITE)).rejects.toThrow(sentence);
-  expect((await startWebsite(folder)).said).toMatch(sentence);
-  await second.close();
-  await openIn(folder, WEBSITE);
+  await first.close();
+  expect(await (await openIn(folder, WEBSITE)).list({})).toHaveLength(1);
 });
 
 test("ends the leases and reports of the website before it, but not when a command is opened", async () => {
@@ -331,8 +301,7 @@ test.each([
 });
 
 test("a wrong statement is a fault of the program and stays what it is", async () => {
-  const database = await openSqlite(sqliteFile(await makeScratchFolder()));
-  onTestFinished(() => database.close());
+  const database = await untilEnd(openSqlite(sqliteFile(await makeScratchFolder())));
   await expect(database.query("SELEC 1")).rejects.not.toBeInstanceOf(StoreUnavailable);
 });
 

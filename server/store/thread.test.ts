@@ -1,4 +1,5 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { untilEnd } from "../../tests/support/until-end.ts";
 import { withinMs } from "../time.ts";
 import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
@@ -31,11 +32,12 @@ async function openTarget({ failsWith = "", limitMs = 5000 } = {}) {
       };
     });`;
   const ends: StoreUnavailable[] = [];
-  const target = await openInThread<Target>(new URL(`data:text/javascript,${encodeURIComponent(program)}`), null, {
-    bound: (answer, method) => withinMs(method === "wait" ? limitMs : 5000, answer),
-    onEnd: (error) => void ends.push(error),
-  });
-  onTestFinished(() => target.close());
+  const target = await untilEnd(
+    openInThread<Target>(new URL(`data:text/javascript,${encodeURIComponent(program)}`), null, {
+      bound: (answer, method) => withinMs(method === "wait" ? limitMs : 5000, answer),
+      onEnd: (error) => void ends.push(error),
+    }),
+  );
   return { target, ends };
 }
 

@@ -1,5 +1,6 @@
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { createFakeClock } from "../../tests/support/fake-clock.ts";
+import { untilEnd } from "../../tests/support/until-end.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { openSharedClock } from "./clock.ts";
 
@@ -16,8 +17,7 @@ it("is the database's, and continues by the stopwatch while that is away, whatev
     if (isAway) throw new StoreUnavailable("away");
     return new Date(databaseMs + elapsedMs + correctionMs);
   };
-  const clock = await openSharedClock({ store: { time }, machineClock, stopwatch: () => elapsedMs });
-  onTestFinished(() => clock.stop());
+  const clock = await untilEnd(openSharedClock({ store: { time }, machineClock, stopwatch: () => elapsedMs }));
   const pass = async (ms: number) => {
     for (const endMs = elapsedMs + ms; elapsedMs < endMs; ) {
       elapsedMs += MINUTE_MS / 2;

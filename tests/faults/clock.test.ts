@@ -1,13 +1,14 @@
 import { expect, it, onTestFinished } from "vitest";
 import { startServer } from "../../scripts/run-server.ts";
 import { DAY_MS, MINUTE_MS } from "../store-contract/samples.ts";
-import { startAlertReceiver } from "../support/alert-receiver.ts";
 import { countEach, findViolations, messageIdsOf } from "../support/invariant.ts";
 import { postMessage } from "../support/load.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { openPostOffice } from "../support/post-office.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { runCli, runCliProcess } from "../support/run-cli.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
+import { untilEnd } from "../support/until-end.ts";
 
 // What a clock set back or forward does to leases, due times and retention is in tests/store-contract.
 
@@ -46,16 +47,13 @@ function aheadBy(aheadMs: number) {
 }
 
 it("two servers on one PostgreSQL, one six minutes ahead, mail each message of a burst once", async () => {
-  const postgres = await sharePostgres();
-  onTestFinished(() => postgres.stop());
-  const mailServer = await startMailServer();
-  onTestFinished(() => mailServer.close());
-  const receiver = await startAlertReceiver();
-  onTestFinished(() => receiver.close());
+  const postgres = await untilEnd(sharePostgres());
+  const mailServer = await untilEnd(startMailServer());
+  const receiver = await startReceiver<{ text: string }>();
   const env = {
     DATABASE_URL: await postgres.createDatabase(),
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
-    ALERT_URL: `http://127.0.0.1:${receiver.port}/`,
+    ALERT_URL: receiver.url,
   };
   const nodes = await Promise.all([startServer(env), startServer({ ...env, ...aheadBy(6 * MINUTE_MS) })]);
   onTestFinished(async () => void (await Promise.all(nodes.map((node) => node.stop()))));
@@ -72,7 +70,7 @@ it("two servers on one PostgreSQL, one six minutes ahead, mail each message of a
   expect((await fetch(`${nodes[1].url}/readyz`)).status).toBe(200);
   // The first check of the alerts comes after half a minute.
   await expect
-    .poll(() => receiver.alerts.map(({ body }) => body.text), { timeout: 45_000 })
+    .poll(() => receiver.posts.map(({ body }) => body.text), { timeout: 45_000 })
     .toEqual([expect.stringMatching(/The clock of \S+ is 6 minutes ahead of the database's/)]);
   const timesLogged = nodes.map((node) => node.output().match(/"troubles":\["clock"\]/g)?.length ?? 0);
   expect(timesLogged).toEqual([0, 1]);

@@ -5,15 +5,16 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { type RunningServer, startServer } from "../../scripts/run-server.ts";
-import { startAlertReceiver } from "../support/alert-receiver.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { createVisitors } from "../support/load.ts";
 import { lockDatabase } from "../support/lock-database.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { missing, requirePrograms } from "../support/require-program.ts";
 import { expectPagesUp, expectRefusedForNow, openScene, type Scene, stopAsking } from "../support/scene.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 import { attachStrace } from "../support/strace.ts";
+import { untilEnd } from "../support/until-end.ts";
 
 /** Longer than a statement waits for the lock, and than a call may take. */
 const LOCKED_MS = 10_000;
@@ -112,12 +113,10 @@ test(
 
 test("a database removed under load: refused, saved beside it, and whole once it is put back", LONG, async () => {
   const dataDir = await makeScratchFolder();
-  const receiver = await startAlertReceiver();
-  onTestFinished(() => receiver.close());
+  const receiver = await startReceiver<{ text: string }>();
   const visitors = createVisitors();
-  const env = { DATA_DIR: dataDir, ALERT_URL: `http://127.0.0.1:${receiver.port}/` };
-  const server = await startServer(env);
-  onTestFinished(async () => void (await server.stop()));
+  const env = { DATA_DIR: dataDir, ALERT_URL: receiver.url };
+  const server = await untilEnd(startServer(env));
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   const posting = visitors.postUntil(stop.signal, server.url, 4);
@@ -127,18 +126,16 @@ test("a database removed under load: refused, saved beside it, and whole once it
   expect([readyz.status, await readyz.json()]).toEqual([503, { status: "store lost" }]);
   expectRefusedForNow(await visitors.post(server.url, 3));
   await expectPagesUp(server);
-  await expect.poll(() => receiver.alerts.length, { timeout: 20_000 }).toBe(1);
-  const [, saved = ""] = / were saved to (\S+\.db): /.exec(String(receiver.alerts[0]?.body.text)) ?? [];
+  await expect.poll(() => receiver.posts.length, { timeout: 20_000 }).toBe(1);
+  const [, saved = ""] = / were saved to (\S+\.db): /.exec(receiver.posts[0]?.body.text ?? "") ?? [];
   expect(server.output()).toContain(saved);
   stop.abort();
   await posting;
   expect(await stopAsking(server)).toBe(0);
 
   await rename(saved, join(dataDir, "messages.db"));
-  const again = await startServer(env);
-  onTestFinished(async () => void (await again.stop()));
-  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
-  onTestFinished(() => store.close());
+  const again = await untilEnd(startServer(env));
+  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
   expect(await visitors.postAgain(again.url)).toBe(0);
   const references = (await store.list({})).map(({ reference }) => reference);
   expect(new Set(references)).toEqual(new Set(visitors.acknowledged));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exchange, type FuzzCase, makeFuzzCase } from "../support/fuzz/fuzz-case.ts";
+import { exchange, type FuzzCase, makeFuzzCase } from "../support/fuzz.ts";
 import { MEASURABLE, type Memory, measureMemory } from "../support/live-memory.ts";
 import { expectPagesUp, openScene } from "../support/scene.ts";
 

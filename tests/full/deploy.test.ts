@@ -3,13 +3,14 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { basename, dirname, join, matchesGlob, relative, resolve } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { BuildManifest } from "../../contract/build-manifest.ts";
 import { PROGRAM_PATH } from "../../scripts/programs.mjs";
 import { findFreePort, startProgram } from "../../scripts/run-server.ts";
 import { prepareNginx } from "../support/balancer.ts";
 import { requirePrograms } from "../support/require-program.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { untilEnd } from "../support/until-end.ts";
 
 const dockerfile = await readFile("deploy/Dockerfile", "utf8");
 const compose = await readFile("deploy/compose.yaml", "utf8");
@@ -196,22 +197,24 @@ test("the image is built from its context alone, and its server runs from its fi
     await cp(from, join(image, to), { recursive: true });
   }
 
-  const server = await startProgram(["node", "server/main.ts"], {
-    cwd: image,
-    env: { NODE_ENV: "production", HOST: "0.0.0.0", PORT: "0", DATA_DIR: join(scratch, "data"), LOG_LEVEL: "error" },
-  });
-  onTestFinished(async () => void (await server.stop()));
+  const server = await untilEnd(
+    startProgram(["node", "server/main.ts"], {
+      cwd: image,
+      env: { NODE_ENV: "production", HOST: "0.0.0.0", PORT: "0", DATA_DIR: join(scratch, "data"), LOG_LEVEL: "error" },
+    }),
+  );
   for (const path of ["/", "/contact", "/healthz"]) {
     expect((await fetch(server.url + path)).status, path).toBe(200);
   }
 
   const port = await findFreePort();
-  const inbox = await startProgram(["node", "server/cli.ts", "inbox", "--port", String(port)], {
-    cwd: image,
-    port,
-    env: { NODE_ENV: "production", DATA_DIR: join(scratch, "data") },
-  });
-  onTestFinished(async () => void (await inbox.stop()));
+  const inbox = await untilEnd(
+    startProgram(["node", "server/cli.ts", "inbox", "--port", String(port)], {
+      cwd: image,
+      port,
+      env: { NODE_ENV: "production", DATA_DIR: join(scratch, "data") },
+    }),
+  );
   expect(await (await fetch(inbox.url)).text()).toContain('id="inbox"');
 
   const [check = ""] = namesIn(lastStage, /^ {2}CMD (\[.+\])$/gm);

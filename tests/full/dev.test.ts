@@ -11,6 +11,7 @@ import { findFreePort, startProgram } from "../../scripts/run-server.ts";
 import config from "../../vite.config.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { runCli } from "../support/run-cli.ts";
+import { untilEnd } from "../support/until-end.ts";
 
 /** Runs `npm run dev` as a terminal does: in a process group of its own. */
 function startDev(port: number, cwd = resolve()): { process: ChildProcess; output(): string } {
@@ -61,8 +62,7 @@ test("runs beside the site, takes all messages of a developer, reloads pages onl
   const port = await findFreePort();
   // Messages go to data/ and data-dev/ in the copy, where Vite would watch them.
   const copy = await copyProject("dist", "dist.json");
-  const site = await startProgram(["node", "server/main.ts"], { cwd: copy, env: { PORT: "0" } });
-  onTestFinished(async () => void (await site.stop()));
+  const site = await untilEnd(startProgram(["node", "server/main.ts"], { cwd: copy, env: { PORT: "0" } }));
   const dev = startDev(port, copy);
   const origin = `http://localhost:${port}`;
   const isReady = () =>

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { findFreePort } from "../../scripts/run-server.ts";
 import { sqliteFile } from "../../server/store/sqlite.ts";
 import { messageWith, store as send, submissionOf } from "../store-contract/samples.ts";
@@ -15,6 +15,7 @@ import { startInboxCommand } from "../support/inbox-command.ts";
 import { download } from "../support/operations.ts";
 import { spawnCli } from "../support/run-cli.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { untilEnd } from "../support/until-end.ts";
 
 const MESSAGES = 10_000;
 const LONGEST = 5000;
@@ -23,8 +24,7 @@ const HEAP_MB = 40;
 
 async function openLargeStore() {
   const dataDir = await makeScratchFolder();
-  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
-  onTestFinished(() => store.close());
+  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
   const db = new DatabaseSync(sqliteFile(dataDir));
   db.exec(
     `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${MESSAGES})
@@ -74,8 +74,7 @@ test("whatever a command writes is for its own user, in whichever shell it runs"
 test("the inbox exports many long messages with a small heap, each once", async () => {
   const { dataDir } = await openLargeStore();
   const env = { DATA_DIR: dataDir, NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` };
-  const inbox = await startInboxCommand(env, "--port", String(await findFreePort()));
-  onTestFinished(async () => void (await inbox.stop()));
+  const inbox = await untilEnd(startInboxCommand(env, "--port", String(await findFreePort())));
   const { body } = await download(inbox, "export.csv");
   const lines = createInterface({ input: Readable.fromWeb(body as never) });
   const references = new Set<string>();

@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { startServer } from "../../scripts/run-server.ts";
 import { postMessage } from "../support/load.ts";
+import { untilEnd } from "../support/until-end.ts";
 
 /** A connection of its own each, as from a load balancer. */
 async function ask(url: string, path: string): Promise<{ status: number; said: string }> {
@@ -10,8 +11,7 @@ async function ask(url: string, path: string): Promise<{ status: number; said: s
 }
 
 test("tells whoever asks regularly that it is about to stop, and serves until they heard it", async () => {
-  const server = await startServer();
-  onTestFinished(async () => void (await server.stop()));
+  const server = await untilEnd(startServer());
   expect(await ask(server.url, "/readyz")).toEqual({ status: 200, said: "ready" });
 
   const exited = once(server.process, "exit");

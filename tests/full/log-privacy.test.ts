@@ -1,19 +1,13 @@
-import { connect } from "node:net";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { PostgresConnection } from "../../scripts/run-postgres.ts";
-import { type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { expect, test } from "vitest";
+import { startServer } from "../../scripts/run-server.ts";
+import { startMailServer } from "../support/mail-server.ts";
 import { startNetwork } from "../support/network.ts";
-import { startQuotingMailServer } from "../support/quoting-mail-server.ts";
+import { exchange } from "../support/raw-http.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
+import { untilEnd } from "../support/until-end.ts";
 
 const FORWARDED = "203.0.113.77";
 const REQUEST_EVENTS = ["accepted", "repeated", "refused", "store-unavailable", "failure"];
-
-let postgres: PostgresConnection;
-beforeAll(async () => {
-  postgres = await sharePostgres();
-}, 120_000);
-afterAll(() => postgres?.stop());
 
 /** Words that occur nowhere else, so that each can be looked for. */
 function createSecrets() {
@@ -37,7 +31,7 @@ type Secrets = ReturnType<typeof createSecrets>;
 
 /** Everything a visitor, or somebody less kind, may send. Each message comes with headers that nobody else has. */
 async function sendEverything(url: string, { secret, visitor }: Secrets): Promise<void> {
-  const post = async (body: string, headers: Record<string, string> = {}) => {
+  const status = async (body: string, headers: Record<string, string> = {}) => {
     const response = await fetch(`${url}/send-email?${secret("query")}=${secret("value")}`, {
       method: "POST",
       redirect: "manual",
@@ -53,9 +47,9 @@ async function sendEverything(url: string, { secret, visitor }: Secrets): Promis
       },
       body,
     });
-    return { status: response.status, body: await response.text() };
+    await response.body?.cancel();
+    return response.status;
   };
-  const status = async (body: string, headers?: Record<string, string>) => (await post(body, headers)).status;
   const first = JSON.stringify(visitor());
   const key = { "idempotency-key": secret("key") };
 
@@ -81,40 +75,24 @@ async function sendEverything(url: string, { secret, visitor }: Secrets): Promis
     await (await fetch(`${url}/${path}${secret("path")}?${secret("query")}`, { method: "GET" })).text();
   }
   await (await fetch(`${url}/${secret("path")}`, { method: "DELETE" })).text();
-  await sendRaw(url, `GET /${secret("raw")} HTTP/1.1\r\nno header ${secret("raw")}\r\n\r\n`);
-  await sendRaw(url, `GET / HTTP/1.1\r\nhost: x\r\nlong: ${secret("raw").repeat(3000)}\r\n\r\n`);
-  await sendRaw(url, `${secret("raw")}\r\n\r\n`);
-}
-
-/** Sends what fetch would not, and waits for the server to hang up. */
-function sendRaw(url: string, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(text));
-    socket.on("error", () => {});
-    socket.on("close", () => resolve());
-    socket.resume();
-  });
-}
-
-type LogLine = { level: number; event?: string; reqId?: string };
-
-function jsonLines(server: RunningServer): LogLine[] {
-  return server
-    .output()
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line));
+  for (const text of [
+    `GET /${secret("raw")} HTTP/1.1\r\nno header ${secret("raw")}\r\n\r\n`,
+    `GET / HTTP/1.1\r\nhost: x\r\nlong: ${secret("raw").repeat(3000)}\r\n\r\n`,
+    `${secret("raw")}\r\n\r\n`,
+  ])
+    await exchange(Number(new URL(url).port), text);
 }
 
 test("a whole run's log holds nothing that was sent, and no password", async () => {
   const words = createSecrets();
   const { secrets, secret } = words;
-  const mailServer = await startQuotingMailServer();
-  onTestFinished(() => mailServer.close());
-  mailServer.replies.push(451, 550, 250, "sign-in");
+  const mailServer = await untilEnd(startMailServer({ hasTls: true }));
+  const postgres = await untilEnd(sharePostgres());
   const network = await startNetwork(postgres.port);
+  const password = secret("smtp");
+  mailServer.expectPassword(password);
   const env: Record<string, string> = {
-    SMTP_URL: `smtp://website:${secret("smtp")}@127.0.0.1:${mailServer.port}?tls.rejectUnauthorized=false`,
+    SMTP_URL: `smtp://website:${password}@127.0.0.1:${mailServer.port}?tls.rejectUnauthorized=false`,
     // Nobody is there to take the alert.
     ALERT_URL: `http://operator:${secret("alert")}@127.0.0.1:1/${secret("hook")}`,
     TRUST_PROXY: "loopback",
@@ -128,17 +106,26 @@ test("a whole run's log holds nothing that was sent, and no password", async () 
   const database = new URL((await postgres.createDatabase()).replace(`:${postgres.port}/`, `:${network.port}/`));
   database.username = "site";
   database.password = secrets.at(-1) ?? "";
-  const server = await startServer({ ...env, DATABASE_URL: database.href });
-  onTestFinished(async () => void (await server.stop()));
+  const server = await untilEnd(startServer({ ...env, DATABASE_URL: database.href }));
 
+  const seen = (...events: string[]) =>
+    Promise.all(events.map((event) => expect.poll(server.output, { timeout: 20_000 }).toContain(`"event":"${event}"`)));
+  const post = async () => {
+    const headers = { "content-type": "application/json", "x-forwarded-for": "203.0.113.78" };
+    const body = JSON.stringify(words.visitor());
+    return (await fetch(`${server.url}/send-email`, { method: "POST", headers, body })).status;
+  };
+  mailServer.behave({ kind: "refuse", at: "data", code: 451, times: 1 });
   await sendEverything(server.url, words);
-  for (const event of ["deferred", "failed", "delivered", "queue-paused", "alert", "alert-not-sent"]) {
-    await expect.poll(() => server.output(), { timeout: 20_000 }).toContain(`"event":"${event}"`);
-  }
+  await seen("deferred", "delivered");
+  mailServer.behave({ kind: "refuse", at: "data", code: 550, times: 1 });
+  expect(await post()).toBe(200);
+  await seen("failed");
+  mailServer.behave({ kind: "refuse", at: "sender", code: 530 });
+  expect(await post()).toBe(200);
+  await seen("queue-paused", "alert", "alert-not-sent");
   await network.become({ kind: "silent" });
-  const body = JSON.stringify(words.visitor());
-  const headers = { "content-type": "application/json", "x-forwarded-for": "203.0.113.78" };
-  expect((await fetch(`${server.url}/send-email`, { method: "POST", headers, body })).status).toBe(503);
+  expect(await post()).toBe(503);
   await network.become({ kind: "open" });
   expect(await server.stop()).toBe(0);
 
@@ -148,7 +135,10 @@ test("a whole run's log holds nothing that was sent, and no password", async () 
   // Bytes would not be found by their words.
   expect(output).not.toMatch(/"type":"Buffer"|203\.0\.113|"(req|res|remoteAddress|headers)":/);
 
-  const lines = jsonLines(server);
+  const lines = output
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): { level: number; event?: string; reqId?: string } => JSON.parse(line));
   const reasons = new Set(output.match(/"reason":"[^"]+"/g));
   expect(reasons.size).toBe(8);
   const ofRequests = lines.filter(({ event }) => REQUEST_EVENTS.includes(event ?? ""));

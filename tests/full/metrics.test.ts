@@ -15,16 +15,15 @@ import { openPostOffice, withStore } from "../support/post-office.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
+import { untilEnd } from "../support/until-end.ts";
 
 async function start(env: Record<string, string> = {}) {
-  const server = await startServer({ METRICS_PORT: "0", ...env });
-  onTestFinished(async () => void (await server.stop()));
+  const server = await untilEnd(startServer({ METRICS_PORT: "0", ...env }));
   return { ...server, metrics: metricsUrl(server) };
 }
 
 test("counts requests, messages and deliveries by outcome, and names nobody", async () => {
-  const mailServer = await startMailServer();
-  onTestFinished(() => mailServer.close());
+  const mailServer = await untilEnd(startMailServer());
   mailServer.behave({ kind: "refuse", at: "recipient", code: 550, times: 1 });
   const { url, metrics } = await start({
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
@@ -99,8 +98,7 @@ test("answers one path and one method, in Prometheus' own type, on the address t
 });
 
 test("shows the queue of all nodes, and without the store leaves it out in time", async () => {
-  const postgres = await sharePostgres();
-  onTestFinished(() => postgres.stop());
+  const postgres = await untilEnd(sharePostgres());
   const network = await startNetwork(postgres.port);
   const databaseUrl = await postgres.createDatabase();
   // Nobody listens there: the message stays queued.
@@ -154,8 +152,7 @@ test("shows a disk that is nearly full, and a store that has been away for a min
 });
 
 test("shows that no mail can be sent", async () => {
-  const mailServer = await startMailServer({ hasTls: true });
-  onTestFinished(() => mailServer.close());
+  const mailServer = await untilEnd(startMailServer({ hasTls: true }));
   const { url, metrics } = await start({ SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` });
   const value = (sample: string) => async () => (await scrape(metrics)).value(sample);
   const paused = value('site_trouble{kind="paused",channel="mail"}');
@@ -166,21 +163,17 @@ test("shows that no mail can be sent", async () => {
   await expect.poll(attempts, { timeout: 10_000 }).toBe(1);
 });
 
-test("the usual port in use: another one is suggested", async () => {
-  const blocker = createServer().on("error", () => {});
-  blocker.listen(9464, "127.0.0.1");
-  onTestFinished(() => void blocker.close());
-  await Promise.race([once(blocker, "listening"), once(blocker, "error")]);
-  await expect(startServer({ METRICS_PORT: "9464" })).rejects.toThrow(
-    /in use; choose another, e\.g\. METRICS_PORT=9465\n$/,
-  );
-});
-
-test("a port in use is one clear line and exit code 1", async () => {
+test("a port in use is one clear line that suggests another, and exit code 1", async () => {
   const { port } = await start();
-  await expect(startServer({ METRICS_PORT: String(port) })).rejects.toThrow(
-    new RegExp(` ended with 1:\\nMETRICS_PORT ${port} is in use; choose another, e\\.g\\. METRICS_PORT=9464\\n$`),
-  );
+  const blocker = createServer().on("error", () => {});
+  onTestFinished(() => void blocker.close());
+  await Promise.race([once(blocker.listen(9464, "127.0.0.1"), "listening"), once(blocker, "error")]);
+  for (const [taken, other] of [[port, 9464] as const, [9464, 9465] as const])
+    await expect(startServer({ METRICS_PORT: String(taken) })).rejects.toThrow(
+      new RegExp(
+        ` ended with 1:\\nMETRICS_PORT ${taken} is in use; choose another, e\\.g\\. METRICS_PORT=${other}\\n$`,
+      ),
+    );
 });
 
 test.each([

@@ -10,6 +10,7 @@ import { startMailServer } from "../support/mail-server.ts";
 import { requirePrograms } from "../support/require-program.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { schemaOf, sharePostgres } from "../support/shared-postgres.ts";
+import { untilEnd } from "../support/until-end.ts";
 
 const MESSAGES = 200;
 const KILL_AFTER = 60;
@@ -37,8 +38,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
   beforeEach(({ skip }) => requirePrograms(skip, ...BALANCERS[name].needs));
 
   test(`one killed under load: ${MESSAGES} messages, none lost, one mail each, and one to their only sender`, async () => {
-    const mailServer = await startMailServer();
-    onTestFinished(() => mailServer.close());
+    const mailServer = await untilEnd(startMailServer());
     const databaseUrl = await postgres.createDatabase();
     const env = {
       DATABASE_URL: databaseUrl,
@@ -125,8 +125,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
     const dataDir = await makeScratchFolder();
     const [node] = await startNodes({ LOG_LEVEL: "error", DATA_DIR: dataDir }, 1);
     if (!node) throw new Error("There is no node");
-    const inbox = await openInboxCommand({ DATA_DIR: dataDir }, "--port", String(await findFreePort()));
-    onTestFinished(async () => void (await inbox.stop()));
+    const inbox = await untilEnd(openInboxCommand({ DATA_DIR: dataDir }, "--port", String(await findFreePort())));
     const balancer = await startBalancer(name, [node, inbox]);
     for (let count = 0; count < 20; count += 1) {
       expect((await balancer.ask("/contact")).status).toBe(200);

@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -19,19 +18,7 @@ import { copyProject } from "../support/project-copy.ts";
 import { runCli, runWithInput } from "../support/run-cli.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 
-const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = ""]) => name);
-
-test.each(["docs/operations.md", "docs/scaling.md"])("%s names only commands and files that exist", (document) => {
-  const text = readFileSync(document, "utf8");
-  for (const name of namesIn(text, /npm run ([\w:-]+)/g)) expect(scripts).toHaveProperty(name);
-  const paths = [
-    ...namesIn(text, /\b((?:deploy|tests|app|tools|server|docs)\/[\w./-]+\w)/g),
-    ...namesIn(text, /\]\(\.\.\/([^)#]+)/g),
-  ];
-  expect(paths.length).toBeGreaterThan(2);
-  for (const path of paths) expect(existsSync(path), path).toBe(true);
-});
 
 test.each([
   ["docs/operations.md", /(?:brighter-carbon |`|^)messages ([^\n`>&#]+)/gm, 20],

@@ -1,19 +1,17 @@
-import { once } from "node:events";
-import { readdir, readFile, rm, stat } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { TRAP_FIELD } from "../../contract/contact-message.ts";
+import { expect, test } from "vitest";
 import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { checkDatabase } from "../../server/cli/preflight-checks.ts";
 import { messageWith } from "../store-contract/samples.ts";
 import { postMessage } from "../support/load.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { parseMail } from "../support/parse-mail.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { runCli } from "../support/run-cli.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
-import { schemaOf, sharePostgres } from "../support/shared-postgres.ts";
+import { sharePostgres } from "../support/shared-postgres.ts";
+import { untilEnd } from "../support/until-end.ts";
 
 /** The operator's command, as docs/operations.md has it. */
 async function messages(env: Record<string, string>, ...args: string[]): Promise<string> {
@@ -22,58 +20,8 @@ async function messages(env: Record<string, string>, ...args: string[]): Promise
   return outcome.out;
 }
 
-async function start(env: Record<string, string>): Promise<RunningServer> {
-  const server = await startServer({ LOG_LEVEL: "error", ...env });
-  onTestFinished(async () => void (await server.stop()));
-  return server;
-}
-
-async function postTrapped(url: string): Promise<void> {
-  const trapped = { ...messageWith(), [TRAP_FIELD]: "x" };
-  const headers = { "content-type": "application/json" };
-  const response = await fetch(`${url}/send-email`, { method: "POST", headers, body: JSON.stringify(trapped) });
-  expect(response.status).toBe(200);
-}
-
-test("a backup taken under way is a whole site again: messages, queue and limits", async () => {
-  const folder = await makeScratchFolder();
-  const mailServer = await startMailServer();
-  onTestFinished(() => mailServer.close());
-  const postgres = await sharePostgres();
-  onTestFinished(() => postgres.stop());
-  const mail = { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, RATE_LIMIT: "5/10m" };
-  const before = { DATA_DIR: join(folder, "before"), DATABASE_URL: await postgres.createDatabase() };
-  const lost = await start({ ...before, ...mail });
-  const first = await postMessage(lost.url, "the first");
-  const second = await postMessage(lost.url, "the second");
-  await postTrapped(lost.url);
-  await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(2);
-  await expect.poll(() => messages(before, "list", "--state", "queued"), { timeout: 20_000 }).toBe("No messages.\n");
-
-  const backup = join(folder, "backup.db");
-  await messages(before, "backup", backup);
-  expect((await stat(backup)).mode & 0o077).toBe(0);
-  const kept = await messages(before, "export", "--json");
-  await postMessage(lost.url, "after the backup: lost with the machine");
-  await lost.stop();
-  await postgres.administer(`DROP SCHEMA ${schemaOf(before.DATABASE_URL)} CASCADE`);
-  await rm(before.DATA_DIR, { recursive: true, force: true });
-
-  // On a new machine: a folder that systemd has not made yet, or an empty database.
-  const after = { DATA_DIR: join(folder, "after"), DATABASE_URL: await postgres.createDatabase() };
-  expect(await messages(after, "restore", backup)).toBe("3 messages restored, 0 of them to be sent.\n");
-  const restored = await start({ ...after, ...mail });
-  expect(await messages(after, "export", "--json")).toBe(kept);
-  expect(await postMessage(restored.url, "the first")).toBe(first);
-  const [held] = JSON.parse(await messages(after, "list", "--state", "quarantined", "--json"));
-  await messages(after, "release", held.reference);
-  const third = await postMessage(restored.url, "the third");
-  expect(await postMessage(restored.url, "one more than the limit")).toBeNull();
-  const timesMailed = (reference: string | null) =>
-    mailServer.mails.filter(({ raw }) => parseMail(raw).header("Message-ID").includes(String(reference))).length;
-  await expect.poll(() => [third, held.reference].map(timesMailed), { timeout: 20_000 }).toEqual([1, 1]);
-  expect([first, second].map(timesMailed)).toEqual([1, 1]);
-}, 60_000);
+const start = (env: Record<string, string>): Promise<RunningServer> =>
+  untilEnd(startServer({ LOG_LEVEL: "error", ...env }));
 
 test("an older backup restored to the same folder leaves all .eml files alone, and preflight names those without a message", async () => {
   const folder = await makeScratchFolder();
@@ -110,8 +58,7 @@ test("an older backup restored to the same folder leaves all .eml files alone, a
 });
 
 test("the documented commands move a site from SQLite to PostgreSQL, and every start says what was left behind", async () => {
-  const postgres = await sharePostgres();
-  onTestFinished(() => postgres.stop());
+  const postgres = await untilEnd(sharePostgres());
   const sqlite = { DATA_DIR: await makeScratchFolder() };
   const before = await start({ ...sqlite, SMTP_URL: "smtp://127.0.0.1:1" });
   const [first, second] = [await postMessage(before.url, "the first"), await postMessage(before.url, "the second")];
@@ -152,15 +99,8 @@ test("the documented commands move a site from SQLite to PostgreSQL, and every s
 }, 120_000);
 
 test("who was erased stays erased: a restored backup posts and mails nothing of them", async () => {
-  const mailServer = await startMailServer();
-  onTestFinished(() => mailServer.close());
-  const posts: string[] = [];
-  const receiver = createServer(async (request, response) => {
-    for await (const chunk of request) posts.push(String(chunk));
-    response.end();
-  }).listen(0, "127.0.0.1");
-  await once(receiver, "listening");
-  onTestFinished(() => void receiver.close());
+  const mailServer = await untilEnd(startMailServer());
+  const receiver = await startReceiver<{ data: { email: string } }>();
   const env = { DATA_DIR: await makeScratchFolder() };
   const waiting = { SMTP_URL: "smtp://127.0.0.1:1", ...hookTo("http://127.0.0.1:1/") };
   const before = await start({ ...env, ...waiting });
@@ -180,10 +120,9 @@ test("who was erased stays erased: a restored backup posts and mails nothing of 
   );
   const [kept] = JSON.parse(await messages(env, "list", "--json"));
   await messages(env, "retry", kept.reference);
-  const { port } = receiver.address() as AddressInfo;
-  await start({ ...env, SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, ...hookTo(`http://127.0.0.1:${port}/`) });
-  await expect.poll(() => [posts.length, mailServer.mails.length], { timeout: 20_000 }).toEqual([1, 1]);
-  expect(JSON.parse(posts[0] ?? "").data.email).toBe("kept@example.com");
+  await start({ ...env, SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`, ...hookTo(receiver.url) });
+  await expect.poll(() => [receiver.posts.length, mailServer.mails.length], { timeout: 20_000 }).toEqual([1, 1]);
+  expect(receiver.posts[0]?.body.data.email).toBe("kept@example.com");
   expect(parseMail(mailServer.mails[0]?.raw ?? Buffer.of()).text).toContain("from kept@example.com");
   expect((await messages(env, "list")).split("\n")).toHaveLength(3);
 }, 60_000);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../scripts/run-server.ts";
@@ -8,20 +8,7 @@ import { type AppUnderTest, openApp } from "../support/app.ts";
 import { MEASURABLE, measureMemory } from "../support/live-memory.ts";
 import { postMessage } from "../support/load.ts";
 import { ask, drain, drip, exchange, filmPath, listen, openSocket, parseAnswer, request } from "../support/raw-http.ts";
-import { stopAsking } from "../support/scene.ts";
-
-test("the server is given the limits", async () => {
-  const subject = await openApp();
-  onTestFinished(() => subject.close());
-  const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } = subject.app.server;
-  expect({ headersTimeout, requestTimeout, keepAliveTimeout, maxConnections }).toEqual({
-    headersTimeout: 10_000,
-    requestTimeout: 15_000,
-    keepAliveTimeout: 5_000,
-    // One more than are kept.
-    maxConnections: 5_001,
-  });
-});
+import { untilEnd } from "../support/until-end.ts";
 
 const SHORT_HEADERS = { ...LIMITS, headersTimeoutMs: 300, requestTimeoutMs: 60_000, checkIntervalMs: 50 };
 const SHORT_REQUEST = { ...SHORT_HEADERS, requestTimeoutMs: 600 };
@@ -32,8 +19,7 @@ test.each([
   ["headers", SLOW_HEADERS, SHORT_HEADERS],
   ["a body", SLOW_BODY, SHORT_REQUEST],
 ])("a client that drips %s is cut off with 408", async (_part, start, limits) => {
-  const app = await openApp({}, {}, { limits });
-  onTestFinished(() => app.close());
+  const app = await untilEnd(openApp({}, {}, { limits }));
   const socket = await openSocket(await listen(app));
   socket.write(start);
   drip(socket, 20);
@@ -43,22 +29,19 @@ test.each([
 });
 
 test("a client that says nothing at all is cut off in silence", async () => {
-  const app = await openApp({}, {}, { limits: SHORT_HEADERS });
-  onTestFinished(() => app.close());
+  const app = await untilEnd(openApp({}, {}, { limits: SHORT_HEADERS }));
   expect(await drain(await openSocket(await listen(app)))).toBe("");
 });
 
 test("a client that keeps its connection for later loses it after the keep-alive time", async () => {
-  const app = await openApp({}, {}, { limits: { ...LIMITS, keepAliveTimeoutMs: 200 } });
-  onTestFinished(() => app.close());
+  const app = await untilEnd(openApp({}, {}, { limits: { ...LIMITS, keepAliveTimeoutMs: 200 } }));
   const received = await exchange(await listen(app), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
   expect(parseAnswer(received).headers.connection).toBe("keep-alive");
 });
 
 test("a client that takes nothing of its answer loses it", async () => {
   const limits = { ...LIMITS, stalledTimeoutMs: 300, keepAliveTimeoutMs: 60_000, maxPipelined: 20 };
-  const app = await openApp({}, {}, { limits });
-  onTestFinished(() => app.close());
+  const app = await untilEnd(openApp({}, {}, { limits }));
   const socket = await openSocket(await listen(app));
   socket.pause();
   // Twenty films are more than the system holds for a client that does not read.
@@ -73,8 +56,7 @@ const pipelined = (line: string, ...headers: string[]) =>
   [`${line} HTTP/1.1`, "Host: localhost", ...headers, "", ""].join("\r\n");
 
 test("a client that pipelines ten requests behind another, again and again, gets every answer in order", async () => {
-  const app = await openApp();
-  onTestFinished(() => app.close());
+  const app = await untilEnd(openApp());
   const paths = Array.from({ length: 110 }, (_, index) => ["/", "/healthz", "/assets/none"][index % 3] ?? "");
   const socket = await openSocket(await listen(app));
   const received = drain(socket);
@@ -105,28 +87,18 @@ test.each([
   ["messages that the store is slow to take", PIPELINED_MESSAGE],
 ])("a client that pipelines a hundred %s loses its connection at once", async (_kind, text) => {
   const slowStore = { accept: () => new Promise<never>(() => {}) };
-  const app = await openApp({}, slowStore, { limits: { ...LIMITS, keepAliveTimeoutMs: 60_000 } });
-  onTestFinished(() => app.close());
+  const app = await untilEnd(openApp({}, slowStore, { limits: { ...LIMITS, keepAliveTimeoutMs: 60_000 } }));
   const received = await exchange(await listen(app), text.repeat(100));
   expect((received.match(/HTTP\/1\.1 /g) ?? []).length).toBeLessThanOrEqual(11);
 });
 
 test("beyond a number of waiting answers of all clients the slowest are cut off, and who reads gets all answers", async () => {
   const limits = { ...LIMITS, maxPipelined: 100, maxWaitingAnswers: 200 };
-  const app = await openApp({}, {}, { limits });
-  onTestFinished(() => app.close());
+  const app = await untilEnd(openApp({}, {}, { limits }));
   const port = await listen(app);
   // Far more than the system holds for a client that does not read.
   const films = pipelined(`GET ${filmPath()}`).repeat(80);
-  const stalled = await Promise.all(Array.from({ length: 3 }, () => openSocket(port)));
-  onTestFinished(() => {
-    for (const socket of stalled) socket.destroy();
-  });
-  for (const socket of stalled)
-    socket
-      .on("error", () => {})
-      .pause()
-      .write(films);
+  for (const socket of await openMany(3, port)) socket.pause().write(films);
   // Answered after their requests are read.
   expect((await ask(port, request("GET /healthz"))).status).toBe(200);
   const reader = await openSocket(port);
@@ -137,77 +109,67 @@ test("beyond a number of waiting answers of all clients the slowest are cut off,
 });
 
 test("a message whose connection ends before it is parsed is stored like any other", async () => {
-  const app = await openApp({ RATE_LIMIT: "5/10m" });
-  onTestFinished(() => app.close());
+  const app = await untilEnd(openApp({ RATE_LIMIT: "5/10m" }));
   // What is not HTTP, after an answer has begun, ends the connection while the message is still being parsed.
   await exchange(await listen(app), `${pipelined("HEAD /")}${PIPELINED_MESSAGE}GARBAGE\r\n\r\n`);
   await expect.poll(() => app.log()).toContain('"event":"accepted"');
   expect(app.log()).not.toContain('"event":"failure"');
 });
 
+/** Each sends all its requests at once, and reads no answer. */
+const neverRead = (count: number, path?: string) => async (clients: readonly Socket[], url: string) => {
+  const text = pipelined(`GET ${path ?? (await pathAfterPost(url))}`).repeat(count);
+  await Promise.all(clients.map((client) => new Promise((resolve) => client.pause().write(text, resolve))));
+};
+/** Each sends one piece after the other, as packets of their own, and never the end. */
+const neverEnd = (line: string, length: string, piece: string) => async (clients: readonly Socket[]) => {
+  const head = request(line, ["Content-Type: application/json", length]);
+  for (const client of clients) client.setNoDelay().resume().write(head);
+  for (let count = 0; count < 1500; count += 1) {
+    for (const client of clients) if (client.writable) client.write(piece);
+    if (count % 10 === 0) await setImmediate();
+  }
+};
+const CHUNKED = "Transfer-Encoding: chunked";
+
 test.each([
-  ["films", 250, filmPath()],
-  ["pages made for one visitor", 1200, null],
-])("%s that 20 clients pipeline and never read take no memory, and stop nobody", async (_kind, count, path) => {
-  const server = await startServer(MEASURABLE);
-  onTestFinished(async () => void (await server.stop()));
-  const text = pipelined(`GET ${path ?? (await pathAfterPost(server.url))}`).repeat(count);
+  ["films that are never read", 10, neverRead(250, filmPath())],
+  ["pages made for one visitor that are never read", 10, neverRead(1200)],
+  ["messages of unknown length in pieces of a byte", 4, neverEnd("POST /send-email", CHUNKED, "1\r\nx\r\n")],
+  ["messages of known length in pieces of a byte", 4, neverEnd("POST /send-email", "Content-Length: 60000", "x")],
+  ["posts to another path in pieces of a byte", 4, neverEnd("POST /nothing", CHUNKED, "1\r\nx\r\n")],
+  ["pages with a body in pieces of a byte", 4, neverEnd("GET /", CHUNKED, "1\r\nx\r\n")],
+])("%s take no memory for 20 clients, and stop nobody", { timeout: 60_000 }, async (_what, mostHeldMb, flood) => {
+  const server = await untilEnd(startServer(MEASURABLE));
+  const clients = await openMany(20, server.port);
   const before = await measureMemory(server);
-  const clients = await Promise.all(Array.from({ length: 20 }, () => openSocket(server.port)));
-  onTestFinished(() => {
-    for (const client of clients) client.destroy();
-  });
-  const flood = clients.map((client) => {
-    client.on("error", () => {});
-    client.pause();
-    return new Promise((resolve) => client.write(text, resolve));
-  });
-  await Promise.all(flood);
+  await flood(clients, server.url);
   // Requests that come after the flood are answered, and by then the server has read it.
-  for (const page of ["/", "/contact"])
-    expect((await fetch(server.url + page, { signal: AbortSignal.timeout(5000) })).status).toBe(200);
-  expect(await postMessage(server.url, "Past a flood of pipelined requests")).toMatch(/^BC-/);
+  await expectServing(server.url);
   const after = await measureMemory(server);
-  const MB = 1024 ** 2;
-  expect((after.heldBytes - before.heldBytes) / MB).toBeLessThan(10);
-  expect((after.processBytes - before.processBytes) / MB).toBeLessThan(100);
+  expect((after.heldBytes - before.heldBytes) / 1024 ** 2).toBeLessThan(mostHeldMb);
+  expect((after.processBytes - before.processBytes) / 1024 ** 2).toBeLessThan(100);
 });
 
-const CHUNKED = ["Content-Type: application/json", "Transfer-Encoding: chunked"];
+/** They end with the test, and do not mind when the server ends them before. */
+async function openMany(count: number, port: number, localAddress = "127.0.0.1"): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect({ port, host: "127.0.0.1", localAddress }));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  return Promise.all(
+    sockets.map(async (socket) => {
+      await once(socket, "connect");
+      return socket.on("error", () => {});
+    }),
+  );
+}
 
-test.each([
-  ["a message of unknown length", request("POST /send-email", CHUNKED), "1\r\nx\r\n"],
-  ["a message of known length", request("POST /send-email", [CHUNKED[0] ?? "", "Content-Length: 60000"]), "x"],
-  ["a post to another path", request("POST /nothing", CHUNKED), "1\r\nx\r\n"],
-  ["a page with a body", request("GET /", CHUNKED), "1\r\nx\r\n"],
-])(
-  "%s, in pieces of one byte that 20 clients never end, takes no memory",
-  { timeout: 60_000 },
-  async (_what, head, piece) => {
-    const server = await startServer(MEASURABLE);
-    onTestFinished(async () => void (await server.stop()));
-    const before = await measureMemory(server);
-    const clients = await Promise.all(Array.from({ length: 20 }, () => openSocket(server.port)));
-    onTestFinished(() => {
-      for (const client of clients) client.destroy();
-    });
-    for (const client of clients)
-      client
-        .setNoDelay()
-        .on("error", () => {})
-        .resume()
-        .write(head);
-    for (let count = 0; count < 1500; count += 1) {
-      for (const client of clients) if (client.writable) client.write(piece);
-      // Each is sent as a packet of its own.
-      if (count % 10 === 0) await setImmediate();
-    }
-    expect((await fetch(`${server.url}/contact`)).status).toBe(200);
-    const after = await measureMemory(server);
-    expect((after.heldBytes - before.heldBytes) / 1024 ** 2).toBeLessThan(4);
-    expect((after.processBytes - before.processBytes) / 1024 ** 2).toBeLessThan(100);
-  },
-);
+async function expectServing(url: string): Promise<void> {
+  for (const path of ["/", "/contact", "/healthz"])
+    expect((await fetch(url + path, { signal: AbortSignal.timeout(5000) })).status).toBe(200);
+  expect(await postMessage(url, "Past all the others")).toMatch(/^BC-/);
+}
 
 async function pathAfterPost(url: string): Promise<string> {
   const body = new URLSearchParams({ name: "Ada", email: "ada@example.com", phone: "1", message: "By form" });
@@ -216,8 +178,7 @@ async function pathAfterPost(url: string): Promise<string> {
 }
 
 test("clients beyond the number of connections are turned away, until others leave", async () => {
-  const app = await openApp({}, {}, { limits: { ...LIMITS, maxConnections: 2 } });
-  onTestFinished(() => app.close());
+  const app = await untilEnd(openApp({}, {}, { limits: { ...LIMITS, maxConnections: 2 } }));
   const port = await listen(app);
   const held = [await openSocket(port), await openSocket(port)];
   await expect.poll(() => connectionsOf(app)).toBe(2);
@@ -228,47 +189,25 @@ test("clients beyond the number of connections are turned away, until others lea
 });
 
 test("a client that holds all connections loses its oldest to somebody else, and not to itself", async () => {
-  const app = await openApp({}, {}, { limits: { ...LIMITS, maxConnections: 20 } });
-  onTestFinished(() => app.close());
+  const app = await untilEnd(openApp({}, {}, { limits: { ...LIMITS, maxConnections: 20 } }));
   const port = await listen(app);
-  const greedy = { port, host: "127.0.0.1", localAddress: "127.0.0.2" };
-  const held = await Promise.all(
-    Array.from({ length: 20 }, async () => {
-      const socket = connect(greedy);
-      await once(socket, "connect");
-      return socket;
-    }),
-  );
-  onTestFinished(() => {
-    for (const socket of held) socket.destroy();
-  });
+  await openMany(20, port, "127.0.0.2");
   await expect.poll(() => connectionsOf(app)).toBe(20);
-  const oneMore = connect(greedy).on("error", () => {});
-  await once(oneMore.resume(), "close");
+  const [oneMore] = await openMany(1, port, "127.0.0.2");
+  if (!oneMore?.resume().closed) await once(oneMore as Socket, "close");
   expect(await connectionsOf(app)).toBe(20);
   expect((await ask(port, request("GET /healthz"))).status).toBe(200);
   await expect.poll(() => connectionsOf(app)).toBe(19);
 });
 
 test("a thousand slow clients stop nobody", { timeout: 60_000 }, async () => {
-  const server = await startServer();
-  onTestFinished(async () => void (await stopAsking(server)));
-  const serverPort = Number(new URL(server.url).port);
-  const slow = await Promise.all(
-    Array.from({ length: 1000 }, async (_, index) => {
-      const socket = await openSocket(serverPort);
-      socket.on("error", () => {});
-      socket.write(index % 2 === 0 ? SLOW_HEADERS : SLOW_BODY);
-      drip(socket, 500);
-      return socket;
-    }),
-  );
-  onTestFinished(() => {
-    for (const socket of slow) socket.destroy();
-  });
-  for (const path of ["/", "/contact", "/healthz", "/readyz"])
-    expect((await fetch(server.url + path, { signal: AbortSignal.timeout(5000) })).status).toBe(200);
-  expect(await postMessage(server.url, "Past a thousand slow clients")).toMatch(/^BC-/);
+  const server = await untilEnd(startServer());
+  const slow = await openMany(1000, server.port);
+  for (const [index, socket] of slow.entries()) {
+    socket.write(index % 2 === 0 ? SLOW_HEADERS : SLOW_BODY);
+    drip(socket, 500);
+  }
+  await expectServing(server.url);
   expect(slow.filter(({ destroyed }) => destroyed)).toEqual([]);
 });
 

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
@@ -14,8 +12,10 @@ import { countEach, findViolations, messageIdsOf } from "../support/invariant.ts
 import { type Behaviour, startMailServer } from "../support/mail-server.ts";
 import { startNetwork, type Weather } from "../support/network.ts";
 import { drip, openSocket } from "../support/raw-http.ts";
+import { startReceiver, status } from "../support/receiver.ts";
 import { requirePrograms } from "../support/require-program.ts";
 import { kill, stopAsking } from "../support/scene.ts";
+import { untilEnd } from "../support/until-end.ts";
 
 // Every fault once, in a minute or two. `npm run bench -- soak` goes on for 20 minutes and prints what it counted.
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 0);
@@ -102,14 +102,17 @@ test("two nodes behind nginx: no fault loses, invents or hides a message", {
 
 /** Two nodes on one PostgreSQL behind nginx, a mail server and a receiver of hooks, each behind a network that can fail. */
 async function openSite() {
-  const postgres = await startPostgres();
-  onTestFinished(() => postgres.stop());
+  const postgres = await untilEnd(startPostgres());
   const databaseUrl = await postgres.createDatabase();
   const databaseNetwork = await startNetwork(postgres.port);
-  const mailServer = await startMailServer();
-  onTestFinished(() => mailServer.close());
+  const mailServer = await untilEnd(startMailServer());
   const mailNetwork = await startNetwork(mailServer.port);
-  const hook = await startHookReceiver();
+  const takenIds: string[] = [];
+  /** What it answered with success, or might have, is taken. */
+  const hook = await startReceiver((response, post) => {
+    if (post) takenIds.push(String(post.headers["webhook-id"]));
+    response.end();
+  });
   const hookNetwork = await startNetwork(hook.port);
   const env = {
     DATABASE_URL: databaseUrl.replace(`:${postgres.port}/`, `:${databaseNetwork.port}/`),
@@ -190,8 +193,7 @@ async function openSite() {
     async finish() {
       // On a slow machine a node may need longer than its ten seconds, and then ends itself.
       for (const code of await Promise.all(nodes.map(stopAsking))) expect([0, null]).toContain(code);
-      const store = await openStoreInProcess({ dataDir: "", databaseUrl });
-      onTestFinished(() => store.close());
+      const store = await untilEnd(openStoreInProcess({ dataDir: "", databaseUrl }));
       const retried = await store.act("retry", { since: new Date(0) }, new Date());
       const [mails, hooks] = [await store.countChannel("mail"), await store.countChannel("hook")];
       await endWaits(databaseUrl);
@@ -204,7 +206,7 @@ async function openSite() {
         retried: retried.length,
         stored,
         messageIds: messageIdsOf(mailServer.mails),
-        postedIds: hook.takenIds,
+        postedIds: takenIds,
       };
     },
   };
@@ -215,7 +217,7 @@ interface Parts {
   databaseNetwork: Awaited<ReturnType<typeof startNetwork>>;
   mailServer: Awaited<ReturnType<typeof startMailServer>>;
   mailNetwork: Awaited<ReturnType<typeof startNetwork>>;
-  hook: Awaited<ReturnType<typeof startHookReceiver>>;
+  hook: Awaited<ReturnType<typeof startReceiver>>;
   hookNetwork: Awaited<ReturnType<typeof startNetwork>>;
   nodes: RunningServer[];
   restart(index: number): Promise<void>;
@@ -236,10 +238,15 @@ function faultsOf(parts: Parts): Fault[] {
     begin: () => mailServer.behave(begins),
     end: () => mailServer.behave({ kind: "accept" }),
   });
-  const hookAnswers = (name: string, answer: (response: ServerResponse) => unknown, isTaken = false): Fault => ({
+  const { answer: take } = hook;
+  const hookAnswers = (name: string, answer: typeof take): Fault => ({
     name: `hook: ${name}`,
-    begin: () => hook.answerWith(answer, isTaken),
-    end: () => hook.answerWith((response) => response.end(), true),
+    begin() {
+      hook.answer = answer;
+    },
+    end() {
+      hook.answer = take;
+    },
   });
   const node = (name: string, index: number, signal: NodeJS.Signals): Fault => ({
     name: `node: ${name}`,
@@ -318,48 +325,17 @@ function faultsOf(parts: Parts): Fault[] {
     mail("slow", { kind: "accept", afterMs: 2000 }),
     mail("cut after the text", { kind: "drop-after-data", times: 10 }),
     mail("no greeting", { kind: "hang-before-greeting" }),
-    hookAnswers("500", (response) => response.writeHead(500).end()),
-    hookAnswers("410", (response) => response.writeHead(410).end()),
-    hookAnswers("429, asks to wait", (response) => response.writeHead(429, { "retry-after": "2" }).end()),
-    hookAnswers("slow", (response) => setTimeout(() => response.end(), 2000), true),
-    hookAnswers("cut after the post", (response) => response.destroy(), true),
+    hookAnswers("500", status(500)),
+    hookAnswers("410", status(410)),
+    hookAnswers("429, asks to wait", status(429, { "retry-after": "2" })),
+    hookAnswers("slow", (response, post) => setTimeout(() => take(response, post), 2000)),
+    hookAnswers("cut after the post", (response, post) => take(response.destroy(), post)),
     weather("hook: refuses connections", hookNetwork, { kind: "refused" }),
     clients("headers that never end", `${POST}x-slow: `, "x"),
     clients("bodies that never end", `${POST}content-length: 60000\r\n\r\n`, "x"),
     clients("chunks of one byte", `${POST}transfer-encoding: chunked\r\n\r\n`, "1\r\nx\r\n"),
     clients("broken bodies", `${POST}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\nno length\r\n`, "no length\r\n"),
   ];
-}
-
-/** What it answered with success, or might have, is taken. */
-async function startHookReceiver() {
-  const takenIds: string[] = [];
-  let answer: (response: ServerResponse) => unknown = (response) => response.end();
-  let isTaken = true;
-  const server = createServer((request, response) => {
-    request.on("error", () => {});
-    request.resume().on("end", () => {
-      // It is asked by HEAD whether it is there.
-      const id = request.headers["webhook-id"];
-      if (isTaken && typeof id === "string") takenIds.push(id);
-      answer(response);
-    });
-  });
-  server.keepAliveTimeout = 600_000;
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    takenIds,
-    answerWith(next: (response: ServerResponse) => unknown, takes: boolean) {
-      answer = next;
-      isTaken = takes;
-    },
-  };
 }
 
 /** Counts the answers to a visitor who reads one page after the other. */

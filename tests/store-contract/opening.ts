@@ -1,10 +1,11 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { MIGRATIONS, type Migration } from "../../server/store/schema.ts";
 import { type Store, StoreRefused, StoreUnavailable } from "../../server/store/store.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { untilEnd } from "../support/until-end.ts";
 import type { ContractTest } from "./place.ts";
 import {
   estimateOf,
@@ -53,8 +54,7 @@ export function openingSuite(test: ContractTest): void {
     const keys = new Set(nodes.map((node) => Buffer.from(node.clientKey).toString("hex")));
     expect(keys.size).toBe(1);
     expect([...keys][0]).toMatch(/^[0-9a-f]{64}$/);
-    const elsewhere = await openStoreInProcess({ dataDir: await makeScratchFolder(), databaseUrl: null });
-    onTestFinished(() => elsewhere.close());
+    const elsewhere = await untilEnd(openStoreInProcess({ dataDir: await makeScratchFolder(), databaseUrl: null }));
     expect(keys).not.toContain(Buffer.from(elsewhere.clientKey).toString("hex"));
   });
 
@@ -128,8 +128,7 @@ export function openingSuite(test: ContractTest): void {
     expect(await other.lastBackupAt()).toEqual(later(7));
 
     await rename(join(folder, "copy.db"), join(folder, "messages.db"));
-    const copy = await openStoreInProcess({ dataDir: folder, databaseUrl: null }, { isServer: true });
-    onTestFinished(() => copy.close());
+    const copy = await untilEnd(openStoreInProcess({ dataDir: folder, databaseUrl: null }, { isServer: true }));
     const references = new Set((await copy.list({})).map((message) => message.reference));
     expect(before.filter((reference) => !references.has(reference))).toEqual([]);
     expect(await copy.find(sent)).toEqual(await node.find(sent));

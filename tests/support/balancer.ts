@@ -6,10 +6,11 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { connect } from "node:tls";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { findFreePort, type RunningServer, startProgram } from "../../scripts/run-server.ts";
 import type { Program } from "./require-program.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
+import { untilEnd } from "./until-end.ts";
 
 interface Question {
   headers?: Record<string, string>;
@@ -64,8 +65,7 @@ export async function startBalancer(
   const nodePorts = nodes.map((node) => String(node.port));
   const command = await BALANCERS[name].prepare({ folder, port, nodePorts, isAlone: only === "alone" });
   const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
-  const program = await startProgram(command, { env, port });
-  onTestFinished(async () => void (await program.stop()));
+  const program = await untilEnd(startProgram(command, { env, port }));
 
   const balancer: Balancer = {
     ask: (path, question = {}) => ask(port, path, question),

@@ -1,42 +1,45 @@
-// Reads our own pages without a browser. Patterns are enough for them: React quotes every attribute and closes every
-// element, and none of the elements read here is nested in another of its name.
+import { type DefaultTreeAdapterTypes, parse, serialize } from "parse5";
 
-/** The attributes of each such element, in the order of the page. */
-export function elementsOf(html: string, name: string): Record<string, string>[] {
-  return [...html.matchAll(new RegExp(`<${name}\\b([^>]*)>`, "g"))].map(([, attributes = ""]) =>
-    Object.fromEntries(
-      [...attributes.matchAll(/([\w:-]+)(?:="([^"]*)")?/g)].map(([, key, value]) => [key, decode(value)]),
-    ),
-  );
+// Reads pages without a browser. An element is named as `nav`, or with one attribute as `nav id="menu"`.
+
+type Node = DefaultTreeAdapterTypes.Node;
+type Element = DefaultTreeAdapterTypes.Element;
+
+const attributesOf = ({ attrs }: Element) => Object.fromEntries(attrs.map(({ name, value }) => [name, value]));
+const childrenOf = (node: Node): Node[] => ("childNodes" in node ? node.childNodes : []);
+const textIn = (node: Node): string => ("value" in node ? node.value : childrenOf(node).map(textIn).join(""));
+const oneLine = (text: string) => text.replaceAll(/\s+/g, " ").trim();
+
+function find(html: string, named: string): Element[] {
+  const [, tagName, attribute = "", value] = /^(\S+)(?: (\S+)="(.*)")?$/.exec(named) ?? [];
+  const within = (node: Node): Element[] => [
+    ...("tagName" in node && node.tagName === tagName && attributesOf(node)[attribute] === value ? [node] : []),
+    ...childrenOf(node).flatMap(within),
+  ];
+  return within(parse(html));
 }
 
-/** What stands between the tags of each such element, as HTML. An attribute may be part of the name: `nav id="menu"`. */
-export function contentsOf(html: string, name: string): string[] {
-  const [element = ""] = name.split(" ");
-  return [...html.matchAll(new RegExp(`<${name}(?=[\\s>])[^>]*>([^]*?)</${element}>`, "g"))].map(
-    ([, content = ""]) => content,
-  );
+/** The attributes of each such element, in the order of the page. */
+export function elementsOf(html: string, named: string): Record<string, string>[] {
+  return find(html, named).map(attributesOf);
+}
+
+/** What stands between the tags of each such element, as HTML. */
+export function contentsOf(html: string, named: string): string[] {
+  return find(html, named).map((element) => serialize(element));
 }
 
 /** The text that a visitor reads, on one line. */
 export function textOf(html: string): string {
-  return decode(html.replaceAll(/<[^>]*>/g, ""))
-    .replaceAll(/\s+/g, " ")
-    .trim();
+  return oneLine(textIn(parse(html)));
 }
 
 /** The text of each such element. */
-export function textsOf(html: string, name: string): string[] {
-  return contentsOf(html, name).map(textOf);
+export function textsOf(html: string, named: string): string[] {
+  return find(html, named).map((element) => oneLine(textIn(element)));
 }
 
 /** The content of the meta element of this name or property; undefined where there is none. */
 export function metaOf(html: string, key: string): string | undefined {
   return elementsOf(html, "meta").find(({ name, property }) => (name ?? property) === key)?.content;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'" };
-
-function decode(text = ""): string {
-  return text.replaceAll(/&([\w#]+);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 }

@@ -47,13 +47,13 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
     timesLeft -= 1;
     return true;
   };
-  // The text holds an address, as real servers' do, so that tests can see that it goes no further.
-  const refusal = () =>
-    Object.assign(new Error("<team@example.test> is not welcome"), {
+  // The text repeats what it was told, as some servers' do, so that tests can see that it goes no further.
+  const refusal = (quoted: string) =>
+    Object.assign(new Error(`<team@example.test> ${quoted}is not welcome`), {
       responseCode: behaviour.kind === "refuse" ? behaviour.code : 550,
     });
-  const answer = (at: string, callback: (error?: Error | null) => void) =>
-    isTime("refuse", at) ? callback(refusal()) : callback();
+  const answer = (at: string, callback: (error?: Error | null) => void, quoted = "") =>
+    isTime("refuse", at) ? callback(refusal(quoted)) : callback();
 
   const server = new SMTPServer({
     logger: false,
@@ -70,7 +70,7 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
     },
     onMailFrom(_address, session, callback) {
       if (hasAuthentication && !session.user) callback(Object.assign(new Error("sign in"), { responseCode: 530 }));
-      else answer("sender", callback);
+      else answer("sender", callback, passwords.join(" "));
     },
     onRcptTo(_address, _session, callback) {
       answer("recipient", callback);
@@ -79,12 +79,14 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
       stream.on("end", () => {
-        mails.push(received(Buffer.concat(chunks), session));
+        const mail = received(Buffer.concat(chunks), session);
+        const quoted = `${JSON.stringify(session.envelope)} ${mail.raw.toString().replaceAll(/\s+/g, " ")}`;
+        mails.push(mail);
         if (isTime("hang-after-data")) return;
         if (isTime("hold-after-data")) held.push(callback);
         else if (isTime("drop-after-data")) socketOf(server, session)?.destroy();
-        else if (behaviour.kind === "accept") setTimeout(() => answer("data", callback), behaviour.afterMs ?? 0);
-        else answer("data", callback);
+        else if (behaviour.kind === "accept") setTimeout(callback, behaviour.afterMs ?? 0);
+        else answer("data", callback, quoted);
       });
     },
   });

@@ -14,6 +14,7 @@ import { openStoreInProcess } from "./in-process-store.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
 import { createRecordingLog, type RecordingLog } from "./recording-log.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
+import { untilEnd } from "./until-end.ts";
 
 export const IDENTITY: MailIdentity = {
   brand: "Brighter Carbon",
@@ -65,8 +66,7 @@ interface PostOfficeOptions {
 export async function openPostOffice(options: PostOfficeOptions = {}): Promise<PostOffice> {
   const { databaseUrl = null, channels = ["mail"] } = options;
   const dataDir = await makeScratchFolder();
-  const store = await openStoreInProcess({ dataDir, databaseUrl });
-  onTestFinished(() => store.close());
+  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl }));
   const clock = createFakeClock(options.startsAt);
   const log = createRecordingLog();
   onTestFinished(() => {
@@ -100,8 +100,7 @@ export async function openPostOffice(options: PostOfficeOptions = {}): Promise<P
     delivery: async (reference, channel = "mail") => (await office.message(reference)).deliveries[channel],
     events: async (reference) => (await store.history(reference)).map(({ kind, channel }) => `${channel} ${kind}`),
     async mailServer(options) {
-      const server = await startMailServer(options);
-      onTestFinished(() => server.close());
+      const server = await untilEnd(startMailServer(options));
       return server;
     },
     smtpMailer(server, { user = "", query = "", limits = SMTP_LIMITS } = {}) {

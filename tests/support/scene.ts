@@ -8,6 +8,7 @@ import { findViolations, messageIdsOf } from "./invariant.ts";
 import { type Answer, createVisitors, type Visitors } from "./load.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
+import { untilEnd } from "./until-end.ts";
 
 const SOON_MS = 90_000;
 const ASK_EVERY_MS = 50;
@@ -39,11 +40,9 @@ interface SceneOptions {
 
 export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   const dataDir = options.dataDir ?? (await makeScratchFolder());
-  const mailServer = await startMailServer();
-  onTestFinished(() => mailServer.close());
+  const mailServer = await untilEnd(startMailServer());
   const visitors = createVisitors(options.emailOf);
-  const store = await openStoreInProcess({ dataDir, databaseUrl: options.databaseUrl ?? null });
-  onTestFinished(() => store.close());
+  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: options.databaseUrl ?? null }));
   const soon = { timeout: SOON_MS, interval: 50 };
   const queueIsEmpty = () => expect.poll(async () => (await store.countChannel("mail")).queued, soon).toBe(0);
 

@@ -1,0 +1,156 @@
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { TRAP_FIELD } from "../../contract/contact-message.ts";
+
+/** Nothing more is coming then; the connection's end says so to a server that waits for the rest of a request. */
+const PATIENCE_MS = 200;
+const STUCK_MS = 15_000;
+/** Enough for the answers to a few requests; more is not read. */
+const MOST_BYTES = 500_000;
+
+/** What other fuzzers call a dictionary, a JSON string a line; and what is too long for a line. */
+const WORDS = [
+  ...readFileSync("tests/fixtures/fuzz-words.txt", "utf8")
+    .trim()
+    .split("\n")
+    .map((line): string => JSON.parse(line)),
+  ...[101, 5001, 20_000, 100_000].map((length) => "x".repeat(length)),
+  "[".repeat(30_000),
+  '{"a":'.repeat(5000),
+  "%41".repeat(30_000),
+];
+const VALUES = [...WORDS, undefined, null, true, 0, -1.5e300, [], {}, { length: 3 }, ["a"]];
+const GETS = ["/", "/contact", "/privacy", "/nowhere", "/healthz", "/readyz", "/sitemap.xml", "/countries.json"];
+const GET_HEADERS = ["range: bytes=0-99\r\n", 'if-none-match: "x"\r\n', "accept-encoding: br, gzip;q=0.5\r\n", ""];
+
+type Random = ReturnType<typeof createRandom>;
+
+/** Numbers that look random. Each `index` of a seed is a sequence of its own, so that one case can be repeated alone. */
+function createRandom(seed: number, index: number) {
+  let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b)) >>> 0;
+  const next = () => {
+    // Steps through all 32-bit numbers; what it gives is well mixed from them.
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+  const int = (below: number) => Math.floor(next() * below);
+  return {
+    int,
+    chance: (probability: number) => next() < probability,
+    pick: <T>(choices: readonly T[]) => choices[int(choices.length)] as T,
+    bytes: (length: number) => String.fromCharCode(...Array.from({ length }, () => int(256))),
+  };
+}
+
+/** What one connection sends, always the same for the same seed and index. `tornAt`: where it is torn on its way. */
+export interface FuzzCase {
+  requests: number;
+  bytes: Buffer;
+  tornAt: number;
+}
+
+export function makeFuzzCase(seed: number, index: number): FuzzCase {
+  const random = createRandom(seed, index);
+  const requests = random.chance(0.2) ? 2 + random.int(3) : 1;
+  const texts = Array.from({ length: requests }, (_, at) => fuzzedRequest(random, at === requests - 1));
+  let bytes = Buffer.from(texts.join(""), "latin1");
+  if (random.chance(0.1)) bytes = bytes.subarray(0, random.int(bytes.length));
+  return { requests, bytes, tornAt: random.int(bytes.length + 1) };
+}
+
+function fuzzedRequest(random: Random, isLast: boolean): string {
+  let [head, body] = validRequest(random);
+  if (isLast) head += "connection: close\r\n";
+  // Half stay as they are: between all the nonsense, sense must be understood.
+  for (let count = random.pick([0, 0, 0, 1, 1, 2]); count > 0; count -= 1) {
+    // What is in a message matters most, and is reached only when the rest is right.
+    if (body !== "" && random.chance(0.3)) body = mutate(body, random);
+    else head = mutate(head, random);
+  }
+  if (random.chance(0.9)) head = head.replace(/(?<=content-length: )\d+/, String(body.length));
+  return `${head}\r\n${body}`;
+}
+
+/** A request that a browser, a crawler or a program might well send: its head, and its body byte by byte. */
+function validRequest(random: Random): [head: string, body: string] {
+  const first = (method: string, path: string) => `${method} ${path} HTTP/1.1\r\nhost: localhost\r\n`;
+  if (random.chance(0.1)) return [`${first("OPTIONS", "/send-email")}access-control-request-method: POST\r\n`, ""];
+  if (random.chance(0.3))
+    return [first(random.pick(["GET", "GET", "HEAD"]), random.pick(GETS)) + random.pick(GET_HEADERS), ""];
+  const [type, text] = random.chance(0.6) ? jsonMessage(random) : formMessage(random);
+  let body = Buffer.from(text).toString("latin1");
+  let head = `${first("POST", "/send-email")}content-type: application/${type}\r\n`;
+  if (random.chance(0.3)) head += `idempotency-key: ${random.int(1e9)}\r\n`;
+  if (random.chance(0.8)) return [`${head}content-length: ${body.length}\r\n`, body];
+  body = body.replaceAll(/.{1,60}/gs, (piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`);
+  return [`${head}transfer-encoding: chunked\r\n`, `${body}0\r\n\r\n`];
+}
+
+const message = (random: Random) => ({
+  name: random.pick(["Ada", "Zoë", "鬱 鬱", "O'Brien", "=1+1"]),
+  email: "ada@example.com",
+  phone: "+44 20 7946 0000",
+  country: random.pick(["GB", "", "DE"]),
+  message: `${random.int(1e9)} question`,
+});
+
+const formMessage = (random: Random) => {
+  const fields = { ...message(random), "footprint.carKm": random.pick(["", "1 500 km"]) };
+  return ["x-www-form-urlencoded", String(new URLSearchParams(fields))] as const;
+};
+
+/** Mostly one field is gone, of another type, too long, or holds what no field should. */
+const jsonMessage = (random: Random) => {
+  const footprint = { carKm: random.pick([0, "1,500", 12.5, "1e3"]), carFuel: random.pick(["petrol", "electric"]) };
+  const fields = { ...message(random), ...(random.chance(0.4) && { footprint }) };
+  const spoilt = { [random.pick([...Object.keys(fields), TRAP_FIELD, "extra"])]: random.pick(VALUES) };
+  return ["json", JSON.stringify({ ...fields, ...(random.chance(0.8) && spoilt) })] as const;
+};
+
+/** Puts a word, random bytes or the same again beside a part of the text, or in its place. */
+function mutate(text: string, random: Random): string {
+  const parts = text.split(/(?<=[\s:=&",/?;])|(?=[\s:=&",/?;])/);
+  const at = random.int(parts.length);
+  const added = random.pick([
+    random.pick(WORDS),
+    random.pick(WORDS),
+    random.bytes(random.int(20)),
+    parts[at] ?? "",
+    "",
+  ]);
+  return parts.toSpliced(at, random.int(2), added).join("");
+}
+
+export interface Exchange {
+  statuses: number[];
+  /** The server neither answered to the end nor hung up. */
+  isStuck: boolean;
+}
+
+/** Sends a case on a connection of its own and reads until the server hangs up. */
+export function exchange(port: number, { bytes, tornAt }: FuzzCase): Promise<Exchange> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    let answer = "";
+    const stuck = setTimeout(() => finish(true), STUCK_MS);
+    const finish = (isStuck: boolean) => {
+      clearTimeout(stuck);
+      socket.destroy();
+      resolve({ isStuck, statuses: [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)) });
+    };
+    socket.on("data", (chunk) => {
+      answer += chunk.toString("latin1");
+      if (answer.length > MOST_BYTES) finish(false);
+    });
+    socket.on("error", () => {});
+    socket.on("end", () => finish(false));
+    socket.on("close", () => finish(false));
+    socket.on("connect", () => {
+      socket.setNoDelay(true);
+      socket.write(bytes.subarray(0, tornAt), () => socket.write(bytes.subarray(tornAt)));
+      socket.setTimeout(PATIENCE_MS, () => socket.end());
+    });
+  });
+}

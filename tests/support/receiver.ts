@@ -1,0 +1,43 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text as textOf } from "node:stream/consumers";
+import { onTestFinished } from "vitest";
+
+interface Post<Body> {
+  path: string;
+  headers: IncomingHttpHeaders;
+  text: string;
+  body: Body;
+}
+
+/** How it answers a post; without one it was asked by HEAD whether it is there. */
+type Answer = (response: ServerResponse, post?: Pick<Post<unknown>, "headers">) => unknown;
+
+/** A real web service on the loopback interface, as ALERT_URL and HOOK_URL name one. It ends with the test. */
+export async function startReceiver<Body>(answer: Answer = status(200)) {
+  const posts: Post<Body>[] = [];
+  const server = createServer(async (request, response) => {
+    const text = await textOf(request).catch(() => "");
+    const { url: path = "", headers } = request;
+    const post = text === "" ? undefined : { path, headers, text, body: JSON.parse(text) as Body };
+    if (post) posts.push(post);
+    receiver.answer(response, post);
+  });
+  // Longer than any test: a connection that ends just before it is used again would fail an attempt.
+  server.keepAliveTimeout = 600_000;
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  onTestFinished(close);
+  /** `posts`: also those that it did not take. */
+  const receiver = { port, url: `http://127.0.0.1:${port}/hook`, posts, answer, close };
+  return receiver;
+}
+
+export function status(code: number, headers: Readonly<Record<string, string>> = {}): Answer {
+  return (response) => response.writeHead(code, headers).end();
+}
