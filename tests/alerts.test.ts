@@ -146,7 +146,7 @@ describe("messages in quarantine", () => {
 });
 
 it("a channel that pauses leads at once to one alert that says what to fix, the web hook's after an hour", async () => {
-  const { store, watch, posts, lastText } = await openWatched({ messages: 0 });
+  const { store, watch, log, posts, lastText } = await openWatched({ messages: 0 });
   const { clock, alerts } = watch();
   const since = clock.now();
   const pause = (channel: Channel, reason: string) => ({ channel, reason, since });
@@ -159,6 +159,8 @@ it("a channel that pauses leads at once to one alert that says what to fix, the 
   expect(lastText()).toBe(
     "Brighter: No message can be e-mailed. Fix this: 535 refused: check SMTP_URL. What waits is kept, and sent afterwards",
   );
+  // The outbox has logged it as an error.
+  expect(await log.seen("alert")).toMatchObject({ level: "info" });
   await store.reportNode([hook], new Date(since.getTime() + HOUR_MS));
   await clock.advance(HOUR_MS - MINUTE_MS);
   expect(posts()).toHaveLength(1);
@@ -206,6 +208,15 @@ it("a backup that has not succeeded for two days, once one was ever made, leads 
   await backUp();
   await pass(DAY_MS);
   expect(posts()).toHaveLength(2);
+});
+
+it("a machine's clock that is not that of the database leads to one alert a day", async () => {
+  const { watch, posts, lastText } = await openWatched({ messages: 0 });
+  const { pass } = watch({ changed: { time: async () => new Date(Date.now() + 6 * MINUTE_MS) } });
+  await pass(HOUR_MS);
+  await pass(22 * HOUR_MS);
+  expect(posts()).toEqual(["clock"]);
+  expect(lastText()).toMatch(/^Brighter: The clock of \S+ is 6 minutes behind the database's. Set it, /);
 });
 
 describe("messages that expire soon", () => {
