@@ -14,9 +14,9 @@ declare module "vitest" {
 
 /** Runs once before all test files: builds the site if need be, and starts PostgreSQL as soon as a file asks for it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  buildIfStale();
   // The PostgreSQL library ends this process with code 0 when nothing is left to do, which would hide failed tests.
   process.prependListener("beforeExit", () => process.exit(process.exitCode));
+  buildIfStale();
   let postgres: Promise<PostgresServer> | undefined;
   const desk = createServer(async (_request, response) => {
     postgres ??= startPostgres();
