@@ -3,6 +3,23 @@ import axe from "axe-core";
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
+/** axe finds nothing, and nothing scrolls sideways: narrow and light, wide and dark. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const [width, colorScheme] of [
+    [320, "light"],
+    [1280, "dark"],
+  ] as const) {
+    await page.setViewportSize({ width, height: 800 });
+    await expectNoViolations(page, [colorScheme]);
+    const tooWide = await page.evaluate(() =>
+      [document.documentElement, ...document.querySelectorAll(".pane")]
+        .filter((element) => element.scrollWidth > element.clientWidth)
+        .map((element) => element.className || element.tagName),
+    );
+    expect(tooWide, `${width} px`).toEqual([]);
+  }
+}
+
 /** axe finds nothing at the present width, in both color schemes or those given. */
 export async function expectNoViolations(
   page: Page,
