@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
-import { expect } from "@playwright/test";
+import { chromium, expect } from "@playwright/test";
+import puppeteer, { type Browser } from "puppeteer-core";
+import { CHROMIUM_FLAGS, findChromium } from "../../../scripts/programs.mjs";
 import budgetsOfPages from "../../budgets.json" with { type: "json" };
-import { openRawBrowser, type RawBrowser } from "../../support/raw-browser.ts";
+import { startGate } from "../../support/gate.ts";
 import { COMING_SOON_PATH, SCREENS } from "../../support/screens.ts";
 import { test } from "../../support/site.ts";
 
@@ -11,58 +13,57 @@ const PAGES: readonly string[] = [...SCREENS.map(({ paths }) => paths[0]), COMIN
 // One after the other, so that all use one browser.
 test.describe.configure({ mode: "default" });
 
-let browser: RawBrowser;
+/** Playwright switches off what keeps navigation instant: pages prepared ahead of a click, and pages kept whole. */
+let browser: Browser;
 test.beforeAll(async () => {
-  browser = await openRawBrowser();
+  const executablePath = findChromium() ?? chromium.executablePath();
+  browser = await puppeteer.launch({ executablePath, args: [...CHROMIUM_FLAGS], defaultViewport: null });
 });
-test.beforeEach(() => browser.becomeNewVisitor());
 test.afterAll(() => browser.close());
 
-/** A page that is just giving way to the next answers nothing. */
-const isUp = (path: string) => {
-  const isComplete = `document.readyState === "complete" && location.pathname === "${path}"`;
-  return expect.poll(() => browser.evaluate(isComplete).catch(() => false)).toBe(true);
-};
+/** A page of somebody who was never here: with an empty cache and no history. */
+const newVisitor = async () => (await browser.createBrowserContext()).newPage();
 
-test("a page is prepared while the pointer rests on its link, and its film waits for the visit", async ({ site }) => {
-  await browser.open(`${site.url}/privacy`);
-  await isUp("/privacy");
-  await browser.hover("footer a[href='/']");
-  await expect.poll(() => browser.preparation()).toBe("Ready");
-  await browser.click("footer a[href='/']");
-  await isUp("/");
-  const activatedAt = await browser.evaluate<number>("performance.getEntriesByType('navigation')[0].activationStart");
-  expect(activatedAt).toBeGreaterThan(0);
-  const filmAskedAt = "performance.getEntriesByType('resource').find(({ name }) => /media/.test(name))?.startTime ?? 0";
-  await expect.poll(() => browser.evaluate<number>(filmAskedAt)).toBeGreaterThanOrEqual(activatedAt);
-});
-
-test("the contact form's script waits for the visit too, and then takes over", async ({ site }) => {
-  await browser.open(`${site.url}/privacy`);
-  await isUp("/privacy");
-  await browser.hover("footer a[href='/contact']");
-  await expect.poll(() => browser.preparation()).toBe("Ready");
-  await browser.click("footer a[href='/contact']");
-  await isUp("/contact");
-  const activatedAt = await browser.evaluate<number>("performance.getEntriesByType('navigation')[0].activationStart");
-  expect(activatedAt).toBeGreaterThan(0);
-  const scriptAskedAt =
-    "performance.getEntriesByType('resource').find(({ name }) => /\\.js$/.test(name))?.startTime ?? 0";
-  await expect.poll(() => browser.evaluate<number>(scriptAskedAt)).toBeGreaterThanOrEqual(activatedAt);
-  await expect.poll(() => browser.evaluate<number>("document.querySelectorAll('#country option').length")).toBe(251);
-});
+for (const [path, file] of [
+  ["/", "media"],
+  ["/contact", "\\.js$"],
+] as const) {
+  test(`${path} is prepared while the pointer rests on its link; what it fetches late waits for the visit`, async ({
+    site,
+  }) => {
+    const gate = await startGate(site.url);
+    const page = await newVisitor();
+    await page.goto(`${gate.url}/privacy`);
+    await page.hover(`footer a[href='${path}']`);
+    await expect.poll(() => gate.requests).toContain(`GET ${path}`);
+    await page.click(`footer a[href='${path}']`);
+    await expect.poll(() => page.evaluate(() => location.pathname).catch(String)).toBe(path);
+    const activatedAt = await page.evaluate(
+      () => (performance.getEntriesByType("navigation")[0] as unknown as { activationStart: number }).activationStart,
+    );
+    expect(activatedAt).toBeGreaterThan(0);
+    const askedAt = () =>
+      page.evaluate((file) => {
+        const found = performance.getEntriesByType("resource").find(({ name }) => new RegExp(file).test(name));
+        return found?.startTime ?? 0;
+      }, file);
+    await expect.poll(askedAt).toBeGreaterThanOrEqual(activatedAt);
+    // The form's script takes over.
+    if (path === "/contact") await page.waitForSelector("#country option:nth-child(251)");
+    await page.close();
+    await gate.close();
+  });
+}
 
 test("the way back to any page is instant: the browser keeps it whole", async ({ site }) => {
+  const page = await newVisitor();
   for (const path of PAGES) {
-    await browser.open(site.url + path);
-    await isUp(path);
-    await browser.evaluate("addEventListener('pageshow', ({ persisted }) => { globalThis.isKept = persisted })");
-    const next = path === "/terms" ? "/privacy" : "/terms";
-    await browser.open(site.url + next);
-    await isUp(next);
-    await browser.evaluate("history.back()");
-    await isUp(path);
-    expect(await browser.evaluate("globalThis.isKept"), path).toBe(true);
+    await page.goto(site.url + path);
+    await page.evaluate(() => addEventListener("pageshow", ({ persisted }) => Object.assign(window, { persisted })));
+    await page.goto(site.url + (path === "/terms" ? "/privacy" : "/terms"));
+    await page.goBack();
+    expect(new URL(page.url()).pathname).toBe(path);
+    expect(await page.evaluate("persisted"), path).toBe(true);
   }
 });
 
@@ -71,19 +72,22 @@ test("a first view receives the bytes that the footer's figure was computed from
     pages: { page: string; screen?: string; bytes: number }[];
   };
   for (const path of PAGES) {
-    await browser.becomeNewVisitor();
+    const page = await newVisitor();
+    const session = await page.createCDPSession();
     // The first page of an origin starts a process, which may miss what is reported of the page's first files.
-    await browser.open(`${site.url}/robots.txt`);
-    await expect.poll(() => browser.evaluate("document.readyState + location.pathname")).toBe("complete/robots.txt");
-    await browser.open(site.url + path);
+    await page.goto(`${site.url}/robots.txt`);
+    const received: number[] = [];
+    session.on("Network.loadingFinished", ({ encodedDataLength }) => received.push(encodedDataLength));
+    await session.send("Network.enable");
+    await page.goto(site.url + path);
     const name = path === COMING_SOON_PATH ? "coming-soon" : path;
     // The browser's window is that of a laptop.
     const counted = pages.find(({ page, screen = "between" }) => page === name && screen === "between")?.bytes ?? 0;
-    const total = () => browser.received().reduce((sum, { bytes }) => sum + bytes, 0);
+    const total = () => received.reduce((sum, bytes) => sum + bytes, 0);
     await expect.poll(total, { message: path }).toBeGreaterThan(counted * 0.96);
     expect(total(), path).toBeLessThan(counted * 1.02);
     const { requests } = budgets[path === COMING_SOON_PATH ? "/404.html" : path === "/" ? "/ between" : path] ?? {};
     // A browser without a window does not ask for the manifest.
-    expect(browser.received().length, path).toBeLessThanOrEqual(requests ?? 0);
+    expect(received.length, path).toBeLessThanOrEqual(requests ?? 0);
   }
 });
