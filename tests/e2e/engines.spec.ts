@@ -1,13 +1,9 @@
-// The same journeys in Firefox and WebKit; the other specs take them in Chromium. Each opens one browser with a visitor's
-// settings, because starting one takes longer than most checks.
+// What can differ in Firefox and WebKit: layout, styles, media, focus, and what a browser keeps. What our own code decides
+// is tested in Chromium. Each test opens one browser with a visitor's settings, because starting one takes long.
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "@playwright/test";
-import { startServer } from "../../scripts/run-server.ts";
 import { VISITOR } from "../support/contact.ts";
-import { EnginePage, type Modes, NO_MODES } from "../support/engines/engine.ts";
+import { EnginePage, type Modes } from "../support/engines/engine.ts";
 import { FIREFOX } from "../support/engines/firefox.ts";
 import { WEBKIT } from "../support/engines/webkit.ts";
 import { type Gate, startGate } from "../support/gate.ts";
@@ -24,6 +20,7 @@ const PATHS: readonly string[] = [
 const FORM_SCRIPT = /\/assets\/contact-.*\.js$/;
 const ELECTRICITY = /\/assets\/electricity-.*\.json$/;
 const COUNTRIES = /\/countries\.json$/;
+const EMPTY = { name: "", email: "", phone: "", country: "", message: "" };
 const skip = (reason: string) => test.skip(true, reason) as never;
 
 // Long journeys, on machines that may be busy.
@@ -36,27 +33,25 @@ for (const engine of [FIREFOX, WEBKIT]) {
       requirePrograms(skip, "pdftotext");
     });
 
-    /** Runs a journey in a new browser, and fails on any trouble that the browser reports and the journey does not expect. */
+    /** Runs a journey in a new browser, and fails on any trouble that the browser reports. */
     async function visit(
       serverUrl: string,
-      modes: Partial<Modes>,
+      modes: Modes,
       journey: (page: EnginePage, gate: Gate) => Promise<void>,
-      expectedTrouble?: RegExp,
     ): Promise<void> {
       const gate = await startGate(serverUrl);
-      const driver = await engine.launch({ ...NO_MODES, ...modes });
+      const driver = await engine.launch(modes);
       try {
         await journey(new EnginePage(driver, gate.url), gate);
-        const unexpected = (await driver.trouble()).filter((line) => !expectedTrouble?.test(line));
-        expect(unexpected, "what the browser reported").toEqual([]);
+        expect(await driver.trouble(), "what the browser reported").toEqual([]);
       } finally {
         await driver.close();
         await gate.close();
       }
     }
 
-    test("every screen narrow and wide, menu, film, print, and what older browsers make of it", async ({ site }) => {
-      await visit(site.url, {}, async (page, gate) => {
+    test("every screen narrow and wide, menu, film and print", async ({ site }) => {
+      await visit(site.url, {}, async (page) => {
         for (const path of PATHS) {
           await openWhole(page, path);
           for (const width of [320, 1280]) {
@@ -65,52 +60,27 @@ for (const engine of [FIREFOX, WEBKIT]) {
             if (path === "/") await page.driver.reload();
             await expectNoSidewaysScroll(page, `${path} at ${width}`);
           }
-          expect(await linksWithoutLine(page), path).toEqual([]);
           expect(await gapAtHeadersEnd(page), path).toBeCloseTo(0, 0);
         }
         await useMenu(page);
-        await watchFilm(page, gate);
+        await watchFilm(page);
         await printPages(page);
         await page.open("/about");
         expect(await movingParts(page), "what moves by default").toContain("g.turbine-rotor: turn");
-        await useOldBrowser(page, gate);
       });
     });
 
-    test("the form's whole life, and a film that the browser does not start", async () => {
-      const dataDir = await mkdtemp(join(tmpdir(), "engines-"));
-      let server = await startServer({ DATA_DIR: dataDir });
-      try {
-        const expected = /422|502|send-email|Sending the message failed/;
-        await visit(
-          server.url,
-          { isAutoplayBlocked: true },
-          async (page, gate) => {
-            await page.driver.resize(1280, 900);
-            await typeBeforeScript(page, gate);
-            await leaveAndComeBack(page, gate, engine.name);
-            await correctFields(page, gate);
-            await pressTwice(page, gate);
-            await seeSuccess(page);
-
-            await fill(page, "While the server is stopped");
-            await server.stop();
-            await page.click(".form-submit");
-            await page.until(() => document.querySelector(".alert-broken"));
-            expect(await valueIn(page, "#message")).toBe("While the server is stopped");
-            server = await startServer({ DATA_DIR: dataDir });
-            gate.leadTo(server.url);
-            await page.click(".form-submit");
-            await page.until(() => document.querySelector(".alerts .alert-sent"));
-
-            await startBlockedFilm(page);
-          },
-          expected,
-        );
-      } finally {
-        await server.stop();
-        await rm(dataDir, { recursive: true, force: true });
-      }
+    test("the form before its script, left and found again, corrected and sent; a film that the browser does not start", async ({
+      site,
+    }) => {
+      await visit(site.url, { isAutoplayBlocked: true }, async (page, gate) => {
+        await page.driver.resize(1280, 900);
+        await typeBeforeScript(page, gate);
+        await leaveAndComeBack(page, gate, engine.name);
+        await correctFields(page);
+        await seeSuccess(page);
+        await startBlockedFilm(page);
+      });
     });
 
     test("dark, reduced motion and classic scrollbars: nothing moves, and the main button is on the first screen", async ({
@@ -122,8 +92,11 @@ for (const engine of [FIREFOX, WEBKIT]) {
         for (const path of PATHS) {
           await openWhole(page, path);
           expect(await movingParts(page), path).toEqual([]);
-          expect(await lightnessOf(page, "backgroundColor"), path).toBeLessThan(0.3);
-          expect(await lightnessOf(page, "color"), path).toBeGreaterThan(0.8);
+          const colours = await page.evaluate(() => {
+            const { backgroundColor, color } = getComputedStyle(document.body);
+            return `${backgroundColor} ${color}`;
+          });
+          expect(colours, path).toMatch(/^oklch\(0\.[0-2].* oklch\(0\.[89]/);
           await expectNoSidewaysScroll(page, path);
         }
         await page.open("/");
@@ -227,15 +200,6 @@ async function expectInView(page: EnginePage, selector: string): Promise<void> {
   }, selector);
 }
 
-/** Links within a text must not be known by colour alone (WCAG 1.4.1). */
-function linksWithoutLine(page: EnginePage): Promise<string[]> {
-  return page.evaluate(() =>
-    [...document.querySelectorAll("main :is(p, li) > a:not(.button, .contents a)")]
-      .filter((link) => !getComputedStyle(link).textDecorationLine.includes("underline"))
-      .map((link) => link.outerHTML),
-  );
-}
-
 /** Between the last words of the header and the right edge of the page's content, in a wide window. */
 function gapAtHeadersEnd(page: EnginePage): Promise<number> {
   return page.evaluate(() => {
@@ -262,12 +226,6 @@ function movingParts(page: EnginePage): Promise<string[]> {
   });
 }
 
-/** Of the page's colours, 0 to 1. */
-async function lightnessOf(page: EnginePage, property: "color" | "backgroundColor"): Promise<number> {
-  const colour = await page.evaluate((property) => getComputedStyle(document.body)[property], property);
-  return Number(/oklch\(([\d.]+)/.exec(colour)?.[1]);
-}
-
 /** Until its list is there: WebKit reports a request that ends because the page is left. */
 async function openContact(page: EnginePage): Promise<void> {
   await page.open("/contact");
@@ -275,23 +233,21 @@ async function openContact(page: EnginePage): Promise<void> {
 }
 
 async function useMenu(page: EnginePage): Promise<void> {
+  await openContact(page);
   for (const [width, height] of [
-    [375, 667],
     [768, 1024],
+    [375, 667],
   ] as const) {
     await page.driver.resize(width, height);
-    await openContact(page);
     await page.click(".menu-toggle");
     await page.until(isMenuOpen);
     const heights = await page.evaluate(() =>
       [...document.querySelectorAll("#menu .button")].map((button) => button.getBoundingClientRect().height),
     );
-    expect(heights).toHaveLength(2);
     expect(Math.max(...heights), `a button of the menu at ${width}`).toBeLessThan(60);
     await page.click(".menu-toggle");
     await page.until(isMenuClosed);
   }
-  await openContact(page);
   await page.evaluate(() => document.querySelector<HTMLElement>(".menu-toggle")?.focus());
   await page.keys("Enter");
   await page.until(isMenuOpen);
@@ -301,32 +257,23 @@ async function useMenu(page: EnginePage): Promise<void> {
   await page.until(isMenuClosed);
   await page.click(".menu-toggle");
   await page.until(isMenuOpen);
-  await page.driver.press(5, 1000);
+  await page.driver.press(5, 660);
   await page.until(isMenuClosed);
 }
 
-async function watchFilm(page: EnginePage, gate: Gate): Promise<void> {
+async function watchFilm(page: EnginePage): Promise<void> {
   await page.open("/");
   await page.until(() => (document.querySelector<HTMLVideoElement>("#film.is-playing")?.currentTime ?? 0) > 0);
-  await page.until(() => document.querySelector("#film-toggle")?.textContent === "Pause film");
-  await page.click("#film-toggle");
-  await page.until(() => document.querySelector<HTMLVideoElement>("#film")?.paused);
-  expect(await page.evaluate(() => document.querySelector("#film-toggle")?.textContent)).toBe("Play film");
-  await page.click("#film-toggle");
-  await page.until(() => document.querySelector<HTMLVideoElement>("#film")?.paused === false);
-  await page.click("#film-toggle");
-  await page.until(() => document.querySelector<HTMLVideoElement>("#film")?.paused);
-
+  for (const [isPaused, label] of [
+    [true, "Play film"],
+    [false, "Pause film"],
+  ] as const) {
+    await page.click("#film-toggle");
+    await page.until((isPaused) => document.querySelector<HTMLVideoElement>("#film")?.paused === isPaused, isPaused);
+    await page.until((label) => document.querySelector("#film-toggle")?.textContent === label, label);
+  }
   // Firefox warns of these in its console, but not over its protocol.
   expect(await page.evaluate(() => document.querySelectorAll("source:not([src], [srcset])").length)).toBe(0);
-
-  // Without a decoder there is nothing to control. Sources of another type stand for one that is missing.
-  gate.changePage = (html) => html.replaceAll(/type="video\/mp4[^"]*"/g, 'type="video/unknown"');
-  await page.open("/");
-  await page.until(() => document.querySelector("#film-toggle")?.textContent === "Play film");
-  await page.click("#film-toggle");
-  await page.until(() => document.querySelector<HTMLElement>("#film-toggle")?.hidden);
-  gate.changePage = null;
 }
 
 /** WebKit can cut a line of text in two: its upper half at the end of one page, the lower half on the next. */
@@ -349,50 +296,10 @@ async function printPages(page: EnginePage): Promise<void> {
   }
 }
 
-/** The page as a browser sees it that has neither popovers nor the newest parts of JavaScript. */
-async function useOldBrowser(page: EnginePage, gate: Gate): Promise<void> {
-  const removeNewParts = `<script>
-    delete String.prototype.isWellFormed; delete String.prototype.toWellFormed; delete Promise.withResolvers;
-    delete Object.groupBy; delete Array.fromAsync; delete AbortSignal.any; delete URL.canParse; delete URL.parse;
-    delete crypto.randomUUID; delete self.requestIdleCallback; delete self.Iterator;
-    for (const name of ["toSorted", "toReversed", "with", "findLast"]) delete Array.prototype[name];
-    for (const name of ["union", "difference", "intersection"]) delete Set.prototype[name];
-  </script>`;
-  gate.changePage = (html) =>
-    html
-      .replace("<head>", `<head>${removeNewParts}`)
-      .replaceAll(/ popover="auto"| popovertarget="menu"/gi, "")
-      .replaceAll(":popover-open", ":not-known-yet");
-  await page.driver.resize(375, 667);
-  await page.open("/contact");
-  const isMenuAt = (x: number, y: number) => document.elementFromPoint(x, y)?.closest("#menu") !== null;
-  expect(await page.evaluate(isMenuAt, 180, 200), "an invisible menu takes presses").toBe(false);
-  await page.click(".menu-toggle");
-  await page.until(isMenuAt, 180, 200);
-  await page.driver.press(5, 660);
-  await page.until((x, y) => document.elementFromPoint(x, y)?.closest("#menu") === null, 180, 200);
-
-  await countriesLoaded(page);
-  await fill(page, "From an old browser");
-  await page.click(".form-submit");
-  await page.until(() => document.querySelector(".alerts .alert-sent"));
-  gate.changePage = null;
-}
-
-function valueIn(page: EnginePage, selector: string): Promise<string | undefined> {
-  return page.evaluate((selector) => document.querySelector<HTMLInputElement>(selector)?.value, selector);
-}
-
-function values(page: EnginePage): Promise<typeof VISITOR> {
+function values(page: EnginePage): Promise<Record<string, string | undefined>> {
   return page.evaluate(() => {
-    const value = (id: string) => document.querySelector<HTMLInputElement>(`#${id}`)?.value ?? "";
-    return {
-      name: value("name"),
-      email: value("email"),
-      phone: value("phone"),
-      country: value("country"),
-      message: value("message"),
-    };
+    const ids = ["name", "email", "phone", "country", "message"];
+    return Object.fromEntries(ids.map((id) => [id, document.querySelector<HTMLInputElement>(`#${id}`)?.value]));
   });
 }
 
@@ -417,10 +324,6 @@ async function chooseCountry(page: EnginePage, code: string): Promise<void> {
   }, code);
 }
 
-function posts(gate: Gate): number {
-  return gate.requests.filter((request) => request === "POST /send-email").length;
-}
-
 async function typeBeforeScript(page: EnginePage, gate: Gate): Promise<void> {
   const letScriptGo = gate.hold(FORM_SCRIPT);
   await leaveEarly(page, gate, FORM_SCRIPT);
@@ -442,80 +345,42 @@ async function leaveAndComeBack(page: EnginePage, gate: Gate, engineName: string
   await page.reload();
   await countriesLoaded(page);
   // Firefox keeps what was typed, and then the country too; the others start again with an empty form.
-  const kept = engineName === "firefox" ? VISITOR : { name: "", email: "", phone: "", country: "", message: "" };
-  expect(await values(page)).toEqual(kept);
+  expect(await values(page)).toEqual(engineName === "firefox" ? VISITOR : EMPTY);
 
-  const letCountriesGo = gate.hold(COUNTRIES);
-  await leaveEarly(page, gate, COUNTRIES);
-  letCountriesGo();
-  const letFiguresGo = gate.hold(ELECTRICITY);
-  await leaveEarly(page, gate, ELECTRICITY, "/contact#footprint");
-  letFiguresGo();
+  // In this order: a browser keeps the figures, once it has them.
+  for (const file of [ELECTRICITY, COUNTRIES]) {
+    const letGo = gate.hold(file);
+    await leaveEarly(page, gate, file);
+    letGo();
+  }
 }
 
 /** Leaves the contact page while it waits for a file, which is no error. */
-async function leaveEarly(page: EnginePage, gate: Gate, file: RegExp, path = "/contact"): Promise<void> {
+async function leaveEarly(page: EnginePage, gate: Gate, file: RegExp): Promise<void> {
   gate.requests.length = 0;
-  await page.open(path);
+  await page.open("/contact#footprint");
   await expect.poll(() => gate.requests.some((request) => file.test(request))).toBe(true);
   await page.open("/terms");
 }
 
-async function correctFields(page: EnginePage, gate: Gate): Promise<void> {
-  await page.open("/contact");
-  await countriesLoaded(page);
-  await fill(page, "To be corrected");
-  await page.type("#name", "   ");
-  await page.click(".form-submit");
-  await page.until(() => document.querySelector("#name-error")?.textContent === "Enter your name.");
-  await page.until(() => document.activeElement?.matches(".error-summary"));
-  expect(posts(gate)).toBe(0);
-  await page.type("#name", VISITOR.name);
-
-  // The browser applies the server's own rules, so that only a message that changed on its way is refused.
-  gate.changePost = (body) => ({ ...body, phone: "" });
+async function correctFields(page: EnginePage): Promise<void> {
   await page.driver.resize(375, 667);
+  await openContact(page);
+  await fill(page, "To be corrected");
+  await page.type("#phone", "   ");
   await page.click(".form-submit");
-  await page.until(() => document.querySelector("#phone-error"));
-  gate.changePost = null;
   await page.until(() => document.activeElement?.matches(".error-summary"));
   await expectInView(page, ".error-summary");
   await page.click(".error-summary a");
   await page.until(() => document.activeElement?.id === "phone");
   await expectInView(page, "#phone");
   await expectInView(page, "#phone-error");
-  expect(await values(page)).toEqual({ ...VISITOR, message: "To be corrected" });
-  await page.driver.resize(1280, 900);
-  await page.type("#phone", VISITOR.phone);
-}
-
-async function pressTwice(page: EnginePage, gate: Gate): Promise<void> {
-  const before = posts(gate);
-  await page.evaluate(() => {
-    const button = document.querySelector<HTMLElement>(".form-submit");
-    // Nobody presses it once the confirmation has taken its place.
-    const press = () => button?.checkVisibility() && button.click();
-    for (const delayMs of [0, 5, 10, 15, 20, 30, 40, 50, 60, 80, 100]) setTimeout(press, delayMs);
-    setTimeout(() => document.documentElement.classList.add("presses-done"), 120);
-  });
-  await page.until(() => document.querySelector(".presses-done .alerts .alert-sent"));
-  expect(posts(gate) - before).toBe(1);
-
-  await page.click(".send-another");
-  await fill(page, "Pressed twice by hand");
-  await page.click(".form-submit");
-  await page.evaluate(() => {
-    const button = document.querySelector<HTMLElement>(".form-submit");
-    if (button?.checkVisibility()) button.click();
-  });
-  await page.until(() => document.querySelector(".alerts .alert-sent"));
-  expect(posts(gate) - before).toBe(2);
+  expect(await values(page)).toEqual({ ...VISITOR, phone: "   ", message: "To be corrected" });
 }
 
 async function seeSuccess(page: EnginePage): Promise<void> {
-  await page.open("/contact");
-  await countriesLoaded(page);
-  await fill(page, "With a reference");
+  await page.driver.resize(1280, 900);
+  await page.type("#phone", VISITOR.phone);
   const [phone, country] = await page.evaluate(() =>
     ["#phone", "#country"].map((id) => {
       const { top, height } = document.querySelector(id)?.getBoundingClientRect() ?? {};
@@ -527,13 +392,8 @@ async function seeSuccess(page: EnginePage): Promise<void> {
   await page.until(() => document.querySelector<HTMLTextAreaElement>("#message")?.value === "");
   await expectInView(page, ".alerts .alert-sent");
   await expectInView(page, ".send-another");
-  const reference = await page.evaluate(() => {
-    const element = document.querySelector(".alert-sent b") ?? document.body;
-    return { text: element.textContent, whiteSpace: getComputedStyle(element).whiteSpace };
-  });
-  expect(reference).toEqual({ text: expect.stringMatching(/^BC-\w{4}-\w{2}$/), whiteSpace: "nowrap" });
-  expect(await values(page)).toEqual({ name: "", email: "", phone: "", country: "", message: "" });
-  await page.click(".send-another");
+  expect(await page.evaluate(() => document.querySelector(".alert-sent b")?.textContent)).toMatch(/^BC-\w{4}-\w{2}$/);
+  expect(await values(page)).toEqual(EMPTY);
 }
 
 async function startBlockedFilm(page: EnginePage): Promise<void> {

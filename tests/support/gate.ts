@@ -1,11 +1,10 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { buffer } from "node:stream/consumers";
 
 /**
- * A proxy before the real server, for what one engine's tools cannot do in another: to see each request, to delay one,
- * and to change what passes. Visitors' browsers meet such proxies too.
+ * A proxy before the real server, for what one engine's tools cannot do in another: to see each request, to delay one, and
+ * to lose the server.
  */
 export interface Gate {
   url: string;
@@ -15,9 +14,6 @@ export interface Gate {
   hold(path: RegExp): () => void;
   /** From now on requests go to this server. */
   leadTo(url: string): void;
-  /** Changes the JSON of posts, or the HTML of pages, which then have no security policy. */
-  changePost: ((body: Record<string, string>) => object) | null;
-  changePage: ((html: string) => string) | null;
   close(): Promise<void>;
 }
 
@@ -29,29 +25,9 @@ export async function startGate(serverUrl: string): Promise<Gate> {
     const { method = "GET", url: path = "/", headers } = incoming;
     gate.requests.push(`${method} ${path}`);
     await held.find((one) => one.path.test(path))?.released;
-    let body = await buffer(incoming);
-    if (method === "POST" && gate.changePost) {
-      body = Buffer.from(JSON.stringify(gate.changePost(JSON.parse(body.toString()))));
-    }
-    const isPage = gate.changePage !== null && headers.accept?.includes("text/html");
-    const passed = request(target + path, {
-      method,
-      headers: {
-        ...headers,
-        ...(body.length > 0 && { "content-length": body.length }),
-        ...(isPage && { "accept-encoding": "identity" }),
-      },
-    });
-    passed.end(body);
+    const passed = incoming.pipe(request(target + path, { method, headers }));
     const [response] = (await once(passed, "response")) as [IncomingMessage];
-    const { statusCode = 502, headers: answered } = response;
-    if (!isPage || !gate.changePage) {
-      response.pipe(outgoing.writeHead(statusCode, answered));
-      return;
-    }
-    const html = gate.changePage((await buffer(response)).toString());
-    const { "content-security-policy": _policy, "content-length": _length, ...others } = answered;
-    outgoing.writeHead(statusCode, others).end(html);
+    response.pipe(outgoing.writeHead(response.statusCode ?? 502, response.headers));
   }
 
   const listener = createServer((incoming, outgoing) => {
@@ -70,8 +46,6 @@ export async function startGate(serverUrl: string): Promise<Gate> {
     leadTo(url) {
       target = url;
     },
-    changePost: null,
-    changePage: null,
     async close() {
       listener.close();
       listener.closeAllConnections();

@@ -2,27 +2,17 @@ import { expect } from "@playwright/test";
 
 /** What a visitor has set in the browser or in the system. */
 export interface Modes {
-  isDark: boolean;
-  isMotionReduced: boolean;
-  isScriptOff: boolean;
+  isDark?: boolean;
+  isMotionReduced?: boolean;
+  isScriptOff?: boolean;
   /** Not in WebKitGTK, which knows no such setting. */
-  areColoursForced: boolean;
-  isAutoplayBlocked: boolean;
+  areColoursForced?: boolean;
+  isAutoplayBlocked?: boolean;
   /** Scrollbars that take room from the page instead of lying over it. */
-  areScrollbarsClassic: boolean;
+  areScrollbarsClassic?: boolean;
   /** 2 is text at 200 %: everything else stays as large as it is. */
-  textScale: number;
+  textScale?: number;
 }
-
-export const NO_MODES: Modes = {
-  isDark: false,
-  isMotionReduced: false,
-  isScriptOff: false,
-  areColoursForced: false,
-  isAutoplayBlocked: false,
-  areScrollbarsClassic: false,
-  textScale: 1,
-};
 
 /** A browser of one engine with one page: what each engine has to do in its own way. */
 export interface Driver {

@@ -8,13 +8,13 @@ export const FIREFOX: Engine = { name: "firefox", launch: (modes) => launchFiref
 /** Puppeteer's own preferences switch off what would connect to other machines. */
 function preferences(modes: Modes): Readonly<Record<string, unknown>> {
   return {
-    "ui.prefersReducedMotion": Number(modes.isMotionReduced),
+    "ui.prefersReducedMotion": Number(modes.isMotionReduced ?? false),
     "layout.css.prefers-color-scheme.content-override": modes.isDark ? 0 : 1,
     "browser.display.document_color_use": modes.areColoursForced ? 2 : 1,
     "javascript.enabled": !modes.isScriptOff,
     "media.autoplay.default": modes.isAutoplayBlocked ? 5 : 0,
     "ui.useOverlayScrollbars": Number(!modes.areScrollbarsClassic),
-    "font.size.variable.x-western": 16 * modes.textScale,
+    "font.size.variable.x-western": 16 * (modes.textScale ?? 1),
   };
 }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "@playwright/test";
 import { PROGRAM_PATH } from "../../../scripts/programs.mjs";
-import { EnginePage, NO_MODES } from "./engine.ts";
+import { EnginePage } from "./engine.ts";
 import { launchFirefox } from "./firefox.ts";
 import { startDisplay, WITH_TESTS } from "./webkit.ts";
 
@@ -78,12 +78,15 @@ export async function startScreenReader(origin: string): Promise<ScreenReader> {
     env.DBUS_SESSION_BUS_ADDRESS = String(address).trim();
     start("openbox").stdout?.resume();
     start("speech-dispatcher", "--run-single", "--config-dir", folder).stdout?.resume();
-    const driver = await launchFirefox(NO_MODES, {
-      headless: false,
-      env,
-      args: ["--width=1280", "--height=1000"],
-      extraPrefsFirefox: { "accessibility.force_disabled": -1 },
-    });
+    const driver = await launchFirefox(
+      {},
+      {
+        headless: false,
+        env,
+        args: ["--width=1280", "--height=1000"],
+        extraPrefsFirefox: { "accessibility.force_disabled": -1 },
+      },
+    );
     start("orca").stdout?.resume();
 
     const transcript = () =>

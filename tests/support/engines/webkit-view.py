@@ -18,9 +18,9 @@ modes = options["modes"]
 os.dup2(os.open(options["consoleFile"], os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
 
 theme = Gtk.Settings.get_default()
-theme.set_property("gtk-enable-animations", not modes["isMotionReduced"])
-theme.set_property("gtk-application-prefer-dark-theme", modes["isDark"])
-theme.set_property("gtk-overlay-scrolling", not modes["areScrollbarsClassic"])
+theme.set_property("gtk-enable-animations", not modes.get("isMotionReduced", False))
+theme.set_property("gtk-application-prefer-dark-theme", modes.get("isDark", False))
+theme.set_property("gtk-overlay-scrolling", not modes.get("areScrollbarsClassic", False))
 
 # An ephemeral one would write nothing to the console. What this one keeps is in HOME.
 context = WebKit2.WebContext()
@@ -28,7 +28,7 @@ context.set_automation_allowed(True)
 
 
 def create_view(_session):
-    autoplay = WebKit2.AutoplayPolicy.DENY if modes["isAutoplayBlocked"] else WebKit2.AutoplayPolicy.ALLOW
+    autoplay = WebKit2.AutoplayPolicy.DENY if modes.get("isAutoplayBlocked", False) else WebKit2.AutoplayPolicy.ALLOW
     view = WebKit2.WebView(
         web_context=context,
         is_controlled_by_automation=True,
@@ -36,8 +36,8 @@ def create_view(_session):
     )
     settings = view.get_settings()
     settings.set_property("enable-write-console-messages-to-stdout", True)
-    settings.set_property("enable-javascript", not modes["isScriptOff"])
-    settings.set_property("default-font-size", 16 * modes["textScale"])
+    settings.set_property("enable-javascript", not modes.get("isScriptOff", False))
+    settings.set_property("default-font-size", 16 * modes.get("textScale", 1))
     # Under automation a page's own call of `print` does nothing.
     messages = view.get_user_content_manager()
     messages.register_script_message_handler("print")
