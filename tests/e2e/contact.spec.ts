@@ -1,9 +1,10 @@
-import { expect } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { fillForm, holdScript, openForm, readForm, VISITOR } from "../support/contact.ts";
 import { collectTrouble, test } from "../support/site.ts";
 
 /** 128 random bits. */
 const KEY = /^[0-9a-f]{32}$/;
+const submit = (page: Page) => page.getByRole("button", { name: "Submit" });
 const EMPTY = { name: "", email: "", phone: "", country: "", message: "" };
 
 test("the form as it first appears: words, fields, countries in order, and a trap that nobody meets", async ({
@@ -28,8 +29,7 @@ test("the form as it first appears: words, fields, countries in order, and a tra
       const field = page.getByLabel(label, { exact: true });
       for (const [name, value] of Object.entries(attributes)) expect(await field.getAttribute(name)).toBe(value);
     }
-    const [form, button] = [page.locator("form"), page.getByRole("button", { name: "Submit" })];
-    expect((await button.boundingBox())?.width).toBe((await form.boundingBox())?.width);
+    expect((await submit(page).boundingBox())?.width).toBe((await page.locator("form").boundingBox())?.width);
     expect(await readForm(page)).toEqual(EMPTY);
   });
 
@@ -74,7 +74,7 @@ test("success: the five strings go out with a key of their own; an alert with a 
   await openForm(page);
   await fillForm(page);
   const request = page.waitForRequest("**/send-email");
-  await page.getByRole("button", { name: "Submit" }).click();
+  await submit(page).click();
   const sent = await request;
   expect(sent.method()).toBe("POST");
   expect(sent.headers()["content-type"]).toBe("application/json");
@@ -90,8 +90,8 @@ test("success: the five strings go out with a key of their own; an alert with a 
     await expect(
       status.getByRole("heading", { name: /^Message sent successfully! Your reference is BC-/ }),
     ).toBeVisible();
-    const [name, submit] = [page.getByLabel("Name", { exact: true }), page.getByRole("button", { name: "Submit" })];
-    await expect(submit).toBeHidden();
+    const name = page.getByLabel("Name", { exact: true });
+    await expect(submit(page)).toBeHidden();
     await expect(name).toBeHidden();
     await expect(page.locator(".contact-panel")).toBeFocused();
     await page.keyboard.press("Tab");
@@ -100,7 +100,7 @@ test("success: the five strings go out with a key of their own; an alert with a 
     await expect(page.getByRole("group", { name: "Send us a Message" })).toBeFocused();
     await page.keyboard.press("Tab");
     await expect(name).toBeFocused();
-    await expect(submit).toBeVisible();
+    await expect(submit(page)).toBeVisible();
     await expect(status).toHaveCount(0);
   });
   await expect.poll(() => site.output()).toContain(`"event":"delivered","channel":"mail","reference":"${reference}"`);
@@ -109,28 +109,40 @@ test("success: the five strings go out with a key of their own; an alert with a 
 test.describe("when the server answers without success", () => {
   test.use({ expectedTrouble: /status of 422|status 422/ });
 
-  test("the failure alert shows, the reason beside it, and the fields are kept", async ({ page }) => {
+  test("the failure alert shows, the reason beside it, the fields are kept; only other words get another key", async ({
+    page,
+  }) => {
     await openForm(page);
-    await page.route("**/send-email", (route) =>
-      route.fulfill({ status: 422, json: { success: false, error: "Try later.", fields: { phone: "Enter digits." } } }),
-    );
+    const keys: (string | undefined)[] = [];
+    const json = { success: false, error: "Try later.", fields: { phone: "Enter digits." } };
+    await page.route("**/send-email", (route) => {
+      keys.push(route.request().headers()["idempotency-key"]);
+      return route.fulfill({ status: 422, json });
+    });
     await fillForm(page);
-    await page.getByRole("button", { name: "Submit" }).click();
+    await submit(page).click();
     const alert = page.getByRole("alert").filter({ hasText: "Failed" });
     await expect(alert.getByText("Failed to send message.", { exact: true })).toBeInViewport();
     await expect(alert).toContainText("Try later.");
-    expect(await readForm(page)).toEqual(VISITOR);
-
     await expect(alert).toBeFocused();
+    expect(await readForm(page)).toEqual(VISITOR);
 
     await alert.getByRole("link", { name: "Enter digits." }).click();
     const phone = page.getByLabel("Phone Number", { exact: true });
     await expect(phone).toBeFocused();
     await expect(phone).toHaveAttribute("aria-invalid", "true");
     await expect(phone).toHaveAccessibleDescription("Enter digits.");
+
+    await submit(page).click();
+    await expect.poll(() => keys.length).toBe(2);
+    await expect(submit(page)).toBeEnabled();
     await phone.pressSequentially("1");
     await expect(phone).toHaveAttribute("aria-invalid", "false");
     await expect(phone).toBeFocused();
+    await submit(page).click();
+    await expect.poll(() => keys.length).toBe(3);
+    expect(keys[0]).toBe(keys[1]);
+    expect(keys[2]).not.toBe(keys[0]);
   });
 });
 
@@ -143,7 +155,7 @@ test.describe("when the network fails, or the answer is not JSON", () => {
       await openForm(page);
       await page.route("**/send-email", (route) => (isAborted ? route.abort() : route.fulfill({ body: "<html>" })));
       await fillForm(page);
-      await page.getByRole("button", { name: "Submit" }).click();
+      await submit(page).click();
       const alert = page.getByRole("alert").filter({ hasText: "An error" });
       await expect(alert.getByText("An error occurred while sending your message.", { exact: true })).toBeInViewport();
       await expect(alert).toContainText(
@@ -156,7 +168,9 @@ test.describe("when the network fails, or the answer is not JSON", () => {
   });
 });
 
-test("pressed often, the button sends once and shows that it is busy", async ({ page }) => {
+test("while a message is sent: the button is busy and sends once; what is typed stays, and is said not to be part of it", async ({
+  page,
+}) => {
   await openForm(page);
   let requests = 0;
   const held = Promise.withResolvers<void>();
@@ -166,26 +180,12 @@ test("pressed often, the button sends once and shows that it is busy", async ({ 
     await route.fulfill({ json: { success: true, reference: "BC-TEST-00" } });
   });
   await fillForm(page);
-  const button = page.getByRole("button", { name: "Submit" });
-  await button.evaluate((element: HTMLButtonElement) => {
+  await submit(page).evaluate((element: HTMLButtonElement) => {
     for (let press = 0; press < 5; press += 1) element.click();
   });
-  await expect(page.getByRole("button", { name: "Sending" })).toHaveAttribute("aria-disabled", "true");
-  await page.getByRole("button", { name: "Sending" }).press("Enter");
-  held.resolve();
-  await expect(page.getByText("BC-TEST-00")).toBeVisible();
-  expect(requests).toBe(1);
-});
-
-test("what is typed while a message is sent stays, and is said not to be part of it", async ({ page }) => {
-  await openForm(page);
-  const held = Promise.withResolvers<void>();
-  await page.route("**/send-email", async (route) => {
-    await held.promise;
-    await route.fulfill({ json: { success: true, reference: "BC-TEST-00" } });
-  });
-  await fillForm(page);
-  await page.getByRole("button", { name: "Submit" }).click();
+  const busy = page.getByRole("button", { name: "Sending" });
+  await expect(busy).toHaveAttribute("aria-disabled", "true");
+  await busy.press("Enter");
   await page.getByLabel("Message", { exact: true }).press("ControlOrMeta+End");
   await page.keyboard.type(" And a solar roof?");
   held.resolve();
@@ -194,6 +194,7 @@ test("what is typed while a message is sent stays, and is said not to be part of
   );
   expect(await readForm(page)).toEqual({ ...EMPTY, message: `${VISITOR.message} And a solar roof?` });
   await expect(page.getByLabel("Message", { exact: true })).toBeFocused();
+  expect(requests).toBe(1);
 });
 
 test("a long message: counted near the limit, kept whole above it, and never higher than half the screen", async ({
@@ -220,7 +221,7 @@ test("a long message: counted near the limit, kept whole above it, and never hig
   );
   await expect(message).toHaveAttribute("aria-invalid", "true");
   await expect(status).toHaveText("The text is too long.");
-  await page.getByRole("button", { name: "Submit" }).click();
+  await submit(page).click();
   const link = page.getByRole("link", { name: "Keep your message to 5,000 characters or fewer." });
   await expect(link).toBeInViewport();
   await expect(message).toHaveValue("y".repeat(6000));
@@ -246,7 +247,7 @@ test("an address that looks wrong is asked about, and sent as it is all the same
   await page.keyboard.press("Tab");
   await expect(page.getByText("Is this address complete?")).toBeVisible();
   const request = page.waitForRequest("**/send-email");
-  await page.getByRole("button", { name: "Submit" }).click();
+  await submit(page).click();
   expect((await request).postDataJSON()).toMatchObject({ email: "ada@company" });
   await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
   await expect(page.getByText("Is this address complete?")).toHaveCount(0);
@@ -269,7 +270,7 @@ test("a message is sent over plain HTTP, where browsers withhold much of `crypto
     expect(await page.evaluate(() => window.isSecureContext)).toBe(false);
     await fillForm(page, { ...VISITOR, message: "From a phone on the same network" });
     const request = page.waitForRequest("**/send-email");
-    await page.getByRole("button", { name: "Submit" }).click();
+    await submit(page).click();
     await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
     expect(await (await request).allHeaders()).toMatchObject({ origin, "idempotency-key": expect.stringMatching(KEY) });
     // Browsers ignore this header here, and say so.
@@ -277,27 +278,6 @@ test("a message is sent over plain HTTP, where browsers withhold much of `crypto
   } finally {
     await browser.close();
   }
-});
-
-test("the same words keep their key when sent again, other words get another", async ({ page }) => {
-  await openForm(page);
-  const keys: (string | undefined)[] = [];
-  await page.route("**/send-email", (route) => {
-    keys.push(route.request().headers()["idempotency-key"]);
-    return route.fulfill({ json: { success: false, error: "Not now." } });
-  });
-  await fillForm(page);
-  const submit = async (count: number) => {
-    await page.getByRole("button", { name: "Submit" }).click();
-    await expect.poll(() => keys.length).toBe(count);
-    await expect(page.getByText("Failed to send message.", { exact: true })).toBeVisible();
-  };
-  await submit(1);
-  await submit(2);
-  await page.getByLabel("Message", { exact: true }).fill("Something else");
-  await submit(3);
-  expect(keys[0]).toBe(keys[1]);
-  expect(keys[2]).not.toBe(keys[0]);
 });
 
 test("all problems are named at once, above the form and beside their fields, and nothing is sent", async ({
@@ -312,7 +292,7 @@ test("all problems are named at once, above the form and beside their fields, an
     await expect(field(label)).toHaveAttribute("aria-invalid", "false");
   }
 
-  await page.getByRole("button", { name: "Submit" }).press("Enter");
+  await submit(page).press("Enter");
   const summary = page.getByRole("alert", { name: "There are 4 problems" });
   await expect(summary).toBeFocused();
   await expect(page).toHaveTitle("Error: Contact us | Brighter Carbon");
@@ -342,13 +322,13 @@ test("all problems are named at once, above the form and beside their fields, an
   });
 
   await fillForm(page, { ...VISITOR, name: "   " });
-  await page.getByRole("button", { name: "Submit" }).click();
+  await submit(page).click();
   await expect(page.getByRole("alert", { name: "There is a problem" })).toBeFocused();
   await expect(field("Name")).toHaveAccessibleDescription("Enter your name.");
   expect(requests).toBe(0);
 
   await field("Name").fill("Ada");
-  await page.getByRole("button", { name: "Submit" }).click();
+  await submit(page).click();
   await expect(page.getByText("Message sent successfully!", { exact: true })).toBeInViewport();
   await expect(page.getByRole("alert")).toHaveCount(0);
   await expect(page).toHaveTitle("Contact us | Brighter Carbon");
@@ -368,47 +348,52 @@ test.describe("when the country list fails", () => {
       await logged;
       await expect(page.locator("select[name=country] option")).toHaveText(["Select a country"]);
       await fillForm(page, { ...VISITOR, country: "", message: `Without a list ${JSON.stringify(answer)}` });
-      await page.getByRole("button", { name: "Submit" }).click();
+      await submit(page).click();
       await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
     }
   });
 });
 
-test("the way back finds the country with the text, also after a link within the page", async ({ page }) => {
-  await openForm(page);
-  await fillForm(page, VISITOR);
-  await page.getByRole("link", { name: "Skip to the main content" }).focus();
-  await page.keyboard.press("Enter");
-  await page.goto("/privacy");
-  await page.goBack();
-  await expect(page.getByLabel("Country", { exact: true })).toHaveValue(VISITOR.country);
-  expect(await readForm(page)).toEqual(VISITOR);
-});
-
-test("what was typed before the script arrives survives it", async ({ page }) => {
+test("what was typed before the script arrives survives it, and the way back finds it with the country", async ({
+  page,
+}) => {
   const letScriptGo = await holdScript(page);
   await page.goto("/contact");
   await fillForm(page, { ...VISITOR, country: "" });
   letScriptGo();
   await page.locator("option[value=GB]").waitFor({ state: "attached" });
   expect(await readForm(page)).toEqual({ ...VISITOR, country: "" });
+
+  await page.getByLabel("Country", { exact: true }).selectOption(VISITOR.country);
+  // A link within the page takes nothing from it.
+  await page.getByRole("link", { name: "Skip to the main content" }).press("Enter");
+  await page.goto("/privacy");
+  await page.goBack();
+  await expect(page.getByLabel("Country", { exact: true })).toHaveValue(VISITOR.country);
+  expect(await readForm(page)).toEqual(VISITOR);
 });
 
-test("a submit pressed before the script arrives is a plain post, and another message starts with an empty form", async ({
+test("a submit before the script arrives is a plain post, with the estimate; another message starts with an empty form", async ({
   page,
 }) => {
   const letScriptGo = await holdScript(page);
-  await page.goto("/contact");
+  await page.goto("/contact#footprint");
+  await page.getByLabel("Distance", { exact: true }).fill("8000");
+  await page.getByLabel("Unit", { exact: true }).selectOption("miles");
   await fillForm(page, { ...VISITOR, country: "", message: "Quicker than the script" });
-  await page.getByRole("button", { name: "Submit" }).click();
+  await submit(page).click();
   await expect(page).toHaveURL(/#message-sent$/);
   letScriptGo();
   await page.locator("option[value=GB]").waitFor({ state: "attached" });
   await expect(page.getByRole("status").getByText("Message sent successfully!", { exact: true })).toBeVisible();
   await expect(page.getByText(/Your reference is BC-/)).toBeVisible();
-  await expect(page.getByRole("button", { name: "Submit" })).toBeHidden();
+  await expect(page.getByText("We received your estimate too: about 2.7 t CO₂e a year.")).toBeVisible();
+  await expect(page.locator("#sent-estimate")).toBeVisible();
+  await expect(submit(page)).toBeHidden();
 
   await page.getByRole("link", { name: "Send another message" }).click();
   await expect(page.getByText("Message sent successfully!", { exact: true })).toBeHidden();
-  await expect(page.getByRole("button", { name: "Submit" })).toBeVisible();
+  await expect(page.locator("#sent-estimate")).toBeHidden();
+  await expect(submit(page)).toBeVisible();
+  expect(await readForm(page)).toEqual(EMPTY);
 });
