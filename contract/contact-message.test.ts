@@ -21,18 +21,16 @@ test("lets the country be empty or missing", () => {
 });
 
 test.each([
-  ["name", 100],
-  ["phone", 40],
-  ["message", 5000],
-] as const)("holds %s to %i characters", (field, limit) => {
-  expect(fieldsOf({ ...GOOD, [field]: "x".repeat(limit) })).toEqual({});
-  expect(Object.keys(fieldsOf({ ...GOOD, [field]: "x".repeat(limit + 1) }))).toEqual([field]);
-});
-
-test("holds the email address to 254 characters", () => {
-  const long = (length: number) => `${"x".repeat(length - 12)}@example.com`;
-  expect(fieldsOf({ ...GOOD, email: long(254) })).toEqual({});
-  expect(fieldsOf({ ...GOOD, email: long(255) }).email).toContain("254");
+  ["name", 100, ""],
+  ["email", 254, "@example.com"],
+  ["phone", 40, ""],
+  ["message", 5000, ""],
+] as const)("holds %s to %i characters", (field, limit, end) => {
+  const text = (length: number) => "x".repeat(length - end.length) + end;
+  expect(fieldsOf({ ...GOOD, [field]: text(limit) })).toEqual({});
+  expect(fieldsOf({ ...GOOD, [field]: text(limit + 1) })).toEqual({
+    [field]: expect.stringContaining(limit.toLocaleString("en-GB")),
+  });
 });
 
 test.each(["ada", "ada@", "@example.com", "a b@example.com", "a@b@c.com", "a@b,c@d.com", "a@exa mple.com", "<a@b.c>"])(

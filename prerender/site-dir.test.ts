@@ -9,26 +9,19 @@ import config from "../vite.config.ts";
 import { loadRenderer } from "./load-renderer.ts";
 import { settingsProblems, siteDirProblems } from "./site-dir.ts";
 
+const PRICE = { amount: 25, currency: "EUR" };
+
 test("a folder outside the project replaces settings and pages; what its settings lack has the default", async () => {
   const folder = await makeScratchFolder();
-  const price = { amount: 25, currency: "EUR" };
-  const own = {
-    brand: "Solar Hill",
-    policyFacts: { companyNumber: "123" },
-    pricePerTonne: price,
-    answerWithin: "two working days",
-  };
+  const policyFacts = { companyNumber: "123" };
+  const own = { brand: "Solar Hill", policyFacts, pricePerTonne: PRICE, answerWithin: "two working days" };
   await writeFile(join(folder, "site.ts"), `export const site = ${JSON.stringify(own)};\n`);
   await mkdir(join(folder, "pages"));
   await writeFile(join(folder, "pages/about.mdx"), "---\ntitle: About\ndescription: Us.\n---\n\nWho *we* are.\n");
   vi.stubEnv("SITE_DIR", folder);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const server = await createServer({
-    ...config,
-    configFile: false,
-    logLevel: "warn",
-    server: { middlewareMode: true, ws: false, watch: null },
-  });
+  const options = { middlewareMode: true, ws: false, watch: null } as const;
+  const server = await createServer({ ...config, configFile: false, logLevel: "warn", server: options });
   onTestFinished(() => server.close());
   const renderer = await loadRenderer(server);
   expect(renderer.site).toEqual({ ...site, ...own, policyFacts: { ...site.policyFacts, companyNumber: "123" } });
@@ -38,36 +31,31 @@ test("a folder outside the project replaces settings and pages; what its setting
   expect(await renderer.renderPath("/about", context)).toMatch(/<title>About \| Solar Hill<.+Who <em>we<\/em> are\./s);
   const contact = await renderer.renderPath("/contact", context);
   expect(contact).toContain("We will answer by email within two working days.");
-  expect(contact).toContain(`data-price="${JSON.stringify(price).replaceAll('"', "&quot;")}" data-answer-within="two`);
+  expect(contact).toContain(`data-price="${JSON.stringify(PRICE).replaceAll('"', "&quot;")}" data-answer-within="two`);
   expect(renderer.unsetFacts(settings)).toContain(`governing law (policyFacts.governingLaw in ${folder}/site.ts)`);
 });
 
-test("a folder without settings, an unknown setting and one of another kind are refused by name", async () => {
-  const folder = await makeScratchFolder();
-  expect(siteDirProblems(folder)).toEqual([
+test("a folder without settings is refused", async () => {
+  expect(siteDirProblems(await makeScratchFolder())).toEqual([
     expect.stringMatching(/^SITE_DIR has no site\.ts \(.+\); copy app\/site\.ts/),
   ]);
   expect(siteDirProblems("app/")).toEqual([]);
-  expect(settingsProblems(site)).toEqual([]);
-  const price = { amount: 25, currency: "EUR" };
-  expect(settingsProblems({ ...site, pricePerTonne: price, answerWithin: "two working days" })).toEqual([]);
-  for (const wrong of [
-    25,
-    "25 EUR",
-    {},
-    { ...price, amount: 0 },
-    { ...price, amount: "25" },
-    { ...price, currency: " " },
-  ]) {
-    expect(settingsProblems({ pricePerTonne: wrong, answerWithin: wrong === 25 ? "" : null })).toContain(
-      '"pricePerTonne" is not valid; e.g. { amount: 25, currency: "EUR" }, or null for none.',
-    );
-  }
-  expect(settingsProblems({ answerWithin: "" })).toEqual([
-    '"answerWithin" is not valid; e.g. "two working days", or null for none.',
-  ]);
-  expect(settingsProblems({ ...site, heroFilm: [], brnad: "x", menu: "none" })).toEqual([
+});
+
+const NO_PRICE = '"pricePerTonne" is not valid; e.g. { amount: 25, currency: "EUR" }, or null for none.';
+test.each<[settings: Record<string, unknown>, ...problems: unknown[]]>([
+  [{ ...site }],
+  [{ pricePerTonne: PRICE, answerWithin: "two working days" }],
+  [{ pricePerTonne: null, answerWithin: null }],
+  ...[25, "25 EUR", {}, { ...PRICE, amount: 0 }, { ...PRICE, amount: "25" }, { ...PRICE, currency: " " }].map(
+    (pricePerTonne): [Record<string, unknown>, string] => [{ pricePerTonne }, NO_PRICE],
+  ),
+  [{ answerWithin: "" }, '"answerWithin" is not valid; e.g. "two working days", or null for none.'],
+  [
+    { heroFilm: [], brnad: "x", menu: "none" },
     '"menu" is a string, but has to be a list.',
     expect.stringMatching(/^There is no setting "brnad"\. The settings are: brand, legalName, /),
-  ]);
+  ],
+])("the settings %j have these problems", (settings, ...problems) => {
+  expect(settingsProblems(settings).toSorted()).toEqual(problems);
 });

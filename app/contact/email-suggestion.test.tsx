@@ -1,35 +1,18 @@
 import { expect, test } from "vitest";
 import { suggestEmail } from "./email-suggestion.tsx";
 
-test.each([
-  ["ada@gmail", "ada@gmail.com"],
-  ["Ada.L+site@GMAIL.con", "Ada.L+site@gmail.com"],
-  ["ada@gmial.com", "ada@gmail.com"],
-  ["ada@gmil.com", "ada@gmail.com"],
-  ["ada@gnail.com", "ada@gmail.com"],
-  ["ada@gmaill.com", "ada@gmail.com"],
-  ["ada@hotmial", "ada@hotmail.com"],
-  ["ada@hotmail.co", "ada@hotmail.com"],
-  ["ada@yahoo.co.ukk", "ada@yahoo.co.uk"],
-  ["ada@small-company.con", "ada@small-company.com"],
-])("asks whether %s means %s", (typed, meant) => expect(suggestEmail(typed)).toBe(meant));
-
-test("asks whether an address without a dot is complete", () => {
-  expect(suggestEmail("ada@company")).toBe("ada@company");
+test.each<[meant: string | null, ...typed: string[]]>([
+  ["ada@gmail.com", "ada@gmail", "ada@gmial.com", "ada@gmil.com", "ada@gnail.com", "ada@gmaill.com"],
+  ["Ada.L+site@gmail.com", "Ada.L+site@GMAIL.con"],
+  ["ada@hotmail.com", "ada@hotmial", "ada@hotmail.co"],
+  ["ada@yahoo.co.uk", "ada@yahoo.co.ukk"],
+  ["ada@small-company.com", "ada@small-company.con"],
+  // Without a dot it may not be complete.
+  ["ada@company", "ada@company"],
+  [null, "", "ada", "ada@"],
+  [null, "ada@gmail.com", "ada@GMAIL.COM", "ada@live.co.uk", "ada@example.com", "ada@small-company.co"],
+  // One letter from another provider, and a provider of its own.
+  [null, "ada@mail.com", "ada@ymail.com", "ada@gmx.de", "ada@gmx.at", "ada@outlook.de"],
+])("suggests %s for %s", (meant, ...typed) => {
+  expect(typed.map((address) => [address, suggestEmail(address)])).toEqual(typed.map((address) => [address, meant]));
 });
-
-test.each([
-  "",
-  "ada",
-  "ada@",
-  "ada@gmail.com",
-  "ada@GMAIL.COM",
-  "ada@mail.com",
-  "ada@ymail.com",
-  "ada@gmx.de",
-  "ada@gmx.at",
-  "ada@live.co.uk",
-  "ada@outlook.de",
-  "ada@small-company.co",
-  "ada@example.com",
-])("asks nothing about %j", (typed) => expect(suggestEmail(typed)).toBeNull());

@@ -63,20 +63,20 @@ test.each([
   "This site is provided by Brighter Carbon.",
 ])("not strong: %s", (text) => expect(isStrong(text)).toBe(false));
 
-test("four wordings name the law and a better sentence", () => {
-  expect(lawsOf("We are carbon neutral")).toEqual(["4c"]);
-  expect(lawsOf("Our eco-friendly boxes")).toEqual(["4a"]);
-  expect(lawsOf("A bottle made from recycled plastic")).toEqual(["4b"]);
-  expect(lawsOf("It has our own label")).toEqual(["2a"]);
-  expect(lawsOf("We plant trees")).toEqual([]);
-});
+test.each([
+  ["We are carbon neutral", "4c"],
+  ["Our eco-friendly boxes", "4a"],
+  ["A bottle made from recycled plastic", "4b"],
+  ["It has our own label", "2a"],
+  ["We plant trees"],
+])("“%s” names the law: %s", (text, ...laws) => expect(lawsOf(text)).toEqual(laws));
 
 test("a page is read as a visitor reads it, without the names of fields", () => {
   const html = `<!doctype html><html><head><title>A title</title><meta name="description" content="One. Two."><style>p{}</style></head>
     <body><p>CO<sub>2</sub> is <b>one</b>&nbsp;word.<br>Costs 1.5 kg, e.g. more.</p><img alt="A turbine">
     <ul><li>First<li>Sec&shy;ond</ul><table><th>Head<td><a href="/">Cell</a></table>
     <p>About <span data-fact="grams">0.05</span> g.</p><p>About <i data-fact="total">about 2.8 t CO₂e a year</i></p>
-    <p>We are <span data-fact="grams">carbon positive</span>.</p>
+    <p>We are <span data-fact="grams">carbon positive</span>.</p><button>Press</button>
     <label>Green field</label><select><option>Eco</select><fieldset><legend>Planet</legend></fieldset>
     <noscript><p>Without script.</p></noscript><script>no("text")</script><template>Hidden.</template></body></html>`;
   expect(sentencesOfHtml(html).filter((text) => text !== "")).toEqual([
@@ -90,6 +90,7 @@ test("a page is read as a visitor reads it, without the names of fields", () => 
     "About {grams} g",
     "About {total}",
     "We are carbon positive",
+    "Press",
     "Without script",
     "One",
     "Two",
@@ -135,19 +136,6 @@ test("our ledger has every strong sentence of our pages and no other, at most 90
   for (const { text, reason } of ours) expect([text, Boolean(reason)]).toEqual([text, lawsOf(text).length > 0]);
 });
 
-test.each([
-  ["a title", "<title>We are green</title>"],
-  ["a description", '<meta name="description" content="We are green">'],
-  ["an alternative text", '<img alt="We are green">'],
-  ["a link", '<a href="/">We are green</a>'],
-  ["a button", "<button>We are green</button>"],
-  ["a table", "<table><tr><th>We are green</table>"],
-  ["a fact", '<p>We are <b data-fact="grams">green</b></p>'],
-  ["a text without script", "<noscript>We are green</noscript>"],
-])("the words of %s are read", async (_place, html) => {
-  expect(textsOf((await report(html)).unreviewed)).toEqual(["We are green"]);
-});
-
 test("the mail to senders, the form's own words, the social card and what visitors see who save data are read", async () => {
   const { site, pages } = rendered;
   const acknowledgement = { subject: "Green news", body: "Eco news {reference}" } as const;
@@ -167,22 +155,20 @@ test("the mail to senders, the form's own words, the social card and what visito
   ]);
 });
 
-/** As `report`, for a company with other names. */
-async function reportOf(brand: string, siteDir = "app/") {
-  const names = [rendered.site.legalName, rendered.site.brand, rendered.site.contactEmail];
-  const values = [`${brand} Ltd`, brand, "hello@northwind-climate.com"];
-  const json = names.reduce(
-    (text, name, index) => text.replaceAll(name, values[index] ?? ""),
-    JSON.stringify(rendered),
-  );
-  const other = JSON.parse(json) as RenderedSite;
-  return reportClaims({ ...other, siteDir, pages: [...other.pages, other.comingSoon, other.failure] }, NOW);
-}
-
 test("our sentences are the same for a company with other names, of which none is exempt", async () => {
-  expect(textsOf((await reportOf("Northwind")).unreviewed)).toEqual([]);
-  const { unreviewed } = await reportOf("Eco North");
-  expect(textsOf(unreviewed)).toContain("This site is provided by Eco North Ltd");
+  const { legalName, brand, contactEmail } = rendered.site;
+  const unreviewedOf = async (name: string) => {
+    const other = JSON.parse(
+      JSON.stringify(rendered)
+        .replaceAll(legalName, `${name} Ltd`)
+        .replaceAll(brand, name)
+        .replaceAll(contactEmail, "hello@northwind-climate.com"),
+    ) as RenderedSite;
+    const pages = [...other.pages, other.comingSoon, other.failure];
+    return textsOf((await reportClaims({ ...other, pages }, NOW)).unreviewed);
+  };
+  expect(await unreviewedOf("Northwind")).toEqual([]);
+  expect(await unreviewedOf("Eco North")).toContain("This site is provided by Eco North Ltd");
 });
 
 describe("the ledger", () => {
