@@ -40,7 +40,7 @@ export default defineConfig({
     // Slow tests that are not a user's journey: contrast on many frames, other hosts, a separate build or database; and
     // the tests of the journeys' files that are tagged.
     { name: "chromium-full", testIgnore: "engines.spec.ts", grep: /full\/[\w-]+\.spec|@full/ },
-    // The visitors' journeys once more, in Firefox and WebKit.
+    // What can differ in Firefox and WebKit.
     { name: "engines", testMatch: "engines.spec.ts" },
   ],
 });

@@ -26,11 +26,6 @@ export function shiftsOf(page: Page): Promise<Shift[]> {
   return page.evaluate(() => window.shifts);
 }
 
-/** Of the page that is open. */
-export async function sumOfShifts(page: Page): Promise<number> {
-  return (await shiftsOf(page)).reduce((sum, { value }) => sum + value, 0);
-}
-
 /** Not among TypeScript's own types yet. */
 interface LayoutShift extends PerformanceEntry {
   value: number;

@@ -20,7 +20,6 @@ test("the contact form as it is heard: load, nothing entered, corrected, broken,
   try {
     await hearEmptyForm(reader);
     await correct(reader);
-    expect(await valuesOf(reader)).toEqual([VISITOR.name, "ada@gmail.com", VISITOR.phone, "Hello"]);
     await hearOutcomes(reader, gate, server.url);
     await hearEstimate(reader);
   } finally {
@@ -37,16 +36,16 @@ async function hearEmptyForm({ page, hear, press, transcript }: ScreenReader): P
   await page.until(() => document.querySelectorAll("#country option").length > 200);
   await page.evaluate(() => document.querySelector<HTMLElement>("#name")?.focus());
   await hear("Name entry required.");
-  await press("Tab");
-  await hear("Email entry required.");
-  await press("Tab");
-  await hear("Phone Number entry required.");
-  await press("Tab");
-  await hear("Country combo box.");
-  await press("Tab");
-  await hear("Message entry required.");
-  await press("Tab");
-  await hear("Submit push button.");
+  for (const said of [
+    "Email entry",
+    "Phone Number entry",
+    "Country combo box.",
+    "Message entry",
+    "Submit push button.",
+  ]) {
+    await press("Tab");
+    await hear(said.replace(/entry$/, "entry required."));
+  }
   expect(transcript().filter((text) => text.includes("invalid"))).toEqual([]);
   await press("Return");
   await hear("There are 4 problems", "Enter your name.", "Enter your email address.", "Enter your phone number.");
@@ -123,10 +122,4 @@ async function hearEstimate({ page, hear, press, type }: ScreenReader): Promise<
   await hear(/Send us a Message Your estimate comes with it: about .+ a year\./);
   await press("Tab");
   await hear(/^Edit the estimate push button/);
-}
-
-function valuesOf({ page }: ScreenReader): Promise<string[]> {
-  return page.evaluate(() =>
-    [...document.querySelectorAll<HTMLInputElement>("#name, #email, #phone, #message")].map(({ value }) => value),
-  );
 }
