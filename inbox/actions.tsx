@@ -1,6 +1,8 @@
 import { Button, Progress } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
+import { useState } from "react";
 import { serially } from "../contract/serially.ts";
+import { visible } from "../contract/visible-text.ts";
 import {
   type Action,
   type ActionResult,
@@ -14,7 +16,6 @@ import {
 import { formatBytes, formatNumber, plural } from "./labels.tsx";
 import { Dialog, type DialogProps, focusTitle } from "./parts.tsx";
 import { STATE } from "./rows.tsx";
-import { createSignal } from "./signal.ts";
 
 /** Small enough that progress is seen and cancelling is quick. */
 const BATCH = 50;
@@ -88,48 +89,54 @@ export function clearNotices(): void {
   notifications.clean();
 }
 
-const dialog = createSignal<DialogProps | null>(null);
+let setDialog: (dialog: DialogProps | null) => void = () => {};
 
-/** What asks, or shows what runs. */
+/** Asks, or shows what runs. */
 export function ActionDialog() {
-  const shown = dialog.use();
+  const [shown, setShown] = useState<DialogProps | null>(null);
+  setDialog = setShown;
   return shown && <Dialog key={shown.title} {...shown} />;
 }
 
 function ask(title: string, text: string, confirm: string): Promise<boolean> {
   return new Promise((resolve) => {
     const answer = (isConfirmed: boolean) => {
-      dialog.set(null);
+      setDialog(null);
       resolve(isConfirmed);
     };
     const onConfirm = () => answer(true);
-    dialog.set({ title, children: <p>{text}</p>, confirm, isDangerous: true, onConfirm, onClose: () => answer(false) });
+    setDialog({ title, children: <p>{text}</p>, confirm, isDangerous: true, onConfirm, onClose: () => answer(false) });
   });
-}
-
-const pending = new Set<string>();
-const oneByOne = serially();
-
-/** A second press before the first one is done is the same press, and resolves to `null`; any other waits for its turn. */
-function inTurn<Result>(press: string, run: () => Promise<Result>): Promise<Result | null> {
-  if (pending.has(press)) return Promise.resolve(null);
-  if (pending.size === 0) clearNotices();
-  pending.add(press);
-  return oneByOne(run).finally(() => pending.delete(press));
 }
 
 /** `percent`: `null` when it is unknown. */
 type Report = (title: string, text: string, percent: number | null) => void;
+type Work = (report: Report, signal: AbortSignal) => Promise<Notice | null>;
 
-/** Shows the progress of whatever takes long enough to be noticed, and lets it be cancelled. Tells how it ended. */
-async function runLong(run: (report: Report, signal: AbortSignal) => Promise<Notice | null>): Promise<void> {
+const pending = new Set<string>();
+const oneByOne = serially();
+
+/**
+ * Does it after what was pressed before, and shows how it ended. `press` is a name of what was pressed: a second press of
+ * the same before the first one is done resolves to false.
+ */
+export async function attempt(press: string, work: Work): Promise<boolean> {
+  if (pending.has(press)) return false;
+  if (pending.size === 0) clearNotices();
+  pending.add(press);
+  await oneByOne(() => showProgress(work)).finally(() => pending.delete(press));
+  return true;
+}
+
+/** Of work that takes long enough to be noticed, which can then be cancelled. */
+async function showProgress(work: Work): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
   let latest: DialogProps | null = null;
   let isShown = false;
   const show = () => {
     isShown = true;
-    dialog.set(latest && { ...latest, ...(signal.aborted && { close: "Cancelling …" }) });
+    setDialog(latest && { ...latest, ...(signal.aborted && { close: "Cancelling …" }) });
   };
   const timer = setTimeout(show, SHOW_PROGRESS_MS);
   const onClose = () => {
@@ -137,7 +144,7 @@ async function runLong(run: (report: Report, signal: AbortSignal) => Promise<Not
     show();
   };
   try {
-    const notice = await run((title, text, percent) => {
+    const notice = await work((title, text, percent) => {
       const bar = <Progress value={percent ?? 100} animated={percent === null} size="lg" aria-label={title} />;
       latest = { title: `${title} …`, children: [bar, <p key="text">{text}</p>], onClose };
       if (isShown) show();
@@ -148,56 +155,46 @@ async function runLong(run: (report: Report, signal: AbortSignal) => Promise<Not
     else notify({ tone: "failure", text: describeFailure(error) });
   } finally {
     clearTimeout(timer);
-    if (isShown) dialog.set(null);
+    if (isShown) setDialog(null);
   }
-}
-
-/** Runs anything that takes one call, and tells the operator when it fails. `press` is a name of what was pressed. */
-export async function attempt(press: string, run: () => Promise<Notice | null>): Promise<void> {
-  await inTurn(press, () => runLong(() => run()));
 }
 
 interface PerformOptions {
   /** Runs before the notice is shown, so that the page is up to date by then. */
   refresh?: (results: readonly ActionResult[]) => Promise<unknown>;
-  /** For the question about one message. */
-  name?: string;
   undo?: (() => void) | undefined;
 }
 
 /**
- * Asks first where something cannot be undone, then acts in batches. Resolves to null when the operator cancels, and for
+ * Asks first where something cannot be undone, then acts in batches. Resolves to false when the operator cancels, and for
  * a second press of the same.
  */
 export async function perform(
   action: Action,
-  targets: readonly Pick<Target, "reference" | "version">[],
-  { refresh = reloadAll, name, undo }: PerformOptions = {},
-): Promise<readonly ActionResult[] | null> {
+  targets: readonly { reference: string; version: string; name?: string }[],
+  { refresh = reloadAll, undo }: PerformOptions = {},
+): Promise<boolean> {
   const total = targets.length;
   // Asked at once: later, another message could be shown behind the question.
-  const confirmation = confirmationOf(action, total, name);
-  if (confirmation && !(await ask(...confirmation))) return null;
-  return inTurn(`${action} ${targets.map(({ reference }) => reference)}`, async () => {
+  const confirmation = confirmationOf(action, total, targets[0]?.name);
+  if (confirmation && !(await ask(...confirmation))) return false;
+  return attempt(`${action} ${targets.map(({ reference }) => reference)}`, async (report, signal) => {
     const results: ActionResult[] = [];
-    await runLong(async (report, signal) => {
-      let problem: unknown = null;
-      while (results.length < total && !signal.aborted && problem === null) {
-        const done = results.length;
-        const text = `${formatNumber(done)} of ${formatNumber(total)}`;
-        // One call shows nothing: there is nothing to cancel, and the focus stays where it is.
-        if (total > 1) report(ACTION_LABELS[action].running, text, (done / total) * 100);
-        const batch = targets.slice(done, done + BATCH).map(({ reference, version }) => ({ reference, version }));
-        // Never aborted while it runs: its outcome would be unknown.
-        const answer = await call.act.mutate({ action, targets: batch }).catch((error: unknown) => {
-          problem = error;
-        });
-        if (answer) results.push(...answer.results);
-      }
-      await refresh(results);
-      return { ...outcomeNotice(action, results, total, problem), undo };
-    });
-    return results;
+    let problem: unknown = null;
+    while (results.length < total && !signal.aborted && problem === null) {
+      const done = results.length;
+      const text = `${formatNumber(done)} of ${formatNumber(total)}`;
+      // One call shows nothing: there is nothing to cancel, and the focus stays where it is.
+      if (total > 1) report(ACTION_LABELS[action].running, text, (done / total) * 100);
+      const batch = targets.slice(done, done + BATCH).map(({ reference, version }) => ({ reference, version }));
+      // Never aborted while it runs: its outcome would be unknown.
+      const answer = await call.act.mutate({ action, targets: batch }).catch((error: unknown) => {
+        problem = error;
+      });
+      results.push(...(answer?.results ?? []));
+    }
+    await refresh(results);
+    return { ...outcomeNotice(action, results, total, problem), undo };
   });
 }
 
@@ -208,29 +205,27 @@ function confirmationOf(action: Action, count: number, name: string | undefined)
   if (action !== "delete") return null;
   const text =
     "This cannot be undone. When a person asks for erasure, use their page instead: it removes every trace in the database’s files.";
-  return [name === undefined ? `Delete ${messages}?` : `Delete the message from ${name}?`, text, `Delete ${messages}`];
+  const what = count === 1 && name !== undefined ? `the message from ${visible(name)}` : messages;
+  return [`Delete ${what}?`, text, `Delete ${messages}`];
 }
 
 /** One sentence for the whole, and one for each kind of message that was left as it is. */
 function outcomeNotice(action: Action, results: readonly ActionResult[], total: number, problem: unknown): Notice {
-  let done = 0;
-  const [changed, gone, refused]: [string[], string[], string[]] = [[], [], []];
-  for (const result of results) {
-    if (result.outcome === "done") done += 1;
-    else if (result.outcome === "changed")
-      changed.push(`${result.reference} (now ${STATE[result.message.state][0].toLowerCase()})`);
-    else if (result.outcome === "gone") gone.push(result.reference);
-    else refused.push(result.reason);
-  }
-  const details: string[] = [];
-  if (changed.length > 0)
-    details.push(`Changed meanwhile, so nothing was done to ${listed(changed)}. Look again, then repeat it.`);
-  if (gone.length > 0) details.push(`No longer there: ${listed(gone)}.`);
-  if (refused.length > 0) details.push(`Left as they are: ${listed(refused, "; ")}.`);
-  if (problem !== null)
-    details.push(`${describeFailure(problem)} Of the next ${BATCH}, look at each before you repeat it.`);
-  else if (results.length < total)
-    details.push(`Cancelled: ${formatNumber(total - results.length)} of ${plural(total, "message")} left as they are.`);
+  const done = results.filter(({ outcome }) => outcome === "done").length;
+  const changed = results.flatMap(({ reference, state }) =>
+    state ? `${reference} (now ${STATE[state][0].toLowerCase()})` : [],
+  );
+  const gone = results.flatMap(({ reference, outcome }) => (outcome === "gone" ? reference : []));
+  const refused = results.flatMap(({ reason }) => reason ?? []);
+  const details = [
+    changed.length > 0 && `Changed meanwhile, so nothing was done to ${listed(changed)}. Look again, then repeat it.`,
+    gone.length > 0 && `No longer there: ${listed(gone)}.`,
+    refused.length > 0 && `Left as they are: ${listed(refused, "; ")}.`,
+    problem !== null
+      ? `${describeFailure(problem)} Of the next ${BATCH}, look at each before you repeat it.`
+      : results.length < total &&
+        `Cancelled: ${formatNumber(total - results.length)} of ${plural(total, "message")} left as they are.`,
+  ].filter((detail) => detail !== false);
   const text = done === 0 ? "Nothing was changed." : `${plural(done, "message")} ${ACTION_LABELS[action].done}.`;
   return { tone: problem !== null ? "failure" : details.length > 0 ? "warning" : "success", text, details };
 }
@@ -241,24 +236,22 @@ function listed(names: readonly string[], separator = ", "): string {
   return rest > 0 ? `${named} and ${formatNumber(rest)} more` : named;
 }
 
-/** Calls `onFound` with all messages of the list as they are now. */
-export async function selectAll(filter: Filter, onFound: (targets: readonly Target[]) => void): Promise<void> {
-  await inTurn("select", () =>
-    runLong(async (report, signal) => {
-      report("Finding all messages", "One moment", null);
-      onFound(await call.select.query(filter, { signal }));
-      return null;
-    }),
-  );
+/** All messages of the list as they are now; `null` when the operator cancels. */
+export async function selectAll(filter: Filter): Promise<readonly Target[] | null> {
+  let found: readonly Target[] | null = null;
+  await attempt("select", async (report, signal) => {
+    report("Finding all messages", "One moment", null);
+    found = await call.select.query(filter, { signal });
+    return null;
+  });
+  return found;
 }
 
-export async function saveAs(title: string, path: string, query: Readonly<Record<string, string>>): Promise<void> {
-  await inTurn(`download ${path}`, () =>
-    runLong(async (report, signal) => {
-      const show = (bytes: number) => report(title, `${formatBytes(bytes)} so far`, null);
-      show(0);
-      const { name, bytes } = await download(path, query, show, signal);
-      return { tone: "success", text: `Saved as ${name} (${formatBytes(bytes)}).` };
-    }),
-  );
+export function saveAs(title: string, path: string, query: Readonly<Record<string, string>>): Promise<boolean> {
+  return attempt(`download ${path}`, async (report, signal) => {
+    const show = (bytes: number) => report(title, `${formatBytes(bytes)} so far`, null);
+    show(0);
+    const { name, bytes } = await download(path, query, show, signal);
+    return { tone: "success", text: `Saved as ${name} (${formatBytes(bytes)}).` };
+  });
 }

@@ -1,4 +1,4 @@
-import { QueryClient } from "@tanstack/react-query";
+import { QueryClient, skipToken, useQuery } from "@tanstack/react-query";
 import { createTRPCClient, httpLink, httpSubscriptionLink, splitLink, TRPCClientError } from "@trpc/client";
 import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server";
 import { createTRPCOptionsProxy } from "@trpc/tanstack-react-query";
@@ -6,7 +6,6 @@ import { EventSource } from "eventsource";
 import superjson from "superjson";
 import { asSentence } from "../contract/visible-text.ts";
 import type { Router } from "../server/operator/router.ts";
-import { createSignal } from "./signal.ts";
 
 type Inputs = inferRouterInputs<Router>;
 type Outputs = inferRouterOutputs<Router>;
@@ -79,7 +78,7 @@ function headers(): Record<string, string> {
 let liveStatus: number | null = null;
 
 const url = "/api/operations";
-const client = createTRPCClient<Router>({
+export const call = createTRPCClient<Router>({
   links: [
     splitLink({
       condition: ({ type }) => type === "subscription",
@@ -91,10 +90,8 @@ const client = createTRPCClient<Router>({
         eventSourceOptions: () => ({
           async fetch(input, init) {
             liveStatus = null;
-            const answer = await fetch(input, {
-              ...init,
-              headers: { ...init.headers, authorization: `Bearer ${token}` },
-            });
+            const headers = { ...init.headers, authorization: `Bearer ${token}` };
+            const answer = await fetch(input, { ...init, headers });
             liveStatus = answer.status;
             return answer;
           },
@@ -107,10 +104,7 @@ const client = createTRPCClient<Router>({
         headers,
         // A draft that is saved when the page closes still arrives. Browsers take no larger body for that.
         fetch: (input, init) =>
-          fetch(input, {
-            ...init,
-            keepalive: typeof init?.body === "string" && init.body.length < 10_000,
-          } as RequestInit),
+          fetch(input, { ...(init as RequestInit), keepalive: String(init?.body ?? "").length < 10_000 }),
       }),
     }),
   ],
@@ -123,8 +117,7 @@ export const queryClient = new QueryClient({
     mutations: { networkMode: "always" },
   },
 });
-export const trpc = createTRPCOptionsProxy<Router>({ client, queryClient });
-export const call = client;
+export const trpc = createTRPCOptionsProxy<Router>({ client: call, queryClient });
 
 /** Resolves once everything that is shown is up to date. */
 export const reloadAll = () => queryClient.invalidateQueries();
@@ -140,30 +133,39 @@ const RETRY_MS = 1000;
 /** Few enough that a page with a wrong key does not count as an attack. */
 const SLOW_RETRY_MS = 10_000;
 
-export const live = createSignal<{ connection: Connection; counts: TabCounts | null; token: string | null }>({
-  connection: "connecting",
-  counts: null,
-  token: null,
-});
+interface Live {
+  connection: Connection;
+  counts: TabCounts | null;
+  token: string | null;
+}
 
-/** Keeps `live` up to date, and loads again whatever is shown as soon as anything has changed. */
+const LIVE_KEY = ["live"];
+let live: Live = { connection: "connecting", counts: null, token: null };
+
+function setLive(changes: Partial<Live>): void {
+  live = { ...live, ...changes };
+  queryClient.setQueryData(LIVE_KEY, live);
+}
+
+export const useLive = () => useQuery<Live>({ queryKey: LIVE_KEY, queryFn: skipToken }).data ?? live;
+
+/** Keeps what `useLive` returns up to date, and loads again whatever is shown as soon as anything has changed. */
 export function followChanges(): void {
-  const setConnection = (connection: Connection) => live.set({ ...live.get(), connection });
   let hasEnded = false;
   const end = () => {
     if (hasEnded) return;
     hasEnded = true;
     subscription.unsubscribe();
-    if (liveStatus === 401 || liveStatus === 403) return setConnection("refused");
+    if (liveStatus === 401 || liveStatus === 403) return setLive({ connection: "refused" });
     // A stream that breaks is opened again at once: only that tells whether the command still runs.
-    const isBroken = liveStatus === 200 && live.get().connection === "live";
-    if (liveStatus !== 200) setConnection(liveStatus === 429 ? "slowed" : "lost");
+    const isBroken = liveStatus === 200 && live.connection === "live";
+    if (liveStatus !== 200) setLive({ connection: liveStatus === 429 ? "slowed" : "lost" });
     setTimeout(followChanges, isBroken ? 0 : liveStatus === 429 ? SLOW_RETRY_MS : RETRY_MS);
   };
-  const subscription = client.changes.subscribe(undefined, {
+  const subscription = call.changes.subscribe(undefined, {
     onData(state) {
-      if (state.problem !== null) return setConnection(state.problem === "lost" ? "replaced" : "unavailable");
-      live.set({ connection: "live", counts: state.counts, token: state.token });
+      if (state.problem !== null) return setLive({ connection: state.problem === "lost" ? "replaced" : "unavailable" });
+      setLive({ connection: "live", counts: state.counts, token: state.token });
       void reloadAll();
     },
     onConnectionStateChange: ({ state, error }) => state === "connecting" && error && end(),

@@ -6,7 +6,7 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { Mark } from "../app/components/mark.tsx";
 import { site } from "../app/site.ts";
 import { ActionDialog, undoLast } from "./actions.tsx";
-import { type Connection, live, type Trouble, trpc } from "./api.ts";
+import { type Connection, type Trouble, trpc, useLive } from "./api.ts";
 import { KeyHelp, useKeys } from "./keys.tsx";
 import { formatSince } from "./labels.tsx";
 import { type ListView, NEWEST } from "./list-view.ts";
@@ -18,7 +18,7 @@ const STATUS_MS = 15_000;
 
 /** What is around every screen. */
 export function Shell() {
-  const { connection } = live.use();
+  const { connection } = useLive();
   useFocusOnArrival();
   useKeys({ z: undoLast });
   if (connection === "refused") return <NoAccess reason="refused" />;
@@ -86,10 +86,10 @@ function Header() {
 
 function ConnectionBanner({ connection }: { connection: Connection }) {
   // Loaded while the server answers, to be shown when it does not.
-  const { data: about } = useQuery(trpc.about.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY }));
-  const start = (
-    <>run {about ? <Code>{about.inboxCommand}</Code> : "its command"} and open the address that it prints.</>
+  const { data: command } = useQuery(
+    trpc.inboxCommand.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY }),
   );
+  const start = <>run {command ? <Code>{command}</Code> : "its command"} and open the address that it prints.</>;
   const texts: Partial<Record<Connection, [what: string, remedy: ReactNode]>> = {
     lost: [
       "The inbox does not answer.",
@@ -128,7 +128,7 @@ export const isPressing = ({ severity }: Trouble) => severity !== "info";
 
 /** Whether the website runs and what needs attention, on every screen. */
 function StatusLine() {
-  const { connection } = live.use();
+  const { connection } = useLive();
   // Of one day, which is quick to count.
   const { data } = useQuery(trpc.overview.queryOptions({ days: 1 }, { refetchInterval: STATUS_MS }));
   const known = connection === "live" ? data : undefined;

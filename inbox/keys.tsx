@@ -1,9 +1,7 @@
 import { Button, Checkbox, Kbd } from "@mantine/core";
-import { useEffect, useRef, useState } from "react";
+import { useLocalStorage, useWindowEvent } from "@mantine/hooks";
+import { useState } from "react";
 import { Dialog, Facts } from "./parts.tsx";
-
-/** Set when the operator has switched the keys off. */
-const OFF = "inbox-keys-off";
 
 /** The operator types, chooses from a menu, or is asked something. */
 export function isOccupied(): boolean {
@@ -11,23 +9,21 @@ export function isOccupied(): boolean {
   return isTyping || document.querySelector("dialog[open], [role=menu]") !== null;
 }
 
+/** Whether the operator uses the keys. */
+const useSetting = () => useLocalStorage({ key: "inbox-keys", defaultValue: true, getInitialValueInEffect: false });
+
 /** Shortcuts work unless the operator is occupied or has switched them off. */
 export function useKeys(keys: Readonly<Record<string, () => unknown>>): void {
-  const latest = useRef(keys);
-  latest.current = keys;
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      const { key, repeat, defaultPrevented, isComposing, ctrlKey, metaKey, altKey } = event;
-      if (defaultPrevented || isComposing || ctrlKey || metaKey || altKey || localStorage.getItem(OFF)) return;
-      const act = latest.current[key];
-      // A key that is held down moves on, but repeats no action.
-      if (!act || isOccupied() || (repeat && key !== "j" && key !== "k")) return;
-      event.preventDefault();
-      act();
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
+  const [isOn] = useSetting();
+  useWindowEvent("keydown", (event) => {
+    const { key, repeat, defaultPrevented, isComposing, ctrlKey, metaKey, altKey } = event;
+    if (defaultPrevented || isComposing || ctrlKey || metaKey || altKey || !isOn) return;
+    const act = keys[key];
+    // A key that is held down moves on, but repeats no action.
+    if (!act || isOccupied() || (repeat && key !== "j" && key !== "k")) return;
+    event.preventDefault();
+    act();
+  });
 }
 
 const KEYS = {
@@ -47,23 +43,12 @@ const KEYS = {
 /** A button that lists the keys, and the key that presses it. */
 export function KeyHelp() {
   const [isOpen, setIsOpen] = useState(false);
-  const [isOff, setIsOff] = useState(() => localStorage.getItem(OFF) !== null);
-  useKeys({ "?": () => setIsOpen(true) });
-  const toggle = () => {
-    if (isOff) localStorage.removeItem(OFF);
-    else localStorage.setItem(OFF, "1");
-    setIsOff(!isOff);
-  };
+  const [isOn, setIsOn] = useSetting();
+  const open = () => setIsOpen(true);
+  useKeys({ "?": open });
   return (
     <>
-      <Button
-        className="wide-only"
-        variant="subtle"
-        size="compact-sm"
-        ml="auto"
-        flex="none"
-        onClick={() => setIsOpen(true)}
-      >
+      <Button className="wide-only" variant="subtle" size="compact-sm" ml="auto" flex="none" onClick={open}>
         Keys
       </Button>
       {isOpen && (
@@ -72,7 +57,7 @@ export function KeyHelp() {
             labelWidth="2.5rem"
             facts={Object.entries(KEYS).map(([key, name]) => [<Kbd key={key}>{key}</Kbd>, name])}
           />
-          <Checkbox label="Use these keys" checked={!isOff} onChange={toggle} />
+          <Checkbox label="Use these keys" checked={isOn} onChange={() => setIsOn(!isOn)} />
         </Dialog>
       )}
     </>

@@ -1,5 +1,6 @@
 import { isKnownCountry } from "../contract/contact-message.ts";
 import { countryName as nameOf } from "../contract/country-name.ts";
+import { formatDuration } from "../contract/duration.ts";
 import { plural as pluralOf } from "../contract/plural.ts";
 import { HIDDEN_CHARACTER, visible } from "../contract/visible-text.ts";
 
@@ -36,48 +37,28 @@ export function countryOptions(codes: readonly string[]): { value: string; label
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
 export const ALL_COUNTRIES = LETTERS.flatMap((one) => LETTERS.map((other) => one + other)).filter(isKnownCountry);
 
-/** How long ago, as short as it can be read: `now`, `12 min`, `3 h`, `5 d`, then the date. */
+const WEEK_MS = 7 * 86_400_000;
+
+/** How long ago, as short as it can be read: `now`, `12m`, `3h`, `5d`, then the date. */
 export function ageOf(date: Date, now: Date): string {
-  const minutes = Math.floor((now.getTime() - date.getTime()) / 60_000);
-  if (minutes < 1) return "now";
-  if (minutes < 60) return `${minutes} min`;
-  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h`;
-  if (minutes < 7 * 24 * 60) return `${Math.floor(minutes / (24 * 60))} d`;
+  const ms = now.getTime() - date.getTime();
+  if (ms < WEEK_MS) return ms < 60_000 ? "now" : formatDuration(ms);
   return (date.getFullYear() === now.getFullYear() ? SHORT_DATE : DATE).format(date);
 }
 
-const UNITS = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
-  ["second", 1000],
-] as const;
-
-/** For a sentence: `12 minutes`, `3 hours`, `5 days`. Rounded down. */
-export function formatDuration(ms: number): string {
-  const [noun, unitMs] = UNITS.find(([, unitMs]) => ms >= unitMs) ?? [];
-  return noun ? plural(Math.floor(ms / unitMs), noun) : "less than a second";
-}
-
 export function formatBytes(bytes: number): string {
-  const units = ["bytes", "kB", "MB", "GB", "TB"];
-  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
-  return `${(bytes / 1000 ** power).toLocaleString("en-GB", { maximumFractionDigits: power > 1 ? 1 : 0 })} ${units[power]}`;
+  const power = Math.min(4, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  const number = (bytes / 1000 ** power).toLocaleString("en-GB", { maximumFractionDigits: power > 1 ? 1 : 0 });
+  return `${number} ${["bytes", "kB", "MB", "GB", "TB"][power]}`;
 }
 
 const HIDDEN_OR_NOT = new RegExp(`(${HIDDEN_CHARACTER.source})`, "u");
 
-interface VisitorTextProps {
-  text: string;
-  /** Line ends are kept; else they are shown like other hidden characters. */
-  isMultiline?: boolean;
-}
-
 /**
- * What a visitor wrote, as text alone. Hidden characters are shown and marked, and letters that run from right to left
- * do not turn what stands around them.
+ * What a visitor wrote, as text alone. Hidden characters are shown and marked, line ends too unless it is multiline.
+ * Letters that run from right to left do not turn what is around them.
  */
-export function VisitorText({ text, isMultiline = false }: VisitorTextProps) {
+export function VisitorText({ text, isMultiline = false }: { text: string; isMultiline?: boolean }) {
   const parts = text.split(HIDDEN_OR_NOT);
   return (
     <bdi dir="auto">

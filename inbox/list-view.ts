@@ -1,5 +1,6 @@
 import type { SearchSchemaInput } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { z } from "zod";
 import type { Filter, Sort, Tab } from "./api.ts";
 
 export const TAB_NAME: Readonly<Record<Tab, string>> = {
@@ -22,66 +23,47 @@ export const PERIOD_NAME = {
   "30d": "Last 30 days",
   dates: "Chosen dates",
 } as const;
-type Period = keyof typeof PERIOD_NAME;
 
 export const keysOf = <Key extends string>(names: Readonly<Record<Key, string>>) => Object.keys(names) as Key[];
 
-/** What the list shows. Everything of it is in the page's address, so that it can be kept, shared and gone back to. */
-export interface ListView {
-  tab: Tab;
-  search: string;
-  /** A two-letter code, NO_COUNTRY, or empty for all. */
-  country: string;
-  /** `dates` uses `since` and `until`, which are dates of the operator's own time zone, both included. */
-  period: Period;
-  since: string;
-  until: string;
-  sort: Sort;
-  /** Counted from 1. */
-  page: number;
-}
+// The page's policy allows no code that is made of text, not even the attempt.
+z.config({ jitless: true });
 
 export const PAGE_SIZE = 50;
 export const MAX_SEARCH_LENGTH = 200;
 export const NO_COUNTRY = "none";
 
-export const NEWEST: ListView = {
-  tab: "all",
-  search: "",
-  country: "",
-  period: "any",
-  since: "",
-  until: "",
-  sort: "newest",
-  page: 1,
-};
+/**
+ * What the list shows. Everything of it is in the page's address, so that it can be kept, shared and gone back to.
+ * Unknown values of an address are left out.
+ */
+const LIST_VIEW = z.object({
+  tab: z.enum(keysOf(TAB_NAME)).catch("all"),
+  search: z.string().trim().max(MAX_SEARCH_LENGTH).catch(""),
+  /** A two-letter code, NO_COUNTRY, or empty for all. */
+  country: z.union([z.string().regex(/^[A-Z]{2}$/), z.literal(NO_COUNTRY)]).catch(""),
+  period: z.enum(keysOf(PERIOD_NAME)).catch("any"),
+  /** With the period `dates`: dates of the operator's own time zone, both included. */
+  since: z.iso.date().catch(""),
+  until: z.iso.date().catch(""),
+  sort: z.enum(keysOf(SORT_NAME)).catch("newest"),
+  /** Counted from 1. */
+  page: z.coerce.number().int().min(1).max(9_999_999).catch(1),
+});
+export type ListView = z.output<typeof LIST_VIEW>;
 
-/** The view that the address names. Unknown values are left out. */
-export function parseListView(given: Partial<ListView> & SearchSchemaInput): ListView {
-  const text = (name: keyof ListView) => String(given[name] ?? "").trim();
-  const one = <Key extends string>(names: Readonly<Record<Key, string>>, name: keyof ListView) =>
-    keysOf(names).find((key) => key === given[name]);
-  const [since, until] = [dateOnly(text("since")), dateOnly(text("until"))];
-  return {
-    tab: one(TAB_NAME, "tab") ?? "all",
-    search: text("search").slice(0, MAX_SEARCH_LENGTH),
-    country: /^[A-Z]{2}$/.test(text("country")) || text("country") === NO_COUNTRY ? text("country") : "",
-    period: since || until ? "dates" : (one(PERIOD_NAME, "period") ?? "any"),
-    since,
-    until,
-    sort: one(SORT_NAME, "sort") ?? "newest",
-    page: /^[1-9]\d{0,6}$/.test(text("page")) ? Number(text("page")) : 1,
-  };
-}
+export const NEWEST = LIST_VIEW.parse({});
+export const parseListView = (given: Partial<ListView> & SearchSchemaInput): ListView => LIST_VIEW.parse(given);
+
+const HOURS: Readonly<Partial<Record<ListView["period"], number>>> = { "24h": 24, "7d": 7 * 24, "30d": 30 * 24 };
 
 /** The filter of the view. The last hours are counted from when it was chosen. */
 export function useFilter(view: ListView): Filter {
   return useMemo(() => {
     const { tab, search, country, period, since, until } = view;
-    const hours = { any: 0, "24h": 24, "7d": 7 * 24, "30d": 30 * 24, dates: 0 }[period];
-    const from =
-      period === "dates" ? startOfDay(since, 0) : hours > 0 ? new Date(Date.now() - hours * 3_600_000) : null;
-    const to = period === "dates" ? startOfDay(until, 1) : null;
+    const hours = HOURS[period];
+    const from = period === "dates" ? startOfDay(since, 0) : hours && new Date(Date.now() - hours * 3_600_000);
+    const to = period === "dates" && startOfDay(until, 1);
     return {
       tab,
       ...(search && { search }),
@@ -93,16 +75,12 @@ export function useFilter(view: ListView): Filter {
 }
 
 export function hasFilters({ search, country, period, since, until }: ListView): boolean {
-  return search !== "" || country !== "" || (period !== "any" && (period !== "dates" || since !== "" || until !== ""));
+  return [search, country, since, until].some(Boolean) || (period !== "any" && period !== "dates");
 }
 
 /** Midnight of a date in the operator's time zone, plus a number of days. */
 function startOfDay(date: string, daysLater: number): Date | null {
-  const [year, month, day] = date.split("-").map(Number);
-  if (year === undefined || month === undefined || day === undefined) return null;
-  return new Date(year, month - 1, day + daysLater);
-}
-
-function dateOnly(text: string): string {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : "";
+  const start = new Date(`${date}T00:00`);
+  start.setDate(start.getDate() + daysLater);
+  return date === "" ? null : start;
 }

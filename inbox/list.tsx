@@ -1,10 +1,11 @@
 import { Box, Button, Checkbox, Group, NativeSelect, Paper, TextInput } from "@mantine/core";
+import { useDebouncedCallback, useDidUpdate } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import superjson from "superjson";
 import { ACTION_LABELS, ALL_ACTIONS, clearNotices, perform, saveAs, selectAll } from "./actions.tsx";
-import { type Action, live, type MessageView, type Tab, type TabCounts, type Target, trpc } from "./api.ts";
+import { type Action, type MessageView, type Tab, type TabCounts, type Target, trpc, useLive } from "./api.ts";
 import { useKeys } from "./keys.tsx";
 import { countryOptions, formatNumber, plural } from "./labels.tsx";
 import {
@@ -29,7 +30,7 @@ const route = getRouteApi("/");
 export function ListScreen() {
   const view = route.useSearch();
   const filter = useFilter(view);
-  const { counts: allCounts } = live.use();
+  const { counts: allCounts } = useLive();
   const range = { sort: view.sort, offset: (view.page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
   const query = useQuery(trpc.list.queryOptions({ ...filter, ...range }, { placeholderData: keepPreviousData }));
   const { data, isPlaceholderData } = query;
@@ -66,21 +67,13 @@ export function ListScreen() {
   );
 }
 
-/** References of messages that came in while the same list was shown; not of older ones that moved up into it. */
+/** Messages that have come in since the list was opened; not older ones that moved up into it. */
 function useFresh(messages: readonly MessageView[] | undefined, list: string): ReadonlySet<string> {
-  const last = useRef<{ list: string; newestMs: number } | null>(null);
-  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
-  useEffect(() => {
-    if (!messages) return;
-    const beforeMs = last.current?.list === list ? last.current.newestMs : null;
-    last.current = {
-      list,
-      newestMs: Math.max(beforeMs ?? 0, ...messages.map(({ acceptedAt }) => acceptedAt.getTime())),
-    };
-    const arrived = messages.filter(({ acceptedAt }) => beforeMs !== null && acceptedAt.getTime() > beforeMs);
-    if (beforeMs === null || arrived.length > 0) setFresh(new Set(arrived.map(({ reference }) => reference)));
-  }, [messages, list]);
-  return fresh;
+  const opened = useRef({ list: "", newestMs: 0 });
+  if (messages && opened.current.list !== list)
+    opened.current = { list, newestMs: Math.max(0, ...messages.map(({ acceptedAt }) => acceptedAt.getTime())) };
+  const arrived = messages?.filter(({ acceptedAt }) => acceptedAt.getTime() > opened.current.newestMs) ?? [];
+  return new Set(arrived.map(({ reference }) => reference));
 }
 
 /** Where the tabs do not fit, they scroll sideways. */
@@ -118,92 +111,72 @@ function Filters({ view }: { view: ListView }) {
   // Of whatever the address has by then: a choice that is made during typing is kept.
   const change = (changes: Partial<ListView>, replace = false) =>
     navigate({ search: (before) => ({ ...before, page: 1, ...changes }), replace, resetScroll: false });
-
+  const find = useDebouncedCallback((typed: string) => change({ search: typed.trim() }, true), TYPING_PAUSE_MS);
   // Going back and forth changes the address without the field.
   useEffect(() => setSearch((typed) => (typed.trim() === view.search ? typed : view.search)), [view.search]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the typing that waits for a pause
-  useEffect(() => {
-    if (search.trim() === view.search) return;
-    const timer = setTimeout(() => change({ search: search.trim() }, true), TYPING_PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [search]);
-
-  const codes = countries.map(({ country }) => country).filter(Boolean);
-  const isListed = view.country === "" || view.country === NO_COUNTRY || codes.includes(view.country);
-  const active = [view.country !== "", view.period !== "any", view.sort !== "newest"].filter(Boolean).length;
   useKeys({ "/": () => field.current?.select() });
+
+  const codes = new Set([...countries.map(({ country }) => country), view.country]).difference(
+    new Set(["", NO_COUNTRY]),
+  );
+  const active = [view.country !== "", view.period !== "any", view.sort !== "newest"].filter(Boolean).length;
+  const dateField = (name: "since" | "until", label: string) => (
+    <TextInput
+      label={label}
+      type="date"
+      defaultValue={view[name]}
+      onChange={({ target }) => change({ [name]: target.value }, true)}
+    />
+  );
   return (
-    <search>
-      <Group
-        component="form"
-        className="filters"
-        align="end"
-        data-open={isOpen}
-        onSubmit={(event) => {
-          event.preventDefault();
-          change({ search: search.trim() });
+    <Group component="search" className="filters" align="end" data-open={isOpen}>
+      <TextInput
+        ref={field}
+        id="search"
+        flex="1 1 11rem"
+        label="Search"
+        type="search"
+        value={search}
+        maxLength={MAX_SEARCH_LENGTH}
+        placeholder="Name, address, phone, reference or text"
+        onChange={({ target }) => {
+          setSearch(target.value);
+          find(target.value);
         }}
-      >
-        <TextInput
-          ref={field}
-          id="search"
-          flex="1 1 11rem"
-          label="Search"
-          type="search"
-          value={search}
-          maxLength={MAX_SEARCH_LENGTH}
-          placeholder="Name, address, phone, reference or text"
-          onChange={(event) => setSearch(event.target.value)}
-        />
-        <Button className="narrow-only" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-          Filters{active > 0 ? ` (${active})` : ""}
-        </Button>
-        <NativeSelect
-          label="Country"
-          value={view.country}
-          onChange={(event) => change({ country: event.target.value })}
-          data={[
-            { value: "", label: "All countries" },
-            ...countryOptions(isListed ? codes : [...codes, view.country]),
-            { value: NO_COUNTRY, label: "No country" },
-          ]}
-        />
-        <NativeSelect
-          label="Time"
-          value={view.period}
-          onChange={({ target }) => change({ period: target.value as ListView["period"], since: "", until: "" })}
-          data={optionsOf(PERIOD_NAME)}
-        />
-        <NativeSelect
-          label="Order"
-          value={view.sort}
-          onChange={({ target }) => change({ sort: target.value as ListView["sort"] })}
-          data={optionsOf(SORT_NAME)}
-        />
-        {view.period === "dates" && (
-          <>
-            <DateField label="From" value={view.since} onChange={(since) => change({ since }, true)} />
-            <DateField label="Up to and including" value={view.until} onChange={(until) => change({ until }, true)} />
-          </>
-        )}
-      </Group>
-    </search>
+      />
+      <Button className="narrow-only" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+        Filters{active > 0 ? ` (${active})` : ""}
+      </Button>
+      <NativeSelect
+        label="Country"
+        value={view.country}
+        onChange={({ target }) => change({ country: target.value })}
+        data={[
+          { value: "", label: "All countries" },
+          ...countryOptions([...codes]),
+          { value: NO_COUNTRY, label: "No country" },
+        ]}
+      />
+      <NativeSelect
+        label="Time"
+        value={view.period}
+        onChange={({ target }) => change({ period: target.value as ListView["period"], since: "", until: "" })}
+        data={optionsOf(PERIOD_NAME)}
+      />
+      <NativeSelect
+        label="Order"
+        value={view.sort}
+        onChange={({ target }) => change({ sort: target.value as ListView["sort"] })}
+        data={optionsOf(SORT_NAME)}
+      />
+      {view.period === "dates" && dateField("since", "From")}
+      {view.period === "dates" && dateField("until", "Up to and including")}
+    </Group>
   );
 }
 
 const optionsOf = (names: Readonly<Record<string, string>>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }));
-
-/** Only the operator changes it while it has the focus: a year is typed in four steps. */
-function DateField({ label, value, onChange }: { label: string; value: string; onChange: (date: string) => void }) {
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (field.current && field.current !== document.activeElement) field.current.value = value;
-  }, [value]);
-  return (
-    <TextInput ref={field} label={label} type="date" defaultValue={value} onChange={(e) => onChange(e.target.value)} />
-  );
-}
 
 const NOTHING_IN: Readonly<Record<Tab, readonly [title: string, text: string]>> = {
   all: ["No messages yet", "New messages appear here by themselves."],
@@ -211,25 +184,25 @@ const NOTHING_IN: Readonly<Record<Tab, readonly [title: string, text: string]>> 
   answered: ["Nothing is answered yet", "Messages that you reply to or mark as answered are listed here."],
   waiting: ["Nothing is waiting", "Every message has been delivered, or needs you in another tab."],
   failed: ["Nothing has failed", "Messages, replies and web hooks that cannot be delivered are listed here."],
-  quarantined: ["Nothing is quarantined", "Suspected abuse is listed here, and never dropped."],
+  quarantined: ["Nothing is quarantined", "Suspected abuse is listed here, and kept until its retention ends."],
 };
 
 function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: boolean }) {
-  const link = (search: Partial<ListView>, text: ReactNode) => (
-    <Link to="/" search={search}>
-      {text}
-    </Link>
-  );
-  if (view.page > 1)
-    return <EmptyPanel title="No more messages">{link({ ...view, page: 1 }, "Back to the first page")}</EmptyPanel>;
   const isFiltered = hasFilters(view) && !isEmptyStore;
-  const [title, text] = isFiltered
-    ? ["No message matches", `No message in “${TAB_NAME[view.tab]}” has all of what you asked for.`]
-    : NOTHING_IN[isEmptyStore ? "all" : view.tab];
+  const isPastEnd = view.page > 1;
+  const [title, text] = isPastEnd
+    ? ["No more messages", ""]
+    : isFiltered
+      ? ["No message matches", `No message in “${TAB_NAME[view.tab]}” has all of what you asked for.`]
+      : NOTHING_IN[isEmptyStore ? "all" : view.tab];
   return (
     <EmptyPanel title={title}>
       <p>{text}</p>
-      {isFiltered && link({ tab: view.tab }, "Clear search and filters")}
+      {(isPastEnd || isFiltered) && (
+        <Link to="/" search={isPastEnd ? { ...view, page: 1 } : { tab: view.tab }}>
+          {isPastEnd ? "Back to the first page" : "Clear search and filters"}
+        </Link>
+      )}
     </EmptyPanel>
   );
 }
@@ -256,7 +229,6 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
   const [everything, setEverything] = useState<readonly Target[] | null>(null);
   const clearButton = useRef<HTMLButtonElement>(null);
   const selectPage = useRef<HTMLInputElement>(null);
-  const isButtonGone = useRef(false);
   const selected = everything ?? messages.filter(({ reference }) => picked.has(reference)).map(targetOf);
   const isPageSelected = messages.every(({ reference }) => picked.has(reference));
 
@@ -265,25 +237,17 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
     setPicked(new Set(references));
     setEverything(null);
   };
-  const toggle = (reference: string) =>
-    select(picked.has(reference) ? [...picked].filter((one) => one !== reference) : [...picked, reference]);
-  const selectEverything = () =>
-    selectAll(filter, (found) => {
-      setEverything(found);
-      // The button that was pressed goes once all are selected.
-      clearButton.current?.focus({ preventScroll: true });
-    });
+  const toggle = (reference: string) => select(picked.symmetricDifference(new Set([reference])));
   const fitting = (action: Action) => selected.filter(({ allowed }) => allowed.includes(action));
   const performOnSelected = async (action: Action) => {
-    if ((await perform(action, fitting(action))) === null) return;
+    if (!(await perform(action, fitting(action)))) return;
     setPicked(new Set());
     setEverything(null);
-    isButtonGone.current = true;
   };
-  // The button that was pressed goes with the selection, and dialogs give the focus back to it before.
-  useEffect(() => {
-    if (isButtonGone.current && selected.length === 0) selectPage.current?.focus({ preventScroll: true });
-    isButtonGone.current = false;
+  // The button that was pressed may be gone with the selection that it was for.
+  useDidUpdate(() => {
+    if (document.activeElement === document.body)
+      (clearButton.current ?? selectPage.current)?.focus({ preventScroll: true });
   }, [selected.length]);
 
   /** What is selected, or else the row with the focus. */
@@ -361,7 +325,7 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
             Clear
           </Button>
           {isPageSelected && total > messages.length && everything === null && (
-            <Button size="xs" onClick={selectEverything}>
+            <Button size="xs" onClick={async () => setEverything(await selectAll(filter))}>
               Select all {formatNumber(total)}
             </Button>
           )}

@@ -19,12 +19,8 @@ if (hasToken) followChanges();
 root.render(
   // The page's policy allows no style element, so all variables and classes are in files.
   <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
-    {hasToken ? (
-      <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    ) : (
-      <NoAccess reason="missing" />
-    )}
+    <QueryClientProvider client={queryClient}>
+      {hasToken ? <RouterProvider router={router} /> : <NoAccess reason="missing" />}
+    </QueryClientProvider>
   </MantineProvider>,
 );

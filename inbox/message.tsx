@@ -5,19 +5,10 @@ import { type FormEvent, useEffect, useRef, useState } from "react";
 import { categoriesOf, describeInputs, estimateNotes } from "../contract/footprint.ts";
 import { formatMass, formatTotal } from "../contract/footprint-fields.ts";
 import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
-import { ACTION_LABELS, attempt, notify, perform } from "./actions.tsx";
-import {
-  type Action,
-  call,
-  describeFailure,
-  isNotFound,
-  type MessageDetail,
-  queryClient,
-  reloadAll,
-  trpc,
-} from "./api.ts";
+import { attempt, perform } from "./actions.tsx";
+import { type Action, call, isNotFound, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
 import { isOccupied, useKeys } from "./keys.tsx";
-import { ageOf, countryName, formatNumber, formatTime, VisitorText } from "./labels.tsx";
+import { countryName, formatNumber, formatTime, VisitorText } from "./labels.tsx";
 import { type ListView, TAB_NAME, useFilter } from "./list-view.ts";
 import { Bars, Card, EmptyPanel, Facts, Failure, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { restrictPerson } from "./person.tsx";
@@ -60,9 +51,12 @@ export function MessageScreen() {
 
 /** Where the message is in the list that it was opened from. While another one loads, its neighbours are not known. */
 function usePlaceOptions(reference: string, view: ListView) {
-  const filter = useFilter(view);
-  return trpc.place.queryOptions({ reference, sort: view.sort, ...filter });
+  return trpc.place.queryOptions({ reference, sort: view.sort, ...useFilter(view) });
 }
+
+const linkTo = (reference: string, search: ListView) => (props: object) => (
+  <Link {...props} to="/messages/$reference" params={{ reference }} search={search} />
+);
 
 /** Back to the list, and the messages next to this one in it. */
 function MessageNav({ reference, view }: { reference: string; view: ListView }) {
@@ -73,33 +67,25 @@ function MessageNav({ reference, view }: { reference: string; view: ListView }) 
   useEffect(() => {
     if (!place || wanted === null) return;
     setWanted(null);
-    if (isOccupied()) return;
-    const neighbour = place[wanted];
+    const neighbour = isOccupied() ? null : place[wanted];
     if (neighbour !== null) navigate({ to: "/messages/$reference", params: { reference: neighbour }, search: view });
   }, [place, wanted, navigate, view]);
+  const goToList = () => navigate({ to: "/", search: view });
   useKeys({
     j: () => setWanted("next"),
     k: () => setWanted("previous"),
-    u: () => navigate({ to: "/", search: view }),
-    "/": async () => {
-      await navigate({ to: "/", search: view });
-      document.getElementById("search")?.focus();
-    },
+    u: goToList,
+    "/": () => goToList().then(() => document.getElementById("search")?.focus()),
   });
-  // Stays where it is at the end of the list, so that the other one does not move.
-  const neighbour = (name: string, reference: string | null | undefined) =>
-    reference ? (
-      <Button
-        size="xs"
-        renderRoot={(props) => <Link {...props} to="/messages/$reference" params={{ reference }} search={view} />}
-      >
-        {name}
-      </Button>
-    ) : (
-      <Button size="xs" disabled aria-hidden="true">
+  const neighbour = (name: string, reference: string | null | undefined) => {
+    const link = { renderRoot: linkTo(reference ?? "", view) };
+    // Stays where it is at the end of the list, so that the other one does not move.
+    return (
+      <Button size="xs" {...(reference ? link : { disabled: true, "aria-hidden": true })}>
         {name}
       </Button>
     );
+  };
   return (
     <Group component="nav" gap="xs" aria-label="Message">
       <Link className="back" to="/" search={view} activeOptions={{ exact: true }}>
@@ -224,7 +210,7 @@ function MessageActions({ message }: { message: MessageDetail }) {
   const navigate = useNavigate();
   const view = route.useSearch();
   const { pathname } = useLocation();
-  const { reference, email, name, state, isRestricted, answeredAt, refusals } = message;
+  const { reference, email, state, isRestricted, answeredAt, refusals } = message;
   const placeOptions = usePlaceOptions(reference, view);
   const isAnswered = answeredAt !== null;
 
@@ -238,31 +224,29 @@ function MessageActions({ message }: { message: MessageDetail }) {
     const place = await queryClient
       .fetchQuery(placeOptions)
       .catch(() => queryClient.getQueryData(placeOptions.queryKey));
-    const next = place?.next ?? null;
-    if (next === null) await goToList();
-    else if (isStillHere()) await show(next);
+    if (!place?.next) await goToList();
+    else if (isStillHere()) await show(place.next);
   };
   const act = (action: Action, goOn?: () => Promise<void>, undo?: () => void) =>
     perform(action, [message], {
-      name: visible(name),
       undo,
       async refresh([result]) {
         if (result?.outcome === "done") await goOn?.();
         await reloadAll();
       },
     });
-  const takeBack = async (action: Action) => {
-    await show(reference);
-    const message = await call.message.query({ reference });
-    await perform(action, [message]);
-  };
-  const goOnAfter = (action: Action, undo: Action) =>
+  const actAndGoOn = (action: Action, opposite: Action) =>
     act(action, goToNext, () =>
-      takeBack(undo).catch((error) => notify({ tone: "failure", text: describeFailure(error) })),
+      attempt(`undo ${reference}`, async () => {
+        await show(reference);
+        const changed = await call.message.query({ reference });
+        void perform(opposite, [changed]);
+        return null;
+      }),
     );
   const answerAndGoOn = () =>
-    isAnswered ? attempt(`next ${reference}`, () => goToNext().then(() => null)) : goOnAfter("answer", "unanswer");
-  const markSpam = () => refusals.spam === undefined && goOnAfter("spam", "release");
+    isAnswered ? attempt(`next ${reference}`, () => goToNext().then(() => null)) : actAndGoOn("answer", "unanswer");
+  const markSpam = () => refusals.spam === undefined && actAndGoOn("spam", "release");
   const lift = () =>
     attempt(`lift ${email}`, async () => {
       const { version } = await call.person.query({ email });
@@ -270,23 +254,25 @@ function MessageActions({ message }: { message: MessageDetail }) {
     });
   useKeys({ e: answerAndGoOn, "!": markSpam, r: () => refusals.reply === undefined && focusReply() });
 
-  /** A dialog gives the focus back to what had it, and the menu is gone by then. */
   const more = useRef<HTMLButtonElement>(null);
-  const choose = (run: () => unknown) => () => {
-    more.current?.focus();
-    run();
-  };
+  const item = (action: Action, label: string, goOn?: () => Promise<void>) =>
+    refusals[action] === undefined && (
+      <Menu.Item
+        {...(action === "delete" && { color: "red" })}
+        onClick={() => {
+          // A dialog gives the focus back to what had it, and the menu is gone by then.
+          more.current?.focus();
+          act(action, goOn);
+        }}
+      >
+        {label}
+      </Menu.Item>
+    );
   const [primary, press] = isRestricted
     ? ["Lift restriction", lift]
     : state === "quarantined" && refusals.release === undefined
       ? ["Release", () => act("release")]
       : ["Reply", focusReply];
-  const rest: readonly (readonly [Action, string])[] = [
-    ["answer", ACTION_LABELS.answer.label],
-    ["unanswer", ACTION_LABELS.unanswer.label],
-    ["retry", retryLabel(message)],
-    ["resend", "Send the mail again"],
-  ];
   return (
     <Group className="controls" gap={6}>
       {(primary !== "Reply" || refusals.reply === undefined) && (
@@ -307,25 +293,17 @@ function MessageActions({ message }: { message: MessageDetail }) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {rest.map(
-            ([action, label]) =>
-              refusals[action] === undefined && (
-                <Menu.Item key={action} onClick={choose(() => act(action))}>
-                  {label}
-                </Menu.Item>
-              ),
-          )}
+          {item("answer", "Mark answered")}
+          {item("unanswer", "Mark unanswered")}
+          {item("retry", retryLabel(message))}
+          {item("resend", "Send the mail again")}
           {!isRestricted && (
             <Menu.Item component="a" href={mailtoOf(message)}>
               Open in mail program
             </Menu.Item>
           )}
           <Menu.Item onClick={() => print()}>Print</Menu.Item>
-          {refusals.delete === undefined && (
-            <Menu.Item color="red" onClick={choose(() => act("delete", goToList))}>
-              Delete
-            </Menu.Item>
-          )}
+          {item("delete", "Delete", goToList)}
         </Menu.Dropdown>
       </Menu>
     </Group>
@@ -334,21 +312,17 @@ function MessageActions({ message }: { message: MessageDetail }) {
 
 function NoteForm({ reference }: { reference: string }) {
   const { mutate, error, isPending } = useMutation(trpc.note.mutationOptions());
-  const [text, setText] = useState("");
-  const add = (event: FormEvent) => {
+  const add = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    const form = event.currentTarget;
+    const text = String(new FormData(form).get("note"));
     if (text.trim() === "" || isPending) return;
-    const onSuccess = async () => {
-      await reloadAll();
-      setText("");
-    };
-    mutate({ reference, text }, { onSuccess });
+    mutate({ reference, text }, { onSuccess: () => reloadAll().then(() => form.reset()) });
   };
   return (
     <form className="stack controls" onSubmit={add}>
       <Textarea
-        value={text}
-        onChange={({ target }) => setText(target.value)}
+        name="note"
         label="Note"
         description="The sender gets it with an export of their data."
         inputWrapperOrder={["label", "input", "description"]}
@@ -364,7 +338,6 @@ function NoteForm({ reference }: { reference: string }) {
 }
 
 function History({ message: { history } }: { message: MessageDetail }) {
-  const now = useNow();
   return (
     <ol className="plain stack">
       {history.map(({ at, kind, name, detail, author }, index) => (
@@ -379,29 +352,22 @@ function History({ message: { history } }: { message: MessageDetail }) {
               {visibleLines(detail)}
             </p>
           )}
-          <p className="soft">
-            <time dateTime={at.toISOString()}>{formatTime(at)}</time> ({relative(at, now)})
-          </p>
+          <time className="soft" dateTime={at.toISOString()}>
+            {formatTime(at)}
+          </time>
         </li>
       ))}
     </ol>
   );
 }
 
-function relative(at: Date, now: Date): string {
-  const age = ageOf(at, now);
-  if (age === "now") return "just now";
-  return /^\d+ (min|h|d)$/.test(age) ? `${age} ago` : age;
-}
-
 /** What the sender of a message estimated: the total, what makes it up, and what was entered. */
 function FootprintCard({ estimate }: { estimate: NonNullable<MessageDetail["footprint"]> }) {
-  const categories = categoriesOf(estimate);
   const entered = describeInputs(estimate).map(({ label, value, kg }) => [label, value, formatMass(kg)]);
   return (
     <Card title="Footprint estimate" id="footprint-title">
       <p>{asSentence(formatTotal(estimate.totalKg))}</p>
-      <Bars data={categories.map(({ category, kg }) => ({ label: category, value: kg, text: formatMass(kg) }))} />
+      <Bars data={categoriesOf(estimate).map(({ category, kg }) => [category, kg])} format={formatMass} />
       <Table data={{ caption: "What was entered, for a year", body: entered }} />
       {estimateNotes(estimate).map((note) => (
         <p key={note} className="soft">

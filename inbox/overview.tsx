@@ -1,10 +1,11 @@
 import { Alert, Box, Paper, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { formatDuration } from "../contract/duration.ts";
 import { asSentence } from "../contract/visible-text.ts";
 import { type Overview, type Tab, trpc } from "./api.ts";
 import { isPressing, listOf } from "./app.tsx";
-import { countryName, formatBytes, formatDuration, formatNumber, formatTime, formatUtcDay, plural } from "./labels.tsx";
+import { countryName, formatBytes, formatNumber, formatTime, formatUtcDay, plural } from "./labels.tsx";
 import { TAB_NAME } from "./list-view.ts";
 import { Bars, Loaded, ScreenTitle } from "./parts.tsx";
 
@@ -106,12 +107,10 @@ function Figures({ overview }: { overview: Overview }) {
 function Charts({ overview: { days, total, perDay, perCountry, times } }: { overview: Overview }) {
   const period = `the last ${plural(days, "day")}`;
   if (total === 0) return <p className="soft">No message came in within {period}, so there is nothing to draw.</p>;
-  const countries: Data = perCountry.map(({ country, count }) => [countryName(country), count]);
-  const others = countries.slice(SHOWN_COUNTRIES).reduce((sum, [, count]) => sum + count, 0);
-  const shown: Data = [
-    ...countries.slice(0, SHOWN_COUNTRIES),
-    ...(others > 0 ? [["All others", others] as const] : []),
-  ];
+  const others = perCountry.slice(SHOWN_COUNTRIES).reduce((sum, { count }) => sum + count, 0);
+  const countries: Data = perCountry
+    .slice(0, SHOWN_COUNTRIES)
+    .map(({ country, count }) => [countryName(country), count]);
   const named = perCountry.filter(({ country }) => country !== "").length;
   const bucket = (upToMs: number | null, index: number) =>
     upToMs ? `≤ ${formatDuration(upToMs)}` : `> ${formatDuration(times.buckets[index - 1]?.upToMs ?? 0)}`;
@@ -124,11 +123,16 @@ function Charts({ overview: { days, total, perDay, perCountry, times } }: { over
         data={perDay.map(({ day, count }) => [formatUtcDay(day), count])}
         isUpright
       />
-      <Chart title="By country" note={`${plural(named, "country")} in ${period}.`} category="Country" data={shown} />
+      <Chart
+        title="By country"
+        note={`${plural(named, "country")} in ${period}.`}
+        category="Country"
+        data={others > 0 ? [...countries, ["All others", others]] : countries}
+      />
       {times.medianMs !== null && times.slowestMs !== null && (
         <Chart
           title="Time to delivery"
-          note={`Half within ${formatDuration(times.medianMs)}; the slowest took ${formatDuration(times.slowestMs)}.`}
+          note={`Half within ${atLeastASecond(times.medianMs)}; the slowest took ${atLeastASecond(times.slowestMs)}.`}
           category="Time"
           data={times.buckets.map(({ upToMs, count }, index) => [bucket(upToMs, index), count])}
         />
@@ -136,6 +140,8 @@ function Charts({ overview: { days, total, perDay, perCountry, times } }: { over
     </Box>
   );
 }
+
+const atLeastASecond = (ms: number) => formatDuration(Math.max(1000, ms));
 
 type Data = readonly (readonly [label: string, count: number])[];
 
@@ -157,7 +163,7 @@ function Chart({ title, note, category, data, isUpright = false }: ChartProps) {
         <h2>{title}</h2>
         <p className="soft">{note}</p>
       </figcaption>
-      <Bars data={data.map(([label, value]) => ({ label, value, text: formatNumber(value) }))} isUpright={isUpright} />
+      <Bars data={data} isUpright={isUpright} />
       <details>
         <summary>Show as a table</summary>
         <Table data={{ head: [category, "Messages"], body: rows }} />

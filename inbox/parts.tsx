@@ -2,12 +2,12 @@ import { Alert, Box, Button, DataList, Group, Paper, Progress, Skeleton, Stack, 
 import { type FormEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Mark } from "../app/components/mark.tsx";
 import { site } from "../app/site.ts";
-import { describeFailure, live } from "./api.ts";
+import { describeFailure, useLive } from "./api.ts";
 import { formatNumber } from "./labels.tsx";
 
 /** The heading of a screen: it gets the focus when the screen opens. `name` is for the browser's tab. */
 export function ScreenTitle({ name, children = name }: { name: string; children?: ReactNode }) {
-  const unanswered = live.use().counts?.unanswered ?? 0;
+  const unanswered = useLive().counts?.unanswered ?? 0;
   useEffect(() => {
     document.title = `${unanswered > 0 ? `(${formatNumber(unanswered)}) ` : ""}${name} – ${site.brand} inbox`;
   }, [name, unanswered]);
@@ -93,7 +93,8 @@ export function Facts({ facts, labelWidth = "6.5rem" }: { facts: readonly Fact[]
 }
 
 interface BarsProps {
-  data: readonly { label: string; value: number; text: string }[];
+  data: readonly (readonly [label: string, value: number])[];
+  format?: (value: number) => string;
   /** Side by side, for many in an order; else each has its own line. */
   isUpright?: boolean;
 }
@@ -101,24 +102,24 @@ interface BarsProps {
 /** A bar is nothing but its colour. */
 const IN_COLOR = { forcedColorAdjust: "none" } as const;
 
-export function Bars({ data, isUpright = false }: BarsProps) {
-  const highest = Math.max(...data.map(({ value }) => value)) || 1;
+export function Bars({ data, format = formatNumber, isUpright = false }: BarsProps) {
+  const highest = Math.max(...data.map(([, value]) => value)) || 1;
   const percent = (value: number) => (value / highest) * 100;
   if (isUpright) {
     return (
       <Group style={IN_COLOR} h="12rem" gap={2} align="end" wrap="nowrap" aria-hidden="true">
-        {data.map(({ label, value, text }) => (
-          <Box key={label} flex={1} h={`${percent(value)}%`} bg="var(--bar)" title={`${label}: ${text}`} />
+        {data.map(([label, value]) => (
+          <Box key={label} flex={1} h={`${percent(value)}%`} bg="var(--bar)" title={`${label}: ${format(value)}`} />
         ))}
       </Group>
     );
   }
   return (
     <ul className="plain stack" style={IN_COLOR}>
-      {data.map(({ label, value, text }) => (
+      {data.map(([label, value]) => (
         <li key={label}>
           <Group justify="space-between" wrap="nowrap">
-            <span>{label}</span> <span>{text}</span>
+            <span>{label}</span> <span>{format(value)}</span>
           </Group>
           <Progress value={percent(value)} size="md" color="var(--bar)" bg="var(--mist)" aria-hidden="true" />
         </li>
@@ -194,7 +195,7 @@ export function Failure({ error }: { error: unknown }) {
 /** The time, again every half minute: ages grow while nothing happens. */
 export function useNow(): Date {
   const [now, setNow] = useState(() => new Date());
-  const { token } = live.use();
+  const { token } = useLive();
   // biome-ignore lint/correctness/useExhaustiveDependencies: what has just arrived is not from the future
   useEffect(() => {
     setNow(new Date());

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../scripts/run-server.ts";
 import { createEmlMailer } from "../server/mail/eml.ts";
 import type { Mailer } from "../server/mail/mailer.ts";
-import { changePerson } from "../server/operator/person.ts";
+import { erasePerson } from "../server/operator/person.ts";
 import { mailSender } from "../server/outbox/mail.ts";
 import { replySender } from "../server/outbox/reply.ts";
 import { CHANNELS } from "../server/store/store.ts";
@@ -85,8 +85,8 @@ test("without a mail server is a file, which is erased with its message", async 
   const files = () => readdirSync(join(dataDir, "outbox")).toSorted();
   expect(files()).toEqual([`${reference}.eml`, `${reference}.reply-8b6f1d0e.eml`]);
   expect(parseMail(readFileSync(join(dataDir, "outbox", files()[1] ?? ""))).header("Subject")).toBe("Re: Grüße");
-  const desk = { store, dataDir, readElectricity: () => Promise.reject() as never };
-  expect(await changePerson("ada@example.org", { kind: "erase" }, desk)).toMatchObject({ messages: 1, files: 2 });
+  const erased = await erasePerson({ email: "ada@example.org" }, { store, dataDir });
+  expect(erased).toMatchObject({ messages: 1, files: 2 });
   expect(files()).toEqual([]);
 });
 

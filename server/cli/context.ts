@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Config } from "../config.ts";
 import { OperatorError } from "../log.ts";
-import { createCaller, type Desk } from "../operator/router.ts";
+import type { createCaller, Desk } from "../operator/router.ts";
 
 /** Where a command runs: the process of server/cli.ts, or a test's own. */
 export interface Terminal {
@@ -32,6 +32,10 @@ export interface Context extends Omit<Terminal, "env" | "account"> {
   readConfig(): Config;
   /** Opens the server's messages, which are closed after the command. Notes and replies are signed with the name. */
   openDesk(options?: { name?: string | undefined; isNew?: boolean }): Promise<Desk>;
+  /** The operations on these messages. A ZodError of one is a wrong use of the command. */
+  call(options?: { name?: string | undefined; isNew?: boolean }): Promise<ReturnType<typeof createCaller>>;
+  /** The result as JSON where that was asked for, else the text. */
+  print(options: { json?: true | undefined }, result: object, text: string): void | Promise<void>;
   /** For a command that goes on after an unexpected error. */
   reportDefect(error: unknown): void;
   /** For a command that ran, and found something wrong. */
@@ -52,11 +56,6 @@ export function addCommand(parent: Command, usage: string, summary: string, opti
     else command.option(flags, help);
   }
   return command;
-}
-
-/** A ZodError of it is a wrong use of the command. */
-export async function operations({ openDesk }: Context, options?: Parameters<Context["openDesk"]>[0]) {
-  return createCaller(await openDesk(options));
 }
 
 /** Asks before something is lost, unless `--yes` was given. Throws an OperatorError without a terminal. */

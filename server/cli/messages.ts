@@ -7,13 +7,13 @@ import { plural } from "../../contract/plural.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { OperatorError } from "../log.ts";
 import { CHANNEL_NAME } from "../message-history.ts";
-import { cellText, exportMessages, type Fact, visibleJson } from "../operator/export.ts";
+import { cellText, exportMessages, type Fact } from "../operator/export.ts";
 import { messageJson, messagesJson, type readDetail } from "../operator/messages.ts";
 import { rescue } from "../operator/rescue.ts";
-import { definedOnly, FILTER } from "../operator/router.ts";
+import { FILTER } from "../operator/router.ts";
 import type { readOverview } from "../operator/statistics.ts";
 import { type Action, type StoredMessage, stateOf } from "../store/store.ts";
-import { addCommand, type Context, isConfirmed, JSON_OPTION, NAME_OPTION, operations, YES_OPTION } from "./context.ts";
+import { addCommand, type Context, isConfirmed, JSON_OPTION, NAME_OPTION, YES_OPTION } from "./context.ts";
 import { ageOf, bars, cut, table, widthOf } from "./output.ts";
 
 type SpamFilterFacts = Awaited<ReturnType<typeof readOverview>>["spamFilter"];
@@ -58,17 +58,9 @@ function filterOf({ unanswered, state, email, since, search }: Options) {
   return { state, email, since, search, tab: unanswered ? ("unanswered" as const) : ("all" as const) };
 }
 
-interface ReplyOptions {
-  file?: string;
-  subject?: string;
-  name?: string;
-}
-
 export function addMessageCommands(root: Command, context: Context): void {
-  const { out, err, program, openDesk } = context;
+  const { out, err, program, openDesk, call, print } = context;
   const add = addCommand.bind(null, root);
-  const call = () => operations(context);
-  const print = ({ json }: Options, result: object, text: string) => out(json ? visibleJson(result) : text);
 
   const limit = ["--limit <N>", "show at most N messages, up to 500 (default 50)", Number] as const;
   add("list", "list messages, newest first", [...FILTER_OPTIONS, limit, JSON_OPTION]).action(
@@ -89,7 +81,12 @@ export function addMessageCommands(root: Command, context: Context): void {
   );
 
   /** Does it to these messages, and prints how many they were; fails with a line for each of the others. */
-  async function act(action: Action, references: readonly string[], done: string, options: Options): Promise<void> {
+  async function act(
+    action: Action,
+    references: readonly string[],
+    done: string,
+    options: { json?: true | undefined },
+  ): Promise<void> {
     const targets = references.map((reference) => ({ reference }));
     const { results, files } = await (await call()).act({ action, targets });
     const problems = results.flatMap((result, index) => {
@@ -97,7 +94,7 @@ export function addMessageCommands(root: Command, context: Context): void {
       if (result.outcome === "gone") return `There is no message ${references[index]}; "list" shows all messages`;
       if (result.outcome === "changed") return `${result.reference} has changed`;
       // EMAIL, not the address itself: a command that is copied into a shell must not contain what a visitor wrote.
-      const hint = result.message.isRestricted ? `; to end that: ${program} privacy restrict EMAIL --lift` : "";
+      const hint = result.isRestricted ? `; to end that: ${program} privacy restrict EMAIL --lift` : "";
       return result.reason + hint;
     });
     const count = results.length - problems.length;
@@ -122,7 +119,7 @@ export function addMessageCommands(root: Command, context: Context): void {
     [NAME_OPTION, JSON_OPTION],
     "Notes are in the message's history and in exports, also in those that a person may ask for, and are erased with it.",
   ).action(async (reference: string, text: string, { name, ...options }: Options & { name?: string }) => {
-    await (await operations(context, { name })).note({ reference, text });
+    await (await call({ name })).note({ reference, text });
     return print(options, { notes: 1 }, "1 note added.\n");
   });
 
@@ -136,31 +133,33 @@ export function addMessageCommands(root: Command, context: Context): void {
       JSON_OPTION,
     ],
     "It is stored, and sent by the server as all mail is. Once it is delivered, the message is marked as answered.",
-  ).action(async (reference: string, { file, subject, name, ...options }: Options & ReplyOptions) => {
-    const calls = await operations(context, { name });
-    if (file === undefined && context.confirm) err("Type the reply, and end it with Ctrl-D:\n");
-    const text = file === undefined ? await context.readInput() : await readFile(file, "utf8").catch(unreadable(file));
-    await calls.reply({ reference, subject, text });
-    return print(options, { replies: 1 }, "1 reply queued.\n");
-  });
+  ).action(
+    async (
+      reference: string,
+      { file, subject, name, ...options }: Options & Partial<Record<"file" | "subject" | "name", string>>,
+    ) => {
+      const calls = await call({ name });
+      if (file === undefined && context.confirm) err("Type the reply, and end it with Ctrl-D:\n");
+      const text =
+        file === undefined ? await context.readInput() : await readFile(file, "utf8").catch(unreadable(file));
+      await calls.reply({ reference, subject, text });
+      return print(options, { replies: 1 }, "1 reply queued.\n");
+    },
+  );
 
   /** For the messages named, or for all that one option names. */
-  async function actOnSome(
-    action: "retry" | "release" | "resend",
-    references: readonly string[],
-    { json, ...choice }: Options,
-    command: Command,
-    [done, choices]: readonly [done: string, choices: string],
-  ): Promise<void> {
-    const given = [references.length > 0, ...Object.values(choice)].filter(Boolean).length;
-    if (given !== 1) command.error(`Give REFERENCE..., or ${choices}`);
-    if (references.length > 0) return act(action, references, done, { ...(json && { json }) });
-    const isQueued = "queued" in choice;
-    const calls = await call();
-    const messages = isQueued ? await calls.retryQueued() : await calls.actOnAll({ action, since: choice.since });
-    const text = `${plural(messages, "message")} ${isQueued ? "due within a minute" : done}.\n`;
-    return print({ ...(json && { json }) }, { messages }, text);
-  }
+  const actOnSome =
+    (action: "retry" | "release" | "resend", done: string, choices: string) =>
+    async (references: string[], { json, ...choice }: Options, command: Command) => {
+      const given = [references.length > 0, ...Object.values(choice)].filter(Boolean).length;
+      if (given !== 1) command.error(`Give REFERENCE..., or ${choices}`);
+      if (references.length > 0) return act(action, references, done, { json });
+      const isQueued = "queued" in choice;
+      const calls = await call();
+      const messages = isQueued ? await calls.retryQueued() : await calls.actOnAll({ action, since: choice.since });
+      const text = `${plural(messages, "message")} ${isQueued ? "due within a minute" : done}.\n`;
+      return print({ json }, { messages }, text);
+    };
 
   const since = (verb: string) =>
     ["--since <WHEN>", `${verb} messages accepted since then: ${WHEN}`, parseWhen] as const;
@@ -172,19 +171,21 @@ export function addMessageCommands(root: Command, context: Context): void {
       ["--queued", "make all queued messages that wait for a later attempt due within a minute"],
       JSON_OPTION,
     ],
-  ).action((references: string[], options: Options, command: Command) => {
-    const choices = "--failed for all failed messages, or --queued for all that wait";
-    return actOnSome("retry", references, options, command, ["queued again", choices]);
-  });
+  ).action(actOnSome("retry", "queued again", "--failed for all failed messages, or --queued for all that wait"));
 
   add("release [REFERENCE...]", "send messages that are in quarantine", [
     ["--all", "release all messages in quarantine"],
     since("release all"),
     JSON_OPTION,
-  ]).action((references: string[], options: Options, command: Command) => {
-    const choices = "--since WHEN, or --all for all messages in quarantine";
-    return actOnSome("release", references, options, command, ["released", choices]);
-  });
+  ]).action(actOnSome("release", "released", "--since WHEN, or --all for all messages in quarantine"));
+
+  add(
+    "resend [REFERENCE...]",
+    "send delivered messages once more, e.g. after a wrong MAIL_TO or a lost mailbox",
+    [since("resend all delivered"), JSON_OPTION],
+    `The e-mail has the same Message-ID as the first time: a mailbox that still has the first one may not show it twice.
+To send a failed message, use "retry"; to send one in quarantine, use "release".`,
+  ).action(actOnSome("resend", "queued again", "--since WHEN"));
 
   add(
     "spam <REFERENCE...>",
@@ -206,16 +207,6 @@ export function addMessageCommands(root: Command, context: Context): void {
     const result = { isOn: context.readConfig().spamFilter, ...(await calls.spamFilter()) };
     return print(options, result, `${result.isOn ? "" : "Off, by SPAM_FILTER. "}${spamFilterText(result)}\n`);
   });
-
-  add(
-    "resend [REFERENCE...]",
-    "send delivered messages once more, e.g. after a wrong MAIL_TO or a lost mailbox",
-    [since("resend all delivered"), JSON_OPTION],
-    `The e-mail has the same Message-ID as the first time: a mailbox that still has the first one may not show it twice.
-To send a failed message, use "retry"; to send one in quarantine, use "release".`,
-  ).action((references: string[], options: Options, command: Command) =>
-    actOnSome("resend", references, options, command, ["queued again", "--since WHEN"]),
-  );
 
   add(
     "delete <REFERENCE...>",
@@ -240,7 +231,7 @@ messages from an address, and every trace of them in the database's files.`,
 --json.`,
   ).action(async (options: Options & { csv?: true }, command: Command) => {
     if (options.csv && options.json) command.error("Choose one of --csv and --json");
-    const filter = definedOnly(FILTER.parse(filterOf(options)));
+    const filter = FILTER.parse(filterOf(options));
     const format = options.json ? "json" : "csv";
     // A file gets the text as it is; a terminal must not be controlled by it.
     const show = context.isTerminal ? visible : undefined;
@@ -274,11 +265,8 @@ data: protect it as you protect the database itself.`,
   ).action(async (file: string, options: Options) => {
     const { messages, unreadable } = await rescue(context.readConfig(), file);
     const lost = unreadable.length === 0 ? "" : `Not readable: ${unreadable.join(", ")}.\n`;
-    return print(
-      options,
-      { file, messages, unreadable },
-      `${plural(messages, "message")} copied to ${visible(file)}.\n${lost}`,
-    );
+    const text = `${plural(messages, "message")} copied to ${visible(file)}.\n${lost}`;
+    return print(options, { file, messages, unreadable }, text);
   });
 
   add(
@@ -290,7 +278,7 @@ erased since, on this machine, are left out. With DATABASE_URL set, this is also
   ).action(async (file: string, { replace = false, ...options }: Options & { replace?: boolean }) => {
     // Before a database is made for it.
     await access(file).catch(unreadable(file));
-    const calls = await operations(context, { isNew: true });
+    const calls = await call({ isNew: true });
     const { all } = (await calls.list({ limit: 1 })).counts;
     const question = `Permanently remove ${plural(all, "message")} and read those of ${visible(file)} instead?`;
     const isLosing = replace && all > 0;

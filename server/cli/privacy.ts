@@ -3,30 +3,27 @@ import { AMOUNTS, CAR_UNITS, CHOICES, DISTANCES, FIELD_PREFIX } from "../../cont
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
 import { OperatorError } from "../log.ts";
-import { visibleJson } from "../operator/export.ts";
 import { exportPerson } from "../operator/person.ts";
-import { addCommand, type Context, isConfirmed, JSON_OPTION, operations, YES_OPTION } from "./context.ts";
+import { addCommand, type Context, isConfirmed, JSON_OPTION, YES_OPTION } from "./context.ts";
 
 interface Options {
   json?: true;
   yes?: true;
-  lift?: true;
 }
 
 export function addPrivacyCommands(root: Command, context: Context): void {
-  const { out, openDesk } = context;
+  const { out, call, print, openDesk } = context;
   const privacy = root
     .command("privacy")
     .description("answer what a person asks for: a copy, a correction, an erasure");
   const add = addCommand.bind(null, privacy);
-  const print = ({ json }: Options, result: object, text: string) => out(json ? visibleJson(result) : text);
 
   add(
     "export <EMAIL>",
     "print all messages from an e-mail address, as JSON",
     [],
     "Answers a request for access or data portability.",
-  ).action(async (email: string) => out((await exportPerson(email, (await openDesk()).store)).text));
+  ).action(async (email: string) => out(await exportPerson(email, (await openDesk()).store)));
 
   const input = (field: string, value: string, help: string) => [`--${FIELD_PREFIX}${field} <${value}>`, help] as const;
   add(
@@ -58,24 +55,20 @@ E-mails that were already sent, or written to .eml files, are not changed.`,
     if (none && inputs) command.error("Give either --footprint none or new inputs of the estimate");
     const corrected = inputs?.map(([name, value]) => [name.slice(FIELD_PREFIX.length), value]);
     const footprint = none ?? (corrected && Object.fromEntries(corrected));
-    const result = await (await operations(context)).correct({
-      email,
-      changes: Object.fromEntries(changes),
-      footprint,
-    });
+    const result = await (await call()).correct({ email, changes: Object.fromEntries(changes), footprint });
     if (result.outcome === "invalid") {
       const lines = Object.entries(result.fields).map(([field, problem]) => `--${field}: ${problem}`);
       command.error(lines.join("\n"));
     }
     const { messages } = requireDone(email, result);
-    return print({ ...(json && { json }) }, { messages }, `${plural(messages, "message")} corrected.\n`);
+    return print({ json }, { messages }, `${plural(messages, "message")} corrected.\n`);
   });
 
   add("restrict <EMAIL>", "keep all messages from an e-mail address, but neither send nor delete them", [
     ["--lift", "lift the restriction"],
     JSON_OPTION,
-  ]).action(async (email: string, options: Options) => {
-    const result = await (await operations(context)).restrict({ email, isRestricted: !options.lift });
+  ]).action(async (email: string, options: Options & { lift?: true }) => {
+    const result = await (await call()).restrict({ email, isRestricted: !options.lift });
     const { messages } = requireDone(email, result);
     const text = `${plural(messages, "message")}${options.lift ? ": restriction lifted" : " restricted"}.\n`;
     return print(options, { messages }, text);
@@ -89,7 +82,7 @@ E-mails that were already sent, or written to .eml files, are not changed.`,
 erasure in DATA_DIR/erasures, so that a restored backup does not bring the messages back. It cannot remove backups,
 e-mails that were already sent, what was posted to HOOK_URL, or a PostgreSQL server's own log and archives.`,
   ).action(async (email: string, options: Options) => {
-    const calls = await operations(context);
+    const calls = await call();
     const { messages: found, posted } = await calls.person({ email });
     const question = `Permanently erase ${plural(found.length, "message")} from ${visible(email)}?`;
     if (found.length > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was erased.\n");

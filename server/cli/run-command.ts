@@ -9,7 +9,8 @@ import { visibleLines } from "../../contract/visible-text.ts";
 import { type Config, parseConfig } from "../config.ts";
 import { OperatorError } from "../log.ts";
 import { readManifest } from "../manifest.ts";
-import type { Desk } from "../operator/router.ts";
+import { visibleJson } from "../operator/export.ts";
+import { createCaller, type Desk } from "../operator/router.ts";
 import { openStore } from "../store/open-store.ts";
 import { sqliteFile } from "../store/sqlite.ts";
 import { channelsOf, StoreRefused, StoreUnavailable } from "../store/store.ts";
@@ -38,6 +39,8 @@ export async function runCommand(args: readonly string[], { env, account, ...ter
       desk ??= await openDesk(parseConfig(env), { program, account: name ?? account ?? null, isNew });
       return desk;
     },
+    call: async (options) => createCaller(await context.openDesk(options)),
+    print: ({ json }, result, text) => terminal.out(json ? visibleJson(result) : text),
     reportDefect: (error) => terminal.err(`${inspect(error)}\n`),
     setExitCode(code) {
       exitCode = code;

@@ -5,7 +5,7 @@ import superjson from "superjson";
 import { securityHeaders } from "../../contract/response-headers.ts";
 import { EXPORT_TYPE, type ExportFormat, exportMessages } from "../operator/export.ts";
 import { exportPerson } from "../operator/person.ts";
-import { type Desk, definedOnly, describeProblems, FILTER, type Router, router } from "../operator/router.ts";
+import { type Desk, describeProblems, FILTER, type Router, router } from "../operator/router.ts";
 import { dayOf } from "../operator/statistics.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import type { Guard } from "./guard.ts";
@@ -120,12 +120,12 @@ function serveDownloads(api: FastifyInstance, { store }: Desk): void {
       const filter = FILTER.safeParse(query.filter ? superjson.parse(query.filter) : {});
       if (!filter.success) return refuse(reply, 400, describeProblems(filter.error));
       sendAs(reply, `messages-${await day()}.${format}`, format);
-      return reply.send(Readable.from(exportMessages({ filter: definedOnly(filter.data), format }, store)));
+      return reply.send(Readable.from(exportMessages({ filter: filter.data, format }, store)));
     },
   );
   api.get<{ Querystring: { email?: string } }>("/privacy-export.json", async ({ query: { email = "" } }, reply) => {
     sendAs(reply, `privacy-export-${await day()}.json`, "json");
-    return reply.send((await exportPerson(email, store)).text);
+    return reply.send(await exportPerson(email, store));
   });
 }
 

@@ -8,34 +8,37 @@ export interface Refusal {
   message: string;
 }
 
-export interface Guard {
-  /** A secret of this run, for the address's fragment: 32 random bytes. */
-  readonly token: string;
-  /** Whether a request for a file comes from the inbox's own page, or from a person who opens that page. */
-  checkPage(request: IncomingMessage): Refusal | null;
-  /** Whether a call comes from the inbox's own page. */
-  checkOrigin(request: IncomingMessage): Refusal | null;
-  /** Whether the request has the token. Many wrong ones are slowed down, the right one never is. */
-  checkToken(request: IncomingMessage): Promise<Refusal | null>;
-}
+export type Guard = ReturnType<typeof createGuard>;
 
 const FREE_TRIES = 10;
 const TRIES_WINDOW_MS = 60_000;
 const SLOW_ANSWER_MS = 1000;
 const MAX_SLOW_ANSWERS = 20;
 
-const NOT_LOCAL = forbidden(
-  "This inbox is only open under localhost and its own port. If you forward the port, use the same number on both sides.",
-);
-const NOT_OWN = forbidden("Another site asked for this.");
+const NOT_LOCAL: Refusal = {
+  status: 403,
+  message:
+    "This inbox is only open under localhost and its own port. If you forward the port, use the same number on both sides.",
+};
+const NOT_OWN: Refusal = { status: 403, message: "Another site asked for this." };
+const WRONG_TOKEN: Refusal = {
+  status: 401,
+  message: "This address is not, or no longer, the inbox's. Open the one that the command has printed.",
+};
+const SLOW_DOWN: Refusal = {
+  status: 429,
+  message: "Too many tries with a wrong address. Try again in a minute.",
+};
 
 /** Decides who gets in. Only this machine can connect at all, so what is left are other users and web pages. */
-export function createGuard(clock: Clock): Guard {
+export function createGuard(clock: Clock) {
+  /** A secret of this run, for the address's fragment. */
   const token = randomBytes(32).toString("base64url");
   const expected = digest(`Bearer ${token}`);
   let wrongTriesMs: number[] = [];
   let slowAnswers = 0;
 
+  /** Whether a request for a file comes from the inbox's own page, or from a person who opens that page. */
   function checkPage(request: IncomingMessage): Refusal | null {
     const { headers } = request;
     // A visit by a link, from a file or a web terminal, gets the page, which has nothing in it without a token.
@@ -43,6 +46,7 @@ export function createGuard(clock: Clock): Guard {
     return isOpened && hasOwnHost(request) ? null : checkOrigin(request);
   }
 
+  /** Whether a call comes from the inbox's own page. */
   function checkOrigin(request: IncomingMessage): Refusal | null {
     if (!hasOwnHost(request)) return NOT_LOCAL;
     const { host, origin, "sec-fetch-site": fetchSite = "none" } = request.headers;
@@ -50,6 +54,7 @@ export function createGuard(clock: Clock): Guard {
     return isOwn && ["same-origin", "none"].includes(String(fetchSite)) ? null : NOT_OWN;
   }
 
+  /** Whether the request has the token. Many wrong ones are slowed down, the right one never is. */
   async function checkToken({ headers }: IncomingMessage): Promise<Refusal | null> {
     // First, so that wrong tokens never keep the operator out: 32 random bytes cannot be guessed, however many try at
     // once. Of equal length whatever was sent, so that the time it takes tells nothing.
@@ -57,18 +62,13 @@ export function createGuard(clock: Clock): Guard {
     const nowMs = clock.now().getTime();
     wrongTriesMs = wrongTriesMs.filter((atMs) => Math.abs(nowMs - atMs) < TRIES_WINDOW_MS);
     const isSlow = wrongTriesMs.length >= FREE_TRIES;
-    if (isSlow && slowAnswers >= MAX_SLOW_ANSWERS) return slowDown();
+    if (isSlow && slowAnswers >= MAX_SLOW_ANSWERS) return SLOW_DOWN;
     wrongTriesMs.push(nowMs);
-    if (!isSlow) {
-      return {
-        status: 401,
-        message: "This address is not, or no longer, the inbox's. Open the one that the command has printed.",
-      };
-    }
+    if (!isSlow) return WRONG_TOKEN;
     slowAnswers += 1;
     await new Promise<void>((resolve) => void clock.setTimer(resolve, SLOW_ANSWER_MS));
     slowAnswers -= 1;
-    return slowDown();
+    return SLOW_DOWN;
   }
 
   return { token, checkPage, checkOrigin, checkToken };
@@ -86,12 +86,4 @@ export function isForThisMachine({ headers }: IncomingMessage): boolean {
 
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
-}
-
-function forbidden(message: string): Refusal {
-  return { status: 403, message };
-}
-
-function slowDown(): Refusal {
-  return { status: 429, message: "Too many tries with a wrong address. Try again in a minute." };
 }

@@ -24,14 +24,7 @@ export interface InboxOptions {
   onDefect?(error: unknown): void;
 }
 
-export interface Inbox {
-  port: number;
-  /** Where a browser finds it, with the token of this run. */
-  url: string;
-  /** Resolves after eight hours without use. */
-  idle: Promise<void>;
-  close(): Promise<void>;
-}
+export type Inbox = Awaited<ReturnType<typeof startInbox>>;
 
 /** Far from the ports that deploy/ and docs/ give to the site, its metrics, and what is around them. */
 export const DEFAULT_PORT = 4620;
@@ -39,7 +32,7 @@ const PORTS_TRIED = 100;
 const IDLE_MS = 8 * 60 * 60_000;
 
 /** Serves the inbox to this machine until it is closed. Rejects with OperatorError. */
-export async function startInbox(options: InboxOptions): Promise<Inbox> {
+export async function startInbox(options: InboxOptions) {
   const { desk, clock = systemClock, onDefect = () => {} } = options;
   const files = loadFiles(options.filesDir);
   const guard = createGuard(clock);
@@ -55,7 +48,9 @@ export async function startInbox(options: InboxOptions): Promise<Inbox> {
   onUsed();
   return {
     port,
+    /** Where a browser finds it, with the token of this run. */
     url: `http://localhost:${port}/#${guard.token}`,
+    /** Resolves after eight hours without use. */
     idle: idle.promise,
     async close() {
       cancelIdle();
@@ -72,8 +67,7 @@ async function listenOnFreePort(
   const owner = wanted === null ? undefined : sitePorts.get(wanted);
   if (owner)
     throw new OperatorError(`Port ${wanted} is the site's (${owner}); choose another with --port, or leave --port out`);
-  const first = wanted ?? DEFAULT_PORT;
-  const last = wanted ?? DEFAULT_PORT + PORTS_TRIED - 1;
+  const [first, last] = wanted === null ? [DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED - 1] : [wanted, wanted];
   for (let port = first; port <= last; port += 1) {
     if (sitePorts.has(port)) continue;
     const servers = await listenOnLoopback(port, app);

@@ -74,31 +74,16 @@ export async function* exportMessages(
   { filter, format, show }: ExportOptions,
   store: Pick<Store, "list" | "notes">,
 ): AsyncGenerator<string> {
-  let isFirst = true;
-  for await (const { messages, isLast } of eachPage(filter, MESSAGES_PER_PART, store)) {
-    const json = await messagesJson(messages, store);
-    yield format === "csv" ? csvPart(json, { isFirst, isLast }, show) : jsonPart(json, { isFirst, isLast });
-    isFirst = false;
+  if (format === "csv") yield (show ? "" : BYTE_ORDER_MARK) + toCsv([COLUMNS]);
+  let before = "[";
+  for await (const page of eachPage(filter, MESSAGES_PER_PART, store)) {
+    const messages = await messagesJson(page, store);
+    if (format === "csv") yield toCsv(messages.map((message) => rowOf(message).map(show ?? String)));
+    // As `visibleJson` writes all messages in one array.
+    else yield before + visibleJson(messages).slice("[".length, -"\n]\n".length);
+    before = ",";
   }
-}
-
-interface Position {
-  isFirst: boolean;
-  isLast: boolean;
-}
-
-function csvPart(messages: readonly MessageJson[], { isFirst }: Position, show?: ExportOptions["show"]): string {
-  const rows = messages.map((json) => rowOf(json).map(show ?? String));
-  return (isFirst && !show ? BYTE_ORDER_MARK : "") + toCsv(isFirst ? [COLUMNS, ...rows] : rows);
-}
-
-/** All parts together are what `visibleJson` makes of all messages. */
-function jsonPart(messages: readonly MessageJson[], { isFirst, isLast }: Position): string {
-  const items = visibleJson(messages)
-    .replace(/^\[\n?/, "")
-    .replace(/\n?\]\n$/, "");
-  if (items === "") return (isFirst ? "[" : "") + (isLast ? (isFirst ? "]\n" : "\n]\n") : "");
-  return (isFirst ? "[\n" : ",\n") + items + (isLast ? "\n]\n" : "");
+  if (format === "json") yield before === "[" ? "[]\n" : "\n]\n";
 }
 
 export const EXPORT_TYPE: Readonly<Record<ExportFormat, string>> = {

@@ -44,19 +44,14 @@ export function messageJson(message: StoredMessage, written: readonly Note[] = [
 export type MessageJson = ReturnType<typeof messageJson>;
 
 /** Of several messages, with their notes and replies. */
-export async function messagesJson(
-  messages: readonly StoredMessage[],
-  store: Pick<Store, "notes">,
-): Promise<MessageJson[]> {
+export async function messagesJson(messages: readonly StoredMessage[], store: Pick<Store, "notes">) {
   const notes = await store.notes(messages.map(({ reference }) => reference));
   return messages.map((message) => messageJson(message, notes.get(message.reference)));
 }
 
 /** The state and, after a colon, why it is so, such as `skipped: address-limit`. */
 function describeDelivery(delivery: Delivery | undefined): string | null {
-  if (delivery === undefined) return null;
-  const { state, error } = delivery;
-  return error === null ? state : `${state}: ${error}`;
+  return delivery ? [delivery.state, delivery.error].filter(Boolean).join(": ") : null;
 }
 
 function deliveredAt(delivery: Delivery | undefined): Date | null {
@@ -73,8 +68,6 @@ export function viewOf(message: StoredMessage, now: Date) {
     retries: channelsToQueue("retry", message, now),
   };
 }
-
-export type MessageView = ReturnType<typeof viewOf>;
 
 /** One message with its history. To open one that is in quarantine is to have seen it. */
 export async function readDetail(reference: string, store: Store) {
@@ -116,15 +109,12 @@ export async function* eachPage(
   filter: MessageFilter,
   pageSize: number,
   store: Pick<Store, "list">,
-): AsyncGenerator<{ messages: StoredMessage[]; isLast: boolean }> {
-  let after: StoredMessage | undefined;
-  do {
-    // One message more than fits shows that there is another page.
-    const found = await store.list({ ...filter, ...(after && { after }), limit: pageSize + 1 });
-    const messages = found.slice(0, pageSize);
-    after = found.length > pageSize ? messages.at(-1) : undefined;
-    yield { messages, isLast: after === undefined };
-  } while (after);
+): AsyncGenerator<StoredMessage[]> {
+  let page = await store.list({ ...filter, limit: pageSize });
+  for (let after = page.at(-1); after; after = page.at(-1)) {
+    yield page;
+    page = await store.list({ ...filter, after, limit: pageSize });
+  }
 }
 
 /** With a version, nothing is done to a message that has another by now. */
@@ -133,19 +123,15 @@ export interface Target {
   version?: string | undefined;
 }
 
-/** `changed` and `refused` leave the message as it is. */
-export type TargetResult =
-  | { reference: string; outcome: "done"; message: MessageView | null }
-  | { reference: string; outcome: "changed"; message: MessageView }
-  | { reference: string; outcome: "gone" }
-  | { reference: string; outcome: "refused"; message: MessageView; reason: string };
-
-/** Does it to each of the messages that it fits. The results are in the order of the targets. */
+/**
+ * Does it to each of the messages that it fits. The results are in the order of the targets; `changed` and `refused` leave
+ * the message as it is.
+ */
 export async function actOn(
   action: Action,
   targets: readonly Target[],
   { store, dataDir }: { store: Store; dataDir: string },
-): Promise<{ results: TargetResult[]; files: number }> {
+) {
   const now = await store.time();
   const references = targets.map(({ reference }) => reference);
   const versions = targets.flatMap(({ version }) => version ?? []);
@@ -153,15 +139,16 @@ export async function actOn(
   const done = new Set(await store.act(action, selection, now));
   const files = action === "delete" ? await removeFiles(dataDir, done) : 0;
   const messages = new Map((await store.list({ references })).map((message) => [message.reference, message]));
-  const results = targets.map(({ reference: given, version }): TargetResult => {
+  const results = targets.map(({ reference: given, version }) => {
     const reference = normaliseReference(given);
-    const found = messages.get(reference);
-    const message = found ? viewOf(found, now) : null;
-    if (done.has(reference)) return { reference, outcome: "done", message };
-    if (!message) return { reference, outcome: "gone" };
-    if (version !== undefined && version !== message.version) return { reference, outcome: "changed", message };
-    const reason = message.refusals[action] ?? `${reference} changed meanwhile; try again`;
-    return { reference, outcome: "refused", message, reason };
+    const message = messages.get(reference);
+    if (done.has(reference)) return { reference, outcome: "done" as const };
+    if (!message) return { reference, outcome: "gone" as const };
+    if (version !== undefined && version !== message.version) {
+      return { reference, outcome: "changed" as const, state: message.state };
+    }
+    const reason = refusalOf(action, message, now) ?? `${reference} changed meanwhile; try again`;
+    return { reference, outcome: "refused" as const, reason, isRestricted: message.isRestricted };
   });
   return { results, files };
 }

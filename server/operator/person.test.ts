@@ -8,7 +8,7 @@ import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { OperatorError } from "../log.ts";
 import { BuildMissing } from "../manifest.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
-import { changePerson, type PersonChange, readPerson } from "./person.ts";
+import { createCaller } from "./router.ts";
 
 const EMAIL = "ada@example.com";
 const CAR = { electricityKwh: 1000, carKm: 5000, carFuel: "diesel" };
@@ -20,12 +20,12 @@ async function openPerson(...footprints: (Record<string, unknown> | null)[]) {
   for (const footprint of footprints) {
     await send(store, submissionOf(messageWith({ email: EMAIL }), { footprint: footprint && estimateOf(footprint) }));
   }
-  const correct = (change: Omit<PersonChange & { kind: "correct" }, "kind">, parts = {}, version?: string) => {
-    const all = { store, dataDir, readElectricity: electricityTable, ...parts };
-    return changePerson(EMAIL, { kind: "correct", ...change }, all, version);
-  };
+  const desk = { store, dataDir, program: "", channels: [], databaseKind: "SQLite" as const, account: null };
+  const call = (parts = {}) => createCaller({ ...desk, readElectricity: electricityTable, ...parts });
+  const correct = (change: Omit<Parameters<ReturnType<typeof call>["correct"]>[0], "email">, parts = {}) =>
+    call(parts).correct({ email: EMAIL, ...change });
   const estimates = async () => (await store.list({ email: EMAIL })).toReversed().map(({ footprint }) => footprint);
-  return { store, dataDir, correct, estimates };
+  return { store, dataDir, call, correct, estimates };
 }
 
 const noBuild = () => {
@@ -75,7 +75,7 @@ test("an estimate that cannot be computed stops the whole correction, and only w
   const { store, correct, estimates } = await openPerson(CAR);
   const parts = { readElectricity: noBuild };
   const failure = correct({ changes: { country: "FR", name: "Ada King" } }, parts);
-  await expect(failure).rejects.toThrow(OperatorError);
+  await expect(failure).rejects.toMatchObject({ cause: expect.any(OperatorError) });
   await expect(failure).rejects.toThrow(
     "The footprint estimate cannot be computed again. There is no build to serve in dist/; run: npm run build",
   );
@@ -86,7 +86,7 @@ test("an estimate that cannot be computed stops the whole correction, and only w
 });
 
 test("what changes meanwhile is read again, unless the operator saw another version", async () => {
-  const { store, dataDir, correct, estimates } = await openPerson(CAR);
+  const { store, call, correct, estimates } = await openPerson(CAR);
   /** Another message arrives between reading and writing, this many times. */
   const interrupted = (times: number): Store => {
     let left = times;
@@ -103,28 +103,24 @@ test("what changes meanwhile is read again, unless the operator saw another vers
   expect(await correct({ changes: { country: "FR" } }, { store: interrupted(2) })).toMatchObject({ messages: 3 });
   expect(await estimates()).toEqual(Array(3).fill(estimateOf(CAR, "FR")));
   expect(await correct({ changes: { country: "IN" } }, { store: interrupted(99) })).toEqual({ outcome: "changed" });
-  const { version } = await readPerson(EMAIL, store);
-  expect(await correct({ changes: { country: "IN" } }, { store: interrupted(1) }, version)).toEqual({
-    outcome: "changed",
-  });
+  const { version } = await call().person({ email: EMAIL });
+  const changed = { outcome: "changed" };
+  expect(await correct({ changes: { country: "IN" }, version }, { store: interrupted(1) })).toEqual(changed);
   expect((await estimates()).slice(0, 3)).toEqual(Array(3).fill(estimateOf(CAR, "FR")));
-  const desk = { store, dataDir, readElectricity: electricityTable };
-  for (const change of [{ kind: "restrict", isRestricted: true }, { kind: "erase" }] as const) {
-    expect(await changePerson(EMAIL, change, desk, version)).toEqual({ outcome: "changed" });
-  }
+  expect(await call().restrict({ email: EMAIL, version, isRestricted: true })).toEqual(changed);
+  expect(await call().erase({ email: EMAIL, version })).toEqual(changed);
 });
 
 test("an erasure whose traces cannot be removed yet has removed the files, and is finished when asked again", async () => {
-  const { store, dataDir } = await openPerson(null);
+  const { store, dataDir, call } = await openPerson(null);
   const file = join(dataDir, "outbox", `${(await store.list({}))[0]?.reference}.eml`);
   mkdirSync(join(dataDir, "outbox"));
   writeFileSync(file, "");
   const busy = { ...store, finishErasure: () => Promise.reject(new StoreUnavailable("Old pages are in use")) };
-  const erase = (used: Store) =>
-    changePerson(EMAIL, { kind: "erase" }, { store: used, dataDir, readElectricity: electricityTable });
+  const erase = (used: Store) => call({ store: used }).erase({ email: EMAIL });
   await expect(erase({ ...busy, finishErasure: async () => false })).resolves.toMatchObject({ messages: 1, files: 1 });
   expect(existsSync(file)).toBe(false);
-  await expect(erase(busy)).rejects.toThrow(StoreUnavailable);
+  await expect(erase(busy)).rejects.toMatchObject({ cause: expect.any(StoreUnavailable) });
   expect(await erase(store)).toEqual({ outcome: "done", messages: 0, files: 0 });
   expect(await erase(store)).toEqual({ outcome: "gone" });
 });

@@ -19,112 +19,96 @@ export async function readPerson(email: string, store: Store) {
   const messages = await store.list({ email });
   const versions = messages.map(({ version }) => version).sort();
   const count = messages.filter(({ isRestricted }) => isRestricted).length;
-  const restricted = count === 0 ? "none" : count === messages.length ? "all" : "some";
   return {
     email,
     messages,
     version: createHash("sha256").update(versions.join("\n")).digest("base64url"),
     posted: messages.flatMap(({ deliveries: { hook }, reference }) => (hook?.state === "delivered" ? reference : [])),
-    restricted: restricted as "none" | "some" | "all",
+    restricted: count === 0 ? ("none" as const) : count === messages.length ? ("all" as const) : ("some" as const),
     hasFootprint: messages.some(({ footprint }) => footprint !== null),
   };
 }
 
 /** All that is stored about a person, to be handed to them. */
-export async function exportPerson(email: string, store: Store): Promise<{ text: string; count: number }> {
-  const messages = await store.list({ email });
-  const json = await messagesJson(messages, store);
-  return { text: visibleJson({ email, exportedAt: await store.time(), messages: json }), count: messages.length };
+export async function exportPerson(email: string, store: Store): Promise<string> {
+  const messages = await messagesJson(await store.list({ email }), store);
+  return visibleJson({ email, exportedAt: await store.time(), messages });
 }
 
-/** `no-estimate`: an estimate was to be corrected, and no message has one; nothing was changed. */
-type PersonResult =
-  | { outcome: "done"; messages: number; files: number }
-  | { outcome: "changed" | "gone" }
-  | { outcome: "no-estimate" };
+/** With a version, nothing is changed when the person's messages have another by now. */
+interface PersonTarget {
+  email: string;
+  version?: string | undefined;
+}
 
-/** What is to become of an estimate: removed, or computed again with these inputs in place of its own. */
-export type FootprintCorrection = "none" | Readonly<Partial<Record<FootprintField, string>>>;
+async function findPerson({ email, version }: PersonTarget, store: Store) {
+  const person = await readPerson(email, store);
+  const isOther = version !== undefined && version !== person.version;
+  const problem = person.messages.length === 0 ? ("gone" as const) : isOther ? ("changed" as const) : null;
+  const versions = person.messages.map((message) => message.version);
+  return { problem, messages: person.messages, versions, seen: version === undefined ? undefined : versions };
+}
 
-/** What a person may ask for: a correction, the messages kept but not used, or erased. */
-export type PersonChange =
-  | { kind: "correct"; changes: Partial<ContactMessage>; footprint?: FootprintCorrection | undefined }
-  | { kind: "restrict"; isRestricted: boolean }
-  | { kind: "erase" };
+const resultOf = (messages: number, files = 0) =>
+  messages > 0 ? { outcome: "done" as const, messages, files } : { outcome: "changed" as const };
 
-interface PersonDesk {
-  store: Store;
-  /** Where .eml files are. */
-  dataDir: string;
-  /** Throws BuildMissing. Only called when an estimate has to be computed. */
-  readElectricity(): ElectricityTable;
+/** Keeps the messages, but unused; or lifts that. */
+export async function restrictPerson(target: PersonTarget, isRestricted: boolean, { store }: { store: Store }) {
+  const { problem, seen } = await findPerson(target, store);
+  if (problem) return { outcome: problem };
+  return resultOf(await store.restrict(target.email, isRestricted, await store.time(), seen));
+}
+
+export async function erasePerson(target: PersonTarget, { store, dataDir }: { store: Store; dataDir: string }) {
+  const { problem, seen } = await findPerson(target, store);
+  // Asking again finishes an erasure that was interrupted, whose messages are gone already.
+  const isFinished = await store.finishErasure();
+  if (problem === "gone" && isFinished) return { outcome: "done" as const, messages: 0, files: 0 };
+  if (problem) return { outcome: problem };
+  // First: a backup that is restored after it must not bring them back.
+  await noteErasure(dataDir, { hash: await store.hashAddress(target.email), at: await store.time() });
+  const references = await store.erase(target.email, seen);
+  // The files first: what fails after them can be repeated without their names.
+  const files = await removeFiles(dataDir, references);
+  await store.finishErasure();
+  return resultOf(references.length, files);
+}
+
+interface Correction {
+  changes: Partial<ContactMessage>;
+  /** What is to become of an estimate: removed, or computed again with these inputs in place of its own. */
+  footprint?: "none" | Readonly<Partial<Record<FootprintField, string>>> | undefined;
 }
 
 const MAX_TRIES = 5;
 
-/**
- * With a version, changes nothing when the person's messages have another by now. Rejects with OperatorError when an
- * estimate cannot be computed again; then nothing was changed.
- */
-export async function changePerson(
-  email: string,
-  change: PersonChange,
-  desk: PersonDesk,
-  version?: string,
-): Promise<PersonResult> {
-  if (change.kind === "correct") return correctPerson(email, change, desk, version);
-  const { store, dataDir } = desk;
-  const now = await store.time();
-  const person = await readPerson(email, store);
-  if (version !== undefined && version !== person.version) return { outcome: "changed" };
-  const versions = version === undefined ? undefined : person.messages.map((message) => message.version);
-  // Asking again finishes an erasure that was interrupted, whose messages are gone already.
-  const isFinished = change.kind === "erase" && (await store.finishErasure());
-  if (person.messages.length === 0)
-    return isFinished ? { outcome: "done", messages: 0, files: 0 } : { outcome: "gone" };
-  if (change.kind === "restrict") {
-    const messages = await store.restrict(email, change.isRestricted, now, versions);
-    return messages > 0 ? { outcome: "done", messages, files: 0 } : { outcome: "changed" };
-  }
-  // First: a backup that is restored after it must not bring them back.
-  await noteErasure(dataDir, { hash: await store.hashAddress(email), at: now });
-  const references = await store.erase(email, versions);
-  if (references.length === 0) return { outcome: "changed" };
-  // The files first: what fails after them can be repeated without their names.
-  const files = await removeFiles(dataDir, references);
-  await store.finishErasure();
-  return { outcome: "done", messages: references.length, files };
-}
-
-async function correctPerson(
-  email: string,
-  change: PersonChange & { kind: "correct" },
-  { store, readElectricity }: PersonDesk,
-  version: string | undefined,
-): Promise<PersonResult> {
-  const now = await store.time();
+/** `no-estimate`: an estimate was to be corrected, and no message has one. Rejects when one cannot be computed again. */
+export async function correctPerson(
+  target: PersonTarget,
+  { changes, footprint }: Correction,
+  { store, readElectricity }: { store: Store; readElectricity(): ElectricityTable },
+) {
+  const parsed = parseCorrection(changes, footprint);
+  if (!parsed.ok) return { outcome: "invalid" as const, fields: parsed.fields };
   for (let tryNumber = 1; tryNumber <= MAX_TRIES; tryNumber += 1) {
-    const person = await readPerson(email, store);
-    if (version !== undefined && version !== person.version) return { outcome: "changed" };
-    if (person.messages.length === 0) return { outcome: "gone" };
-    if (change.footprint !== undefined && person.messages.every(({ footprint }) => footprint === null)) {
-      return { outcome: "no-estimate" };
+    const { problem, messages, versions } = await findPerson(target, store);
+    if (problem) return { outcome: problem };
+    if (footprint && messages.every((message) => message.footprint === null)) {
+      return { outcome: "no-estimate" as const };
     }
-    const footprints = correctedFootprints(person.messages, change, readElectricity);
+    const correction = { changes: parsed.changes, footprint };
+    const footprints = correctedFootprints(messages, correction, readElectricity);
     // Estimates are computed from what was read, so they are stored only while that is still true.
-    const isGuarded = version !== undefined || footprints !== null;
-    const versions = isGuarded ? person.messages.map((message) => message.version) : undefined;
-    const messages = await store.rectify(email, change.changes, now, versions, footprints);
-    if (messages > 0) return { outcome: "done", messages, files: 0 };
-    if (version !== undefined) break;
+    const count = await store.rectify(target.email, parsed.changes, await store.time(), versions, footprints);
+    if (count > 0) return resultOf(count);
   }
-  return { outcome: "changed" };
+  return { outcome: "changed" as const };
 }
 
 /** The estimates of all the messages after the correction; `null` when it changes none. */
 function correctedFootprints(
   messages: readonly StoredMessage[],
-  { changes, footprint: correction }: PersonChange & { kind: "correct" },
+  { changes, footprint: correction }: Correction,
   readElectricity: () => ElectricityTable,
 ): Map<string, FootprintEstimate | null> | null {
   const isAffected = ({ footprint, country }: StoredMessage) =>
@@ -157,9 +141,9 @@ function electricityOrFail(readElectricity: () => ElectricityTable): Electricity
 }
 
 /** Checks corrected fields, and inputs of an estimate, by the contact form's own rules. */
-export function parseCorrection(
-  given: Readonly<Record<string, unknown>>,
-  footprint: FootprintCorrection = "none",
+function parseCorrection(
+  given: Correction["changes"],
+  footprint: Correction["footprint"] = "none",
 ): { ok: true; changes: Partial<ContactMessage> } | { ok: false; fields: FieldErrors & FootprintErrors } {
   // The fields that are not given need values that are valid.
   const sample: ContactMessage = { name: "A", email: "a@example.com", phone: "0", country: "", message: "A" };

@@ -6,10 +6,15 @@ import { rescueMessages } from "../store/open-store.ts";
 /** Not an operation of the router: the database may be too damaged to be opened as a store. */
 export async function rescue({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">, file: string) {
   if (databaseUrl !== null) throw new OperatorError("This is for a SQLite file, and DATABASE_URL names PostgreSQL");
-  return rescueMessages(dataDir, resolve(file)).catch((error: NodeJS.ErrnoException) => {
+  return rescueMessages(dataDir, resolve(file)).catch(explainUnwritable(file));
+}
+
+/** For a file that is to be new. */
+export function explainUnwritable(file: string): (error: NodeJS.ErrnoException) => never {
+  return (error) => {
     if (error.code === undefined) throw error;
-    const reason =
+    const problem =
       error.code === "EEXIST" ? "already exists; choose another name" : `cannot be written: ${error.message}`;
-    throw new OperatorError(`${file} ${reason}`);
-  });
+    throw new OperatorError(`${file} ${problem}`);
+  };
 }

@@ -22,7 +22,8 @@ import {
 } from "../store/store.ts";
 import { readErasures } from "./erasures.ts";
 import { actOn, eachPage, NotFound, noMessage, readDetail, replyTo, viewOf } from "./messages.ts";
-import { changePerson, parseCorrection, readPerson } from "./person.ts";
+import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
+import { explainUnwritable } from "./rescue.ts";
 import { readOverview } from "./statistics.ts";
 
 // Every operation of an operator, once: its input, its rule and its result. The page calls these over HTTP
@@ -110,11 +111,8 @@ const TARGET = REFERENCE.extend({ version: text().optional() });
 const PERSON = z.object({ email: text(), version: text().optional() });
 
 export const router = t.router({
-  about: operation.query(({ ctx: { program, account } }) => ({
-    program,
-    account,
-    inboxCommand: commandFor("inbox", program),
-  })),
+  /** The command that starts the inbox. */
+  inboxCommand: operation.query(({ ctx: { program } }) => commandFor("inbox", program)),
 
   list: operation
     .input(
@@ -126,7 +124,7 @@ export const router = t.router({
     )
     .query(async ({ input: { sort, offset, limit, ...filter }, ctx: { store } }) => {
       const now = await store.time();
-      const { messages, counts } = await store.page(definedOnly(filter), { sort, offset, limit });
+      const { messages, counts } = await store.page(filter, { sort, offset, limit });
       return { messages: messages.map((message) => viewOf(message, now)), counts };
     }),
 
@@ -134,7 +132,7 @@ export const router = t.router({
   select: operation.input(FILTER).query(async ({ input, ctx: { store } }) => {
     const now = await store.time();
     const targets: { reference: string; version: string; allowed: Action[] }[] = [];
-    for await (const { messages } of eachPage(definedOnly(input), PAGE_SIZE, store)) {
+    for await (const messages of eachPage(input, PAGE_SIZE, store)) {
       for (const message of messages) {
         const { reference, version } = message;
         const allowed = ACTIONS.filter((action) => refusalOf(action, message, now) === null);
@@ -150,7 +148,7 @@ export const router = t.router({
   place: operation
     .input(FILTER.extend({ ...REFERENCE.shape, sort: SORT }))
     .query(async ({ input: { reference, sort, ...filter }, ctx: { store } }) => {
-      const place = await store.placeOf(reference, definedOnly(filter), sort);
+      const place = await store.placeOf(reference, filter, sort);
       if (!place) throw noMessage(reference);
       return place;
     }),
@@ -238,30 +236,18 @@ export const router = t.router({
         "Give at least one field to correct",
       ),
     )
-    .mutation(async ({ input: { email, version, changes, footprint }, ctx }) => {
-      const parsed = parseCorrection(changes, footprint);
-      if (!parsed.ok) return { outcome: "invalid" as const, fields: parsed.fields };
-      return changePerson(email, { kind: "correct", changes: parsed.changes, footprint }, ctx, version);
-    }),
+    .mutation(({ input: { changes, footprint, ...person }, ctx }) =>
+      correctPerson(person, { changes, footprint }, ctx),
+    ),
 
   restrict: operation
     .input(PERSON.extend({ isRestricted: z.boolean() }))
-    .mutation(({ input: { email, version, isRestricted }, ctx }) =>
-      changePerson(email, { kind: "restrict", isRestricted }, ctx, version),
-    ),
+    .mutation(({ input: { isRestricted, ...person }, ctx }) => restrictPerson(person, isRestricted, ctx)),
 
-  erase: operation
-    .input(PERSON)
-    .mutation(({ input: { email, version }, ctx }) => changePerson(email, { kind: "erase" }, ctx, version)),
+  erase: operation.input(PERSON).mutation(({ input, ctx }) => erasePerson(input, ctx)),
 
   backup: operation.input(z.object({ file: text(4096) })).mutation(async ({ input: { file }, ctx: { store } }) => {
-    await store.backup(resolve(file), await store.time()).catch((error: unknown) => {
-      if (error instanceof StoreUnavailable || !(error instanceof Error)) throw error;
-      const exists = "code" in error && error.code === "EEXIST";
-      throw new OperatorError(
-        `${file} ${exists ? "already exists; choose another name" : `cannot be written: ${error.message}`}`,
-      );
-    });
+    await store.backup(resolve(file), await store.time()).catch(explainUnwritable(file));
   }),
 
   /** Reads a backup in place of what is there, without the messages of people who were erased since. */
@@ -272,23 +258,23 @@ export const router = t.router({
     ),
 
   /**
-   * The counts of all tabs, at once and after every change of any message. While the database cannot be read, why; after
-   * `lost` nothing more comes, because the inbox has to be started again.
+   * The counts of all tabs, at once and after every change of any message; while the database cannot be read, the
+   * problem. `lost` is the last: the inbox has to be started again.
    */
   changes: operation.subscription(async function* ({ ctx: { store }, signal }) {
     let last: string | undefined;
     while (!signal?.aborted) {
-      // The counts are read only after a change: they take long where there are many messages.
-      const seen = await readOrExplain(async () => ({ token: await store.changeToken() }));
-      const key = JSON.stringify(seen);
-      if (key !== last) {
-        const state =
-          seen.problem === null
-            ? await readOrExplain(async () => ({ token: seen.token, counts: await store.countTabs({}) }))
-            : seen;
-        yield state;
-        if (state.problem === "lost") return;
-        last = state.problem === null ? key : JSON.stringify(state);
+      try {
+        const token = await store.changeToken();
+        // The counts are read only after a change: they take long where there are many messages.
+        if (token !== last) yield { problem: null, token, counts: await store.countTabs({}) };
+        last = token;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        const problem = error instanceof StoreLost ? "lost" : "unavailable";
+        if (problem !== last) yield { problem } as const;
+        if (problem === "lost") return;
+        last = problem;
       }
       await sleep(CHANGES_INTERVAL_MS, undefined, { signal: signal as AbortSignal }).catch(() => {});
     }
@@ -298,22 +284,3 @@ export const router = t.router({
 export type Router = typeof router;
 /** For the command line, which needs no transport. */
 export const createCaller = t.createCallerFactory(router);
-
-async function readOrExplain<Values extends object>(read: () => Promise<Values>) {
-  try {
-    return { problem: null, ...(await read()) };
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    const problem = error instanceof StoreLost ? ("lost" as const) : ("unavailable" as const);
-    return { problem, message: error.message };
-  }
-}
-
-/** `undefined` is no value where exact optional properties are asked for. */
-type Defined<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
-
-export function definedOnly<Fields extends object>(fields: Fields): Partial<Defined<Fields>> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<
-    Defined<Fields>
-  >;
-}

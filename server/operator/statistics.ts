@@ -4,33 +4,25 @@ import { countOf, createWatch } from "../watch/troubles.ts";
 
 const DELIVERY_BOUNDS_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 
-/** Of the messages accepted in the last days; days are UTC. All figures are sums of the last. */
-export async function countPeriod(days: number, now: Date, store: Store) {
+/** Of the messages accepted in the last days; days are UTC. */
+async function countPeriod(days: number, now: Date, store: Store) {
   const firstDay = Math.floor(now.getTime() / DAY_MS) - days + 1;
   const since = new Date(firstDay * DAY_MS);
   const counts = await store.countByDayAndCountry(since);
-  const byDay = sumBy(counts, ({ day }) => day);
-  const byCountry = sumBy(counts, ({ country }) => country);
+  const sum = (some: readonly MessageCount[] = []) => some.reduce((total, { count }) => total + count, 0);
+  const byDay = Map.groupBy(counts, ({ day }) => day);
+  const allDays = Array.from({ length: days }, (_, index) => dayOf(new Date((firstDay + index) * DAY_MS)));
   return {
     since,
-    total: counts.reduce((sum, { count }) => sum + count, 0),
-    /** Every day of the period, oldest first. */
-    perDay: Array.from({ length: days }, (_, index) => {
-      const day = dayOf(new Date((firstDay + index) * DAY_MS));
-      return { day, count: byDay.get(day) ?? 0 };
-    }),
+    total: sum(counts),
+    /** Oldest first. */
+    perDay: allDays.map((day) => ({ day, count: sum(byDay.get(day)) })),
     /** Most first. */
-    perCountry: [...byCountry]
-      .map(([country, count]) => ({ country, count }))
+    perCountry: [...Map.groupBy(counts, ({ country }) => country)]
+      .map(([country, some]) => ({ country, count: sum(some) }))
       .sort((a, b) => b.count - a.count || a.country.localeCompare(b.country, "en")),
     perDayAndCountry: counts,
   };
-}
-
-function sumBy(counts: readonly MessageCount[], keyOf: (count: MessageCount) => string): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const count of counts) sums.set(keyOf(count), (sums.get(keyOf(count)) ?? 0) + count.count);
-  return sums;
 }
 
 /** `2026-01-31` in UTC. */
@@ -41,14 +33,11 @@ export function dayOf(date: Date): string {
 /** What is wrong, what waits, failed or is in quarantine, and what came in. */
 export async function readOverview(
   days: number,
-  {
-    store,
-    databaseKind,
-    ...desk
-  }: { store: Store; databaseKind: string; dataDir: string; program: string; channels: readonly Channel[] },
+  desk: { store: Store; databaseKind: string; dataDir: string; program: string; channels: readonly Channel[] },
 ) {
+  const { store } = desk;
   const now = await store.time();
-  const { facts, problem, troubles, disk } = await createWatch({ store, ...desk, askedBy: "operator" }).find(now);
+  const { facts, problem, troubles, disk } = await createWatch({ ...desk, askedBy: "operator" }).find(now);
   if (facts === null) throw problem;
   const { since, ...period } = await countPeriod(days, now, store);
   const times = await store.deliveryTimes(since, DELIVERY_BOUNDS_MS);
@@ -68,7 +57,7 @@ export async function readOverview(
     deliveries,
     website: facts.website,
     lastBackupAt: facts.lastBackupAt,
-    database: { kind: databaseKind, problem: problem?.message ?? null },
+    database: { kind: desk.databaseKind, problem: problem?.message ?? null },
     disk,
     ...period,
     times: {

@@ -289,17 +289,17 @@ export interface Correspondent {
 
 export interface MessageFilter {
   references?: readonly string[];
-  state?: MessageState;
-  email?: string;
+  state?: MessageState | undefined;
+  email?: string | undefined;
   /** Accepted at or after. */
-  since?: Date;
+  since?: Date | undefined;
   /** Accepted before. */
-  until?: Date;
+  until?: Date | undefined;
   /** A two-letter code; empty for messages without a country. */
-  country?: string;
+  country?: string | undefined;
   tab?: Tab | undefined;
   /** Part of the name, address, phone number, reference or text, in any case. */
-  search?: string;
+  search?: string | undefined;
   /** Only messages after this one in the list, to go on from it. */
   after?: Pick<StoredMessage, "acceptedAt" | "id">;
   limit?: number;
