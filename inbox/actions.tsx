@@ -105,7 +105,7 @@ function ask(title: string, text: string, confirm: string): Promise<boolean> {
       resolve(isConfirmed);
     };
     const onConfirm = () => answer(true);
-    setDialog({ title, children: <p>{text}</p>, confirm, isDangerous: true, onConfirm, onClose: () => answer(false) });
+    setDialog({ title, children: <p>{text}</p>, confirm, color: "red", onConfirm, onClose: () => answer(false) });
   });
 }
 

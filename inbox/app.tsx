@@ -9,7 +9,7 @@ import { ActionDialog, undoLast } from "./actions.tsx";
 import { type Connection, type Trouble, trpc, useLive } from "./api.ts";
 import { KeyHelp, useKeys } from "./keys.tsx";
 import { formatSince } from "./labels.tsx";
-import { type ListView, NEWEST } from "./list-view.ts";
+import type { ListView } from "./list-view.ts";
 import { focusTitle, ScreenTitle } from "./parts.tsx";
 import { rowId } from "./rows.tsx";
 
@@ -21,7 +21,7 @@ export function Shell() {
   const { connection } = useLive();
   useFocusOnArrival();
   useKeys({ z: undoLast });
-  if (connection === "refused") return <NoAccess reason="refused" />;
+  if (connection === "refused") return <NoAccess hasToken />;
   return (
     <>
       <a className="skip-link" href="#main">
@@ -60,9 +60,9 @@ function Header() {
   const isList = pathname === "/";
   const isMessages = isList || pathname.startsWith("/messages/");
   const search = useSearch({ strict: false });
-  const lastView = useRef<Partial<ListView>>(NEWEST);
+  const lastView = useRef<Partial<ListView>>({});
   if (isMessages) lastView.current = search;
-  const current = isMessages ? { "aria-current": "page" as const } : {};
+  const current = isMessages && ({ "aria-current": "page" } as const);
   return (
     <header className="bar">
       <Link to="/" activeOptions={{ exact: true }} aria-label={`${site.brand} inbox`}>
@@ -90,12 +90,10 @@ function ConnectionBanner({ connection }: { connection: Connection }) {
     trpc.inboxCommand.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY }),
   );
   const start = <>run {command ? <Code>{command}</Code> : "its command"} and open the address that it prints.</>;
+  const old = "What you see may be old. Trying again every second.";
   const texts: Partial<Record<Connection, [what: string, remedy: ReactNode]>> = {
-    lost: [
-      "The inbox does not answer.",
-      <>What you see may be old. Trying again every second. If it was stopped, {start}</>,
-    ],
-    unavailable: ["The database does not answer.", "What you see may be old. Trying again every second."],
+    lost: ["The inbox does not answer.", [old, " If it was stopped, ", start]],
+    unavailable: ["The database does not answer.", old],
     replaced: ["The database was replaced.", <>What you see is of the one before. Stop the inbox, then {start}</>],
     slowed: [
       "The inbox answers slowly.",
@@ -162,23 +160,19 @@ function StatusLine() {
   );
 }
 
-/** `missing`: the page was opened without a token. `refused`: with one of another run. */
-export function NoAccess({ reason }: { reason: "missing" | "refused" }) {
-  const [title, text] = {
-    missing: [
-      "Open the address from the terminal",
-      "The address that the command printed has a key in it, after the #. The inbox opens only with that key.",
-    ],
-    refused: [
-      "This address is no longer valid",
-      "Each run of the inbox has a key of its own, and this page has the key of another run.",
-    ],
-  }[reason] as [string, string];
+/** Without a token, or with one of another run. */
+export function NoAccess({ hasToken }: { hasToken: boolean }) {
   return (
     <Stack component="main" m="auto" p="md" maw="34rem">
       <Mark />
-      <ScreenTitle name="No access">{title}</ScreenTitle>
-      <p>{text}</p>
+      <ScreenTitle name="No access">
+        {hasToken ? "This address is no longer valid" : "Open the address from the terminal"}
+      </ScreenTitle>
+      <p>
+        {hasToken
+          ? "Each run of the inbox has a key of its own, and this page has the key of another run."
+          : "The address that the command printed has a key in it, after the #. The inbox opens only with that key."}
+      </p>
       <p>Start the inbox, or look where it runs, and open the whole address that it prints.</p>
     </Stack>
   );

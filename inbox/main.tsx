@@ -20,7 +20,7 @@ root.render(
   // The page's policy allows no style element, so all variables and classes are in files.
   <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
     <QueryClientProvider client={queryClient}>
-      {hasToken ? <RouterProvider router={router} /> : <NoAccess reason="missing" />}
+      {hasToken ? <RouterProvider router={router} /> : <NoAccess hasToken={false} />}
     </QueryClientProvider>
   </MantineProvider>,
 );

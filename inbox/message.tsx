@@ -107,36 +107,29 @@ function Message({ message }: { message: MessageDetail }) {
   const looksLikeSpam = isHeld && message.quarantineReason === "looks-like-spam";
   // The reason of today: the first line of the history has that of its arrival.
   const reason = message.quarantineReason === "marked-as-spam" ? "Marked as spam." : (message.history[0]?.detail ?? "");
-  const callouts: (readonly [color: string, title: string, text: string] | false)[] = [
-    isRestricted && [
-      "gray",
-      "Restricted",
-      "Its sender asked that it be kept but not used. It is neither sent nor deleted.",
-    ],
-    isHeld &&
-      !looksLikeSpam && [
-        "yellow",
-        "Why it is quarantined",
-        `${reason} Release it to send it to the team, or delete it.`,
-      ],
-    state === "failed" && [
-      "red",
-      "Why the mail failed",
-      `${asSentence(mail.error ?? "")} Once that is fixed, send it again.`,
-    ],
-    hook?.state === "failed" && ["red", "Why the web hook failed", asSentence(hook.error ?? "")],
-  ];
   return (
     <article className="stack">
       <MessageActions message={message} />
       {looksLikeSpam && <SpamSigns message={message} />}
-      {callouts.map(
-        (callout) =>
-          callout && (
-            <Alert key={callout[1]} color={callout[0]} title={callout[1]}>
-              {callout[2]}
-            </Alert>
-          ),
+      {isRestricted && (
+        <Alert color="gray" title="Restricted">
+          Its sender asked that it be kept but not used. It is neither sent nor deleted.
+        </Alert>
+      )}
+      {isHeld && !looksLikeSpam && (
+        <Alert color="yellow" title="Why it is quarantined">
+          {reason} Release it to send it to the team, or delete it.
+        </Alert>
+      )}
+      {state === "failed" && (
+        <Alert color="red" title="Why the mail failed">
+          {asSentence(mail.error ?? "")} Once that is fixed, send it again.
+        </Alert>
+      )}
+      {hook?.state === "failed" && (
+        <Alert color="red" title="Why the web hook failed">
+          {asSentence(hook.error ?? "")}
+        </Alert>
       )}
       <div className="columns">
         <Stack>

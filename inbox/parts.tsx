@@ -1,5 +1,6 @@
 import { Alert, Box, Button, DataList, Group, Paper, Progress, Skeleton, Stack, Text } from "@mantine/core";
-import { type FormEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useDidUpdate, useDocumentTitle, useInterval } from "@mantine/hooks";
+import { type FormEvent, type ReactNode, type SyntheticEvent, useLayoutEffect, useRef, useState } from "react";
 import { Mark } from "../app/components/mark.tsx";
 import { site } from "../app/site.ts";
 import { describeFailure, useLive } from "./api.ts";
@@ -8,9 +9,7 @@ import { formatNumber } from "./labels.tsx";
 /** The heading of a screen: it gets the focus when the screen opens. `name` is for the browser's tab. */
 export function ScreenTitle({ name, children = name }: { name: string; children?: ReactNode }) {
   const unanswered = useLive().counts?.unanswered ?? 0;
-  useEffect(() => {
-    document.title = `${unanswered > 0 ? `(${formatNumber(unanswered)}) ` : ""}${name} – ${site.brand} inbox`;
-  }, [name, unanswered]);
+  useDocumentTitle(`${unanswered > 0 ? `(${formatNumber(unanswered)}) ` : ""}${name} – ${site.brand} inbox`);
   return (
     <h1 id="screen-title" tabIndex={-1}>
       {children}
@@ -26,7 +25,7 @@ export function EmptyPanel({ title, children }: { title: string; children?: Reac
     <Stack align="center" ta="center" py="4rem" gap="sm">
       <Mark />
       <h2>{title}</h2>
-      {children}
+      <div>{children}</div>
     </Stack>
   );
 }
@@ -54,7 +53,7 @@ export function Loaded<Data>({ query: { data, error, refetch }, label, children 
   if (data !== undefined) return children(data);
   if (error) return <FailurePanel error={error} onRetry={refetch} />;
   return (
-    <div className="loading">
+    <div>
       <span className="visually-hidden">{label}</span>
       {[1, 2, 3, 4].map((row) => (
         <Skeleton key={row} height="4rem" mb="xs" aria-hidden="true" />
@@ -136,44 +135,37 @@ export interface DialogProps {
   /** Of the button that does something; without one there is none. */
   confirm?: string;
   onConfirm?: (event: FormEvent<HTMLFormElement>) => void;
-  isDangerous?: boolean;
-  isDisabled?: boolean;
+  /** Of that button. */
+  color?: "red";
+  disabled?: boolean;
   /** Shown within the dialog: whatever is behind it cannot be reached. */
   error?: unknown;
   children: ReactNode;
 }
 
 /** Modal for as long as it is rendered; Escape closes it. The focus returns to where it was. */
-export function Dialog({ title, children, onClose, close = "Cancel", confirm, onConfirm, ...rest }: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { title, children, onClose, close = "Cancel", confirm, onConfirm, error, ...button } = props;
   const element = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
     return () => dialog?.close();
   }, []);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
+  const instead = (act?: (event: FormEvent<HTMLFormElement>) => void) => (event: SyntheticEvent) => {
     event.preventDefault();
-    onConfirm?.(event);
-  };
-  const cancel = (event: { preventDefault(): void }) => {
-    event.preventDefault();
-    onClose();
+    act?.(event as FormEvent<HTMLFormElement>);
   };
   return (
-    <dialog ref={element} aria-labelledby="dialog-title" onCancel={cancel}>
-      <form className="stack" onSubmit={submit} noValidate>
+    <dialog ref={element} aria-labelledby="dialog-title" onCancel={instead(onClose)}>
+      <form className="stack" onSubmit={instead(onConfirm)} noValidate>
         <h2 id="dialog-title">{title}</h2>
         {children}
-        <Failure error={rest.error} />
+        <Failure error={error} />
         <Group justify="end">
           <Button onClick={onClose}>{close}</Button>
           {confirm && (
-            <Button
-              type="submit"
-              variant="filled"
-              disabled={rest.isDisabled ?? false}
-              {...(rest.isDangerous && { color: "red" })}
-            >
+            <Button type="submit" variant="filled" {...button}>
               {confirm}
             </Button>
           )}
@@ -192,15 +184,12 @@ export function Failure({ error }: { error: unknown }) {
   );
 }
 
-/** The time, again every half minute: ages grow while nothing happens. */
+/** The time, again every half minute, and when something arrives: ages grow while nothing happens. */
 export function useNow(): Date {
   const [now, setNow] = useState(() => new Date());
   const { token } = useLive();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what has just arrived is not from the future
-  useEffect(() => {
-    setNow(new Date());
-    const timer = setInterval(() => setNow(new Date()), 30_000);
-    return () => clearInterval(timer);
-  }, [token]);
+  const tick = () => setNow(new Date());
+  useInterval(tick, 30_000, { autoInvoke: true });
+  useDidUpdate(tick, [token]);
   return now;
 }

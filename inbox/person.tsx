@@ -1,13 +1,13 @@
 import { Button, Checkbox, Group, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useEffect, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { type ContactMessage, type FieldErrors, MAX_LENGTH } from "../contract/contact-message.ts";
 import { attempt, type Notice, notify, saveAs } from "./actions.tsx";
 import { call, type Person, queryClient, reloadAll, trpc } from "./api.ts";
 import { useKeys } from "./keys.tsx";
 import { ALL_COUNTRIES, countryOptions, formatTime, Moment, plural, VisitorText } from "./labels.tsx";
-import { MAX_SEARCH_LENGTH } from "./list-view.ts";
+import { keysOf, MAX_SEARCH_LENGTH } from "./list-view.ts";
 import { Dialog, EmptyPanel, Facts, FailurePanel, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { MessageRows } from "./rows.tsx";
 
@@ -33,9 +33,7 @@ export function PersonScreen() {
           person.messages.length > 0 ? (
             <PersonOf key={email} person={person} />
           ) : (
-            <EmptyPanel title="No messages">
-              <p>There are no messages from this address.</p>
-            </EmptyPanel>
+            <EmptyPanel title="No messages">There are no messages from this address.</EmptyPanel>
           )
         }
       </Loaded>
@@ -73,11 +71,7 @@ function FindPeople() {
         {people ? `${plural(people.length, "address")} found` : ""}
       </p>
       {error && !people && <FailurePanel error={error} onRetry={refetch} />}
-      {people?.length === 0 && (
-        <EmptyPanel title="No person found">
-          <p>No message has this in its name or address.</p>
-        </EmptyPanel>
-      )}
+      {people?.length === 0 && <EmptyPanel title="No person found">No name or address has this in it.</EmptyPanel>}
       {people && people.length > 0 && (
         <ul className="plain rows" aria-label="People, who wrote last first">
           {people.map(({ name, email, lastAt, messages }) => (
@@ -106,22 +100,21 @@ function FindPeople() {
 
 function PersonOf({ person }: { person: Person }) {
   const now = useNow();
-  const [dialog, setDialog] = useState<{ kind: "correct" | "erase"; person: Person } | null>(null);
+  const [dialog, setDialog] = useState<ReactNode>(null);
   const { email, messages, restricted, version } = person;
   const names = [...new Set(messages.map(({ name }) => name))];
   const [newest, oldest] = [messages[0], messages.length > 1 && messages.at(-1)];
 
   // Loaded again, so that the form shows what is stored, and nothing else is saved back.
-  const open = (kind: "correct" | "erase") =>
-    attempt(`${kind} ${email}`, async () => {
+  const open = (PersonDialog: typeof CorrectDialog | typeof EraseDialog) =>
+    attempt(`open ${email}`, async () => {
       const person = await queryClient.fetchQuery(trpc.person.queryOptions({ email }));
       if (person.messages.length === 0) return noticeOf({ outcome: "gone" });
-      setDialog({ kind, person });
+      setDialog(<PersonDialog person={person} onClose={() => setDialog(null)} />);
       return null;
     });
   const restrict = (isRestricted: boolean) =>
     attempt(`restrict ${email}`, () => restrictPerson({ email, version, isRestricted }));
-  const close = () => setDialog(null);
   return (
     <>
       <Facts
@@ -143,16 +136,15 @@ function PersonOf({ person }: { person: Person }) {
       />
       <Group gap="xs" className="controls">
         <Button onClick={() => saveAs("Exporting", "privacy-export.json", { email })}>Export</Button>
-        <Button onClick={() => open("correct")}>Correct</Button>
+        <Button onClick={() => open(CorrectDialog)}>Correct</Button>
         {restricted !== "all" && <Button onClick={() => restrict(true)}>Restrict</Button>}
         {restricted !== "none" && <Button onClick={() => restrict(false)}>Lift restriction</Button>}
-        <Button variant="outline" color="red" onClick={() => open("erase")}>
+        <Button variant="outline" color="red" onClick={() => open(EraseDialog)}>
           Erase
         </Button>
       </Group>
       <MessageRows messages={messages} now={now} label="Messages of this person, newest first" />
-      {dialog?.kind === "correct" && <CorrectDialog person={dialog.person} onClose={close} />}
-      {dialog?.kind === "erase" && <EraseDialog person={dialog.person} onClose={close} />}
+      {dialog}
     </>
   );
 }
@@ -196,13 +188,13 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
   const save = (event: FormEvent<HTMLFormElement>) => {
     const typed = new FormData(event.currentTarget);
     const changes: Partial<ContactMessage> = {};
-    for (const field of Object.keys(FIELDS) as (keyof typeof FIELDS)[]) {
-      const value = typed.get(field);
-      if (typeof value === "string" && value.replaceAll("\r\n", "\n") !== first[field]) changes[field] = value;
+    for (const field of keysOf(FIELDS)) {
+      const value = String(typed.get(field) ?? first[field]);
+      if (value.replaceAll("\r\n", "\n") !== first[field]) changes[field] = value;
     }
-    const footprint = typed.has("removes-footprint") ? { footprint: "none" as const } : {};
-    if (Object.keys(changes).length === 0 && !footprint.footprint) onClose();
-    else if (!isPending) mutate({ email, version, changes, ...footprint });
+    const footprint = typed.has("removes-footprint") ? "none" : undefined;
+    if (Object.keys(changes).length === 0 && !footprint) onClose();
+    else if (!isPending) mutate({ email, version, changes, footprint });
   };
   const field = (name: Exclude<keyof typeof FIELDS, "country">) => ({
     name,
@@ -235,7 +227,7 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
       {hasFootprint && (
         <Checkbox
           name="removes-footprint"
-          label={`Remove ${isOnlyOne ? "the footprint estimate" : "all footprint estimates"}`}
+          label={isOnlyOne ? "Remove the footprint estimate" : "Remove all footprint estimates"}
         />
       )}
     </Dialog>
@@ -261,8 +253,8 @@ function EraseDialog({ person: { email, version, messages, posted }, onClose }: 
     <Dialog
       title={`Erase ${count}?`}
       confirm={`Erase ${count}`}
-      isDangerous
-      isDisabled={!isSame}
+      color="red"
+      disabled={!isSame}
       onConfirm={() => isSame && !isPending && mutate({ email, version })}
       onClose={onClose}
       error={error}

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Textarea, TextInput } from "@mantine/core";
-import { useDebouncedCallback, useWindowEvent } from "@mantine/hooks";
+import { getHotkeyHandler, useDebouncedCallback, useWindowEvent } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
-import { type KeyboardEvent, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { quote, replySubject } from "../contract/quote.ts";
 import { asSentence, visibleLines } from "../contract/visible-text.ts";
 import { notify, perform } from "./actions.tsx";
@@ -145,10 +145,10 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
     };
     mutate({ reference, version, key: sent.current.key, subject, text }, { onSuccess, onError: reloadAll });
   };
-  const press = (event: KeyboardEvent) => {
-    if (event.key === "Escape") focusTitle();
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(event);
-  };
+  const press = getHotkeyHandler([
+    ["Escape", focusTitle],
+    ["mod+Enter", send],
+  ]);
   return (
     <form className="stack controls" onKeyDown={press} onSubmit={send}>
       <Facts labelWidth="2rem" facts={[["To", <VisitorText key="to" text={email} />]]} />

@@ -1,4 +1,4 @@
-import { Badge, Checkbox } from "@mantine/core";
+import { Badge, Checkbox, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type FocusEvent, useEffect, useRef } from "react";
 import { formatMass } from "../contract/footprint-fields.ts";
@@ -28,7 +28,7 @@ export function StateMarks({ message, now }: { message: MessageView; now: Date }
   const held = state === "quarantined" && message.quarantineReason && HELD_AS[message.quarantineReason];
   const isExpiring = expiresAt && answeredAt === null && expiresAt.getTime() - now.getTime() < EXPIRY_NOTICE_MS;
   const marks = [
-    state !== "delivered" && (held ? ([held, "yellow"] as const) : STATE[state]),
+    held ? [held, "yellow"] : state !== "delivered" && STATE[state],
     deliveries.reply?.state === "queued" && ["Reply waiting", "gray"],
     deliveries.reply?.state === "failed" && ["Reply failed", "red"],
     deliveries.hook?.state === "failed" && ["Web hook failed", "red"],
@@ -99,13 +99,9 @@ export function MessageRows({ messages, now, label, fresh, view = {}, selection 
             )}
             <Link id={rowId(reference)} to="/messages/$reference" params={{ reference }} search={view}>
               <span className="row-who">
-                {answeredAt ? (
+                <Text span inherit fw={answeredAt ? 400 : 600}>
                   <VisitorText text={name} />
-                ) : (
-                  <strong>
-                    <VisitorText text={name} />
-                  </strong>
-                )}
+                </Text>
                 <span className="soft">
                   <VisitorText text={email} />
                 </span>
