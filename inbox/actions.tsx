@@ -201,7 +201,7 @@ export async function perform(
 function confirmationOf(action: Action, count: number, name: string | undefined): [string, string, string] | null {
   const messages = plural(count, "message");
   if (action === "resend" && count > 1)
-    return [`Resend ${messages}?`, "The team gets each of them by e-mail once more.", `Resend ${messages}`];
+    return [`Resend ${messages}?`, "The team gets each of them by email once more.", `Resend ${messages}`];
   if (action !== "delete") return null;
   const text =
     "This cannot be undone. When a person asks for erasure, use their page instead: it removes every trace in the database’s files.";

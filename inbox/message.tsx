@@ -146,7 +146,7 @@ function Message({ message }: { message: MessageDetail }) {
             <Facts
               facts={[
                 [
-                  "E-mail",
+                  "Email",
                   <Link key="email" to="/people" search={{ email }}>
                     <VisitorText text={email} />
                   </Link>,

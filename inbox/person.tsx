@@ -55,12 +55,12 @@ function FindPeople() {
     <>
       <ScreenTitle name="People" />
       <p className="measure">
-        All messages of an e-mail address: see, export, correct, restrict or erase them, as the privacy policy promises.
+        All messages of an email address: see, export, correct, restrict or erase them, as the privacy policy promises.
       </p>
       <search className="measure">
         <TextInput
           id="search"
-          label="Any part of a name or an e-mail address"
+          label="Any part of a name or an email address"
           type="search"
           defaultValue={search}
           maxLength={MAX_SEARCH_LENGTH}
@@ -157,7 +157,7 @@ interface PersonDialogProps {
 
 const FIELDS = {
   name: "Name",
-  email: "E-mail address",
+  email: "Email address",
   phone: "Phone",
   country: "Country",
   message: "Message",
@@ -210,8 +210,8 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
     <Dialog title={title} confirm="Save" onConfirm={save} onClose={onClose} error={error}>
       <p>
         What you change here changes in {isOnlyOne ? "the message" : "every message of this address"}.{" "}
-        {hasFootprint && "Another country gives another footprint estimate. "}E-mails that were already sent stay as
-        they are.
+        {hasFootprint && "Another country gives another footprint estimate. "}Emails that were already sent stay as they
+        are.
       </p>
       <TextInput {...field("name")} />
       <TextInput {...field("email")} />
@@ -261,7 +261,7 @@ function EraseDialog({ person: { email, version, messages, posted }, onClose }: 
     >
       <p>
         Removes {count} of <VisitorText text={email} />, every trace of them in the database’s files, and their .eml
-        files on this machine. It cannot be undone, and it reaches neither backups nor e-mails that were already sent.
+        files on this machine. It cannot be undone, and it reaches neither backups nor emails that were already sent.
       </p>
       {posted.length > 0 && <p>The receiver of the web hook (HOOK_URL) has a copy, which has to be erased there.</p>}
       {unsent > 0 && <p>{plural(unsent, "message")} of these never reached the team.</p>}

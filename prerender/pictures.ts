@@ -18,7 +18,7 @@ export function faviconSvg(): { svg: string; style: string } {
 
 /** The icons that browsers and home screens need as pixels. */
 export async function drawIcons() {
-  // A maskable icon may be cropped to a circle of 80 %, so the mark stays well inside.
+  // A maskable icon may be cropped to a circle of 80%, so the mark stays well inside.
   const maskable = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -12 56 56"><path d="M-12-12h56v56h-56z" fill="${MARK_COLOUR.ink}"/>${markShapes("#fff")}</svg>`;
   const draw = (svg: string, size: number) =>
     sharp(Buffer.from(svg), { density: 1200 }).resize(size, size).png().toBuffer();

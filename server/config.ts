@@ -42,8 +42,8 @@ const RULES = {
     "is not a PostgreSQL address; e.g. postgres://user:password@host:5432/database",
   ],
   SMTP_URL: [hasProtocol("smtp:", "smtps:"), "is not a mail server's address; e.g. smtp://user:password@host:587"],
-  MAIL_TO: [isAddress, "is not an e-mail address; e.g. team@example.com"],
-  MAIL_FROM: [isAddress, "is not an e-mail address; e.g. website@example.com"],
+  MAIL_TO: [isAddress, "is not an email address; e.g. team@example.com"],
+  MAIL_FROM: [isAddress, "is not an email address; e.g. website@example.com"],
   ALLOWED_ORIGINS: [
     (text) => URL.canParse(text) && new URL(text).origin === text,
     "holds something that is not an origin; e.g. https://www.example.com,https://example.com",
@@ -86,7 +86,7 @@ export function parseConfig(env: Environment) {
     dataDir: resolve(text("DATA_DIR") ?? "./data"),
     databaseUrl: one("DATABASE_URL"),
     smtpUrl: one("SMTP_URL"),
-    /** `null`: the site's contact e-mail. */
+    /** `null`: the site's contact email. */
     mailTo: one("MAIL_TO"),
     mailFrom: one("MAIL_FROM"),
     build,
@@ -98,7 +98,7 @@ export function parseConfig(env: Environment) {
     hourlyLimit: text("HOURLY_LIMIT") === "off" ? null : Number(one("HOURLY_LIMIT") ?? 1000),
     /** What looks like spam is quarantined. */
     spamFilter: one("SPAM_FILTER") !== "off",
-    /** Senders get an e-mail after the delivery of their message. */
+    /** Senders get an email after the delivery of their message. */
     acknowledge: one("ACKNOWLEDGE") === "on",
     retention: build.retention,
     logLevel: (one("LOG_LEVEL") ?? "info") as (typeof LOG_LEVELS)[number],

@@ -112,7 +112,7 @@ async function run(config: Config): Promise<void> {
   }
 
   /**
-   * Load balancers are informed first, then requests in flight finish, then e-mails in flight; queued messages stay in
+   * Load balancers are informed first, then requests in flight finish, then emails in flight; queued messages stay in
    * the store for the next start.
    */
   async function shutDown(): Promise<void> {

@@ -43,7 +43,7 @@ const EVENT_NAME: Readonly<Record<EventKind, string>> = {
 };
 
 export const CHANNEL_NAME: Readonly<Record<Channel, string>> = {
-  mail: "E-mail",
+  mail: "Email",
   acknowledgement: "Acknowledgement",
   hook: "Web hook",
   reply: "Reply",

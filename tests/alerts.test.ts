@@ -61,7 +61,7 @@ describe("the oldest undelivered message", () => {
     await clock.advance(HOUR_MS - 1);
     expect([log.lines, posts()]).toEqual([[], []]);
     await clock.advance(MINUTE_MS);
-    const text = `Brighter: 2 messages waiting to be e-mailed, the oldest for 60 minutes. See why: ${PROGRAM} list`;
+    const text = `Brighter: 2 messages waiting to be emailed, the oldest for 60 minutes. See why: ${PROGRAM} list`;
     expect(log.lines[0]).toEqual({ level: "error", event: "alert", troubles: ["overdue"], text });
     const counts = { queued: 2, failed: 0, quarantined: 0, oldestAgeSeconds: 3600 };
     expect(receiver.posts).toMatchObject([
@@ -157,7 +157,7 @@ it("a channel that pauses leads at once to one alert that says what to fix, the 
   await clock.advance(2000);
   expect(posts()).toEqual(["paused"]);
   expect(lastText()).toBe(
-    "Brighter: No message can be e-mailed. Fix this: 535 refused: check SMTP_URL. What waits is kept, and sent afterwards",
+    "Brighter: No message can be emailed. Fix this: 535 refused: check SMTP_URL. What waits is kept, and sent afterwards",
   );
   // The outbox has logged it as an error.
   expect(await log.seen("alert")).toMatchObject({ level: "info" });
@@ -176,7 +176,7 @@ it.each(["mail", "hook"] as const)(
     await end("delivered", channel === "mail" ? "hook" : "mail");
     const { pass } = watch();
     for (let hour = 0; hour < 5; hour += 1) await pass(HOUR_MS + MINUTE_MS);
-    const verb = channel === "mail" ? "e-mailed" : "posted to HOOK_URL";
+    const verb = channel === "mail" ? "emailed" : "posted to HOOK_URL";
     const text = `Brighter: 1 message could not be ${verb}. Fix the cause, then run: ${PROGRAM} retry --failed`;
     const troubles = [channel === "mail" ? "failed" : "hook-failed"];
     expect(receiver.posts.map(({ body }) => body)).toMatchObject([

@@ -393,7 +393,7 @@ describe("on SQLite", () => {
         "In quarantine: 0.",
         "",
         "Needs attention:",
-        "- The website is not running. Start its server: without it visitors cannot write, and no e-mail is sent.",
+        "- The website is not running. Start its server: without it visitors cannot write, and no email is sent.",
         "",
         "No messages in the last 30 days.",
         "",

@@ -91,12 +91,12 @@ async function expectToArriveLiterally(message: ContactMessage): Promise<void> {
   });
   expect(mail.text).toBe(
     `${message.name} wrote through the contact form of Brighter Carbon.
-Reply to this e-mail to answer ${message.name}.
+Reply to this email to answer ${message.name}.
 
 Reference: BC-7K3Q-9M
 Received: 2026-01-05 10:00:00 UTC
 Name: ${message.name}
-E-mail: ${message.email}
+Email: ${message.email}
 Phone: ${message.phone}
 Country: United Kingdom (GB)
 

@@ -76,7 +76,7 @@ describe("the build", () => {
     expect(lines).toContain("fail placeholders: unset: LinkedIn link (social in app/site.ts)");
     // By design, so it is no problem.
     expect(lines).toContain("ok pages: Coming Soon is shown by 7 pages of the navigation");
-    expect(lines.at(-1)).toMatch(/^fail contact e-mail: the pages show .+\.example, which is a placeholder$/);
+    expect(lines.at(-1)).toMatch(/^fail contact email: the pages show .+\.example, which is a placeholder$/);
   });
 
   test("promises to delete messages earlier than this server does", () => {
@@ -194,7 +194,7 @@ describe("the database", () => {
     const unknown = ["BC-2222-22", "BC-3333-33", "BC-4444-44", "BC-5555-55", "BC-6666-66", "BC-7777-77"];
     for (const name of [known, ...unknown]) await writeFile(join(dataDir, "outbox", `${name}.eml`), "");
     const finding = {
-      name: "e-mail files",
+      name: "email files",
       state: "warn",
       detail: expect.stringMatching(/exist: (BC-\S+ ){5}and 1 more$/),
     };
@@ -397,7 +397,7 @@ describe("npm run preflight", () => {
     const { code, out, err } = await runCli(env, "preflight");
     expect(err).toBe("");
     const seen = out.split("\n").map((line) => /^(ok|warn|FAIL) +((?:\S+ )*\S+) {2}/.exec(line)?.slice(1, 3).join(" "));
-    const failed = ["SITE_URL", "TRUST_PROXY", "build", "placeholders", "contact e-mail", "mail server", "MAIL_TO"];
+    const failed = ["SITE_URL", "TRUST_PROXY", "build", "placeholders", "contact email", "mail server", "MAIL_TO"];
     const good = ["ok database", "ok home page", "ok server"];
     expect(seen).toEqual(expect.arrayContaining([...failed.map((name) => `FAIL ${name}`), ...good]));
     expect(out).toMatch(/ disk +\d+ MB free in /);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { BuildManifest } from "../contract/build-manifest.ts";
 import { contentsOf, elementsOf, textOf, textsOf } from "./support/html.ts";
@@ -84,9 +84,27 @@ test("the footer holds the tagline, the company line, three columns and four nam
   );
 });
 
-test("CO₂ has a real subscript on every page", () => {
+function allPages(): string[] {
   const { files } = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
-  const pages = files.filter(({ kind }) => kind === "page").map(({ file }) => readFileSync(`dist/${file}`, "utf8"));
+  return files.filter(({ kind }) => kind === "page").map(({ file }) => readFileSync(`dist/${file}`, "utf8"));
+}
+
+test("email, percentages and negative numbers are written in one way", () => {
+  const sources = globSync("{app,contract,inbox,prerender,server}/**/*.{css,ts,tsx,mdx}", {
+    exclude: ["**/*.test.{ts,tsx}"],
+  });
+  const documents = globSync("{*.md,docs/**/*.md}");
+  for (const file of [...sources, ...documents]) {
+    expect(readFileSync(file, "utf8"), file).not.toMatch(/\be-mail|\d[\s\u00a0\u202f]+%(?! \d)/i);
+  }
+  for (const html of allPages()) {
+    const shown = (contentsOf(html, "body")[0] ?? "").replaceAll(/<(script|style)\b.*?<\/\1>/gs, "");
+    expect(textOf(shown)).not.toMatch(/(?<=^|[\s(])-\d/);
+  }
+});
+
+test("CO₂ has a real subscript on every page", () => {
+  const pages = allPages();
   expect(pages.some((html) => textOf(html).includes("CO₂e"))).toBe(true);
   // The name of a library has none.
   for (const html of pages) expect(textOf(html).replaceAll("CO2.js", "")).not.toContain("CO2");

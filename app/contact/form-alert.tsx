@@ -68,7 +68,7 @@ interface FormAlertProps {
   answerWithin?: string;
 }
 
-/** "We will answer by e-mail within two working days." */
+/** "We will answer by email within two working days." */
 function AnswerPromise({ within }: { within: string }) {
   return `We will answer by email${within && ` within ${within}`}.`;
 }

@@ -54,7 +54,7 @@ test.each([
 ])("strong: %s", (text) => expect(isStrong(text)).toBe(true));
 
 test.each([
-  "We answer by e-mail.",
+  "We answer by email.",
   "Electricity (kWh)",
   "km",
   "Economy class on the short flights",

@@ -14,7 +14,7 @@ const ENTRIES = JSON.parse(readFileSync(new URL("strong-words.json", import.meta
 const PATTERNS = ENTRIES.map(({ words, with: others, ...entry }) => {
   return { pattern: patternOf(words), needed: others === undefined ? /^/ : patternOf(others), entry };
 });
-/** Domains and e-mail addresses are no words. */
+/** Domains and email addresses are no words. */
 const ADDRESS = /https?:\/\/[^\s/]+|[^\s@]+@[^\s@]+\.\p{L}+|(?:[\p{L}\d-]+\.)+(?:com|org|net|example|[a-z]{2})\b/gu;
 
 /** A star stands for any letters, a space for a space, a hyphen or nothing, # for a figure. */

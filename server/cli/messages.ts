@@ -48,7 +48,7 @@ export function parseWhen(text: string): Date {
 
 const FILTER_OPTIONS = [
   ["--state <STATE>", "only messages in this state: queued, delivered, failed or quarantined"],
-  ["--email <EMAIL>", "only messages from this e-mail address"],
+  ["--email <EMAIL>", "only messages from this email address"],
   ["--since <WHEN>", `only messages accepted since then: ${WHEN}`, parseWhen],
   ["--unanswered", "only messages that are not marked as answered, without those in quarantine"],
   ["--search <WORDS>", "only messages with these words in their name, address, phone number, reference or text"],
@@ -125,7 +125,7 @@ export function addMessageCommands(root: Command, context: Context): void {
 
   add(
     "reply <REFERENCE>",
-    "reply to a message by e-mail, with the message quoted below the text",
+    "reply to a message by email, with the message quoted below the text",
     [
       ["--file <FILE>", "the text of the reply (default: standard input)"],
       ["--subject <TEXT>", "its subject (default: Re: Your message, with the reference)"],
@@ -183,7 +183,7 @@ export function addMessageCommands(root: Command, context: Context): void {
     "resend [REFERENCE...]",
     "send delivered messages once more, e.g. after a wrong MAIL_TO or a lost mailbox",
     [since("resend all delivered"), JSON_OPTION],
-    `The e-mail has the same Message-ID as the first time: a mailbox that still has the first one may not show it twice.
+    `The email has the same Message-ID as the first time: a mailbox that still has the first one may not show it twice.
 To send a failed message, use "retry"; to send one in quarantine, use "release".`,
   ).action(actOnSome("resend", "queued again", "--since WHEN"));
 

@@ -138,8 +138,8 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
     findings.push(ok("pages", `Coming Soon is shown by ${plural(comingSoon, "page")} of the navigation`));
   if (isReservedDomain(domainOf(site.contactEmail))) {
     const remedy = `set contactEmail in ${settings.siteDir}site.ts, then run: npm run build`;
-    findings.push(fail("contact e-mail", `the pages show ${site.contactEmail}, which is a placeholder`, remedy));
-  } else findings.push(ok("contact e-mail", site.contactEmail));
+    findings.push(fail("contact email", `the pages show ${site.contactEmail}, which is a placeholder`, remedy));
+  } else findings.push(ok("contact email", site.contactEmail));
   return { findings, build };
 }
 
@@ -254,7 +254,7 @@ function judgeFiles(unknownReferences: readonly string[]): Finding[] {
   if (unknownReferences.length === 0) return [];
   const [shown, more] = [unknownReferences.slice(0, MAX_NAMED), unknownReferences.length - MAX_NAMED];
   const names = shown.join(", ") + (more > 0 ? ` and ${more} more` : "");
-  return [warn("e-mail files", `DATA_DIR/outbox has files of messages that do not exist: ${names}`, "delete them")];
+  return [warn("email files", `DATA_DIR/outbox has files of messages that do not exist: ${names}`, "delete them")];
 }
 
 const SIGN_IN_LIMITS: SmtpLimits = { connectMs: 5000, silenceMs: 5000, attemptMs: 10_000 };
@@ -264,7 +264,7 @@ export async function checkSmtp(smtpUrl: string | null, limits: SmtpLimits = SIG
   if (smtpUrl === null) {
     return fail(
       "mail server",
-      "none is set: messages are stored, but not sent by e-mail",
+      "none is set: messages are stored, but not sent by email",
       "set SMTP_URL, e.g. smtp://user:password@mail.your-provider.com:587",
     );
   }

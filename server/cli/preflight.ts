@@ -14,7 +14,7 @@ const DNS_LIMITS = { timeout: 2000, tries: 1 };
 
 export function addPreflight(root: Command, { readConfig, out, setExitCode, program }: Context): void {
   const notes = `Checks the settings, the build, the disk, the database, the mail server, the sender's DNS records and the public site.
-Posts a signed ping to HOOK_URL and a test alert to ALERT_URL, if they are set. Sends no e-mail and changes nothing.
+Posts a signed ping to HOOK_URL and a test alert to ALERT_URL, if they are set. Sends no email and changes nothing.
 Exits with 1 if a check fails; warnings do not count.`;
   addCommand(root, "preflight", "check everything that can be checked before launch", [JSON_OPTION], notes).action(
     async ({ json }: { json?: true }) => {

@@ -20,7 +20,7 @@ export function addPrivacyCommands(root: Command, context: Context): void {
 
   add(
     "export <EMAIL>",
-    "print all messages from an e-mail address, as JSON",
+    "print all messages from an email address, as JSON",
     [],
     "Answers a request for access or data portability.",
   ).action(async (email: string) => out(await exportPerson(email, (await openDesk()).store)));
@@ -28,10 +28,10 @@ export function addPrivacyCommands(root: Command, context: Context): void {
   const input = (field: string, value: string, help: string) => [`--${FIELD_PREFIX}${field} <${value}>`, help] as const;
   add(
     "rectify <EMAIL>",
-    "correct all messages from an e-mail address",
+    "correct all messages from an email address",
     [
       ["--name <NAME>", "the correct name"],
-      ["--email <NEW>", "the correct e-mail address"],
+      ["--email <NEW>", "the correct email address"],
       ["--phone <PHONE>", "the correct phone number"],
       ["--country <CODE>", "the correct two-letter country code; --country= clears it"],
       ["--message <TEXT>", "the correct text of the message"],
@@ -46,7 +46,7 @@ export function addPrivacyCommands(root: Command, context: Context): void {
     ],
     `Changes only the given fields, in every message from that address. A footprint estimate is computed again when the
 country or one of its inputs changes, with today's factors; an empty input, as in --footprint.carKm=, is removed.
-E-mails that were already sent, or written to .eml files, are not changed.`,
+Emails that were already sent, or written to .eml files, are not changed.`,
   ).action(async (email: string, { json, ...options }: Record<string, string> & Options, command: Command) => {
     const { footprint: none, ...given } = options as Record<string, string>;
     const { inputs, changes = [] } = Object.groupBy(Object.entries(given), ([name]) =>
@@ -64,7 +64,7 @@ E-mails that were already sent, or written to .eml files, are not changed.`,
     return print({ json }, { messages }, `${plural(messages, "message")} corrected.\n`);
   });
 
-  add("restrict <EMAIL>", "keep all messages from an e-mail address, but neither send nor delete them", [
+  add("restrict <EMAIL>", "keep all messages from an email address, but neither send nor delete them", [
     ["--lift", "lift the restriction"],
     JSON_OPTION,
   ]).action(async (email: string, options: Options & { lift?: true }) => {
@@ -76,11 +76,11 @@ E-mails that were already sent, or written to .eml files, are not changed.`,
 
   add(
     "erase <EMAIL>",
-    "erase all messages from an e-mail address",
+    "erase all messages from an email address",
     [YES_OPTION, JSON_OPTION],
     `Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox. Notes the
 erasure in DATA_DIR/erasures, so that a restored backup does not bring the messages back. It cannot remove backups,
-e-mails that were already sent, what was posted to HOOK_URL, or a PostgreSQL server's own log and archives.`,
+emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL server's own log and archives.`,
   ).action(async (email: string, options: Options) => {
     const calls = await call();
     const { messages: found, posted } = await calls.person({ email });

@@ -47,7 +47,7 @@ test("explains a command by its own definition", async () => {
     err: "",
     out: `Usage: npm run messages -- privacy restrict [options] <EMAIL>
 
-keep all messages from an e-mail address, but neither send nor delete them
+keep all messages from an email address, but neither send nor delete them
 
 Options:
   --lift      lift the restriction

@@ -70,7 +70,7 @@ function createProgram(context: Context): Command {
   const root = new Command(program)
     .description(
       "Shows and manages the messages that visitors have sent. Uses the same settings as the server, and may be run while the " +
-        "server runs. Upper and lower case make no difference in references and e-mail addresses.",
+        "server runs. Upper and lower case make no difference in references and email addresses.",
     )
     .exitOverride()
     .configureOutput({

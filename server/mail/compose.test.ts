@@ -42,16 +42,16 @@ it("writes a Message-ID of safe characters whatever the sender's domain", () => 
 it("writes a message without an estimate as it always did, byte for byte", () => {
   const { text, html } = composeMail(MESSAGE, IDENTITY);
   expect(text).toBe(
-    "Ada wrote through the contact form of Brand.\nReply to this e-mail to answer Ada.\n\nReference: BC-7K3Q-9M\n" +
-      "Received: 2026-01-05 10:00:00 UTC\nName: Ada\nE-mail: ada@example.org\nPhone: 1\nCountry: Germany (DE)\n\n" +
+    "Ada wrote through the contact form of Brand.\nReply to this email to answer Ada.\n\nReference: BC-7K3Q-9M\n" +
+      "Received: 2026-01-05 10:00:00 UTC\nName: Ada\nEmail: ada@example.org\nPhone: 1\nCountry: Germany (DE)\n\n" +
       "Message:\n\nHello",
   );
   const row = (label: string, value: string) => `<tr><th align="left">${label}</th><td dir="auto">${value}</td></tr>`;
   expect(html).toBe(
     '<!doctype html><html lang="en"><head><meta charset="utf-8"></head><body>\n' +
-      '<p dir="auto">Ada wrote through the contact form of Brand.<br>Reply to this e-mail to answer Ada.</p>\n' +
+      '<p dir="auto">Ada wrote through the contact form of Brand.<br>Reply to this email to answer Ada.</p>\n' +
       `<table cellpadding="4">${row("Reference", "BC-7K3Q-9M")}${row("Received", "2026-01-05 10:00:00 UTC")}` +
-      `${row("Name", "Ada")}${row("E-mail", "ada@example.org")}${row("Phone", "1")}${row("Country", "Germany (DE)")}</table>\n` +
+      `${row("Name", "Ada")}${row("Email", "ada@example.org")}${row("Phone", "1")}${row("Country", "Germany (DE)")}</table>\n` +
       '<p>Message:</p><div dir="auto" style="white-space: pre-wrap">Hello</div>\n</body></html>',
   );
 });

@@ -10,7 +10,7 @@ import { quote } from "../../contract/quote.ts";
 import { QUARANTINE_REASON } from "../message-history.ts";
 import type { Reply, StoredMessage } from "../store/store.ts";
 
-/** Sender and recipient of the site's e-mails. */
+/** Sender and recipient of the site's emails. */
 export interface MailIdentity {
   brand: string;
   mailFrom: string;
@@ -26,7 +26,7 @@ export interface ComposedMail extends SendMailOptions {
 }
 
 /**
- * A message as an e-mail to the team, the same every time except for its MIME boundary. The only recipient is `mailTo`,
+ * A message as an email to the team, the same every time except for its MIME boundary. The only recipient is `mailTo`,
  * because the envelope is not derived from any header.
  */
 export function composeMail(message: StoredMessage, identity: MailIdentity): ComposedMail {
@@ -153,7 +153,7 @@ function withoutEncodedWord({ name, address }: Mailbox): Mailbox {
   return { name: hasEncodedWord(name) ? "" : name, address };
 }
 
-/** The same for every attempt, so that an e-mail sent twice can be recognised as one. */
+/** The same for every attempt, so that an email sent twice can be recognised as one. */
 function messageId({ reference, id }: Pick<StoredMessage, "reference" | "id">, mailFrom: string, suffix = ""): string {
   const local = `${reference}.${id}${suffix}`.replaceAll(/[^A-Za-z0-9.-]/g, "-");
   const domain = domainToASCII(mailFrom.slice(mailFrom.lastIndexOf("@") + 1));
@@ -208,7 +208,7 @@ function htmlEstimate(footprint: FootprintEstimate, price: MailIdentity["pricePe
 function firstLines({ name, footprint }: StoredMessage, brand: string): string[] {
   return [
     `${name} wrote through the contact form of ${brand}.`,
-    `Reply to this e-mail to answer ${name}.`,
+    `Reply to this email to answer ${name}.`,
     ...(footprint ? [`With an estimate: ${estimateSummary(footprint)}.`] : []),
   ];
 }
@@ -218,7 +218,7 @@ function factsOf(message: StoredMessage, country: string): (readonly [label: str
     ["Reference", message.reference],
     ["Received", `${message.acceptedAt.toISOString().slice(0, 19).replace("T", " ")} UTC`],
     ["Name", message.name],
-    ["E-mail", message.email],
+    ["Email", message.email],
     ["Phone", message.phone],
     ["Country", country ? `${country} (${message.country})` : "not given"],
     ...(message.quarantineReason ? [["Held back", QUARANTINE_REASON[message.quarantineReason]] as const] : []),

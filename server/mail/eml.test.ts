@@ -80,7 +80,7 @@ describe("the files of messages", () => {
     expect((await listEmls(dataDir)).sort()).toEqual(["BC-AAAA-AA", "BC-BBBB-BB"]);
   });
 
-  it("are none where no e-mail was ever written", async () => {
+  it("are none where no email was ever written", async () => {
     expect([await listEmls(dataDir), await removeEmls(dataDir, ["BC-AAAA-AA"])]).toEqual([[], 0]);
     expect(existsSync(folder)).toBe(false);
   });

@@ -11,7 +11,7 @@ const FILE_NAME = /^([^.]+)(\.[\w-]+)?\.eml(\.unfinished)?$/;
 
 const emlFolder = (dataDir: string) => join(dataDir, "outbox");
 
-/** Writes each e-mail to `DATA_DIR/outbox/<reference>.eml`, readable by this user only. */
+/** Writes each email to `DATA_DIR/outbox/<reference>.eml`, readable by this user only. */
 export function createEmlMailer(dataDir: string): Mailer {
   const folder = emlFolder(dataDir);
   const transport = createTransport({
@@ -28,7 +28,7 @@ export function createEmlMailer(dataDir: string): Mailer {
       try {
         if (!REFERENCE_PATTERN.test(mail.reference)) throw new Error("not a reference, so not a file of the outbox");
         const { message } = await transport.sendMail(mail);
-        if (!Buffer.isBuffer(message)) throw new Error("the e-mail was not built in memory");
+        if (!Buffer.isBuffer(message)) throw new Error("the email was not built in memory");
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeWhole(folder, name, message);
       } catch (error) {
@@ -73,7 +73,7 @@ export async function listEmls(dataDir: string): Promise<string[]> {
 /** Only files named after a reference. */
 async function listFiles(dataDir: string): Promise<{ name: string; reference: string }[]> {
   const names = await readdir(emlFolder(dataDir)).catch((error: NodeJS.ErrnoException) => {
-    // Created with the first e-mail.
+    // Created with the first email.
     if (error.code === "ENOENT") return [];
     throw error;
   });
@@ -90,5 +90,5 @@ function classifyFileError(error: unknown): MailError {
         "blocked",
         `the folder outbox of DATA_DIR cannot be written (${code}): check its owner and permissions`,
       )
-    : new MailError("temporary", `the e-mail could not be written to the folder outbox of DATA_DIR (${code})`);
+    : new MailError("temporary", `the email could not be written to the folder outbox of DATA_DIR (${code})`);
 }

@@ -1,14 +1,14 @@
 import type { ComposedMail } from "./compose.ts";
 
-/** Delivers e-mails: `smtp.ts` to a mail server, `eml.ts` to files. */
+/** Delivers emails: `smtp.ts` to a mail server, `eml.ts` to files. */
 export interface Mailer {
-  /** For the log: where e-mails go, without credentials. */
+  /** For the log: where emails go, without credentials. */
   readonly destination: string;
-  /** Resolves once the e-mail is accepted or on disk; rejects only with a MailError, in bounded time. */
+  /** Resolves once the email is accepted or on disk; rejects only with a MailError, in bounded time. */
   send(mail: ComposedMail): Promise<void>;
   /** Whether the receiver answers, without sending anything; not given where that cannot be known. Never rejects. */
   probe?(): Promise<boolean>;
-  /** Removes all e-mails of a message, finished or not; not given where that cannot be done. */
+  /** Removes all emails of a message, finished or not; not given where that cannot be done. */
   undo?(message: { reference: string }): Promise<void>;
   /** Aborts all sending. */
   close(): Promise<void>;
@@ -21,7 +21,7 @@ export interface Mailer {
 export type FailureKind = "temporary" | "permanent" | "blocked";
 
 /**
- * Why an e-mail was not sent. Its message is safe to log and to store: no address, no content, no credentials. The
+ * Why an email was not sent. Its message is safe to log and to store: no address, no content, no credentials. The
  * server's own answer is not safe.
  */
 export class MailError extends Error {

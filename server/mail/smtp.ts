@@ -13,16 +13,16 @@ export interface SmtpLimits {
 
 export const SMTP_LIMITS: SmtpLimits = { connectMs: 15_000, silenceMs: 60_000, attemptMs: 120_000 };
 
-/** Opens no connection before the first e-mail. Credentials are only ever sent over an encrypted connection. */
+/** Opens no connection before the first email. Credentials are only ever sent over an encrypted connection. */
 export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMITS): Mailer {
   const server = parseConnectionUrl(smtpUrl);
   const openConnection = (): Transporter =>
     createTransport({
       ...connectionOptions(server, limits),
       pool: true,
-      // One connection each, so that closing a stuck one does not abort the e-mails on the others.
+      // One connection each, so that closing a stuck one does not abort the emails on the others.
       maxConnections: 1,
-      // Only for a connection that was lost before a byte of the e-mail was sent; the outbox retries everything else.
+      // Only for a connection that was lost before a byte of the email was sent; the outbox retries everything else.
       maxRequeues: 1,
       idleTimeout: 30_000,
     });
@@ -43,7 +43,7 @@ export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMI
           connection.close({ force: true });
           throw error;
         }
-        // Usable again even if refused or broken: the library resets it, or reconnects for the next e-mail.
+        // Usable again even if refused or broken: the library resets it, or reconnects for the next email.
         idle.push(connection);
         throw classifySmtpError(error);
       } finally {
@@ -105,7 +105,7 @@ interface SmtpFailure {
 const AUTHENTICATION_CODES = [530, 534, 535, 538];
 const AUTHENTICATION_ERRORS = ["EAUTH", "ENOAUTH", "EOAUTH2"];
 const TLS_ERRORS = /^(ETLS$|EREQUIRETLS$|EPROTO$|CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|HOSTNAME_MISMATCH$)|SELF_SIGNED/;
-/** The commands that decide on this one e-mail. A refusal before them says nothing about it. */
+/** The commands that decide on this one email. A refusal before them says nothing about it. */
 const MAIL_COMMANDS = ["MAIL FROM", "RCPT TO", "DATA"];
 /** No connection was made. One that broke later may have carried the mail: asking for it again soon would repeat it. */
 const NO_CONNECTION = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN"];
@@ -141,7 +141,7 @@ function classify(error: unknown): MailError {
       `no encrypted connection to the mail server (${cause}): check the host, port and smtp:// or smtps:// of SMTP_URL, and the server's certificate`,
     );
   }
-  // 503 is about the order of commands, not about the e-mail.
+  // 503 is about the order of commands, not about the email.
   if (command && reply >= 500 && reply !== 503) {
     const what = command === "RCPT TO" ? "mailbox" : command === "MAIL FROM" ? "sender" : "mail";
     return new MailError("permanent", `${reply} ${what} refused by the mail server${step}`);

@@ -181,7 +181,7 @@ export const router = t.router({
       if (!isAdded) throw noMessage(reference);
     }),
 
-  /** Sends it by e-mail to the sender of the message. The same key again is the same reply. */
+  /** Sends it by email to the sender of the message. The same key again is the same reply. */
   reply: operation
     .input(
       TARGET.extend({

@@ -47,7 +47,7 @@ export interface Dialect {
   findTable(name: string): string;
   /** Ends a SELECT in a transaction and locks its rows until that ends; `skip`: without rows that are locked already. */
   lockRows(table: string, skip?: "skip"): string;
-  /** The e-mail address in lower case, independent of the database's language. */
+  /** The email address in lower case, independent of the database's language. */
   lowerCaseEmail: string;
   isIn(column: string, jsonArray: string, type?: "TEXT" | "BIGINT"): string;
   /** The items of a JSON array, as rows with one column `value`. */

@@ -34,7 +34,7 @@ const dialect: Dialect = {
   keyedTableEnd: "",
   findTable: (name) => `SELECT 1 WHERE to_regclass('${name}') IS NOT NULL`,
   lockRows: (table, skip) => `FOR UPDATE OF ${table}${skip ? " SKIP LOCKED" : ""}`,
-  // Some languages fold I to a letter that no e-mail address holds; "C" is plain ASCII.
+  // Some languages fold I to a letter that no email address holds; "C" is plain ASCII.
   lowerCaseEmail: 'lower(email COLLATE "C")',
   // An array and not a join, so that the index is used however large the planner takes the list to be.
   isIn: (column, jsonArray, type = "TEXT") =>

@@ -98,7 +98,7 @@ const SMOOTHING = 0.15;
 const DOUBT = 30;
 /**
  * Chosen by `npm run bench -- spam` and two collections of mail (SpamAssassin, Enron): after 40 to 500 lessons, half or
- * fewer of them spam, it held back at most 0.2 % of the good messages of each.
+ * fewer of them spam, it held back at most 0.2% of the good messages of each.
  */
 const THRESHOLD = 0.62;
 const SHOWN_SIGNS = 5;

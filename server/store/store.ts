@@ -464,7 +464,7 @@ export interface Erasure {
 
 /** What a backup is for. */
 export interface Restoring {
-  /** Of an e-mail address, for an Erasure. */
+  /** Of an email address, for an Erasure. */
   hashAddress(email: string): Promise<string>;
   /**
    * Reads all rows of a backup, or none of them, but for messages of people who were erased after these were accepted.

@@ -67,7 +67,7 @@ const URGENCY: readonly Severity[] = ["critical", "warning", "info"];
 
 /** Without acknowledgements: one that fails does not affect its message. `pausedMs`: a shorter pause is no trouble. */
 const WATCHED = [
-  { channel: "mail", noun: "message", verb: "e-mailed", severity: "critical", pausedMs: 0 },
+  { channel: "mail", noun: "message", verb: "emailed", severity: "critical", pausedMs: 0 },
   { channel: "reply", noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
   // A receiver may ask for a break.
   { channel: "hook", noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: OVERDUE_MS },
@@ -163,7 +163,7 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
     if (askedBy === "operator" && !website.isRunning) {
       const since = website.lastSeenAt;
       const what = since ? `The website has not been running for ${age(since)}` : "The website is not running";
-      const remedy = "Start its server: without it visitors cannot write, and no e-mail is sent";
+      const remedy = "Start its server: without it visitors cannot write, and no email is sent";
       add("website-down", "critical", what, remedy, { since });
     }
     for (const { channel, severity, noun, verb, pausedMs } of WATCHED) {

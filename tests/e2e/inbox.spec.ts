@@ -130,7 +130,7 @@ test("the overview says what needs somebody, with each chart's numbers in a tabl
   await page.goto(inbox.address);
   await page.getByRole("link", { name: "Overview" }).click();
   await expect(page.getByText(/, last backup /)).toBeVisible();
-  await expect(page.getByRole("heading", { name: "1 message could not be e-mailed" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "1 message could not be emailed" })).toBeVisible();
   await expect(page.getByRole("heading", { name: "The website is not running" })).toBeVisible();
   await expect(page.locator(".figures dt")).toHaveText([
     "Unanswered",
@@ -317,10 +317,10 @@ test.describe("where messages are deleted", () => {
 
     await button(page, "Correct").click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("E-mail address").fill("nonsense");
+    await dialog.getByLabel("Email address").fill("nonsense");
     await button(dialog, "Save").click();
     await expect(dialog.getByText("Enter an email address like name@example.com.")).toBeVisible();
-    await dialog.getByLabel("E-mail address").fill("ada@example.com");
+    await dialog.getByLabel("Email address").fill("ada@example.com");
     await dialog.getByLabel("Name").fill("Ada King");
     await dialog.getByLabel("Country").selectOption("Ireland");
     await button(dialog, "Save").click();
@@ -924,7 +924,7 @@ test.describe("a morning's work", () => {
     await inbox.store.reportNode([pause], new Date());
     await page.setViewportSize({ width: 375, height: 740 });
     await page.reload();
-    await expect(status.getByRole("link")).toHaveText(["No message can be e-mailed", "1 more"]);
+    await expect(status.getByRole("link")).toHaveText(["No message can be emailed", "1 more"]);
     const cut = await status.evaluate((line) =>
       [line, ...line.querySelectorAll("*")].filter(
         (part) => part.scrollWidth > part.clientWidth + 1 || part.getBoundingClientRect().right > innerWidth,
@@ -1257,7 +1257,7 @@ test.describe("axe finds nothing, and nothing scrolls sideways: light and narrow
     await putSamples(inbox.store);
     await putEstimate(inbox.store, "grace@example.com");
     await page.goto(`${inbox.origin}/people${new URL(inbox.address).hash}`);
-    await look(page, "All messages of an e-mail address");
+    await look(page, "All messages of an email address");
     await page.goto(`${inbox.origin}/people?email=grace@example.com`);
     await look(page, "Grace Hopper");
     await button(page, "Correct").click();

@@ -108,7 +108,7 @@ export const HOSTILE_CASES: HostileCase[] = [
   ["quoted-printable in the message", { message: "=0D=0A=3Cb=3E=\n= \n=3D" }, "literal"],
   ["trailing blanks in the message", { message: "a  \nb\t\n \nc" }, "literal"],
   ["HTML in the message", { message: "</div></body><script>alert(1)</script><img src=//evil.test>" }, "literal"],
-  ["a faked field in the message", { message: "x\n\nE-mail: victim@example.net\nReply to this e-mail" }, "literal"],
+  ["a faked field in the message", { message: "x\n\nEmail: victim@example.net\nReply to this email" }, "literal"],
   ["NUL in the message", { message: "a\0b" }, "message"],
   ["one word of 5,000 letters", { message: "x".repeat(5000) }, "literal"],
   ["emoji to the limit", { message: "😀".repeat(2500) }, "literal"],
