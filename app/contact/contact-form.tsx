@@ -256,14 +256,15 @@ function contentOf(field: Field): string {
 
 /** Clears each field that still has the sent value. Returns whether another field was changed since. */
 function clear(form: HTMLFormElement, sent: ReadonlyMap<Field, string>): boolean {
-  let isAnyChanged = false;
-  for (const field of fieldsOf(form)) {
-    if (sent.get(field) !== contentOf(field)) isAnyChanged = true;
-    else if (field instanceof HTMLSelectElement) field.selectedIndex = 0;
+  // Told apart first: to reset one radio button changes the others of its group.
+  const fields = fieldsOf(form);
+  const unchanged = fields.filter((field) => sent.get(field) === contentOf(field));
+  for (const field of unchanged) {
+    if (field instanceof HTMLSelectElement) field.selectedIndex = 0;
     else {
       field.value = field.defaultValue;
       if (field instanceof HTMLInputElement) field.checked = field.defaultChecked;
     }
   }
-  return isAnyChanged;
+  return unchanged.length < fields.length;
 }

@@ -183,7 +183,7 @@ export function Estimate(props: EstimateProps) {
     form.current && typeof electricity === "object" && electricity ? readForm(form.current, electricity) : null;
   const shownErrors: FootprintErrors = {
     ...without(typing.current, read?.errors ?? {}),
-    ...withoutUndefined(errors),
+    ...ofEstimate(errors),
   };
   const reading = read && { ...read, problems: problemsOf(shownErrors) };
   const announced = useLater(announcement(reading));
@@ -459,8 +459,10 @@ function without(field: string, errors: FootprintErrors): FootprintErrors {
   return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== field));
 }
 
-function withoutUndefined(errors: FootprintErrors): FootprintErrors {
-  return Object.fromEntries(Object.entries(errors).filter(([, text]) => text !== undefined));
+/** The form's errors without those of the message's own fields. */
+function ofEstimate(errors: FootprintErrors): FootprintErrors {
+  const own = Object.entries(errors).filter(([name, text]) => name.startsWith(FIELD_PREFIX) && text !== undefined);
+  return Object.fromEntries(own);
 }
 
 /** What screen readers say: what is left out, and the total of the rest. */
@@ -517,7 +519,8 @@ function readForm(form: HTMLFormElement, electricity: ElectricityTable): Reading
   const country = String(data.get("country") ?? "");
   const texts = [...data].filter(([name]) => name.startsWith(FIELD_PREFIX));
   const footprint = Object.fromEntries(texts.map(([name, text]) => [name.slice(FIELD_PREFIX.length), text]));
-  const countryName = countrySelect(form)?.selectedOptions[0]?.text ?? "";
+  // The first option, for no country, has a text too.
+  const countryName = (country && countrySelect(form)?.selectedOptions[0]?.text) ?? "";
   return readFields(footprint, country, countryName, electricity);
 }
 

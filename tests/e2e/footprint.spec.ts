@@ -407,12 +407,17 @@ test("for an organisation: other words, an amount for each person, and both trav
   await expect(enclosed(page)).toHaveCount(0);
   await enter(page, { gasKwh: "90000" });
   await expect(part(page)).toContainText("about 480 kg for each person, for an organisation of 40 people.");
-  await fillForm(page);
+  await submit(page).click();
+  await expect(page.getByText("There are 4 problems")).toBeVisible();
+  await expect(enclosed(page)).toContainText("Your estimate comes with it: about 19 t CO₂e a year.");
+  await fillForm(page, { ...VISITOR, country: "" });
   const request = page.waitForRequest("**/send-email");
   await submit(page).click();
   expect((await request).postDataJSON().footprint).toMatchObject({ for: "organisation", people: "40" });
   await page.getByRole("link", { name: "See and print it" }).click();
   await expect(page.locator("#sent-estimate")).toContainText("For an organisation of 40 people: about 480 kg for each");
+  await expect(page.locator("#sent-estimate")).toContainText("Country: not chosen");
+  await expect(page.getByRole("button", { name: "Send another message" })).toBeVisible();
   await expect(page.getByLabel("Me or my household")).toBeChecked();
   await expect(page.getByText(/a tonne|within/)).toHaveCount(0);
 });
