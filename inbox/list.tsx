@@ -133,7 +133,7 @@ function Filters({ view }: { view: ListView }) {
       <TextInput
         ref={field}
         id="search"
-        flex="1 1 11rem"
+        flex="1 1 9rem"
         label="Search"
         type="search"
         value={search}
@@ -279,7 +279,7 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
   );
   const exports = <Group gap="xs">{["csv", "json"].map(exportAs)}</Group>;
   return (
-    <div className="stack" aria-busy={isOutdated}>
+    <Box className="stack" opacity={isOutdated ? 0.6 : 1} aria-busy={isOutdated}>
       <Group className="soft">
         <Checkbox
           ref={selectPage}
@@ -347,7 +347,7 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
           })}
         </Paper>
       )}
-    </div>
+    </Box>
   );
 }
 

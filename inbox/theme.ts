@@ -6,7 +6,7 @@ export const theme = createTheme({
   components: {
     Alert: Alert.extend({ defaultProps: { variant: "light", role: "note" } }),
     Button: Button.extend({
-      defaultProps: { variant: "default", px: "0.875rem" },
+      defaultProps: { variant: "default", px: "0.75rem" },
       // Long names, and large text on a phone, take a second line.
       styles: {
         root: { height: "auto" },
