@@ -598,7 +598,7 @@ describe("its operations", () => {
     expect((await overview()).troubles).toContainEqual(
       expect.objectContaining({ kind: "paused", channel: "mail", remedy: expect.stringContaining(reason) }),
     );
-    expect(await cli("stats")).toMatch(new RegExp(`\nE-mail: paused since \\S+Z \\(2h ago\\): ${reason}\\.\n`));
+    expect(await cli("stats")).toMatch(new RegExp(`\nEmail: paused since \\S+Z \\(2h ago\\): ${reason}\\.\n`));
   });
 
   test("refuses what it does not understand, with a sentence", async () => {
