@@ -1,84 +1,49 @@
 // The programs besides Node that tests and tools run, and where to find them. Plain JavaScript, because set-up runs it
 // before Node 24 is installed.
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** PATH with the folders in which Debian keeps nginx, and which are not on every user's PATH. */
 export const PROGRAM_PATH = [process.env.PATH ?? "", "/usr/sbin", "/sbin"].join(delimiter);
 
-/** What `npm test` runs besides the browser, and the Debian package of each program. */
+/** What tests run besides Chromium, and the Debian packages of each: programs, two browser engines, the screen reader. */
 export const TEST_PROGRAMS = {
-  caddy: "caddy",
-  ffmpeg: "ffmpeg",
-  mount: "mount",
-  nginx: "nginx-light",
-  openssl: "openssl",
-  pdftotext: "poppler-utils",
-  prlimit: "util-linux",
-  promtool: "prometheus",
-  strace: "strace",
-  "systemd-analyze": "systemd",
+  caddy: ["caddy"],
+  ffmpeg: ["ffmpeg"],
+  firefox: ["firefox-esr"],
+  mount: ["mount"],
+  nginx: ["nginx-light"],
+  openssl: ["openssl"],
+  orca: ["orca", "at-spi2-core", "dbus-daemon", "firefox-esr", "openbox", "speech-dispatcher", "xdotool", "xvfb"],
+  pdftotext: ["poppler-utils"],
+  prlimit: ["util-linux"],
+  promtool: ["prometheus"],
+  strace: ["strace"],
+  "systemd-analyze": ["systemd"],
+  // The engine, a way to drive it, a display, and decoders for the film.
+  webkit: [
+    "gir1.2-webkit2-4.1",
+    "python3-gi",
+    "webkit2gtk-driver",
+    "xvfb",
+    "gstreamer1.0-plugins-good",
+    "gstreamer1.0-plugins-bad",
+    "gstreamer1.0-libav",
+  ],
 };
-
-/** The Debian packages with which tests run WebKit: the engine, a way to drive it, a display, and decoders for the film. */
-const WEBKIT_PACKAGES = [
-  "gir1.2-webkit2-4.1",
-  "python3-gi",
-  "webkit2gtk-driver",
-  "xvfb",
-  "gstreamer1.0-plugins-good",
-  "gstreamer1.0-plugins-bad",
-  "gstreamer1.0-libav",
-];
 
 /** Debian's own Python, because only that one has GTK. */
 export const DEBIAN_PYTHON = "/usr/bin/python3";
 
-/** The Debian packages with which tests run the screen reader: Orca, and the desktop around it and Firefox. */
-const ORCA_PACKAGES = [
-  "orca",
-  "at-spi2-core",
-  "dbus-daemon",
-  "firefox-esr",
-  "openbox",
-  "speech-dispatcher",
-  "xdotool",
-  "xvfb",
-];
-
-/** The engines that `npm run test:all` runs besides Chromium, and the screen reader. */
-export const TEST_ENGINES = {
-  firefox: { isInstalled: () => findFirefox() !== undefined, packages: ["firefox-esr"] },
-  webkit: { isInstalled: hasWebKit, packages: WEBKIT_PACKAGES },
-  orca: { isInstalled: hasOrca, packages: ORCA_PACKAGES },
-};
-
-function hasOrca() {
-  const programs = ["orca", "dbus-daemon", "openbox", "speech-dispatcher", "xdotool", "Xvfb"];
-  return programs.every(isInstalled) && findFirefox() !== undefined;
-}
-
-/** What reads and decodes the film, each from another package of decoders. */
-const FILM_DECODERS = ["qtdemux", "h264parse", "avdec_h264"];
-
-function hasWebKit() {
-  if (!isInstalled("Xvfb") || !isInstalled("WebKitWebDriver") || !existsSync(DEBIAN_PYTHON)) return false;
-  // GStreamer is asked through its C library, because the packages do not include its own for Python.
-  const code = `
-import ctypes, gi
-gi.require_version('WebKit2', '4.1')
-gst = ctypes.CDLL('libgstreamer-1.0.so.0')
-gst.gst_init(None, None)
-gst.gst_element_factory_find.restype = ctypes.c_void_p
-for name in ${JSON.stringify(FILM_DECODERS)}:
-    assert gst.gst_element_factory_find(name.encode()), name
-`;
-  return spawnSync(DEBIAN_PYTHON, ["-c", code]).status === 0;
-}
-
-/** @param {string} name */
+/**
+ * Whether a program is on the PATH. What tests use from several Debian packages counts once all of them are installed:
+ * each has its licence there.
+ * @param {string} name
+ */
 export function isInstalled(name) {
+  if (name === "firefox") return findFirefox() !== undefined;
+  const packages = Object.entries(TEST_PROGRAMS).find(([program]) => program === name)?.[1] ?? [];
+  if (packages.length > 1) return packages.every((one) => existsSync(`/usr/share/doc/${one}/copyright`));
   return PROGRAM_PATH.split(delimiter).some((folder) => folder !== "" && existsSync(join(folder, name)));
 }
 

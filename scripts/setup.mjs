@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findChromium, isInstalled, TEST_ENGINES, TEST_PROGRAMS } from "./programs.mjs";
+import { findChromium, isInstalled, TEST_PROGRAMS } from "./programs.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const stampFile = join(root, "node_modules", ".setup-stamp");
@@ -98,26 +98,19 @@ function installBrowser() {
 }
 
 function installTestPrograms() {
-  const findMissing = () => [
-    ...Object.entries(TEST_PROGRAMS)
-      .filter(([name]) => !isInstalled(name))
-      .map(([name, debianPackage]) => ({ name, packages: [debianPackage] })),
-    ...Object.entries(TEST_ENGINES)
-      .filter(([, engine]) => !engine.isInstalled())
-      .map(([name, { packages }]) => ({ name, packages })),
-  ];
+  const findMissing = () => Object.entries(TEST_PROGRAMS).filter(([name]) => !isInstalled(name));
   let missing = findMissing();
   if (missing.length > 0 && canUseApt()) {
-    console.error(`Installing ${missing.map(({ name }) => name).join(", ")} for the tests (apt-get) ...`);
+    console.error(`Installing ${missing.map(([name]) => name).join(", ")} for the tests (apt-get) ...`);
     withoutStartingServices(() => {
       aptGet("update");
       // One by one, so that a package that this Debian lacks does not stop the others.
-      for (const { packages } of missing) aptGet("install", "--no-install-recommends", ...packages);
+      for (const [, packages] of missing) aptGet("install", "--no-install-recommends", ...packages);
     });
     missing = findMissing();
   }
   if (missing.length === 0) return;
-  const names = missing.map(({ name, packages }) => `${name} (Debian: ${packages.join(" ")})`);
+  const names = missing.map(([name, packages]) => `${name} (Debian: ${packages.join(" ")})`);
   const outcome = process.env.CI ? "will fail, because CI is set" : "will be skipped";
   console.error(`Not installed: ${names.join(", ")}. Tests that need them ${outcome}.`);
 }

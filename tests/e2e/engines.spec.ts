@@ -7,7 +7,7 @@ import { EnginePage, type Modes } from "../support/engines/engine.ts";
 import { FIREFOX } from "../support/engines/firefox.ts";
 import { WEBKIT } from "../support/engines/webkit.ts";
 import { type Gate, startGate } from "../support/gate.ts";
-import { requireEngine, requirePrograms } from "../support/require-program.ts";
+import { requirePrograms } from "../support/require-program.ts";
 import { SCREENS } from "../support/screens.ts";
 import { test } from "../support/site.ts";
 
@@ -29,7 +29,7 @@ test.describe.configure({ timeout: 180_000 });
 for (const engine of [FIREFOX, WEBKIT]) {
   test.describe(engine.name, () => {
     test.beforeEach(() => {
-      requireEngine(skip, engine.name);
+      requirePrograms(skip, engine.name);
       requirePrograms(skip, "pdftotext");
     });
 

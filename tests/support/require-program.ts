@@ -1,4 +1,4 @@
-import { isInstalled, TEST_ENGINES, TEST_PROGRAMS } from "../../scripts/programs.mjs";
+import { isInstalled, TEST_PROGRAMS } from "../../scripts/programs.mjs";
 
 /** A runner's own way to skip a test, which ends it. */
 export type Skip = (reason: string) => never;
@@ -8,14 +8,8 @@ export type Program = keyof typeof TEST_PROGRAMS;
 /** Ends the test where one of these programs is not installed: as a failure in CI, else as skipped. */
 export function requirePrograms(skip: Skip, ...names: readonly Program[]): void {
   const absent = names.find((name) => !isInstalled(name));
-  if (absent !== undefined)
-    missing(skip, `${absent} is not installed; install the Debian package ${TEST_PROGRAMS[absent]}`);
-}
-
-/** The same for a browser engine. */
-export function requireEngine(skip: Skip, name: keyof typeof TEST_ENGINES): void {
-  const { isInstalled, packages } = TEST_ENGINES[name];
-  if (!isInstalled()) missing(skip, `${name} is not installed; install the Debian packages ${packages.join(" ")}`);
+  if (absent === undefined) return;
+  missing(skip, `${absent} is not installed; the Debian packages are ${TEST_PROGRAMS[absent].join(" ")}`);
 }
 
 /** Ends the test because something is missing: as a failure where CI is set, so that nothing stays untested; else as skipped. */

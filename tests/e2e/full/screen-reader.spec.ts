@@ -5,7 +5,7 @@ import { startServer } from "../../../scripts/run-server.ts";
 import { VISITOR } from "../../support/contact.ts";
 import { type ScreenReader, startScreenReader } from "../../support/engines/orca.ts";
 import { type Gate, startGate } from "../../support/gate.ts";
-import { requireEngine } from "../../support/require-program.ts";
+import { requirePrograms } from "../../support/require-program.ts";
 import { test } from "../../support/site.ts";
 
 /** Printed nowhere, because it is long: what was said is in this file of the test's results. */
@@ -13,7 +13,7 @@ const TRANSCRIPT = "transcript.txt";
 
 test("the contact form as it is heard: load, nothing entered, corrected, broken, sent, limited, estimated", async () => {
   test.setTimeout(300_000);
-  requireEngine((reason) => test.skip(true, reason) as never, "orca");
+  requirePrograms((reason) => test.skip(true, reason) as never, "orca");
   const server = await startServer({ RATE_LIMIT: "1/10m" });
   const gate = await startGate(server.url);
   const reader = await startScreenReader(gate.url);
