@@ -91,7 +91,7 @@ export async function correctPerson(
   const parsed = parseCorrection(changes, footprint);
   if (!parsed.ok) return { outcome: "invalid" as const, fields: parsed.fields };
   for (let tryNumber = 1; tryNumber <= MAX_TRIES; tryNumber += 1) {
-    const { problem, messages, versions } = await findPerson(target, store);
+    const { problem, messages, versions, seen } = await findPerson(target, store);
     if (problem) return { outcome: problem };
     if (footprint && messages.every((message) => message.footprint === null)) {
       return { outcome: "no-estimate" as const };
@@ -99,7 +99,8 @@ export async function correctPerson(
     const correction = { changes: parsed.changes, footprint };
     const footprints = correctedFootprints(messages, correction, readElectricity);
     // Estimates are computed from what was read, so they are stored only while that is still true.
-    const count = await store.rectify(target.email, parsed.changes, await store.time(), versions, footprints);
+    const guard = footprints === null ? seen : versions;
+    const count = await store.rectify(target.email, parsed.changes, await store.time(), guard, footprints);
     if (count > 0) return resultOf(count);
   }
   return { outcome: "changed" as const };
