@@ -13,7 +13,7 @@ export function ErrorMessage({ level: Heading, detail }: ErrorMessageProps) {
       <Heading>Unexpected Application Error!</Heading>
       <p className="error-detail">{detail}</p>
       <p>
-        Something broke on our side, not yours. Please try again in a moment, or write to us at <ContactEmail />.
+        Something broke on our side, not yours. Please try again in a moment, or write to us at <ContactEmail end="." />
       </p>
       <ButtonLink link={{ label: "Back to the home page", href: "/" }} look="primary" />
     </div>

@@ -12,17 +12,23 @@ export function ButtonLink({ link, look }: { link: Link; look: ButtonLook }) {
   );
 }
 
-/** In one piece where a line has room for it; else it breaks after the `@`, or before a dot. */
-export function ContactEmail() {
+/**
+ * Moves to the next line whole. It breaks after the `@` or before a dot only where it is wider than a line. `end` is the
+ * punctuation after it, which stays on its line.
+ */
+export function ContactEmail({ end }: { end?: string }) {
   const parts = site.contactEmail.split(/(?<=@)|(?=\.)/);
   return (
-    <a className="email" href={`mailto:${site.contactEmail}`}>
-      {parts.map((part, index) => (
-        <Fragment key={part}>
-          {index > 0 && <wbr />}
-          {part}
-        </Fragment>
-      ))}
-    </a>
+    <span className="email">
+      <a href={`mailto:${site.contactEmail}`}>
+        {parts.map((part, index) => (
+          <Fragment key={part}>
+            {index > 0 && <wbr />}
+            {part}
+          </Fragment>
+        ))}
+      </a>
+      {end}
+    </span>
   );
 }

@@ -55,3 +55,31 @@ test("the refund notice is red", async ({ page }) => {
   const colour = page.getByText("No refund for any issue.", { exact: true });
   await expect(colour).toHaveCSS("color", /^oklch\(0\.\d+ 0\.[12]\d* (1|2|3)\d(\.\d+)?\)$/);
 });
+
+test("an email address is on one line wherever it fits one, and what follows it is never alone", async ({ page }) => {
+  for (const path of ["/privacy", "/terms", "/refund", "/delivery"]) {
+    await page.goto(path);
+    for (const width of [320, 340, 360, 375, 390, 412, 768, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      const found = await page.locator("a[href^='mailto:']").evaluateAll((links) =>
+        links.map((link) => {
+          const address = link.getClientRects();
+          const ending = document.createRange();
+          ending.setStartAfter(link);
+          ending.setEndAfter(link.parentElement ?? link);
+          const paragraph = link.closest("p") ?? link;
+          const room = paragraph.getBoundingClientRect().width;
+          const whole = [...address].reduce((sum, line) => sum + line.width, ending.getBoundingClientRect().width);
+          const lastTop = address[address.length - 1]?.top ?? 0;
+          return {
+            isBroken: new Set([...address].map(({ top }) => top)).size > 1 && whole < room,
+            isLeftAlone: [...ending.getClientRects()].some(({ top }) => Math.abs(top - lastTop) > 4),
+          };
+        }),
+      );
+      expect(found.length).toBeGreaterThan(0);
+      const all = found.map(() => ({ isBroken: false, isLeftAlone: false }));
+      expect(found, `${path} at ${width} px`).toEqual(all);
+    }
+  }
+});
