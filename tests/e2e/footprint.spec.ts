@@ -317,9 +317,17 @@ test("the estimate comes with the message, can be edited and removed; after send
   await expect(report).toBeFocused();
   await expect(report).toHaveAccessibleName("Your estimate about 2.2 t CO₂e a year");
   await expect(report).toContainText(/Country: France\. Sent on \d+ \w+ 20\d\d with message BC-\w{4}-\w\w\./);
-  for (const width of [320, 500, 768, 1280]) {
+  for (const width of [320, 500, 768, 1024, 1280]) {
     await page.setViewportSize({ width, height: 720 });
     expect(await brokenWords(report.locator("th, td")), `at ${width} px`).toEqual([]);
+    const lines = await report.locator("tbody :is(th, td)").evaluateAll((cells) =>
+      cells.map((cell) => {
+        const text = document.createRange();
+        text.selectNodeContents(cell);
+        return new Set([...text.getClientRects()].map(({ top }) => top)).size;
+      }),
+    );
+    expect(Math.max(...lines), `lines of a cell at ${width} px`).toBeLessThanOrEqual(2);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
   }
   await expect(enclosed(page)).toHaveCount(0);
@@ -479,6 +487,7 @@ for (const [width, height, isStuck] of [
     const bar = page.locator(".footprint-bar");
     await amount(page, "lpgLitres").focus();
     await expect(bar).toBeVisible();
+    expect((await box(".footprint-bar")).right).toBeLessThanOrEqual((await box(".footprint-panel")).left);
     await total(page).evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
     await expect(bar).toBeHidden();
     await next(page).focus();
