@@ -70,9 +70,10 @@ test("an email address is on one line wherever it fits one, and what follows it 
           const paragraph = link.closest("p") ?? link;
           const room = paragraph.getBoundingClientRect().width;
           const whole = [...address].reduce((sum, line) => sum + line.width, ending.getBoundingClientRect().width);
+          const lines = new Set([...address].map(({ top }) => top));
           const lastTop = address[address.length - 1]?.top ?? 0;
           return {
-            isBroken: new Set([...address].map(({ top }) => top)).size > 1 && whole < room,
+            isBroken: lines.size > 1 && (innerWidth >= 375 || whole < room),
             isLeftAlone: [...ending.getClientRects()].some(({ top }) => Math.abs(top - lastTop) > 4),
           };
         }),
