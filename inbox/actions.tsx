@@ -218,7 +218,8 @@ function outcomeNotice(action: Action, results: readonly ActionResult[], total: 
   const gone = results.flatMap(({ reference, outcome }) => (outcome === "gone" ? reference : []));
   const refused = results.flatMap(({ reason }) => reason ?? []);
   const details = [
-    changed.length > 0 && `Changed meanwhile, so nothing was done to ${listed(changed)}. Look again, then repeat it.`,
+    changed.length > 0 &&
+      `Changed in the meantime, so left as they are: ${listed(changed)}. Check them, then try again.`,
     gone.length > 0 && `No longer there: ${listed(gone)}.`,
     refused.length > 0 && `Left as they are: ${listed(refused, "; ")}.`,
     problem !== null

@@ -97,7 +97,7 @@ function ConnectionBanner({ connection }: { connection: Connection }) {
     replaced: ["The database was replaced.", <>What you see is of the one before. Stop the inbox, then {start}</>],
     slowed: [
       "The inbox answers slowly.",
-      "Something on this machine tries wrong keys, and this page has to wait. Trying again every ten seconds.",
+      "A program on this machine keeps sending wrong keys. Trying again every ten seconds.",
     ],
   };
   const [what, remedy] = texts[connection] ?? [];

@@ -193,7 +193,7 @@ function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: bo
   const [title, text] = isPastEnd
     ? ["No more messages", ""]
     : isFiltered
-      ? ["No message matches", `No message in “${TAB_NAME[view.tab]}” has all of what you asked for.`]
+      ? ["No message matches", `No message in “${TAB_NAME[view.tab]}” matches your search and filters.`]
       : NOTHING_IN[isEmptyStore ? "all" : view.tab];
   return (
     <EmptyPanel title={title}>

@@ -113,7 +113,7 @@ function Message({ message }: { message: MessageDetail }) {
       {looksLikeSpam && <SpamSigns message={message} />}
       {isRestricted && (
         <Alert color="gray" title="Restricted">
-          Its sender asked that it be kept but not used. It is neither sent nor deleted.
+          The sender asked you to keep this message but not use it. It is neither sent nor deleted.
         </Alert>
       )}
       {isHeld && !looksLikeSpam && (
@@ -177,7 +177,9 @@ function SpamSigns({ message }: { message: MessageDetail }) {
   return (
     <Alert color="yellow" title="Looks like spam">
       <p>
-        {spamSigns.length > 0 ? "What weighed most, compared with what you marked:" : "It was like what you marked."}
+        {spamSigns.length > 0
+          ? "These were the strongest signs of spam:"
+          : "It is similar to messages that you marked as spam."}
       </p>
       <Group component="ul" className="plain" gap={6} my="xs">
         {spamSigns.map((sign) => (

@@ -210,8 +210,8 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
     <Dialog title={title} confirm="Save" onConfirm={save} onClose={onClose} error={error}>
       <p>
         What you change here changes in {isOnlyOne ? "the message" : "every message of this address"}.{" "}
-        {hasFootprint && "Another country gives another footprint estimate. "}Emails that were already sent stay as they
-        are.
+        {hasFootprint && "If you change the country, the footprint estimate is computed again. "}Emails that were
+        already sent stay as they are.
       </p>
       <TextInput {...field("name")} />
       <TextInput {...field("email")} />
@@ -263,7 +263,7 @@ function EraseDialog({ person: { email, version, messages, posted }, onClose }: 
         Removes {count} of <VisitorText text={email} />, every trace of them in the database’s files, and their .eml
         files on this machine. It cannot be undone, and it reaches neither backups nor emails that were already sent.
       </p>
-      {posted.length > 0 && <p>The receiver of the web hook (HOOK_URL) has a copy, which has to be erased there.</p>}
+      {posted.length > 0 && <p>The receiver of the web hook (HOOK_URL) has a copy. Ask them to erase it too.</p>}
       {unsent > 0 && <p>{plural(unsent, "message")} of these never reached the team.</p>}
       <TextInput
         label="Type the address to confirm"
@@ -291,7 +291,7 @@ type PersonResult = { outcome: "done"; messages: number } | { outcome: "changed"
 function noticeOf(result: PersonResult, done = ""): Notice {
   if (result.outcome === "done") return { tone: "success", text: `${plural(result.messages, "message")} ${done}.` };
   const why = {
-    changed: "This person’s messages changed meanwhile. Look again, then repeat it.",
+    changed: "Someone else changed this person’s messages in the meantime. Check them, then try again.",
     gone: "There are no messages from this address any more.",
     "no-estimate": "No message from this address has a footprint estimate.",
   }[result.outcome];

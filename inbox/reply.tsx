@@ -69,7 +69,7 @@ export function ReplyCard({ message }: { message: MessageDetail }) {
       {reply?.state === "queued" && (
         <Alert color="gray" title="Reply: queued">
           {reply.error === null
-            ? "It is sent as soon as the website’s server takes it. Another reply can be written afterwards."
+            ? "The website’s server sends it shortly. You can write another reply after that."
             : `${asSentence(reply.error)} Tried again ${reply.dueAt ? `at ${formatTime(reply.dueAt)}` : "soon"}.`}
         </Alert>
       )}

@@ -210,7 +210,7 @@ describe("on SQLite", () => {
     expect((await cli("retry", "--failed")).out).toBe("1 message queued again.\n");
     expect((await cli("stats")).out).toContain("\nWeb hook: 1 sent, 1 waiting, 0 failed, 0 skipped.\n");
     expect((await cli("privacy", "erase", "ada@example.com", "--yes")).out).toMatch(
-      new RegExp(`\nThe receiver of HOOK_URL has a copy, which has to be erased there: ${posted}\n$`),
+      new RegExp(`\nThe receiver of HOOK_URL has a copy of these; ask them to erase it too: ${posted}\n$`),
     );
   });
 
@@ -291,7 +291,7 @@ describe("on SQLite", () => {
     expect((await cli("stats")).out).toContain(" not opened yet (looks like spam: 1). ");
     const { out } = await cli("show", held);
     expect(out).toMatch(/^Quarantine reason: looks-like-spam$/m);
-    expect(out).toMatch(/\nLooks like spam\. What weighed most:\n( {2}\S.*\n){5}\n/);
+    expect(out).toMatch(/\nLooks like spam\. The strongest signs:\n( {2}\S.*\n){5}\n/);
     expect(out).toContain("  Received, and quarantined: Looks like spam.\n");
     expect((await cli("export")).out).toContain(",looks-like-spam,");
     await cli("release", held);
@@ -355,7 +355,7 @@ describe("on SQLite", () => {
     expect(await cli("delete", spam, "--yes")).toEqual(refused(/^There is no message/));
     await store.restrict("kept@example.com", true, new Date());
     expect(await cli("delete", kept, "--yes")).toEqual(
-      refused(/is restricted: its sender asked that it be kept but not used; to end that:/),
+      refused(/is restricted: its sender asked you to keep it but not use it; to end that:/),
     );
     expect(await store.list({})).toHaveLength(1);
   });

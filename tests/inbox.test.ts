@@ -103,7 +103,7 @@ describe("who gets in", () => {
       const { status, headers, text } = await asked("/api/operations/countries", { headers: { authorization: given } });
       expect([given, status]).toEqual([given, 401]);
       expect(headers).toMatchObject({ "www-authenticate": "Bearer", "cache-control": "no-store" });
-      expect(text).toMatch(/^This address is not, or no longer, the inbox's\. .+\n$/);
+      expect(text).toMatch(/^This address is not valid, or no longer valid\. .+\n$/);
     }
     expect((await asked("/api/operations/countries")).status).toBe(401);
     // Neither in the query nor as a cookie, which all ports of a host share.
@@ -531,7 +531,7 @@ describe("its operations", () => {
     expect(await store.find(changed)).toMatchObject({ state: "quarantined", answeredAt: expect.any(Date) });
     const refused = await act("release", await item(restricted), await item(references[0] ?? ""));
     expect(refused.results).toMatchObject([
-      { outcome: "refused", reason: `${restricted} is restricted: its sender asked that it be kept but not used` },
+      { outcome: "refused", reason: `${restricted} is restricted: its sender asked you to keep it but not use it` },
       { outcome: "refused", reason: expect.stringContaining("only quarantined messages can be released") },
     ]);
   });

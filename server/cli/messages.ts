@@ -132,7 +132,7 @@ export function addMessageCommands(root: Command, context: Context): void {
       NAME_OPTION,
       JSON_OPTION,
     ],
-    "It is stored, and sent by the server as all mail is. Once it is delivered, the message is marked as answered.",
+    "The server sends it, and marks the message as answered once the reply is delivered.",
   ).action(
     async (
       reference: string,
@@ -197,11 +197,11 @@ To send a failed message, use "retry"; to send one in quarantine, use "release".
   add(
     "spam-filter",
     "show how many messages the spam filter was taught, and what it held back this month",
-    [["--forget", "remove all that it was taught"], YES_OPTION, JSON_OPTION],
-    `Marking, releasing, replying and answering teach it. SPAM_FILTER=off keeps it from holding anything back.`,
+    [["--forget", "remove everything that it has learned"], YES_OPTION, JSON_OPTION],
+    `Marking, releasing, replying and answering teach it. With SPAM_FILTER=off it holds nothing back.`,
   ).action(async (options: Options & { forget?: true }) => {
     const calls = await call();
-    const question = "Permanently remove all that the spam filter was taught?";
+    const question = "Permanently remove everything that the spam filter has learned?";
     if (options.forget && !(await isConfirmed(question, options.yes, context))) return out("Nothing was removed.\n");
     if (options.forget) await calls.forgetSpam();
     const result = { isOn: context.readConfig().spamFilter, ...(await calls.spamFilter()) };
@@ -227,8 +227,7 @@ messages from an address, and every trace of them in the database's files.`,
     "export",
     "print all messages for a spreadsheet or a program",
     [["--csv", "as CSV, safe to open in a spreadsheet (default)"], ["--json", "as JSON"], ...FILTER_OPTIONS],
-    `CSV is UTF-8 and has an apostrophe before whatever a spreadsheet could take for a formula. For the exact text, use
---json.`,
+    `CSV is UTF-8, with an apostrophe before text that a spreadsheet could run as a formula. For the exact text, use --json.`,
   ).action(async (options: Options & { csv?: true }, command: Command) => {
     if (options.csv && options.json) command.error("Choose one of --csv and --json");
     const filter = FILTER.parse(filterOf(options));
@@ -335,7 +334,7 @@ function detailText(detail: Awaited<ReturnType<typeof readDetail>>): string {
   });
   const estimate = footprint ? `${estimateText(footprint)}\n` : "";
   const signs = detail.spamSigns.map((sign) => `  ${visible(sign)}\n`).join("");
-  const spam = signs && `Looks like spam. What weighed most:\n${signs}\n`;
+  const spam = signs && `Looks like spam. The strongest signs:\n${signs}\n`;
   return `${lines.join("")}\n${spam}${estimate}${visibleLines(text)}\n\nHistory:\n${history.join("")}`;
 }
 

@@ -87,7 +87,7 @@ emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL serv
     const question = `Permanently erase ${plural(found.length, "message")} from ${visible(email)}?`;
     if (found.length > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was erased.\n");
     const { messages, files } = requireDone(email, await calls.erase({ email }));
-    const copies = `The receiver of HOOK_URL has a copy, which has to be erased there: ${posted.join(", ")}\n`;
+    const copies = `The receiver of HOOK_URL has a copy of these; ask them to erase it too: ${posted.join(", ")}\n`;
     const text = `${plural(messages, "message")} and ${plural(files, ".eml file")} erased.\n`;
     return print(options, { messages, files, posted }, posted.length > 0 ? text + copies : text);
   });
@@ -95,7 +95,7 @@ emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL serv
 
 const PROBLEMS: Readonly<Record<string, (email: string) => string>> = {
   gone: (email) => `There are no messages from ${email}`,
-  changed: () => "The messages changed meanwhile, and nothing was done; run it again",
+  changed: () => "Someone else changed the messages in the meantime, and nothing was done; run it again",
   "no-estimate": (email) => `No message from ${email} has a footprint estimate; nothing was changed`,
 };
 

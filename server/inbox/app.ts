@@ -64,7 +64,7 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const status = error instanceof StoreUnavailable ? 503 : (error.statusCode ?? 500);
     if (status === 500) onDefect(error);
-    return refuse(reply, status, status === 500 ? "Something went wrong; the terminal says what." : error.message);
+    return refuse(reply, status, status === 500 ? "Something went wrong; see the terminal." : error.message);
   });
 
   app.register(async (page) => {

@@ -23,11 +23,11 @@ const NOT_LOCAL: Refusal = {
 const NOT_OWN: Refusal = { status: 403, message: "Another site asked for this." };
 const WRONG_TOKEN: Refusal = {
   status: 401,
-  message: "This address is not, or no longer, the inbox's. Open the one that the command has printed.",
+  message: "This address is not valid, or no longer valid. Open the address that the command printed.",
 };
 const SLOW_DOWN: Refusal = {
   status: 429,
-  message: "Too many tries with a wrong address. Try again in a minute.",
+  message: "Too many requests with a wrong address. Try again in a minute.",
 };
 
 /** Decides who gets in. Only this machine can connect at all, so what is left are other users and web pages. */

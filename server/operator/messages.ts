@@ -147,7 +147,7 @@ export async function actOn(
     if (version !== undefined && version !== message.version) {
       return { reference, outcome: "changed" as const, state: message.state };
     }
-    const reason = refusalOf(action, message, now) ?? `${reference} changed meanwhile; try again`;
+    const reason = refusalOf(action, message, now) ?? `${reference} was changed in the meantime; try again`;
     return { reference, outcome: "refused" as const, reason, isRestricted: message.isRestricted };
   });
   return { results, files };
@@ -165,7 +165,7 @@ export async function replyTo(
   if (!message) throw noMessage(reference);
   const whole = { ...reply, subject: subject ?? replySubject(message.reference) };
   if (await store.reply(reference, whole, author, now, version)) return;
-  const changed = `${message.reference} changed meanwhile; read it again, then send the reply`;
+  const changed = `${message.reference} was changed in the meantime; read it again, then send the reply`;
   throw new OperatorError(refusalOf("reply", (await store.find(reference)) ?? message, now) ?? changed);
 }
 

@@ -68,7 +68,7 @@ const operation = t.procedure.use(async ({ next }) => {
 /** For the operator, one sentence. */
 function sentenceOf({ code, cause, message }: TRPCError): string {
   if (cause instanceof z.ZodError) return describeProblems(cause);
-  return code === "INTERNAL_SERVER_ERROR" ? "Something went wrong; the terminal says what." : message;
+  return code === "INTERNAL_SERVER_ERROR" ? "Something went wrong; see the terminal." : message;
 }
 
 export function describeProblems({ issues }: z.ZodError): string {

@@ -48,7 +48,7 @@ export function refusalOf(action: Action | "reply", message: StoredMessage, now:
         ? state !== "quarantined" || taught !== "spam"
         : action === "delete" || channelsToQueue(action, message, now, isBulk).length > 0;
   if (isPossible && isRestricted && !isMarking) {
-    return `${reference} is restricted: its sender asked that it be kept but not used`;
+    return `${reference} is restricted: its sender asked you to keep it but not use it`;
   }
   if (isPossible) return null;
   return `${reference} is ${state}${isRestricted ? ", restricted" : ""}; ${REFUSALS[action]}`;

@@ -341,7 +341,7 @@ test.describe("where messages are deleted", () => {
     await confirmErasure();
     await inbox.store.act("answer", { references: [waiting] }, new Date());
     await button(dialog, "Erase 2 messages").click();
-    await expect(notice(page)).toContainText("This person’s messages changed meanwhile.");
+    await expect(notice(page)).toContainText("Someone else changed this person’s messages in the meantime.");
     await expect(row(page, waiting)).toContainText("Answered");
     await confirmErasure();
     await button(dialog, "Erase 2 messages").click();
@@ -389,7 +389,7 @@ test.describe("where messages are deleted", () => {
     await inbox.store.act("retry", { references: [failed] }, new Date());
     await button(page.getByRole("dialog"), "Delete 2 messages").click();
     await expect(notice(page)).toContainText("1 message deleted.");
-    await expect(notice(page)).toContainText(`Changed meanwhile, so nothing was done to ${failed} (now waiting)`);
+    await expect(notice(page)).toContainText(`Changed in the meantime, so left as they are: ${failed} (now waiting)`);
 
     await page.goto(`${inbox.origin}/messages/${failed}`);
     await choose(page, "Delete");
@@ -847,7 +847,7 @@ test.describe("a morning's work", () => {
     await inbox.store.restrict("ada@example.com", true, new Date());
     await at(waiting);
     await expect(page.getByRole("region", { name: "Reply" })).toContainText(
-      "its sender asked that it be kept but not used",
+      "its sender asked you to keep it but not use it",
     );
     await expect(primary).toHaveText("Lift restriction");
     await primary.click();
@@ -940,7 +940,7 @@ test.describe("a morning's work", () => {
 
     // Wrong keys of others slow the page down, but its own is still right.
     await page.route("**/operations/changes*", (route) =>
-      route.fulfill({ status: 429, body: "Too many tries with a wrong address." }),
+      route.fulfill({ status: 429, body: "Too many requests with a wrong address." }),
     );
     await page.reload();
     await expect(page.getByText("The inbox answers slowly.")).toBeVisible();
