@@ -207,12 +207,6 @@ function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: bo
   );
 }
 
-const targetOf = ({ reference, version, refusals }: MessageView): Target => ({
-  reference,
-  version,
-  allowed: ALL_ACTIONS.filter((action) => refusals[action] === undefined),
-});
-
 interface ResultsProps {
   view: ListView;
   messages: readonly MessageView[];
@@ -229,7 +223,7 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
   const [everything, setEverything] = useState<readonly Target[] | null>(null);
   const clearButton = useRef<HTMLButtonElement>(null);
   const selectPage = useRef<HTMLInputElement>(null);
-  const selected = everything ?? messages.filter(({ reference }) => picked.has(reference)).map(targetOf);
+  const selected: readonly Target[] = everything ?? messages.filter(({ reference }) => picked.has(reference));
   const isPageSelected = messages.every(({ reference }) => picked.has(reference));
 
   const select = (references: Iterable<string>) => {
@@ -254,11 +248,11 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
   const mark = (action: "answer" | "spam") => {
     const message = focusedMessage(messages);
     if (selected.length > 0) performOnSelected(action);
-    else if (message && message.refusals[action] === undefined) perform(action, [message]);
+    else if (message?.allowed.includes(action)) perform(action, [message]);
   };
   useKeys({
-    j: () => focusRow(messages, 1),
-    k: () => focusRow(messages, -1),
+    j: () => focusRow(1),
+    k: () => focusRow(-1),
     o: () => focusedRow()?.click(),
     x: () => {
       const message = focusedMessage(messages);
@@ -380,8 +374,8 @@ function focusedMessage(messages: readonly MessageView[]): MessageView | undefin
 }
 
 /** The next row, or the one before; the first one while none has the focus. */
-function focusRow(messages: readonly MessageView[], step: 1 | -1): void {
-  const current = messages.findIndex(({ reference }) => rowId(reference) === focusedRow()?.id);
-  const next = messages[current === -1 ? 0 : current + step];
-  if (next) document.getElementById(rowId(next.reference))?.focus();
+function focusRow(step: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLElement>(".row a")];
+  const current = links.findIndex(({ id }) => id === focusedRow()?.id);
+  links[current === -1 ? 0 : current + step]?.focus();
 }

@@ -1,7 +1,7 @@
 import { Alert, Badge, Button, Group, Menu, Stack, Table, Text, Textarea } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, useRef } from "react";
 import { categoriesOf, describeInputs, estimateNotes } from "../contract/footprint.ts";
 import { formatMass, formatTotal } from "../contract/footprint-fields.ts";
 import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
@@ -20,14 +20,13 @@ const route = getRouteApi("/messages/$reference");
 
 export function MessageScreen() {
   const { reference } = route.useParams();
-  const view = route.useSearch();
   const now = useNow();
   const query = useQuery(trpc.message.queryOptions({ reference }));
   const isGone = isNotFound(query.error);
   const message = isGone ? undefined : query.data;
   return (
     <>
-      <MessageNav key={`nav-${reference}`} reference={reference} view={view} />
+      <MessageNav key={`nav-${reference}`} reference={reference} />
       <header>
         {/* One heading from the start: it has the focus, and keeps it. */}
         <ScreenTitle name={reference}>{message ? <VisitorText text={message.name} /> : "Message"}</ScreenTitle>
@@ -49,31 +48,42 @@ export function MessageScreen() {
   );
 }
 
-/** Where the message is in the list that it was opened from. While another one loads, its neighbours are not known. */
-function usePlaceOptions(reference: string, view: ListView) {
-  return trpc.place.queryOptions({ reference, sort: view.sort, ...useFilter(view) });
+/** Where the message is in the list that it was opened from, and the ways from it, while the operator is still there. */
+function usePlace(reference: string) {
+  const navigate = useNavigate();
+  const view = route.useSearch();
+  const { pathname } = useLocation();
+  const options = trpc.place.queryOptions({ reference, sort: view.sort, ...useFilter(view) });
+  const isStillHere = () => location.pathname === pathname && !isOccupied();
+  return {
+    options,
+    view,
+    show: async (reference: string | null) => {
+      if (reference !== null && isStillHere())
+        await navigate({ to: "/messages/$reference", params: { reference }, search: view });
+    },
+    goToList: async () => {
+      if (isStillHere()) await navigate({ to: "/", search: view });
+    },
+  };
 }
 
 const linkTo = (reference: string, search: ListView) => (props: object) => (
   <Link {...props} to="/messages/$reference" params={{ reference }} search={search} />
 );
 
-/** Back to the list, and the messages next to this one in it. */
-function MessageNav({ reference, view }: { reference: string; view: ListView }) {
-  const navigate = useNavigate();
-  const { data: place } = useQuery(usePlaceOptions(reference, view));
+function MessageNav({ reference }: { reference: string }) {
+  const { options, view, show, goToList } = usePlace(reference);
+  const { data: place } = useQuery(options);
   // A key may be pressed before the neighbours are known.
-  const [wanted, setWanted] = useState<"previous" | "next" | null>(null);
-  useEffect(() => {
-    if (!place || wanted === null) return;
-    setWanted(null);
-    const neighbour = isOccupied() ? null : place[wanted];
-    if (neighbour !== null) navigate({ to: "/messages/$reference", params: { reference: neighbour }, search: view });
-  }, [place, wanted, navigate, view]);
-  const goToList = () => navigate({ to: "/", search: view });
+  const go = (to: "previous" | "next") =>
+    queryClient.ensureQueryData(options).then(
+      (place) => show(place[to]),
+      () => {},
+    );
   useKeys({
-    j: () => setWanted("next"),
-    k: () => setWanted("previous"),
+    j: () => go("next"),
+    k: () => go("previous"),
     u: goToList,
     "/": () => goToList().then(() => document.getElementById("search")?.focus()),
   });
@@ -173,7 +183,7 @@ function Message({ message }: { message: MessageDetail }) {
 
 /** Why the spam filter held it back, by what it knows now. */
 function SpamSigns({ message }: { message: MessageDetail }) {
-  const { spamSigns, refusals } = message;
+  const { spamSigns, allowed } = message;
   return (
     <Alert color="yellow" title="Looks like spam">
       <p>
@@ -188,7 +198,7 @@ function SpamSigns({ message }: { message: MessageDetail }) {
           </Badge>
         ))}
       </Group>
-      {refusals.release === undefined && (
+      {allowed.includes("release") && (
         <Group gap="xs">
           <Button size="xs" onClick={() => perform("release", [message])}>
             Release
@@ -203,24 +213,14 @@ function SpamSigns({ message }: { message: MessageDetail }) {
 /** The most likely thing to do, "Answered, next", and a menu with the rest. */
 function MessageActions({ message }: { message: MessageDetail }) {
   const navigate = useNavigate();
-  const view = route.useSearch();
-  const { pathname } = useLocation();
-  const { reference, email, state, isRestricted, answeredAt, refusals } = message;
-  const placeOptions = usePlaceOptions(reference, view);
+  const { reference, email, state, isRestricted, answeredAt, allowed } = message;
+  const { options, view, show, goToList } = usePlace(reference);
   const isAnswered = answeredAt !== null;
 
-  const show = (reference: string) => navigate({ to: "/messages/$reference", params: { reference }, search: view });
-  const isStillHere = () => location.pathname === pathname && !isOccupied();
-  const goToList = async () => {
-    if (isStillHere()) await navigate({ to: "/", search: view });
-  };
   const goToNext = async () => {
     // What is shown of its place may be missing yet, or older than what was answered since. Better that than nothing.
-    const place = await queryClient
-      .fetchQuery(placeOptions)
-      .catch(() => queryClient.getQueryData(placeOptions.queryKey));
-    if (!place?.next) await goToList();
-    else if (isStillHere()) await show(place.next);
+    const place = await queryClient.fetchQuery(options).catch(() => queryClient.getQueryData(options.queryKey));
+    await (place?.next ? show(place.next) : goToList());
   };
   const act = (action: Action, goOn?: () => Promise<void>, undo?: () => void) =>
     perform(action, [message], {
@@ -233,7 +233,7 @@ function MessageActions({ message }: { message: MessageDetail }) {
   const actAndGoOn = (action: Action, opposite: Action) =>
     act(action, goToNext, () =>
       attempt(`undo ${reference}`, async () => {
-        await show(reference);
+        await navigate({ to: "/messages/$reference", params: { reference }, search: view });
         const changed = await call.message.query({ reference });
         void perform(opposite, [changed]);
         return null;
@@ -241,17 +241,17 @@ function MessageActions({ message }: { message: MessageDetail }) {
     );
   const answerAndGoOn = () =>
     isAnswered ? attempt(`next ${reference}`, () => goToNext().then(() => null)) : actAndGoOn("answer", "unanswer");
-  const markSpam = () => refusals.spam === undefined && actAndGoOn("spam", "release");
+  const markSpam = () => allowed.includes("spam") && actAndGoOn("spam", "release");
   const lift = () =>
     attempt(`lift ${email}`, async () => {
       const { version } = await call.person.query({ email });
       return restrictPerson({ email, version, isRestricted: false });
     });
-  useKeys({ e: answerAndGoOn, "!": markSpam, r: () => refusals.reply === undefined && focusReply() });
+  useKeys({ e: answerAndGoOn, "!": markSpam, r: () => allowed.includes("reply") && focusReply() });
 
   const more = useRef<HTMLButtonElement>(null);
   const item = (action: Action, label: string, goOn?: () => Promise<void>) =>
-    refusals[action] === undefined && (
+    allowed.includes(action) && (
       <Menu.Item
         {...(action === "delete" && { color: "red" })}
         onClick={() => {
@@ -265,18 +265,18 @@ function MessageActions({ message }: { message: MessageDetail }) {
     );
   const [primary, press] = isRestricted
     ? ["Lift restriction", lift]
-    : state === "quarantined" && refusals.release === undefined
+    : state === "quarantined" && allowed.includes("release")
       ? ["Release", () => act("release")]
       : ["Reply", focusReply];
   return (
     <Group className="controls" gap={6}>
-      {(primary !== "Reply" || refusals.reply === undefined) && (
+      {(primary !== "Reply" || allowed.includes("reply")) && (
         <Button key={primary} variant="filled" onClick={press}>
           {primary}
         </Button>
       )}
       <Button onClick={({ detail }) => detail < 2 && answerAndGoOn()}>{isAnswered ? "Next" : "Answered, next"}</Button>
-      {refusals.spam === undefined && (
+      {allowed.includes("spam") && (
         <Button aria-keyshortcuts="!" onClick={({ detail }) => detail < 2 && markSpam()}>
           Spam
         </Button>
@@ -356,7 +356,6 @@ function History({ message: { history } }: { message: MessageDetail }) {
   );
 }
 
-/** What the sender of a message estimated: the total, what makes it up, and what was entered. */
 function FootprintCard({ estimate }: { estimate: NonNullable<MessageDetail["footprint"]> }) {
   const entered = describeInputs(estimate).map(({ label, value, kg }) => [label, value, formatMass(kg)]);
   return (

@@ -51,9 +51,8 @@ export function retryLabel({ retries, deliveries }: MessageDetail): string {
   return parts.map((part, index) => (index === 0 ? part : part.charAt(0).toLowerCase() + part.slice(1))).join(" and ");
 }
 
-/** What became of the last reply, and a box for the next one. */
 export function ReplyCard({ message }: { message: MessageDetail }) {
-  const { history, refusals, draft } = message;
+  const { history, allowed, replyRefusal, draft } = message;
   const { reply } = message.deliveries;
   /** The reply that failed, to be changed. */
   const [failed, setFailed] = useState<MessageDetail["draft"]>(null);
@@ -78,12 +77,12 @@ export function ReplyCard({ message }: { message: MessageDetail }) {
         <Alert color="red" title="Reply: failed">
           <p>{asSentence(reply.error ?? "")}</p>
           <Group gap="xs" mt="xs">
-            {refusals.retry === undefined && (
+            {allowed.includes("retry") && (
               <Button size="xs" onClick={() => perform("retry", [message])}>
                 {retryLabel(message)}
               </Button>
             )}
-            {refusals.reply === undefined && (
+            {allowed.includes("reply") && (
               <Button size="xs" onClick={rewrite}>
                 Rewrite the reply
               </Button>
@@ -91,10 +90,10 @@ export function ReplyCard({ message }: { message: MessageDetail }) {
           </Group>
         </Alert>
       )}
-      {refusals.reply === undefined ? (
+      {replyRefusal === null ? (
         <ReplyForm key={failed?.text} message={message} initial={failed ?? draft} onSent={() => setFailed(null)} />
       ) : (
-        reply?.state !== "queued" && <p>{asSentence(refusals.reply)}</p>
+        reply?.state !== "queued" && <p>{asSentence(replyRefusal)}</p>
       )}
     </Card>
   );
@@ -108,13 +107,14 @@ interface ReplyFormProps {
 
 function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
   const { reference, version, email } = message;
-  const [subject, setSubject] = useState(initial?.subject || replySubject(reference));
-  const [text, setText] = useState(initial?.text ?? "");
+  const blank = { subject: replySubject(reference), text: "" };
+  const [draft, setDraft] = useState({ subject: initial?.subject || blank.subject, text: initial?.text ?? "" });
+  const { subject, text } = draft;
   /** One key for one content: a second press, or a call that is repeated, is the same reply. */
   const sent = useRef({ content: "", key: "" });
   const { mutate, error, isPending } = useMutation(trpc.reply.mutationOptions());
   const saveDraft = useDebouncedCallback(
-    (draft: { subject: string; text: string }) => {
+    (draft: typeof blank) => {
       // What is shown first, when one comes back to the message.
       queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft });
       call.saveDraft.mutate({ reference, ...draft }).catch(() => {});
@@ -122,10 +122,9 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
     { delay: SAVE_PAUSE_MS, flushOnUnmount: true },
   );
   useWindowEvent("pagehide", () => saveDraft.flush());
-  const change = (draft: { subject: string; text: string }) => {
-    setSubject(draft.subject);
-    setText(draft.text);
-    saveDraft(draft);
+  const change = (changes: Partial<typeof blank>) => {
+    setDraft({ ...draft, ...changes });
+    saveDraft({ ...draft, ...changes });
   };
 
   const send = (event: { preventDefault(): void }) => {
@@ -136,8 +135,7 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
     if (sent.current.content !== content) sent.current = { content, key: crypto.randomUUID() };
     const onSuccess = async () => {
       sent.current = { content: "", key: "" };
-      setSubject(replySubject(reference));
-      setText("");
+      setDraft(blank);
       onSent();
       await reloadAll();
       focusTitle();
@@ -156,7 +154,7 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
         label="Subject"
         value={subject}
         maxLength={MAX_SUBJECT_LENGTH}
-        onChange={({ target }) => change({ subject: target.value, text })}
+        onChange={({ target }) => change({ subject: target.value })}
       />
       <Textarea
         id={FIELD_ID}
@@ -164,7 +162,7 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
         value={text}
         rows={6}
         maxLength={MAX_REPLY_LENGTH}
-        onChange={({ target }) => change({ subject, text: target.value })}
+        onChange={({ target }) => change({ text: target.value })}
       />
       <Failure error={error} />
       <Group gap="sm">

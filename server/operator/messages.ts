@@ -3,7 +3,7 @@ import { errorName, OperatorError } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import { eventDetail, eventName } from "../message-history.ts";
 import { normaliseReference } from "../store/reference.ts";
-import { channelsToQueue, refusalOf, refusalsOf } from "../store/rules.ts";
+import { allowedActions, channelsToQueue, refusalOf } from "../store/rules.ts";
 import type { Action, Delivery, MessageFilter, Note, Reply, Store, StoredMessage } from "../store/store.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
@@ -58,12 +58,12 @@ function deliveredAt(delivery: Delivery | undefined): Date | null {
   return delivery?.state === "delivered" ? delivery.changedAt : null;
 }
 
-/** A message as an operator sees it: also what can be done to it. */
 export function viewOf(message: StoredMessage, now: Date) {
   return {
     ...message,
-    /** Why an action is refused, as a sentence without its full stop; those without one can be done. */
-    refusals: refusalsOf(message, now),
+    allowed: allowedActions(message, now),
+    /** Why no reply can be written, as a sentence without its full stop. */
+    replyRefusal: refusalOf("reply", message, now),
     /** What a retry sends. */
     retries: channelsToQueue("retry", message, now),
   };
@@ -72,7 +72,7 @@ export function viewOf(message: StoredMessage, now: Date) {
 /** One message with its history. To open one that is in quarantine is to have seen it. */
 export async function readDetail(reference: string, store: Store) {
   const message = await store.find(reference);
-  if (!message) throw noMessage(reference);
+  if (!message) throw new NoMessage(reference);
   const now = await store.time();
   if (message.state === "quarantined") await store.markSeen(message.reference, now);
   const draft: { subject: string; text: string } | null = JSON.parse((await store.readDraft(reference)) || "null");
@@ -95,13 +95,10 @@ async function readHistory(message: StoredMessage, store: Store) {
   }));
 }
 
-/** There is nothing under this name. */
-export class NotFound extends OperatorError {
-  override readonly name = "NotFound";
-}
-
-export function noMessage(reference: string): NotFound {
-  return new NotFound(`There is no message ${reference}; it may have been deleted`);
+export class NoMessage extends OperatorError {
+  constructor(reference: string) {
+    super(`There is no message ${reference}; it may have been deleted`);
+  }
 }
 
 /** Every message of the filter that was there at the beginning, once, whatever arrives meanwhile; newest first. */
@@ -162,7 +159,7 @@ export async function replyTo(
 ): Promise<void> {
   const now = await store.time();
   const message = await store.find(reference);
-  if (!message) throw noMessage(reference);
+  if (!message) throw new NoMessage(reference);
   const whole = { ...reply, subject: subject ?? replySubject(message.reference) };
   if (await store.reply(reference, whole, author, now, version)) return;
   const changed = `${message.reference} was changed in the meantime; read it again, then send the reply`;

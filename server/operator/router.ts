@@ -7,10 +7,9 @@ import { z } from "zod";
 import { commandFor } from "../../contract/commands.ts";
 import type { ElectricityTable } from "../../contract/footprint.ts";
 import { OperatorError } from "../log.ts";
-import { refusalOf } from "../store/rules.ts";
+import { allowedActions } from "../store/rules.ts";
 import {
   ACTIONS,
-  type Action,
   CHANNELS,
   type Channel,
   SORTS,
@@ -21,7 +20,7 @@ import {
   TABS,
 } from "../store/store.ts";
 import { readErasures } from "./erasures.ts";
-import { actOn, eachPage, NotFound, noMessage, readDetail, replyTo, viewOf } from "./messages.ts";
+import { actOn, eachPage, NoMessage, readDetail, replyTo, viewOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
 import { explainUnwritable } from "./rescue.ts";
 import { readOverview } from "./statistics.ts";
@@ -59,13 +58,12 @@ const operation = t.procedure.use(async ({ next }) => {
   const { cause } = result.error;
   // What an operator can do something about; anything else is a defect.
   if (cause instanceof StoreUnavailable) throw new TRPCError({ code: "SERVICE_UNAVAILABLE", cause });
-  if (cause instanceof NotFound) throw new TRPCError({ code: "NOT_FOUND", cause });
+  if (cause instanceof NoMessage) throw new TRPCError({ code: "NOT_FOUND", cause });
   if (cause instanceof OperatorError || cause instanceof StoreRefused)
     throw new TRPCError({ code: "UNPROCESSABLE_CONTENT", cause });
   return result;
 });
 
-/** For the operator, one sentence. */
 function sentenceOf({ code, cause, message }: TRPCError): string {
   if (cause instanceof z.ZodError) return describeProblems(cause);
   return code === "INTERNAL_SERVER_ERROR" ? "Something went wrong; see the terminal." : message;
@@ -111,7 +109,6 @@ const TARGET = REFERENCE.extend({ version: text().optional() });
 const PERSON = z.object({ email: text(), version: text().optional() });
 
 export const router = t.router({
-  /** The command that starts the inbox. */
   inboxCommand: operation.query(({ ctx: { program } }) => commandFor("inbox", program)),
 
   list: operation
@@ -131,15 +128,13 @@ export const router = t.router({
   /** All messages of a list, with what each allows, to do something to them. */
   select: operation.input(FILTER).query(async ({ input, ctx: { store } }) => {
     const now = await store.time();
-    const targets: { reference: string; version: string; allowed: Action[] }[] = [];
-    for await (const messages of eachPage(input, PAGE_SIZE, store)) {
-      for (const message of messages) {
+    const pages = await Array.fromAsync(eachPage(input, PAGE_SIZE, store), (messages) =>
+      messages.map((message) => {
         const { reference, version } = message;
-        const allowed = ACTIONS.filter((action) => refusalOf(action, message, now) === null);
-        targets.push({ reference, version, allowed });
-      }
-    }
-    return targets;
+        return { reference, version, allowed: allowedActions(message, now) };
+      }),
+    );
+    return pages.flat();
   }),
 
   message: operation.input(REFERENCE).query(({ input: { reference }, ctx: { store } }) => readDetail(reference, store)),
@@ -149,7 +144,7 @@ export const router = t.router({
     .input(FILTER.extend({ ...REFERENCE.shape, sort: SORT }))
     .query(async ({ input: { reference, sort, ...filter }, ctx: { store } }) => {
       const place = await store.placeOf(reference, filter, sort);
-      if (!place) throw noMessage(reference);
+      if (!place) throw new NoMessage(reference);
       return place;
     }),
 
@@ -178,7 +173,7 @@ export const router = t.router({
     .input(REFERENCE.extend({ text: written(MAX_NOTE_LENGTH) }))
     .mutation(async ({ input: { reference, text }, ctx: { store, account } }) => {
       const isAdded = await store.addNote(reference, text, account, await store.time());
-      if (!isAdded) throw noMessage(reference);
+      if (!isAdded) throw new NoMessage(reference);
     }),
 
   /** Sends it by email to the sender of the message. The same key again is the same reply. */
@@ -186,7 +181,6 @@ export const router = t.router({
     .input(
       TARGET.extend({
         key: z.uuid().default(() => randomUUID()),
-        /** By default the first words of the message, and its reference. */
         subject: written(200).optional(),
         text: written(MAX_REPLY_LENGTH),
       }),

@@ -54,8 +54,6 @@ export function refusalOf(action: Action | "reply", message: StoredMessage, now:
   return `${reference} is ${state}${isRestricted ? ", restricted" : ""}; ${REFUSALS[action]}`;
 }
 
-/** Of all actions that the message does not allow. */
-export function refusalsOf(message: StoredMessage, now: Date): Partial<Record<Action | "reply", string>> {
-  const refusals = [...ACTIONS, "reply" as const].map((action) => [action, refusalOf(action, message, now)]);
-  return Object.fromEntries(refusals.filter(([, refusal]) => refusal !== null));
+export function allowedActions(message: StoredMessage, now: Date): (Action | "reply")[] {
+  return [...ACTIONS, "reply" as const].filter((action) => refusalOf(action, message, now) === null);
 }

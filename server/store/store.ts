@@ -81,7 +81,7 @@ export type EventKind =
 /**
  * `retry`: send it now, and what else of it failed: its acknowledgement, its post to HOOK_URL. `resend`: send it once
  * more. `release`: out of quarantine, to be sent unless it was. `spam`: into quarantine. `answer` and `unanswer`: mark, and
- * undo it. A message's `refusals` say which of them it does not allow.
+ * undo it. `allowedActions` says which of them a message allows.
  */
 export const ACTIONS = ["retry", "resend", "release", "spam", "delete", "answer", "unanswer"] as const;
 export type Action = (typeof ACTIONS)[number];
