@@ -1,6 +1,7 @@
 import type { SearchSchemaInput } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { z } from "zod";
+// The small form of zod: the other brings its messages in every language.
+import * as z from "zod/mini";
 import type { Filter, Sort, Tab } from "./api.ts";
 
 export const TAB_NAME: Readonly<Record<Tab, string>> = {
@@ -38,17 +39,17 @@ export const NO_COUNTRY = "none";
  * Unknown values of an address are left out.
  */
 const LIST_VIEW = z.object({
-  tab: z.enum(keysOf(TAB_NAME)).catch("all"),
-  search: z.string().trim().max(MAX_SEARCH_LENGTH).catch(""),
+  tab: z.catch(z.enum(keysOf(TAB_NAME)), "all"),
+  search: z.catch(z.string().check(z.trim(), z.maxLength(MAX_SEARCH_LENGTH)), ""),
   /** A two-letter code, NO_COUNTRY, or empty for all. */
-  country: z.union([z.string().regex(/^[A-Z]{2}$/), z.literal(NO_COUNTRY)]).catch(""),
-  period: z.enum(keysOf(PERIOD_NAME)).catch("any"),
+  country: z.catch(z.union([z.string().check(z.regex(/^[A-Z]{2}$/)), z.literal(NO_COUNTRY)]), ""),
+  period: z.catch(z.enum(keysOf(PERIOD_NAME)), "any"),
   /** With the period `dates`: dates of the operator's own time zone, both included. */
-  since: z.iso.date().catch(""),
-  until: z.iso.date().catch(""),
-  sort: z.enum(keysOf(SORT_NAME)).catch("newest"),
+  since: z.catch(z.iso.date(), ""),
+  until: z.catch(z.iso.date(), ""),
+  sort: z.catch(z.enum(keysOf(SORT_NAME)), "newest"),
   /** Counted from 1. */
-  page: z.coerce.number().int().min(1).max(9_999_999).catch(1),
+  page: z.catch(z.coerce.number().check(z.int(), z.gte(1), z.lte(9_999_999)), 1),
 });
 export type ListView = z.output<typeof LIST_VIEW>;
 
