@@ -91,7 +91,6 @@ export function clearNotices(): void {
 
 let setDialog: (dialog: DialogProps | null) => void = () => {};
 
-/** Asks, or shows what runs. */
 export function ActionDialog() {
   const [shown, setShown] = useState<DialogProps | null>(null);
   setDialog = setShown;

@@ -16,7 +16,6 @@ import { rowId } from "./rows.tsx";
 /** A server that stops leaves no other trace than that its sign of life stays away. */
 const STATUS_MS = 15_000;
 
-/** What is around every screen. */
 export function Shell() {
   const { connection } = useLive();
   useFocusOnArrival();
@@ -124,7 +123,6 @@ export const listOf = ({ kind, channel }: Trouble) =>
 /** The operator has to act. */
 export const isPressing = ({ severity }: Trouble) => severity !== "info";
 
-/** Whether the website runs and what needs attention, on every screen. */
 function StatusLine() {
   const { connection } = useLive();
   // Of one day, which is quick to count.

@@ -9,7 +9,6 @@ export function isOccupied(): boolean {
   return isTyping || document.querySelector("dialog[open], [role=menu]") !== null;
 }
 
-/** Whether the operator uses the keys. */
 const useSetting = () => useLocalStorage({ key: "inbox-keys", defaultValue: true, getInitialValueInEffect: false });
 
 /** Shortcuts work unless the operator is occupied or has switched them off. */
@@ -40,7 +39,6 @@ const KEYS = {
   "?": "Show these keys",
 };
 
-/** A button that lists the keys, and the key that presses it. */
 export function KeyHelp() {
   const [isOpen, setIsOpen] = useState(false);
   const [isOn, setIsOn] = useSetting();

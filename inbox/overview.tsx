@@ -154,7 +154,6 @@ interface ChartProps {
   isUpright?: boolean;
 }
 
-/** Bars for the eye, and a table with every number. */
 function Chart({ title, note, category, data, isUpright = false }: ChartProps) {
   const rows = data.map(([label, count]) => [label, formatNumber(count)]);
   return (

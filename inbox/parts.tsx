@@ -19,7 +19,6 @@ export function ScreenTitle({ name, children = name }: { name: string; children?
 
 export const focusTitle = () => document.getElementById("screen-title")?.focus({ preventScroll: true });
 
-/** Shown where a list or a message would be, when there is none. */
 export function EmptyPanel({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <Stack align="center" ta="center" py="4rem" gap="sm">

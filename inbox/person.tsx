@@ -277,7 +277,6 @@ function EraseDialog({ person: { email, version, messages, posted }, onClose }: 
   );
 }
 
-/** Restricts all messages of an address, or lifts the restriction. */
 export async function restrictPerson(request: Parameters<typeof call.restrict.mutate>[0]): Promise<Notice> {
   const answer = await call.restrict.mutate(request);
   await reloadAll();

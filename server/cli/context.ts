@@ -13,12 +13,10 @@ export interface Terminal {
    * reader has taken it.
    */
   out(text: string): void | Promise<void>;
-  /** Writes to standard error. */
   err(text: string): void;
   isTerminal: boolean;
   /** Asks the operator to confirm; `null` when there is no terminal to ask at. */
   confirm: ((question: string) => Promise<boolean>) | null;
-  /** All of standard input. */
   readInput(): Promise<string>;
   /** Resolves when the operator ends the command, e.g. with Ctrl-C. */
   untilStopped(): Promise<void>;

@@ -70,7 +70,6 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
   app.register(async (page) => {
     page.addHook("onRequest", async ({ raw }, reply) => {
       const refusal = guard.checkPage(raw);
-      // Most often the port was forwarded under another number.
       if (refusal) return refuse(reply, refusal.status, refusal.message);
     });
     for (const [path, { type, body }] of files) page.get(path, (_request, reply) => reply.type(type).send(body));

@@ -2,7 +2,6 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../time.ts";
 
-/** Why a request is not answered. */
 export interface Refusal {
   status: 401 | 403 | 429;
   message: string;

@@ -13,7 +13,6 @@ import { createGuard, isForThisMachine } from "./guard.ts";
 
 export interface InboxOptions {
   desk: Desk;
-  /** The built page. */
   filesDir: string;
   /** `null`: the default port, or the next one that is free. */
   port: number | null;

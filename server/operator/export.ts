@@ -2,7 +2,6 @@ import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
 import type { MessageFilter, Store } from "../store/store.ts";
 import { eachPage, type MessageJson, messagesJson } from "./messages.ts";
 
-/** What a cell shows. */
 export type Fact = string | number | boolean | Date | null;
 
 /** Of a CSV file. New ones come last, so that programs that count columns go on working. */
@@ -94,9 +93,7 @@ export const EXPORT_TYPE: Readonly<Record<ExportFormat, string>> = {
 /** JSON of the value, safe to show, with a line end. */
 export function visibleJson(value: unknown): string {
   const escapeUnits = (hidden: string) =>
-    [...Array(hidden.length).keys()]
-      .map((index) => `\\u${hidden.charCodeAt(index).toString(16).padStart(4, "0")}`)
-      .join("");
+    hidden.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   // The only hidden characters that JSON.stringify itself writes are its line ends.
   const lines = JSON.stringify(value, null, 2).split("\n");
   return `${lines.map((line) => line.replaceAll(HIDDEN_CHARACTER, escapeUnits)).join("\n")}\n`;

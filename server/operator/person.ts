@@ -29,7 +29,6 @@ export async function readPerson(email: string, store: Store) {
   };
 }
 
-/** All that is stored about a person, to be handed to them. */
 export async function exportPerson(email: string, store: Store): Promise<string> {
   const messages = await messagesJson(await store.list({ email }), store);
   return visibleJson({ email, exportedAt: await store.time(), messages });
