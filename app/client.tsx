@@ -3,7 +3,7 @@ import { ErrorBoundary } from "./components/error-message.tsx";
 import { ContactForm, FORM_ROOT_ID } from "./contact/contact-form.tsx";
 
 const root = document.getElementById(FORM_ROOT_ID);
-// In a task of its own, so that a slow phone can respond to its user between loading React and hydrating.
+// A separate task, so that a slow phone can respond to its user between loading React and hydrating.
 if (root) setTimeout(hydrate, 0, root);
 
 function hydrate(root: HTMLElement): void {

@@ -15,14 +15,17 @@ const BEFORE_PAINT = "text/javascript";
 const ICON = { svg: "/favicon.svg", ico: "/favicon.ico" };
 const WEB_MANIFEST = "/site.webmanifest";
 
-/** What a page contains and fetches apart from its markup. `Document` writes it, the build weighs and allows it. */
+/**
+ * What a page contains and fetches besides its markup. `Document` writes these parts; the build weighs them and allows
+ * them in the page's security policy.
+ */
 export interface PageParts {
   style: string;
-  /** In the order of the page; `text/javascript` stands in its head. */
+  /** In page order; `text/javascript` goes into the head. */
   scripts: readonly { type: string; code: string }[];
   fetches: readonly PageFetch[];
   hasFilm: boolean;
-  /** It fetches other files on other screens. */
+  /** Whether the page fetches different files on different screen sizes. */
   hasViews: boolean;
 }
 
@@ -50,8 +53,8 @@ export function pageParts(screen: Screen, { settings, scripts }: RenderContext):
 
 function inlineCode(script: PageScript): string {
   if ("code" in script) return script.code;
-  // Loaded only after the page has loaded and painted: until then it works as plain HTML. By an element, because Firefox
-  // reports an `import()` that ends with its page as an error.
+  // Loads the script only after the page has loaded and painted; until then the page works as plain HTML. Uses a script
+  // element, because Firefox reports an error if the visitor leaves during an `import()`.
   return `{const f=()=>requestAnimationFrame(()=>requestAnimationFrame(()=>(self.requestIdleCallback||setTimeout)(()=>{const s=document.createElement("script");s.type="module";s.src=${JSON.stringify(script.url)};document.head.append(s)})));document.prerendering?document.addEventListener("prerenderingchange",f):addEventListener("load",f)}`;
 }
 
@@ -86,7 +89,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
           media="(prefers-color-scheme: light)"
         />
         <meta name="theme-color" content={MARK_COLOUR.dark} media="(prefers-color-scheme: dark)" />
-        {/* Chromium delays the first paint for a font that is preloaded. A phone's network is too slow for that to help. */}
+        {/* Chromium delays the first paint for a preloaded font. On a phone's slow network, that does not help. */}
         <link
           rel="preload"
           href={displayFont}
@@ -95,7 +98,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
           crossOrigin="anonymous"
           media="(width>60rem)"
         />
-        {/* Words over a picture are placed from its lower edge: the first ones would move when the others arrive. */}
+        {/* Text over a picture is aligned to its lower edge: the first lines would move when more text arrives. */}
         {screen.isHeaderOverlaid && <link rel="expect" href="#footer" blocking="render" />}
         <style>{parts.style}</style>
         <Scripts scripts={parts.scripts.filter(({ type }) => type === BEFORE_PAINT)} />

@@ -1,7 +1,7 @@
-// The home page's only script, written into the page. It starts the film after the page has loaded, pauses it on request
-// and while the page is hidden, and does not load it at all for visitors who chose no film.
+// The home page's only script, inlined in the page. It starts the film after the page has loaded, pauses it on request
+// and while the page is hidden, and does not load it for visitors who chose no film.
 
-/** Where the visitor's choices are kept: for this visit, or for later ones too. They are never sent anywhere. */
+/** How long the browser keeps the visitor's choices: for this visit or for later ones too. It never sends them. */
 type Memory = "session" | "always";
 
 /** Does nothing where the browser forbids storage. */
@@ -24,8 +24,8 @@ function storage(memory: Memory): Storage {
 }
 
 /**
- * The film's actual state. A browser may refuse to start it (low power mode) or
- * have no decoder for it. `starting` lasts from a request to play until one of the others.
+ * The film's actual state. A browser may refuse to start it (low power mode) or have no decoder for it. `starting`
+ * lasts from a request to play until the next state.
  */
 type FilmState = "absent" | "starting" | "playing" | "stopped" | "broken";
 
@@ -56,7 +56,7 @@ function control(
     const isOn = state === "starting" || state === "playing";
     toggle.dataset.film = isOn ? "on" : "off";
     if (label) label.textContent = isOn ? "Pause film" : "Play film";
-    // While the film starts, the button stays as it is: hidden on arrival, and in its place after a press.
+    // While the film starts, the button does not change: it stays hidden on page load, and visible after a press.
     if (state !== "starting") toggle.hidden = state === "absent" || state === "broken";
     noFilm.ariaPressed = String(isWithoutFilm);
     const isFetched = isOn || state === "broken" || video.firstElementChild !== null;
@@ -77,7 +77,7 @@ function control(
     become("starting");
     video.play().catch(() => {
       if (state !== "starting" || !video.paused) return;
-      // Otherwise the browser would start it when a button is pressed, and the press on Play would stop it again.
+      // Otherwise the browser would start the film at any press, and a press on Play would stop it again.
       video.autoplay = false;
       become("stopped");
     });
@@ -96,7 +96,7 @@ function control(
     become("playing");
   });
   video.addEventListener("pause", () => state === "playing" && become("stopped"));
-  // A source reports to itself, not to the film. After the last one there is none left to try.
+  // A source element gets its own error event; the film gets none. An error of the last source means none can play.
   const fail = ({ target }: Event) => (target === video || target === video.lastElementChild) && become("broken");
   video.addEventListener("error", fail, true);
   toggle.addEventListener("click", () => {

@@ -1,4 +1,4 @@
 import * as runtime from "react/jsx-runtime";
 
-/** What compiled pages import: they may be in a folder outside the project, from where no package is found. */
+/** Compiled pages import this, because a page in a folder outside the project cannot resolve packages. */
 export const { Fragment, jsx, jsxs } = runtime;

@@ -11,13 +11,13 @@ import { type SiteSettings, site } from "./site.ts";
 
 export { ROUTES, SPECIFIED_PATHS, shownFacts, site, unsetFacts };
 
-/** A page with everything that the build needs, so that the build does not search the HTML. */
+/** A page and everything else that the build needs, so that the build need not search the HTML. */
 export interface RenderedPage {
-  /** Its first path, or its screen's name where it has no path. */
+  /** Its first path, or its screen's name if it has no path. */
   name: string;
   /** The paths that show it; none for Coming Soon and the failure page. */
   paths: readonly string[];
-  /** The file that it was written in; `null` for a screen of `app/screens/`. */
+  /** The page's source file; `null` for a screen of `app/screens/`. */
   file: string | null;
   html: string;
   /** The page for visitors who save data, if it has a film. */
@@ -31,15 +31,15 @@ export interface RenderedPage {
 }
 
 export interface RenderedSite {
-  /** The settings it was rendered with, and the folder they are in. */
+  /** The settings used for rendering, and their folder. */
   site: SiteSettings;
   siteDir: string;
-  /** The settings that sentences contain. */
+  /** The settings that appear in sentences. */
   settingsShown: readonly [name: string, value: string][];
   pages: readonly RenderedPage[];
   comingSoon: RenderedPage;
   failure: RenderedPage;
-  /** The words of the contact page that only its script shows. */
+  /** The texts of the contact page that only its script shows. */
   scriptTexts: string;
 }
 
@@ -98,7 +98,7 @@ async function renderPage(screen: Screen, paths: readonly string[], context: Ren
   };
 }
 
-/** Browsers hash the text as it is in the HTML. Had React escaped it, the page's policy would refuse it. */
+/** Browsers hash the text in the HTML. If React had escaped it, the page's security policy would block it. */
 function requireVerbatim(page: string, html: string, element: "style" | "script", texts: readonly string[]): void {
   for (const text of texts) {
     if (!html.includes(`>${text}</${element}>`)) {
@@ -120,12 +120,12 @@ async function renderHtml(
     <Document screen={screen} canonicalPath={canonicalPath} parts={parts} context={context} />,
     {
       onError: (error) => void failures.push(error),
-      // Keeps all parts in place: React would move large lazy parts to the end of the page and put them
-      // back by a script.
+      // Keeps all parts in place. Otherwise React would write large lazy parts at the end of the page and move them
+      // back with a script.
       progressiveChunkSize: Number.POSITIVE_INFINITY,
     },
   );
-  // React leaves out a part that loads its script later when it fails.
+  // If a lazy part fails, React leaves it out without throwing.
   if (failures.length > 0) throw failures[0];
   return text(prelude);
 }

@@ -24,7 +24,7 @@ const SPECIFIED: readonly Route[] = [
   { paths: ["/terms", "/terms-and-conditions"], screen: terms },
   { paths: ["/cancellation", "/cancellations-and-refunds", "/refund"], screen: refunds },
   { paths: ["/delivery", "/Delivery", "/shipping", "/shipping-and-delivery"], screen: delivery },
-  // They explain figures: that in the footer, and those of the estimate on the contact page.
+  // These explain the figures in the footer and in the estimate on the contact page.
   { paths: [CARBON_PATH], screen: carbon },
   { paths: [FOOTPRINT_PATH], screen: footprint },
 ];

@@ -2,22 +2,22 @@ import type { ReactNode } from "react";
 import type { BuildSettings } from "../contract/build-settings.ts";
 import type { Link } from "./site.ts";
 
-/** One screen of the site: the metadata of its page, what it needs, and what it shows between header and footer. */
+/** One screen of the site: its page's metadata, the files that it needs, and its content between header and footer. */
 export interface Screen {
   name: string;
   title: string;
-  /** The text of its social card. */
+  /** The text on its social card. */
   headline: string;
   description: string;
   /** Shown by search engines and listed in the sitemap. */
   isIndexed: boolean;
-  /** For a page from a file: that file, and the pages above it from the home page down. */
+  /** For a page from a file: the file, and the parent pages from the home page down. */
   written?: { file: string; parents: readonly Link[] };
   /** The header lies over the screen's own picture instead of above it. */
   isHeaderOverlaid?: boolean;
   /** Styles that only this screen needs. */
   styles: string;
-  /** Code that has to run before the page is painted. */
+  /** Code that must run before the first paint. */
   codeBeforePaint?: string;
   /** The screen's only other script, if it needs one. */
   script?: ScreenScript;
@@ -30,8 +30,8 @@ export interface Screen {
 export type ScreenScript = "film" | "contact";
 
 /**
- * Screens that get a film and a picture of their own size: phones, windows from 1600 px, and those between. A browser
- * takes the first whose condition is true. Also in home.css.
+ * Three screen sizes, each with its own film and picture: phones, windows from 1600 px, and those between. A browser
+ * takes the first whose condition is true. home.css repeats the conditions.
  */
 export const VIEW_MEDIA = {
   phone: "(max-width: 560px), (max-width: 960px) and (max-height: 480px)",
@@ -44,7 +44,7 @@ export const VIEWS = Object.keys(VIEW_MEDIA) as readonly View[];
 /** A file that a browser fetches on a first visit. */
 export interface PageFetch {
   kind: "font" | "picture" | "script" | "film" | "data";
-  /** The only screens that fetch it; all of them unless given. */
+  /** The screen size that fetches the file; all sizes if absent. */
   view?: View;
   /** The same content in several formats, best first; a browser fetches the first format that it supports. */
   urls: readonly string[];
@@ -54,13 +54,13 @@ export interface PageFetch {
 export interface RenderContext {
   settings: BuildSettings;
   scripts: Readonly<Record<ScreenScript, PageScript>>;
-  /** Where the contact page fetches what electricity emits in each country. */
+  /** Where the contact page fetches the emission factors of electricity by country. */
   electricityUrl: string;
   /** In the order of their names, for browsers without script. */
   countries?: readonly { code: string; name: string }[];
   /**
-   * For visitors who send `Save-Data`: the page without its film. Without script a page cannot find that out by itself,
-   * so a page with a film is rendered a second time.
+   * Renders the page without its film, for visitors who send `Save-Data`. Without script a page cannot detect that
+   * header, so the build renders a page with a film twice.
    */
   isSavingData: boolean;
 }

@@ -14,7 +14,7 @@ export const site: SiteSettings = {
   footerTagline: "Carbon Offsetting Made Easy",
   contactTagline: "Carbon Offsetting for a Brighter Future",
 
-  /** Give a label an `href` and it becomes a link. */
+  /** A label with an `href` is a link. */
   menu: [
     { label: "About Us" },
     { label: "Carbon Credits", smallScreenLabel: "Carbon Offsetting Credits" },
@@ -64,8 +64,8 @@ export const site: SiteSettings = {
   ],
 
   /**
-   * With ACKNOWLEDGE=on, a sender gets this mail once the message is with the team. {brand} and {reference} are filled in;
-   * the sender's own text is never included.
+   * With ACKNOWLEDGE=on, the sender gets this mail once the team has the message. The server fills in {brand} and
+   * {reference}; it never includes the sender's own text.
    */
   acknowledgement: {
     subject: "We have received your message ({reference})",
@@ -99,7 +99,7 @@ This email was sent automatically.`,
     arbitrationBody: null,
     /** As in docs/operations.md, "Backup and restore". */
     backupsKept: "14 days",
-    /** Kept only by the proxy in front of this server; nginx on Debian keeps it for 14 days. */
+    /** Only the proxy in front of this server keeps a request log; nginx on Debian keeps it for 14 days. */
     requestLogKept: "14 days",
   },
 };

@@ -3,8 +3,8 @@ import type { Screen } from "./screen.ts";
 import { site } from "./site.ts";
 
 /**
- * What search engines read about the company and the page, as JSON-LD: only what the settings and the page itself say.
- * It has no `<`, so that nothing in it can end the element that it is written into.
+ * JSON-LD about the company and the page for search engines. It repeats only what the settings and the page say. It
+ * contains no `<`, so that no value can end the script element.
  */
 export function structuredData(
   { title, description, headline, written }: Screen,
@@ -13,7 +13,7 @@ export function structuredData(
 ): string {
   const organizationId = `${siteUrl}/#organization`;
   const url = siteUrl + path;
-  // A profile elsewhere; the links that the settings have by default lead to the home page.
+  // Only profiles on other sites: the default links lead to the home page.
   const profiles = site.social.map(({ href }) => href).filter((href) => /^https?:/.test(href));
   const organization = {
     "@type": "Organization",

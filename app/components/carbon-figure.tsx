@@ -3,12 +3,12 @@ import { VIEWS } from "../screen.ts";
 /** The page that explains the figure: under /assets/, because every other path belongs to the site's own pages. */
 export const CARBON_PATH = "/assets/carbon";
 
-/** A placeholder for the grams until the build has weighed the page; the development server shows the placeholder. */
+/** Stands for the grams until the build has weighed the page. The development server shows it as it is. */
 export const UNWEIGHED = "#.###";
 
 /**
- * What a first view of the page emits. Where it depends on the screen, there is a figure for each, and styles show one.
- * The film's script shows the lower ones while the film is not fetched.
+ * What a first view of the page emits. If that depends on the screen size, the page has one figure per size, and CSS
+ * shows the right one. While the film is not fetched, the film's script shows the lower figures.
  */
 export function CarbonFigure({ hasViews }: { hasViews: boolean }) {
   return (

@@ -28,9 +28,9 @@ export function Header({ isOverlaid }: { isOverlaid: boolean }) {
 }
 
 /**
- * A native popover: it opens without script, its state is announced, and Escape closes it. Behind it is a button that
- * receives presses outside, so that they do not reach the page. The menu gets the focus when it opens and keeps it
- * until it is closed: header.css.
+ * A native popover: it opens without script, screen readers announce its state, and Escape closes it. A button behind
+ * it receives presses outside the menu, so that they do not reach the page. The menu gets the focus when it opens;
+ * header.css keeps the focus in it until it closes.
  */
 function SmallMenu() {
   return (
@@ -41,7 +41,7 @@ function SmallMenu() {
           <path className="menu-toggle-bottom" d="M3 16h18" />
         </svg>
       </button>
-      {/* biome-ignore lint/a11y/noAutofocus: a popover's, which counts when it opens, not when the page loads */}
+      {/* biome-ignore lint/a11y/noAutofocus: in a popover it takes effect when the popover opens, not when the page loads */}
       <nav id={SMALL_MENU_ID} className="menu-small" popover="auto" aria-label="Menu" tabIndex={-1} autoFocus>
         <div className="menu-panel">
           <ul>

@@ -30,8 +30,8 @@ interface HeroFilmProps {
 
 /**
  * The still picture paints first. The film's script adds the sources once the page has loaded, unless the visitor
- * chose less motion, less data or no film. Until then they are in a template: Firefox warns of sources without
- * `src`. Without script the browser plays the film itself; with `Save-Data` it does not.
+ * chose less motion, less data or no film. Until then the sources are in a template, because Firefox warns about
+ * sources without `src`. Without script the browser plays the film itself, except with `Save-Data`.
  */
 export function HeroFilm({ film, isSavingData }: HeroFilmProps) {
   const sources = sourcesOf(film);
@@ -67,7 +67,7 @@ export function HeroFilm({ film, isSavingData }: HeroFilmProps) {
   );
 }
 
-/** Two buttons, or without script a checkbox that hides the film. After the words of the hero in reading order. */
+/** Two buttons, or without script a checkbox that hides the film. They follow the hero's text in reading order. */
 export function FilmControls({ film, isSavingData }: HeroFilmProps) {
   if (film === "off") return null;
   return (

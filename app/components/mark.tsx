@@ -1,7 +1,7 @@
 /** `light` and `dark` colour the browser's own bars; `ink` is also the background of icons that need one. */
 export const MARK_COLOUR = { light: "#f8faf7", dark: "#0d1f1c", ink: "#12352f", amber: "#f2a93b" };
 
-/** A rising sun over a horizon, with turbine blades for rays; SVG path data, all of it within the view box. */
+/** SVG path data of a rising sun over a horizon, with turbine blades for rays. All paths are within the view box. */
 export const MARK = {
   viewBox: "-4 -5 40 40",
   sun: "M8.4 23a7.6 7.6 0 0 1 15.2 0Z",

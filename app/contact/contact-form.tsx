@@ -27,19 +27,19 @@ export interface ContactFormProps {
   price: Price | null;
   /** How soon the company answers; empty if it does not say. */
   answerWithin: string;
-  /** For visitors without script, whose browser cannot fetch them. Only the build has them. */
+  /** For visitors without script, whose browser cannot fetch the list. Only the build passes it. */
   countries?: readonly Country[];
 }
 
 const FORM_ID = "message-form";
-/** Before the title of a page that shows what is wrong. */
+/** Precedes the page title while the page shows errors. */
 const ERROR_PREFIX = "Error: ";
 /** Longer than a press: a message that appears on blur must not move the button away from the pointer. */
 const ASK_AFTER_MS = 300;
 
 /**
- * Works as a plain form until its script has loaded. The fields are uncontrolled, so that the script keeps what was
- * typed before.
+ * Works as a plain form until its script has loaded. The fields are uncontrolled, so that the script keeps what the
+ * visitor typed before.
  */
 export function ContactForm(props: ContactFormProps) {
   const { apiBase, countriesUrl, electricityUrl, price, answerWithin } = props;
@@ -51,30 +51,31 @@ export function ContactForm(props: ContactFormProps) {
   const [enclosed, setEnclosed] = useState<Enclosed | null>(null);
   // The estimate is read from uncontrolled fields; a new number here makes it read them again.
   const [, countEdit] = useReducer((count: number) => count + 1, 0);
-  // From the press until its outcome is shown. A ref, because a second press may come before React has rendered the first.
+  // True from the press until its outcome is shown. A ref, because a second press may come before React renders again.
   const isSubmitting = useRef(false);
   const lastSent = useRef({ body: "", key: "" });
   const countries = useCountries(countriesUrl);
   const [leftEmail, setLeftEmail] = useState("");
   const errors = fieldErrors(state);
 
-  // From here on, all problems are named at once; without script the browser asks for one field after the other.
+  // The script reports all errors at once. Without script, the browser reports one field after the other.
   useEffect(() => form.current?.setAttribute("novalidate", ""), []);
 
-  // Shows a new outcome once it is rendered. Only a new one, so that nothing moves while the visitor corrects a field.
+  // Moves the focus or the view to a new outcome. An old one is left alone, so that nothing moves during corrections.
   useEffect(() => {
     if (!isSubmitting.current || state.phase === "sending") return;
     isSubmitting.current = false;
     if (summary.current) summary.current.focus();
     else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
-    // The button that had the focus is gone. The confirmation does not get it, because it is announced anyway.
+    // The button that had the focus is gone. The confirmation does not take the focus: screen readers announce it
+    // anyway.
     if (isDone(state)) panel.current?.focus({ preventScroll: true });
   }, [state]);
 
   const isInError = hasFailed(state);
   useEffect(() => {
     const title = document.title.replace(ERROR_PREFIX, "");
-    // After a post without script the server has written it.
+    // After a post without script, the server has already written the title.
     if (state !== START) document.title = isInError ? ERROR_PREFIX + title : title;
   }, [state, isInError]);
 
@@ -82,7 +83,7 @@ export function ContactForm(props: ContactFormProps) {
     if (!form.current || countries.length === 0) return;
     restoreCountry(form.current);
     countEdit();
-    // A link within the page makes a history entry without the country.
+    // A link within the page creates a history entry that lacks the country.
     const keep = () => rememberCountry(form.current?.country.value);
     addEventListener("hashchange", keep);
     return () => removeEventListener("hashchange", keep);
@@ -133,7 +134,7 @@ export function ContactForm(props: ContactFormProps) {
 
   function sendAnother() {
     flushSync(() => dispatch({ type: "again" }));
-    // Not the first field: when the button is removed, Orca moves there silently and then does not announce the focus.
+    // Not the first field: Orca moves there silently when the button is removed, and would not announce the focus.
     focusForm();
   }
 
@@ -158,7 +159,8 @@ export function ContactForm(props: ContactFormProps) {
     onEdit: edit,
     onBlur: () => setTimeout(countEdit, ASK_AFTER_MS),
     onEnclose: (next: Enclosed | null) =>
-      // The same object for the same words: it comes with every rendering, and another one would render again.
+      // Keeps the old object if the text is the same. This runs after every rendering; a new object would cause
+      // another.
       setEnclosed((last) => (JSON.stringify(last) === JSON.stringify(next) ? last : next)),
   };
   return (
@@ -210,7 +212,7 @@ export function ContactForm(props: ContactFormProps) {
             </Select>
             <noscript
               suppressHydrationWarning
-              // biome-ignore lint/security/noDangerouslySetInnerHtml: names of countries; browsers with script parse none of it
+              // biome-ignore lint/security/noDangerouslySetInnerHtml: country names; browsers with script do not parse them
               dangerouslySetInnerHTML={{ __html: plainCountries(props.countries ?? []) }}
             />
             <TextArea {...field("message", "Message")} rows={4} />
@@ -238,7 +240,7 @@ export function ContactForm(props: ContactFormProps) {
   );
 }
 
-/** The server uses the last field of a name, so this one replaces the field that stays empty without script. */
+/** The server uses the last field with a name, so this one replaces the field that stays empty without script. */
 function plainCountries(countries: readonly Country[]): string {
   const options = countries.map(({ code, name }) => `<option value=${code}>${name}`).join("");
   return `<div class="field field-country"><label for="plain-country">Country</label><select id="plain-country" name="country" autocomplete="country" data-fact="countries"><option value="">Select a country${options}</select></div>`;
@@ -254,9 +256,9 @@ function contentOf(field: Field): string {
   return "checked" in field ? `${field.checked} ${field.value}` : field.value;
 }
 
-/** Clears each field that still has the sent value. Returns whether another field was changed since. */
+/** Clears each field that still has the sent value. Returns whether the visitor has changed any field since. */
 function clear(form: HTMLFormElement, sent: ReadonlyMap<Field, string>): boolean {
-  // Told apart first: to reset one radio button changes the others of its group.
+  // Compare all fields before clearing any: resetting one radio button changes the others in its group.
   const fields = fieldsOf(form);
   const unchanged = fields.filter((field) => sent.get(field) === contentOf(field));
   for (const field of unchanged) {

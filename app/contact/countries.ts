@@ -7,7 +7,7 @@ export interface Country {
   name: string;
 }
 
-/** The countries by name, in the order of the visitor's language. Stays empty if they fail to load: a country is optional. */
+/** Sorted by name in the visitor's language. Stays empty if the list fails to load, because a country is optional. */
 export function useCountries(url: string): readonly Country[] {
   const [countries, setCountries] = useState<readonly Country[]>([]);
   useEffect(() => {
@@ -21,7 +21,7 @@ export function useCountries(url: string): readonly Country[] {
   return countries;
 }
 
-/** Firefox reports requests that were cancelled because the visitor left the page; those are not tried again. */
+/** Does not retry requests that were cancelled because the visitor left the page; Firefox reports those as errors. */
 export async function tryTwice<Result>(load: () => Promise<Result>): Promise<Result> {
   try {
     return await load();
@@ -37,7 +37,7 @@ async function loadCountries(url: string, signal: AbortSignal): Promise<Country[
   return readCountries(await response.json());
 }
 
-/** Reads `[{ cca2, name: { common } }]`; an item of another shape is left out. */
+/** Reads `[{ cca2, name: { common } }]` and skips items of any other shape. */
 export function readCountries(list: unknown): Country[] {
   if (!Array.isArray(list)) throw new Error("The country list is not a list.");
   const { compare } = new Intl.Collator();
@@ -48,14 +48,14 @@ export function readCountries(list: unknown): Country[] {
 }
 
 /**
- * After a reload or on the way back, browsers restore what was typed before the list of countries has loaded, so they
- * cannot restore the country. The page's entry in the history keeps it, which lives as long as what they restore.
+ * After a reload or a step back, browsers restore the form before the country list has loaded, so they cannot restore
+ * the country. The page's history entry keeps the country for as long as the browser keeps the other fields.
  */
 export function rememberCountry(code: string): void {
   history.replaceState({ country: code }, "");
 }
 
-/** Only together with a text that the browser restored, and never in place of another choice. */
+/** Acts only if the browser restored a text field, and never replaces another choice. */
 export function restoreCountry(form: HTMLFormElement): void {
   const select = form.elements.namedItem("country");
   const { country } = Object(history.state) as { country?: unknown };

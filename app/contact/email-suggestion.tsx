@@ -1,14 +1,14 @@
-/** The largest mail providers, and a few that resemble a misspelling of one. */
+/** The largest mail providers, and a few providers whose names look like misspellings of those. */
 const KNOWN_DOMAINS =
   "gmail.com googlemail.com yahoo.com yahoo.co.uk ymail.com hotmail.com hotmail.co.uk outlook.com live.com live.co.uk icloud.com aol.com mail.com gmx.com gmx.de gmx.net web.de proton.me protonmail.com btinternet.com orange.fr free.fr".split(
     " ",
   );
-/** No such endings exist. */
+/** No top-level domain has these names. */
 const MISTYPED_COM = /\.(con|cmo|ocm|vom|xom|comm|cpm)$/;
 
 /**
- * The address that was probably meant, or the address itself if it only looks incomplete. Null if nothing looks
- * wrong. Only a question: every address that the form accepts may be right.
+ * Returns the address that the visitor probably meant, the same address if it looks incomplete, or null if nothing
+ * looks wrong. The form only asks: any address that it accepts may be right.
  */
 export function suggestEmail(address: string): string | null {
   const [, local, typed] = /^([^@\s]+)@([^@\s]+)$/.exec(address.trim()) ?? [];
@@ -42,7 +42,7 @@ interface EmailSuggestionProps {
   onAccept(address: string): void;
 }
 
-/** The question is announced by itself: Orca leaves controls out of what it announces, and reads the rest twice. */
+/** The live region contains only the question: Orca does not announce controls in it, and reads the rest twice. */
 export function EmailSuggestion({ typed, onAccept }: EmailSuggestionProps) {
   const suggestion = suggestEmail(typed);
   const isAnother = suggestion !== null && suggestion !== typed;

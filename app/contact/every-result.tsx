@@ -4,7 +4,7 @@ import { site } from "../site.ts";
 import { Report, Result, readFields, Sources, Total } from "./footprint-estimate.tsx";
 import { FormHead } from "./footprint-part.tsx";
 
-/** Every sentence that the estimate can show, for those who review what the site says. */
+/** Every sentence that the estimate can show, for the review of the site's claims. */
 export function EveryResult() {
   const electricity: ElectricityTable = {
     name: "",
@@ -39,7 +39,7 @@ export function EveryResult() {
           );
         }),
       )}
-      {/* One with all amounts has every line of a report. */}
+      {/* An estimate with every amount produces every line of a report. */}
       {variants.flatMap((variant) =>
         places.map((country) => {
           const all = Object.fromEntries(fields.map((field) => [field, 1000]));

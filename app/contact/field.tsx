@@ -35,7 +35,7 @@ export function TextField({
 /** From this length on, the form shows how many characters are left. */
 const NEAR_LIMIT = 500;
 
-/** Says how much room is left when there is little, and keeps a text that is too long. Counts whenever it is rendered. */
+/** Shows how many characters are left near the limit, and never cuts a text. Counts at every rendering. */
 export function TextArea({
   name,
   label,
@@ -49,7 +49,7 @@ export function TextArea({
   return (
     <Frame name={name} label={label} error={tooLong ?? error} hint={hint}>
       <textarea ref={area} {...requiredProps(name, tooLong ?? error, hint)} {...native} />
-      {/* Not with every key: only when another hundred is used up. */}
+      {/* Announces only every hundredth character, not every key. */}
       <p className="visually-hidden" aria-live="polite">
         {tooLong ? "The text is too long." : hint && `No more than ${characters(Math.ceil(left / 100) * 100)} left`}
       </p>
@@ -85,7 +85,7 @@ interface FrameProps {
   children: ReactNode;
 }
 
-/** Label above, error or hint below; both are tied to their field by id. */
+/** The label is above the field, the error or hint below it; ids tie both to the field. */
 export function Frame({ name, label, error, hint, children }: FrameProps) {
   return (
     <div className={`field field-${name}`}>
@@ -105,7 +105,7 @@ export function Frame({ name, label, error, hint, children }: FrameProps) {
   );
 }
 
-/** A field has one description: its error, else its hint, else the note beside it. */
+/** A field has one description: its error, otherwise its hint, otherwise the note beside it. */
 export function controlProps(name: string, error: string | undefined, hint?: string, noteId?: string) {
   const describedBy = error !== undefined ? errorId(name) : hint !== undefined ? hintId(name) : noteId;
   return {
@@ -129,7 +129,7 @@ function hintId(name: string): string {
   return `${name}-hint`;
 }
 
-/** Also finds a field in a closed part. */
+/** Also opens the closed part that the field is in. */
 export function focusField(name: string): void {
   const field = document.getElementById(name);
   for (let fold = field?.closest("details"); fold; fold = fold.parentElement?.closest("details")) fold.open = true;

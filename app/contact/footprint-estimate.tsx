@@ -48,11 +48,11 @@ if (typeof document !== "undefined") {
 
 /** Delays the announcement of a total until the visitor has stopped typing. */
 const ANNOUNCE_AFTER_MS = 1200;
-/** As long as a press takes. */
+/** The duration of a press. */
 const PRESS_MS = 250;
 
 type Control = readonly [name: string, label: string];
-/** The words for a household and those for an organisation. Both are in the page: its styles show those that were chosen. */
+/** Two texts: for a household and for an organisation. The page contains both, and CSS shows the chosen one. */
 type Words = string | readonly [household: string, organisation: string];
 interface Group {
   legend: Words;
@@ -62,13 +62,13 @@ interface Group {
 
 const SHORT_IS = "Short is up to about 3,700 km one way.";
 
-/** What most people can answer, and where the number stands. */
+/** The questions that most people can answer, each with a note on where to find the number. */
 const FIRST: readonly Group[] = [
   {
-    legend: ["Home energy", "Energy of your site"],
+    legend: ["Home energy", "Energy at your site"],
     note: [
-      "In kWh, on the yearly bills of your suppliers. For a shared home, enter your share.",
-      "In kWh, on the yearly bills of your suppliers. For a shared building, enter your share.",
+      "In kWh, as on your suppliers’ yearly bills. For a shared home, enter your share.",
+      "In kWh, as on your suppliers’ yearly bills. For a shared building, enter your share.",
     ],
     controls: [
       ["electricityKwh", "Electricity (kWh)"],
@@ -78,8 +78,8 @@ const FIRST: readonly Group[] = [
   {
     legend: ["Car", "Vehicles"],
     note: [
-      "On the odometer: what it shows today, less what it showed a year ago.",
-      "All vehicles together, from the fleet’s records or fuel cards.",
+      "From the odometer: today’s reading minus the reading a year ago.",
+      "For all vehicles together, from fleet records or fuel cards.",
     ],
     controls: [
       ["carKm", "Distance"],
@@ -90,8 +90,8 @@ const FIRST: readonly Group[] = [
   {
     legend: "Flights",
     note: [
-      `In your calendar or your bookings: there and back is one flight. ${SHORT_IS}`,
-      `In your bookings, of all people together: there and back is one flight for each of them. ${SHORT_IS}`,
+      `From your calendar or your bookings. There and back is one flight. ${SHORT_IS}`,
+      `From your bookings, for all people together. There and back is one flight for each person. ${SHORT_IS}`,
     ],
     controls: [
       ["shortFlights", "Short return flights"],
@@ -103,7 +103,7 @@ const FIRST: readonly Group[] = [
 const FLIGHT_DETAILS: readonly Group[] = [
   {
     legend: "Short flights",
-    note: "Up to 500 km one way they count as domestic.",
+    note: "Flights of up to 500 km one way count as domestic.",
     controls: [
       ["shortFlightKm", "Km one way"],
       ["shortFlightClass", "Class"],
@@ -124,7 +124,7 @@ const MORE: readonly Group[] = [
     legend: "Public transport and taxi",
     note: [
       "In km a year: the distance of one trip, times the number of trips.",
-      "In km a year, of all people together: the distance of one trip, times the number of trips.",
+      "In km a year, for all people together: the distance of one trip, times the number of trips.",
     ],
     controls: [
       ["railKm", "Train (km)"],
@@ -133,10 +133,10 @@ const MORE: readonly Group[] = [
       ["taxiKm", "Taxi (km)"],
     ],
   },
-  { legend: "Hotels", note: "With the figure of your own country.", controls: [["hotelNights", "Nights, one room"]] },
+  { legend: "Hotels", note: "We use the figure for your country.", controls: [["hotelNights", "Nights, one room"]] },
   {
     legend: "Other fuels",
-    note: "In litres, on the invoices of a year.",
+    note: "In litres, from one year’s invoices.",
     controls: [
       ["heatingOilLitres", "Heating oil (litres)"],
       ["lpgLitres", "LPG (litres)"],
@@ -169,15 +169,15 @@ interface EstimateProps {
   onRemove(): void;
 }
 
-/** The fields of the estimate, and beside them what they add up to. */
+/** The fields of the estimate, with the total beside them. */
 export function Estimate(props: EstimateProps) {
   const { form, formId, formTitleId, explanationPath, electricityUrl, price, errors, ...on } = props;
   const [electricity, setElectricity] = useState<ElectricityTable | "failed" | null>(null);
-  // The first rendering must equal the build's.
+  // The first rendering must match the HTML from the build.
   const [isHydrated, setHydrated] = useState(false);
   const body = useRef<HTMLDivElement>(null);
   const bar = useRef<HTMLDivElement>(null);
-  /** The field that the visitor types in: its value is not finished. */
+  /** The field that the visitor is typing in; its value is not final. */
   const typing = useRef("");
   const read =
     form.current && typeof electricity === "object" && electricity ? readForm(form.current, electricity) : null;
@@ -198,7 +198,7 @@ export function Estimate(props: EstimateProps) {
         console.error("The figures of the footprint estimate did not load.", error);
         setElectricity("failed");
       });
-    // Parts with earlier inputs stay open.
+    // Parts that already contain input stay open.
     for (const fold of body.current?.querySelectorAll("details") ?? []) fold.open ||= isFilledIn(fold);
     return keepClear(body, bar, typing);
   }, []);
@@ -222,7 +222,7 @@ export function Estimate(props: EstimateProps) {
         <p className="footprint-note" id={noteId}>
           <WordsFor words={note} />
         </p>
-        {/* Orca says nothing of what describes a fieldset, so the first field has the note too. */}
+        {/* Orca does not read a fieldset's description, so the first field refers to the note too. */}
         {controls.map(([field, label], index) => control(field, label, index === 0 ? noteId : undefined))}
       </fieldset>
     );
@@ -402,7 +402,7 @@ function optionsOf(field: string): readonly string[] | undefined {
   return field === "carUnit" ? CAR_UNITS : CHOICES[field as keyof typeof CHOICES]?.options;
 }
 
-/** What the browser kept, or an error that has to be seen. */
+/** Whether the part contains input that the browser restored, or an error that must be visible. */
 function isFilledIn(fold: HTMLElement): boolean {
   const controls = [...fold.querySelectorAll<HTMLInputElement | HTMLSelectElement>("input, select")];
   return controls.some((control) =>
@@ -410,7 +410,7 @@ function isFilledIn(fold: HTMLElement): boolean {
   );
 }
 
-/** Notes which field the visitor types in, and keeps the bar out of the way. */
+/** Records which field the visitor is typing in, and keeps the bar from covering it. */
 function keepClear(
   body: RefObject<HTMLElement | null>,
   bar: RefObject<HTMLElement | null>,
@@ -420,7 +420,7 @@ function keepClear(
   const note = ({ type, target }: Event) => {
     const { id } = target as HTMLElement;
     if (type === "input") typing.current = id;
-    // A message that appears on blur must not move the button away from the pointer: see `onBlur` of the form.
+    // A message that appears on blur must not move the button away from the pointer; see the form's `onBlur`.
     else
       setTimeout(() => {
         if (typing.current === id) typing.current = "";
@@ -437,9 +437,9 @@ function keepClear(
 }
 
 /**
- * Hides the bar while the total is in view, and while it would be above the field that has the focus: who scrolls there,
- * or presses the part of a field that is below the bar. Who gets there by keyboard finds the field below it: see
- * `scroll-margin-block` in estimate.css.
+ * Hides the bar while the total is in view, and while the bar would cover the focused field. That happens after
+ * scrolling, or when the visitor presses a field that is partly under the bar. For keyboard users,
+ * `scroll-margin-block` in estimate.css keeps the field below the bar.
  */
 function yieldBar(body: HTMLElement | null, bar: HTMLElement | null): void {
   const field = document.activeElement;
@@ -450,7 +450,7 @@ function yieldBar(body: HTMLElement | null, bar: HTMLElement | null): void {
   const total = body.querySelector(".footprint-total")?.getBoundingClientRect();
   const isTotalSeen = total !== undefined && total.top >= 0 && total.bottom <= innerHeight;
   bar.toggleAttribute("data-yields", isCovered || isTotalSeen);
-  // Otherwise its end could not be reached before the end of the fields.
+  // A sticky panel taller than the screen would show its end only after the last field.
   const panel = body.querySelector<HTMLElement>(".footprint-panel");
   panel?.toggleAttribute("data-fits", panel.offsetHeight + 32 <= innerHeight);
 }
@@ -465,7 +465,7 @@ function ofEstimate(errors: FootprintErrors): FootprintErrors {
   return Object.fromEntries(own);
 }
 
-/** What screen readers say: what is left out, and the total of the rest. */
+/** What screen readers announce: which inputs are left out, and the total of the others. */
 function announcement(reading: Reading | null): string {
   if (!reading) return "";
   const sentences = reading.problems.map(([, sentence]) => sentence);
@@ -481,7 +481,7 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The text once it has not changed for a while. */
+/** Returns the text once it has stopped changing. */
 function useLater(text: string): string {
   const [later, setLater] = useState("");
   useEffect(() => {
@@ -491,19 +491,19 @@ function useLater(text: string): string {
   return later;
 }
 
-/** The estimate as far as it can be read from the form at this moment. */
+/** The estimate from the inputs that are readable now. */
 export interface Reading {
-  /** How a number was understood where that is not obvious, by the name of its field. */
+  /** By field name: how the page reads a number, where that is not obvious. */
   hints: Readonly<Record<string, string>>;
   errors: FootprintErrors;
-  /** Those of the errors that are shown, with the name of their field. What they are about is left out. */
+  /** The errors on display, with their field names. The estimate leaves these inputs out. */
   problems: readonly (readonly [name: string, sentence: string])[];
   country: string;
   countryName: string;
   estimate: FootprintEstimate | null;
-  /** In words; empty without an estimate. */
+  /** As text; empty without an estimate. */
   total: string;
-  /** "Flights, 55%"; empty where there are no two parts. */
+  /** "Flights, 55%"; empty if there are fewer than two parts. */
   largest: string;
   electricity: ElectricityTable;
 }
@@ -519,7 +519,7 @@ function readForm(form: HTMLFormElement, electricity: ElectricityTable): Reading
   const country = String(data.get("country") ?? "");
   const texts = [...data].filter(([name]) => name.startsWith(FIELD_PREFIX));
   const footprint = Object.fromEntries(texts.map(([name, text]) => [name.slice(FIELD_PREFIX.length), text]));
-  // The first option, for no country, has a text too.
+  // The option for "no country" has a text too.
   const countryName = (country && countrySelect(form)?.selectedOptions[0]?.text) ?? "";
   return readFields(footprint, country, countryName, electricity);
 }
@@ -549,7 +549,7 @@ export function readFields(
   };
 }
 
-/** How amounts were understood where that is not obvious, and what makes one doubtful. */
+/** How the page reads amounts where that is not obvious, and why it doubts one. */
 function hintsOf(footprint: Readonly<Record<string, unknown>>, inputs: FootprintInputs): Record<string, string> {
   const hints: Record<string, string> = {};
   for (const field of [...Object.keys(AMOUNTS), ...Object.keys(DISTANCES)] as (keyof FootprintInputs)[]) {
@@ -569,7 +569,7 @@ function hintsOf(footprint: Readonly<Record<string, unknown>>, inputs: Footprint
   return hints;
 }
 
-/** The figure itself, with all that belongs to it. */
+/** The total, with its price and the inputs that it leaves out. */
 export function Total({ reading, price }: { reading: Reading; price: Price | null }) {
   const { estimate, problems } = reading;
   const between = estimate ? rangeText(estimate) : "";
@@ -730,12 +730,12 @@ interface ReportProps {
   price: Price | null;
 }
 
-/** What the visitor can print or save after sending; the same that the server writes into the page without script. */
+/** The report to print or save after sending. Without script, the server writes the same report into the page. */
 export function Report({ sent, electricity, price }: ReportProps) {
   const html = reportHtml(sent, electricity, price);
   return (
     <section className="report" id={SENT_ESTIMATE_ID} tabIndex={-1} aria-labelledby="report-title report-total">
-      {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own words, with what comes from elsewhere escaped */}
+      {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own text, with all input escaped */}
       <div dangerouslySetInnerHTML={{ __html: html }} />
       <button type="button" className="button button-outline report-print" onClick={() => print()}>
         Print or save

@@ -17,23 +17,25 @@ import type { Reading, Report as ReportComponent } from "./footprint-estimate.ts
 
 /** The fragment that opens the part. */
 const FRAGMENT = "footprint";
-/** Opened by our script, because browsers open it after the first paint, which would move everything below. */
+/** Our script opens the part before the first paint. Browsers open it later, which would move everything below. */
 export const OPEN_AT_FRAGMENT = `location.hash=="#${FRAGMENT}"&&new MutationObserver((_,o)=>{const d=document.querySelector(".footprint");if(d)d.open=1,o.disconnect()}).observe(document,{childList:1,subtree:1})`;
-/** The heading of the form, and what is said together with it. */
+/** The form's heading, and the text that screen readers read with it. */
 export const FORM_TITLE_ID = "form-title";
 const FORM_HEAD_ID = "form-head";
 const ENCLOSED_ID = "enclosed";
 /** The page that explains the figures: under /assets/, because every other path belongs to the site's own pages. */
 export const FOOTPRINT_PATH = "/assets/footprint";
 
-/** What the form asks of the part. */
+/** The methods of the part that the form calls. */
 export interface FootprintHandle {
-  /** `fields` is what goes into the body: nothing, or what was typed, for a server that computes with it. */
+  /**
+   * `fields` goes into the request body: empty, or the visitor's inputs, from which the server computes the estimate.
+   */
   read(): { fields: object; errors: FootprintErrors };
   open(): void;
   /**
-   * Shows the estimate of the message that was sent, to print or save, and closes unless it was edited since. False where
-   * there is none to show: without one, or without the figures to compute it here.
+   * Shows the estimate that was sent, to print or save, and closes the part unless the visitor has edited it since.
+   * Returns false if there is nothing to show: no estimate was sent, or the figures to compute it have not loaded.
    */
   finish(reference: string, keepsEdits: boolean): boolean;
   remove(): void;
@@ -47,18 +49,18 @@ interface FootprintPartProps {
   price: Price | null;
   errors: FootprintErrors;
   onEdit(field: string): void;
-  /** Called when only the focus moved: what is shown depends on it. */
+  /** Called when only the focus moved, because the display depends on the focus. */
   onBlur(): void;
   /** `null` while nothing is entered. */
   onEnclose(enclosed: Enclosed | null): void;
 }
 
-/** What goes with the message, in words; empty what is not known. */
+/** The estimate that goes with the message, as text. Unknown values are empty. */
 export interface Enclosed {
   total: string;
   /** "Flights, 55%". */
   largest: string;
-  /** Inputs that cannot be read and therefore prevent sending. */
+  /** Names unreadable inputs, which prevent sending. */
   problem: string;
 }
 
@@ -70,8 +72,8 @@ const asked = new Promise<void>((resolve) => {
 });
 
 /**
- * The fields and what is computed from them. Until the visitor opens the part, its markup is plain HTML, which React leaves
- * alone: no script is loaded for it, and nothing of it is hydrated. So it stays if the script fails to load.
+ * The fields and their result. Until the visitor opens the part, it is plain HTML: React neither loads its script nor
+ * hydrates it. The plain fields also remain if the script fails to load.
  */
 const Estimate = lazy(async () => {
   await asked;
@@ -79,13 +81,15 @@ const Estimate = lazy(async () => {
     return { default: (await tryTwice(() => import("./footprint-estimate.tsx"))).Estimate };
   } catch (error) {
     console.error("The footprint estimate did not load.", error);
-    // Only the script fills these. Without any, the styles hide them.
+    // Only the script fills these elements. CSS hides them where scripts are off.
     for (const unused of document.querySelectorAll(".footprint-bar, .footprint-country")) unused.remove();
     return new Promise<never>(() => {});
   }
 });
 
-/** The optional estimate: plain inputs of the contact form, in a place of their own. Without script the server computes. */
+/**
+ * The optional estimate: plain inputs of the contact form in a separate part. Without script, the server computes it.
+ */
 export function FootprintPart({
   ref,
   form,
@@ -98,7 +102,7 @@ export function FootprintPart({
   onEnclose,
 }: FootprintPartProps) {
   const details = useRef<HTMLDetailsElement>(null);
-  /** Comes with the script; `null` until that has taken over. */
+  /** `null` until its script has loaded. */
   const [Report, setReportComponent] = useState<typeof ReportComponent | null>(null);
   const reading = useRef<Reading>(null);
   /** As it was when the message was sent. */
@@ -110,7 +114,7 @@ export function FootprintPart({
     const problem = problems.map(([, sentence]) => sentence).join(" ");
     onEnclose(form.current && hasAmounts(form.current) ? { total, largest, problem } : null);
   };
-  /** The first field that cannot be read gets the focus. False where there is none. */
+  /** Focuses the first unreadable field. Returns false if there is none. */
   const focusProblem = () => {
     const [name] = Object.keys(reading.current?.errors ?? {});
     if (name !== undefined) focusField(name);
@@ -129,12 +133,12 @@ export function FootprintPart({
     // A native listener, because React receives no events from markup that it has not hydrated.
     const takeInput = ({ target }: Event) => {
       const { name } = target as HTMLInputElement;
-      // The country, which is the form's: drawn again before the form has it, it would show the one before.
+      // This is the second country control. Rendering before the form has the new country would show the old one.
       if (name === "") return;
       onEdit(name);
       enclose();
     };
-    // Enter must not send the message when the visitor has only finished a number.
+    // Enter after a number must not send the message.
     const stayOnEnter = (event: KeyboardEvent) => {
       if (event.key === "Enter" && event.target instanceof HTMLInputElement) event.preventDefault();
     };
@@ -264,7 +268,7 @@ interface FormHeadProps {
 /** The title of the form, and what goes with the message. */
 export function FormHead({ enclosed, onEdit, onRemove }: FormHeadProps) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: no fields to group, but words that are read out together
+    // biome-ignore lint/a11y/useSemanticElements: it groups words that screen readers read together, not fields
     <div className="form-head" id={FORM_HEAD_ID} role="group" aria-labelledby={`${FORM_TITLE_ID} ${ENCLOSED_ID}`}>
       <h2 id={FORM_TITLE_ID}>Send us a Message</h2>
       {enclosed && (
@@ -314,7 +318,7 @@ export function FormHead({ enclosed, onEdit, onRemove }: FormHeadProps) {
   );
 }
 
-/** On its head, so that all of it is read out and no keyboard covers a phone's screen. */
+/** Focuses the form's heading: screen readers read the whole group, and phones do not open their keyboard. */
 export function focusForm(): void {
   const head = document.getElementById(FORM_HEAD_ID);
   head?.setAttribute("tabindex", "-1");
@@ -331,7 +335,7 @@ function controlsOf(form: HTMLFormElement | null): Control[] {
   );
 }
 
-/** Default distances, default choices and a number of people do not make an estimate. */
+/** Default distances, default choices and the number of people are not amounts. */
 function hasAmounts(form: HTMLFormElement): boolean {
   return controlsOf(form).some(
     (control) =>

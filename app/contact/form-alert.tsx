@@ -27,8 +27,9 @@ interface ErrorSummaryProps {
 }
 
 /**
- * Above the form, so that visitors need not search for the fields to correct. Gets the focus and is read as a whole. It
- * lists all errors of the last submit and does not change while the visitor corrects them, so that nothing moves.
+ * Stands above the form, so that visitors need not search for the fields to correct. It gets the focus, and screen
+ * readers read all of it. It lists the errors of the last submit and stays the same during corrections, so that nothing
+ * moves.
  */
 export function ErrorSummary({ ref, state, onPick }: ErrorSummaryProps) {
   const problems = listedProblems(state);
@@ -74,8 +75,8 @@ function AnswerPromise({ within }: { within: string }) {
 }
 
 /**
- * The outcome of the last submit, announced when it appears. With the roles alone, Orca drops failures and reads half of a
- * success; with role and `aria-live` on one element, it reads all of it twice.
+ * The outcome of the last submit, which screen readers announce. With the roles alone, Orca skips failures and reads
+ * half of a success; with role and `aria-live` on one element, it reads everything twice.
  */
 export function FormAlert({ state, apiBase, answerWithin = "" }: FormAlertProps) {
   return (
@@ -143,7 +144,7 @@ function AlertsWithoutScript({ apiBase, answerWithin }: Required<Omit<FormAlertP
           }
         >
           <AnswerPromise within={answerWithin} />
-          {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes of the estimate here */}
+          {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes the estimate's total here */}
           <span id={TOTAL_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />
         </Alert>
         <a className="button button-outline send-another" href="/contact">
@@ -172,13 +173,13 @@ function AlertsWithoutScript({ apiBase, answerWithin }: Required<Omit<FormAlertP
   );
 }
 
-/** Our own server replaces the text by the reason: which fields, or when to try again. */
+/** Our own server replaces the text with the reason: the fields to correct, or when to try again. */
 function Problems({ otherwise }: { otherwise: string }) {
   return (
     <span
       {...{ [PROBLEMS_SLOT]: "" }}
       suppressHydrationWarning
-      // biome-ignore lint/security/noDangerouslySetInnerHtml: a text of ours, which React must not write again over the server's
+      // biome-ignore lint/security/noDangerouslySetInnerHtml: our own text; React must not overwrite the server's
       dangerouslySetInnerHTML={{ __html: otherwise }}
     />
   );
@@ -186,7 +187,7 @@ function Problems({ otherwise }: { otherwise: string }) {
 
 interface AlertProps {
   outcome: Outcome;
-  /** Part of the heading that a success has. */
+  /** Part of a success's heading. */
   reference?: ReactNode;
   children: ReactNode;
 }

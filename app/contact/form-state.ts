@@ -1,21 +1,21 @@
 import type { AnswerErrors, SendEmailAnswer } from "../../contract/send-email-answer.ts";
 
-/** What the last submit found wrong, and which of these fields were edited since. */
+/** The errors of the last submit, and the fields that the visitor has edited since. */
 interface Problems {
   fields: AnswerErrors;
   edited: readonly string[];
 }
 
 interface Outcome {
-  /** The visitor changed fields while the message was being sent; the form keeps these. */
+  /** The visitor changed fields while the message was being sent; the form keeps these changes. */
   keepsEdits: boolean;
   /** The page shows the estimate that went with it. */
   hasReport: boolean;
 }
 
 /**
- * `failed`: the server answered without success. `broken`: there was no readable answer. What was typed is kept in
- * every phase except `sent`.
+ * `failed`: the server reported a failure. `broken`: there was no readable answer. The form keeps its input in every
+ * phase except `sent`.
  */
 export type FormState =
   | ({ phase: "idle" } & Problems)
@@ -57,7 +57,7 @@ export function nextState(state: FormState, event: FormEvent): FormState {
   }
 }
 
-/** Sent, and nothing was typed since: the confirmation takes the place of the form. */
+/** The message was sent and nothing was typed since, so the confirmation replaces the form. */
 export function isDone(state: FormState): boolean {
   return state.phase === "sent" && !state.keepsEdits;
 }

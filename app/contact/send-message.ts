@@ -2,7 +2,7 @@ import type { AnswerErrors, SendEmailAnswer } from "../../contract/send-email-an
 
 const TIMEOUT_MS = 30_000;
 
-/** Resolves to the server's answer; rejects when there is none, or none that is JSON. */
+/** Resolves to the server's answer; rejects if there is no answer or it is not JSON. */
 export async function sendMessage(apiBase: string, body: string, idempotencyKey: string): Promise<SendEmailAnswer> {
   const response = await fetch(`${apiBase}/send-email`, {
     method: "POST",
@@ -20,7 +20,7 @@ export function createIdempotencyKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Another server may answer, so only what has the expected shape is used. */
+/** Another server may answer, so this uses only values of the expected shape. */
 export function readAnswer(body: unknown): SendEmailAnswer {
   const { success, reference, error, fields, footprint } = Object(body) as Record<string, unknown>;
   if (success === true) {

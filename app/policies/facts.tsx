@@ -20,7 +20,7 @@ const PLACEHOLDER: Readonly<Record<FactName, string>> = {
   requestLogKept: "how long the log of requests is kept",
 };
 
-/** The settings that facts are rendered with. */
+/** The settings that facts take their values from. */
 export const SettingsContext = createContext<BuildSettings | null>(null);
 
 function useSettings(): BuildSettings {
@@ -35,7 +35,7 @@ export function Fact({ name }: { name: FactName }) {
   return name === "websiteUrl" ? <a href={value}>{value}</a> : value;
 }
 
-/** When contact messages are deleted, by the `RETENTION` that the pages are built with. */
+/** When contact messages are deleted, according to `RETENTION` at build time. */
 function Deletion({ state }: { state: "delivered" | "failed" | "quarantined" }) {
   const keptMs = useSettings().retention[`${state}Ms`];
   return keptMs === null
@@ -43,7 +43,7 @@ function Deletion({ state }: { state: "delivered" | "failed" | "quarantined" }) 
     : `deleted automatically after ${durationInWords(keptMs)}`;
 }
 
-/** Shown only if messages are posted to HOOK_URL, as far as the build knows. */
+/** Shown only if HOOK_URL was set when the pages were built. */
 function IfPosted({ children }: { children: ReactNode }) {
   return useSettings().postsHook ? children : null;
 }
@@ -70,7 +70,7 @@ function Notice({ children }: { children: ReactNode }) {
 /** The components that the policies' MDX texts may use. */
 export const POLICY_COMPONENTS = { ContactEmail, Deletion, Fact, IfPosted, Notice, OtherServers };
 
-/** The company's names by placeholder. The legal name may contain the brand, so it comes first. */
+/** The company's names, with their placeholders. The legal name may contain the brand, so it comes first. */
 export function shownFacts({ siteUrl }: BuildSettings): [name: string, value: string][] {
   const { legalName, brand, contactEmail } = site;
   const { websiteUrl } = PLACEHOLDER;
@@ -90,7 +90,7 @@ export function unsetFacts(settings: BuildSettings): string[] {
     .map((name) =>
       name === "websiteUrl" ? "website URL (SITE_URL)" : `${PLACEHOLDER[name]} (policyFacts.${name} in ${file})`,
     );
-  // The default is a link to the home page, which is useless.
+  // By default these link to the home page, which is useless.
   const links = site.social
     .filter(({ href }) => href === "/")
     .map(({ network }) => `${network} link (social in ${file})`);
@@ -100,6 +100,6 @@ export function unsetFacts(settings: BuildSettings): string[] {
 function factValue(name: FactName, settings: BuildSettings): string | null {
   if (name === "brand" || name === "legalName") return site[name];
   if (name !== "websiteUrl") return site.policyFacts[name];
-  // localhost is the default for trying the site out, not a website's address.
+  // localhost is the default for a trial, not a public address.
   return new URL(settings.siteUrl).hostname === "localhost" ? null : settings.siteUrl;
 }

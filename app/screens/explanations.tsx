@@ -10,7 +10,7 @@ import { TEXT_COMPONENTS } from "./page.tsx";
 
 interface Explanation {
   name: string;
-  /** Of the browser's tab. */
+  /** Shown in the browser's tab. */
   title: string;
   headline: string;
   description: string;
@@ -38,7 +38,7 @@ export const footprint = explanationScreen({
   Text: FootprintText,
 });
 
-/** A text of the documentation, in the look of a page from a file. Its own heading is left out: the page has it. */
+/** Shows a document of `docs/` like a page from a file. Leaves out the document's heading, because the page has one. */
 function explanationScreen({ name, title, headline, description, sections, Text }: Explanation): Screen {
   return {
     name,

@@ -19,16 +19,16 @@ export interface WrittenPage {
 }
 
 interface PagePicture {
-  /** Of the largest source. */
+  /** The width of the largest source. */
   width: number;
   height: number;
   /** The largest last. */
   sources: readonly { url: string; width: number }[];
 }
 
-/** With fewer sections a page has no table of contents. */
+/** A page with fewer sections has no table of contents. */
 const LONG_PAGE_SECTIONS = 4;
-/** How wide a picture is shown at most, see page.css. */
+/** The maximum width of a picture in page.css. */
 const PICTURE_SIZES = "(min-width: 44rem) 40rem, 90vw";
 
 export function pageScreen(page: WrittenPage, pages: readonly WrittenPage[]): Screen {
@@ -42,7 +42,7 @@ export function pageScreen(page: WrittenPage, pages: readonly WrittenPage[]): Sc
     isIndexed: true,
     written: { file: page.file, parents },
     styles: isLong ? styles + MARK_SECTION_IN_VIEW : styles,
-    // The largest source of each: an upper bound of what a browser chooses.
+    // The largest source is an upper bound for the browser's choice.
     fetches: () => page.pictures.map(({ sources }) => ({ kind: "picture", urls: [sources.at(-1)?.url ?? ""] })),
     render: ({ settings }) => (
       <article className={isLong ? "page page-long" : "page"}>
@@ -66,7 +66,7 @@ export function pageScreen(page: WrittenPage, pages: readonly WrittenPage[]): Sc
   };
 }
 
-/** The home page, and those of `/articles/first` that are written: `/articles`. */
+/** The home page and every parent that exists: for `/articles/first` also `/articles`, if that page is written. */
 function parentsOf({ path }: WrittenPage, pages: readonly WrittenPage[]): Link[] {
   const written = pages.filter((page) => path.startsWith(`${page.path}/`));
   return [
@@ -91,7 +91,7 @@ function Breadcrumb({ links }: { links: readonly Link[] }) {
   );
 }
 
-/** How the signs of Markdown are shown. Styles are chosen by element, so that only these need a component. */
+/** The Markdown elements that need a component. CSS styles the others by element. */
 export const TEXT_COMPONENTS = {
   ContactEmail,
   table: Table,
@@ -117,8 +117,8 @@ interface PictureProps {
 }
 
 /**
- * Its place is kept free until it is loaded, so that nothing moves. It is not loaded lazily: WebKit prints a page without
- * the pictures that were not in view before.
+ * Reserves its space until the picture has loaded, so that nothing moves. Does not load lazily: WebKit prints a page
+ * without the lazy pictures that were never in view.
  */
 function Picture({ picture, alt = "", caption }: PictureProps) {
   if (!picture) return null;

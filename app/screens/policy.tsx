@@ -13,7 +13,7 @@ interface Policy {
   heading: string;
   /** Shown on printed copies. */
   path: string;
-  /** Instead of the operator's date. */
+  /** Overrides the operator's date. */
   lastUpdated?: string;
   description: string;
   sections: readonly Section[];
