@@ -10,10 +10,10 @@ export interface BuildManifest {
   site: SiteIdentity;
   /** Policy facts and links that are still placeholders and must be set before launch. */
   unset: string[];
-  /** How many pages the site's own navigation leads to that show Coming Soon. */
+  /** The number of pages in the navigation that show Coming Soon. */
   comingSoon: number;
   claims: ClaimsState;
-  /** What footprint estimates are computed with. */
+  /** Footprint estimates are computed with this table. */
   electricity: ElectricityTable;
   files: BuiltFile[];
 }
@@ -38,7 +38,7 @@ export interface SiteIdentity {
   pricePerTonne: Price | null;
 }
 
-/** The mail to a sender whose message has arrived. `{reference}` and `{brand}` are filled in. */
+/** The mail that confirms a message to its sender. The server fills in `{reference}` and `{brand}`. */
 export interface AcknowledgementText {
   subject: string;
   body: string;
@@ -54,19 +54,19 @@ export interface BuiltFile {
   cache: keyof typeof CACHE_CONTROL;
   /** `page` is HTML. */
   kind: "page" | "file";
-  /** Sent instead to visitors who save data, where that differs; it has the same variants. */
+  /** Replaces `file` for visitors who save data. Absent if they get the same file. Has the same variants. */
   savingDataFile?: string;
-  /** Its `Content-Security-Policy`, where the strictest one would break it: for pages and SVG files. */
+  /** The `Content-Security-Policy` of a page or SVG file, which the strictest policy would break. */
   policy?: string;
 }
 
-/** Raised when the manifest changes: a server does not serve the build of another version. */
+/** Increased when the manifest changes: a server refuses a build with another version. */
 export const MANIFEST_VERSION = 7;
 /** Outside `dist/`, because a static host publishes everything in it, and visitors must not read this file. */
 export function manifestFile(distDir: string): string {
   return `${distDir.replace(/\/$/, "")}.json`;
 }
-/** Coming Soon, for every path without a page, and the page for failures of the server. */
+/** Coming Soon, for every path without a page, and the page for server failures. */
 export const NOT_FOUND_PAGE = "404.html";
 export const FAILURE_PAGE = "500.html";
 

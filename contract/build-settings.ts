@@ -22,7 +22,7 @@ export interface BuildSettings {
   postsHook: boolean;
 }
 
-/** Reads the build's variables; `problems` has one sentence for each invalid one. */
+/** Reads the build's variables. `problems` has one sentence for each invalid variable. */
 export function parseBuildSettings(env: Readonly<Record<string, string | undefined>>): {
   settings: BuildSettings;
   problems: string[];
@@ -75,8 +75,8 @@ function parseRetention(text: string, problems: string[]): Retention {
 }
 
 /**
- * Where the pages, which keep their build's settings, contradict the current variables. Messages may be
- * deleted earlier than the privacy policy says, but not later.
+ * Pages keep the settings of their build. Returns where these contradict the current variables. Messages may be deleted
+ * earlier than the privacy policy says, but not later.
  */
 export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): { problem: string; remedy: string }[] {
   const words = {

@@ -2,18 +2,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const NPM_COMMAND = "npm run messages --";
 
-/** What an operator types before the name of a command. The wrapper, the unit and the image that start it set another. */
+/** What an operator types before a command's name. The wrapper script, the systemd unit and the image set their own. */
 export function programName(env: Environment): string {
   return env.MESSAGES_COMMAND?.trim() || NPM_COMMAND;
 }
 
-/** What an operator types for a command that is not about messages. */
+/** The command line of a command that is not about messages. */
 export function commandFor(name: "inbox" | "preflight", program: string): string {
   if (program.endsWith(NPM_COMMAND)) return program.replace(NPM_COMMAND, `npm run ${name}`);
   return `${program.replace(/ messages$/, "")} ${name}`;
 }
 
-/** The same text with the commands that build and review this installation, with the settings of the service. */
+/**
+ * Replaces the build and review commands in a text with those of this installation, which use the service's settings.
+ */
 export function withOwnCommands(text: string, program: string): string {
   if (program === "node server/cli.ts") {
     return text

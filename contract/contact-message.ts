@@ -1,4 +1,4 @@
-/** What a visitor sends, after trimming and checking; the shape of the `/send-email` body. */
+/** A visitor's message after trimming and checking. The `/send-email` body has the same shape. */
 export interface ContactMessage {
   name: string;
   email: string;
@@ -27,19 +27,20 @@ const LABEL = { name: "name", email: "email address", phone: "phone number", cou
 // The pattern browsers use for <input type="email">, so that both sides accept the same addresses.
 const EMAIL =
   /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
-// ISO 3166-1 alpha-2 with Kosovo (XK): the codes of `world-countries`, which a test compares.
+// ISO 3166-1 alpha-2 with Kosovo (XK). A test compares these codes with `world-countries`.
 const COUNTRY_CODES =
   " AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW ";
 
-// Control characters could forge a mail header or a terminal line, and half a surrogate pair cannot be stored. In one
-// line, no invisible character may make a value look like another, but Persian, Sinhala and emoji need the joiners.
+// Control characters could forge a mail header or a terminal line, and half a surrogate pair cannot be stored. In a
+// one-line field, an invisible character could make two different values look the same. Joiners are allowed, because
+// Persian, Sinhala and emoji need them.
 const UNUSABLE_IN_LINE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-// A longer text may hold the marks, embeddings and isolates that come with text in two directions or a copied telephone
-// number. Only the right-to-left override, which reverses plain letters, has no legitimate use.
+// A longer text may contain the direction marks, embeddings and isolates of bidirectional text and of copied telephone
+// numbers. Only the right-to-left override, which reverses plain letters, has no legitimate use.
 const UNUSABLE_IN_TEXT = /(?![\t\n])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202e]/u;
-// Spaces, characters that are never shown (zero-width and bidi characters, Hangul fillers) and the blank of Braille.
+// Spaces, characters that are never shown (zero-width and bidi characters, Hangul fillers) and the Braille blank.
 const INVISIBLE_START = /^[\s\p{DI}\u2800]+/u;
-// The same but for variation selectors, which belong to the character before them.
+// The same without variation selectors, which belong to the character before them.
 const INVISIBLE = /(?![\u180b-\u180f\ufe00-\ufe0f])[\s\p{DI}\u2800]/u;
 
 export type ParsedMessage = { ok: true; message: ContactMessage } | { ok: false; fields: FieldErrors };
@@ -80,8 +81,8 @@ function problemWith(field: ContactField, value: string): string | undefined {
 }
 
 /**
- * Copied names and numbers often have invisible characters around them, which the sender cannot see. A loop
- * rather than a pattern for the end, because a pattern tries again at each of many spaces in the middle.
+ * Copied names and numbers often have invisible characters around them. The end is trimmed by a loop, because a pattern
+ * would start again at each of many spaces in the middle.
  */
 function trimInvisible(value: string): string {
   const text = value.replace(INVISIBLE_START, "");

@@ -5,13 +5,13 @@ const WORDS = [
   { word: "minute", unitMs: 60_000 },
 ] as const;
 
-/** The milliseconds of a duration such as `30s`, `10m`, `12h` or `7d`; undefined when the text is not one. */
+/** The milliseconds of a duration such as `30s`, `10m`, `12h` or `7d`; undefined for any other text. */
 export function parseDurationMs(text: string): number | undefined {
   const [, count, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
   return count && unit ? Number(count) * (UNIT_MS[unit] ?? Number.NaN) : undefined;
 }
 
-/** The same the other way round, in the largest unit that fits: `45s`, `12m`, `3h`, `5d`. Rounded down. */
+/** A duration in the largest unit that fits, rounded down: `45s`, `12m`, `3h`, `5d`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds}s`;
@@ -20,7 +20,10 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-/** For a sentence: `1 minute`, `90 minutes`, `5 hours`, `30 days`. Never less than a minute. Rounded up, but for an age. */
+/**
+ * For a sentence: `1 minute`, `90 minutes`, `5 hours`, `30 days`. Never less than a minute. Rounds up, which suits a
+ * waiting time; pass `Math.floor` for an age.
+ */
 export function durationInWords(ms: number, round = Math.ceil): string {
   const { word, unitMs } = WORDS.find(({ unitMs }) => ms >= 2 * unitMs) ?? WORDS[2];
   const count = Math.max(1, round(ms / unitMs));

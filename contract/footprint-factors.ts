@@ -14,16 +14,16 @@ export interface Factor {
   link: string;
   /** The source's rows that add up to `kgPerUnit`, by id. */
   rows: Readonly<Record<string, number>>;
-  /** The lowest and the highest figure, if the source has several, and what they apply to. */
+  /** The lowest and highest figures, if the source has several, and what they apply to. */
   range?: { low: number; high: number; between: string };
 }
 
-/** The latest date on which the UK Government publishes the next factors. */
+/** The date by which the UK Government should have published the next factors. */
 export const NEXT_FACTORS_DUE = "2027-06-30";
 
 export const FACTORS_REMEDY = "update them as docs/operations.md says, under Once a year";
 
-/** Whether newer factors should have been published. */
+/** Whether newer factors should be available by now. */
 export function areFactorsDue(now: Date): boolean {
   return now.getTime() >= Date.parse(NEXT_FACTORS_DUE);
 }
@@ -49,7 +49,7 @@ function desnz(unit: Factor["unit"], rows: Factor["rows"], boundary = "burning t
   return { kgPerUnit, unit, boundary, year: 2026, source: DESNZ, link: DESNZ_LINK, rows };
 }
 
-/** Adds the lowest and the highest figure that the source has for the same thing. */
+/** Adds the lowest and highest figures that the source gives for the same thing. */
 function withRange(factor: Factor, between: string, low: Factor, high: Factor): Factor {
   return { ...factor, range: { low: low.kgPerUnit, high: high.kgPerUnit, between } };
 }
@@ -69,7 +69,7 @@ export const HEATING = { gasKwh: naturalGas, heatingOilLitres: heatingOil, lpgLi
 const car = (average: Factor["rows"], small: Factor["rows"], large: Factor["rows"]) =>
   withRange(desnz("km", average), CAR_SIZES, desnz("km", small), desnz("km", large));
 
-/** A car of average size. An electric one depends on the grid: see `ELECTRIC_CAR_KWH_PER_KM`. */
+/** A car of average size. The figure for an electric car depends on the grid: see `ELECTRIC_CAR_KWH_PER_KM`. */
 export const CAR = {
   petrol: car(
     { "4_301_3070_4_1": 0.16152, "26_904_3070_4_1": 0.04599 },
@@ -104,7 +104,7 @@ export const PUBLIC_TRANSPORT = {
 const flight = (rows: Factor["rows"]) =>
   desnz("passenger km", rows, "burning the fuel, producing it, and the other effects of aircraft at height");
 
-/** Of an average passenger: the source has no classes for it. */
+/** For an average passenger, because the source has no classes for domestic flights. */
 export const DOMESTIC_FLIGHT = flight({ "21_316_3160_11_1": 0.22928, "22_912_3160_11_1": 0.0335 });
 
 export const SHORT_FLIGHT = {
@@ -181,7 +181,7 @@ export const HOTEL: Readonly<Record<string, Factor>> = {
 
 export const HOTEL_COUNTRIES = Object.keys(HOTEL).length;
 
-/** For a country without a figure of its own: the mean of those that have one, each counted once. */
+/** For a country without its own figure: the unweighted mean of all countries that have one. */
 export const HOTEL_ELSEWHERE: Factor = averageOf(Object.values(HOTEL));
 
 function averageOf(factors: readonly Factor[]): Factor {

@@ -1,4 +1,4 @@
-/** Yearly amounts, in the order in which they are asked for and listed. */
+/** Yearly amounts, in the order of the form and of every list. */
 export const AMOUNTS = {
   electricityKwh: { label: "Electricity", unit: "kWh", category: "Electricity" },
   gasKwh: { label: "Natural gas", unit: "kWh", category: "Heating" },
@@ -23,11 +23,11 @@ export const DISTANCES = {
   longFlightKm: { label: "Kilometres one way, long flight", usual: 6500 },
 } as const;
 
-/** One way, in km. Up to the first, a short flight counts as domestic; above the second, it should be a long flight. */
+/** One way, in km. A short flight counts as domestic up to the first distance, and is doubted above the second. */
 export const DOMESTIC_MAX_KM = 500;
 export const SHORT_MAX_KM = 3700;
 
-/** What `carKm` counts, because the unit travels with the number. The first one is meant where none is named. */
+/** The unit of `carKm`, which is sent with the number. The first is the default. */
 export const CAR_UNITS = ["km", "mi"] as const;
 export const KM_PER_MILE = 1.609344;
 
@@ -45,8 +45,8 @@ export type Choices = { [Name in keyof typeof CHOICES]: (typeof CHOICES)[Name]["
 export const MAX_PEOPLE = 1_000_000;
 
 /**
- * The checked inputs: at least one amount. Missing distances and choices have their defaults, except
- * for whom it is, which older messages do not say.
+ * The checked inputs, with at least one amount. Missing distances and choices have their defaults, except `for`, which
+ * older messages lack.
  */
 export type FootprintInputs = Partial<Record<AmountField, number>> &
   Distances &
@@ -55,7 +55,7 @@ export type FootprintInputs = Partial<Record<AmountField, number>> &
 
 export type FootprintField = AmountField | keyof Distances | keyof Choices | "carUnit" | "people";
 
-/** By the name of the field in a form post; `footprint` is for what is no set of fields at all. */
+/** By field name in a form post; `footprint` is for a value that is not an object. */
 export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`, string>>;
 
 export const FIELD_PREFIX = "footprint.";
@@ -89,7 +89,7 @@ export function formatTotal(totalKg: number): string {
   return `${formatAbout(totalKg)} CO₂e a year`;
 }
 
-/** An amount as it was understood. */
+/** An amount as the program read it: "1,500". */
 export function formatAmount(amount: number): string {
   return amount.toLocaleString("en-GB", { maximumFractionDigits: 10 });
 }
@@ -101,13 +101,13 @@ export function describeWhom({ for: whom, people }: Pick<FootprintInputs, "for" 
   return people === undefined ? name : `${name} of ${formatAmount(people)} ${people === 1 ? "person" : "people"}`;
 }
 
-/** What the company asks for a tonne; the currency as it is written after a number. */
+/** The company's price for a tonne, with the currency as written after a number. */
 export interface Price {
   amount: number;
   currency: string;
 }
 
-/** "At 25 EUR a tonne, 78 t cost about 1,950 EUR." From the total as it is shown, so that the visitor can check it. */
+/** "At 25 EUR a tonne, 78 t cost about 1,950 EUR." Uses the rounded total, so that the visitor can check the sum. */
 export function formatCost(totalKg: number, { amount, currency }: Price): string {
   const cost = (roundedKg(totalKg) / 1000) * amount;
   const about = cost.toLocaleString("en-GB", { maximumFractionDigits: cost < 10 ? 2 : 0 });

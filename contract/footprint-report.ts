@@ -26,7 +26,7 @@ export interface SentEstimate {
   date: Date;
 }
 
-/** For those who read the range: what it covers, and what it does not. */
+/** Explains what the range covers and what it does not. */
 export function rangeCover({ between }: FootprintRange): string {
   return `this covers only how the sources’ figures differ for ${between.join("; ")}. The true figure can be further away`;
 }
@@ -36,8 +36,8 @@ export const LOCATION_BASED =
   "Electricity is location-based: the average of the country’s grid, regardless of the supplier.";
 
 /**
- * For the visitor to print or save: what was entered, the factors, the sources and the date. As HTML, because the server
- * writes it into the page after a plain post, and the page itself after every other.
+ * The inputs, factors, sources and date for the visitor to print or save. It is HTML, because the server writes it into
+ * the page after a plain post. After any other post, the page's script writes it.
  */
 export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, price: Price | null): string {
   const { inputs, country, countryName, reference, date } = sent;
@@ -73,7 +73,9 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
   ].join("");
 }
 
-/** What is computed or entered is no part of the sentence: the ledger of claims has its name instead. */
+/**
+ * Marks a computed or entered value. The claims ledger replaces it with its name, so that the sentence stays the same.
+ */
 function fact(name: string, html: string): string {
   return `<span data-fact="${name}">${html}</span>`;
 }

@@ -44,9 +44,9 @@ import {
 
 export const MAX_AMOUNT = 1e10;
 const MAX_DISTANCE_KM = 20_000;
-/** Of a number as text. */
+/** The length of a number as text. */
 const MAX_LENGTH = 100;
-/** Limits how many unknown field names a response repeats, because the sender chooses them. */
+/** The most unknown field names that a response repeats, because the sender chooses them. */
 const MAX_UNKNOWN_FIELDS = 5;
 const MAX_UNKNOWN_LENGTH = 40;
 
@@ -54,14 +54,14 @@ export const HOTEL_AVERAGE = `average of ${HOTEL_COUNTRIES} countries`;
 const NO_SUCH_FIELD = "There is no such field in the estimate.";
 
 export type ParsedFootprint =
-  /** `null` when no amount was entered: that is no estimate, and not an estimate of 0. */
+  /** `null` if no amount was entered. That is no estimate, which differs from an estimate of 0. */
   | { ok: true; inputs: FootprintInputs | null }
-  /** `rest` has the amounts that can be used nevertheless. */
+  /** `rest` has the valid amounts. */
   | { ok: false; fields: FootprintErrors; rest: FootprintInputs | null };
 
 /**
- * The inputs of an estimate in the body of a request: an object `footprint`, or fields whose names begin with
- * `footprint.`. Gives one sentence for each value that cannot be used.
+ * Reads an estimate's inputs from a request body: an object `footprint`, or fields whose names begin with `footprint.`.
+ * Returns one sentence for each invalid value.
  */
 export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedFootprint {
   const given = Object.hasOwn(body, "footprint") ? body.footprint : withPrefix(body);
@@ -126,19 +126,19 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
   return Object.keys(fields).length > 0 ? { ok: false, fields, rest: inputs } : { ok: true, inputs };
 }
 
-/** False for a name that the sender of a request made up. */
+/** False for a name that the form does not have. */
 export function isFootprintField(name: string): name is FootprintField {
   return [AMOUNTS, DISTANCES, CHOICES, { carUnit: 0, people: 0 }].some((table) => isOneOf(table, name));
 }
 
-/** In which an amount is entered. */
+/** The unit of an amount as it was entered. */
 export function unitOf(field: AmountField, { carUnit }: Pick<FootprintInputs, "carUnit">): string {
   return field === "carKm" && carUnit === "mi" ? "miles" : AMOUNTS[field].unit;
 }
 
 function withPrefix(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(body).filter(([name]) => name.startsWith(FIELD_PREFIX));
-  // From entries, so that a field named "__proto__" is a field like any other.
+  // `fromEntries` treats "__proto__" like any other field name.
   return Object.fromEntries(entries.map(([name, value]) => [name.slice(FIELD_PREFIX.length), value]));
 }
 
@@ -146,7 +146,7 @@ function isOneOf<Table extends object>(table: Table, name: PropertyKey): name is
   return Object.hasOwn(table, name);
 }
 
-/** The number, or a sentence that says why it cannot be used. */
+/** The number, or a sentence that says why it is invalid. */
 function checkAmount(value: unknown, unit: string, max: number, hasUnits = false): number | string {
   const read = typeof value === "string" ? parseAmount(value, unit) : null;
   if (read !== null && typeof read === "object") return `Did you mean ${read.either} or ${read.or}?`;
@@ -172,8 +172,8 @@ const UNIT_NAMES: Readonly<Record<string, string>> = {
 
 /**
  * Reads a number as people write it: "1 500 kWh", "1,500.25", "1.500,25", "1,50,000", "1'500" and "1,5". One comma with
- * three digits after it separates thousands ("1,500"). One point with three digits after it can be either, depending on
- * the country ("1.500"), and gives both. `null` when it is not a number, or a slip of the hand such as "10,0000".
+ * three digits after it separates thousands ("1,500"). One point with three digits after it has two meanings, depending
+ * on the country ("1.500"); the result has both. `null` for anything else, including slips such as "10,0000".
  */
 export function parseAmount(text: string, unit: string): number | { either: number; or: number } | null {
   const unitName = new RegExp(`\\s*(?:${UNIT_NAMES[unit] ?? "(?!)"})\\.?$`, "i");
@@ -210,15 +210,15 @@ function withoutGroups(digits: string): string | null {
   return kinds.size > 1 ? null : `${whole.replaceAll(/[.,]/g, "") || "0"}${fraction && `.${fraction}`}`;
 }
 
-/** Grams of CO2e for each kWh, and the year of that figure. */
+/** Grams of CO2e per kWh, and the year of that figure. */
 export type Intensity = readonly [gramsPerKwh: number, year: number];
 
 /** Made at build time; the page fetches it when the visitor opens the estimate. */
 export interface ElectricityTable {
-  /** What it was made from. */
+  /** The source and its version. */
   name: string;
   world: Intensity;
-  /** The 10th and the 90th percentile of the countries' figures: for a country that is not known. */
+  /** The 10th and 90th percentiles of the countries' figures, for an unknown country. */
   worldRange: readonly [lowGrams: number, highGrams: number];
   /** By two-letter code. */
   countries: Readonly<Record<string, Intensity>>;
@@ -230,13 +230,13 @@ export interface FootprintLine {
   quantity: number;
   kg: number;
   factor: Pick<Factor, "kgPerUnit" | "unit" | "year" | "source">;
-  /** The country that the factor is for; `null` for an average of countries. Absent where the country does not matter. */
+  /** The factor's country; `null` for an average of countries. Absent if the country does not matter. */
   place?: string | null;
 }
 
 /**
- * The total with the lowest and with the highest figures that the sources have for what was entered, and what these
- * differ between. It is no measure of the error of the sources.
+ * The totals with the sources' lowest and highest figures for these inputs, and what those figures apply to. The range
+ * does not measure the sources' own error.
  */
 export interface FootprintRange {
   lowKg: number;
@@ -244,21 +244,21 @@ export interface FootprintRange {
   between: readonly string[];
 }
 
-/** Complete: it can be read and explained without the factors of its time. */
+/** Contains everything that is needed to read and explain it after the factors have changed. */
 export interface FootprintEstimate {
   /** Whom it is for, as in `inputs`. Absent in older messages. */
   for?: FootprintInputs["for"];
   people?: number;
   inputs: FootprintInputs;
   totalKg: number;
-  /** Absent where the sources have one figure for each amount. */
+  /** Absent if the sources have one figure for each amount. */
   range?: FootprintRange;
   lines: readonly FootprintLine[];
   /** The names of the factors and of the electricity table. */
   factorSet: string;
 }
 
-/** The emissions of a year. The country is a two-letter code, or empty. */
+/** Computes yearly emissions. The country is a two-letter code, or empty. */
 export function estimateFootprint(
   inputs: FootprintInputs,
   country: string,
@@ -302,19 +302,19 @@ export function estimateFootprint(
   };
 }
 
-/** 1,000 times 0.21252 is 212.52, and not 212.51999999999998. */
+/** Makes 1,000 times 0.21252 equal 212.52 instead of 212.51999999999998. */
 function withoutNoise(kg: number): number {
   return Number(kg.toPrecision(12));
 }
 
-/** Passenger kilometres of one return flight, kilometres of one mile; 1 for everything that is counted as it is entered. */
+/** Kilometres per unit: of a return flight per passenger, or of a mile. 1 for amounts that need no conversion. */
 function kilometresOf(field: AmountField, inputs: FootprintInputs): number {
   if (field === "carKm" && inputs.carUnit === "mi") return KM_PER_MILE;
   if (field === "shortFlights") return 2 * inputs.shortFlightKm;
   return field === "longFlights" ? 2 * inputs.longFlightKm : 1;
 }
 
-/** The factor for a field, and the country that it is for, where that matters. */
+/** The factor for a field, with its country if that matters. */
 export function factorOf(
   field: AmountField,
   inputs: FootprintInputs,
@@ -344,7 +344,7 @@ export function factorOf(
   }
 }
 
-/** Up to this distance the source has another factor, without classes. */
+/** The source has a separate factor without classes for flights up to this distance. */
 export function isDomestic({ shortFlightKm }: Pick<FootprintInputs, "shortFlightKm">): boolean {
   return shortFlightKm <= DOMESTIC_MAX_KM;
 }
@@ -395,13 +395,13 @@ interface Advice {
   /** "A fifth fewer flights". */
   less: string;
   lessKg: number;
-  /** Of the whole part, and only compared with the part itself. */
+  /** Changes the whole part; its saving is compared only with this part. */
   change: { words: string; kg: number } | null;
 }
 
 /**
- * Suggestions for the two largest parts. The share is the same for both, so that they can be compared; a full switch
- * is said with its own part.
+ * Suggestions for the two largest parts. Both name the saving of a fifth, so that the reader can compare them. The
+ * saving of a full switch follows where one exists.
  */
 export function adviceFor(estimate: FootprintEstimate, country: string, electricity: ElectricityTable): Advice[] {
   const { inputs, totalKg } = estimate;
@@ -431,7 +431,7 @@ export function adviceFor(estimate: FootprintEstimate, country: string, electric
     .map(({ category, kg }) => ({ less: advice[category][0], lessKg: kg / 5, change: advice[category][1] }));
 }
 
-/** What was entered, line by line: "Car" and "10,000 km, petrol". An amount of 0 is none. */
+/** The inputs, one per line: "Car" and "10,000 km, petrol". Leaves out amounts of 0. */
 export function describeInputs({ inputs, lines }: FootprintEstimate): { label: string; value: string; kg: number }[] {
   return lines
     .filter(isCounted)
@@ -448,17 +448,17 @@ function amountText(field: AmountField, inputs: FootprintInputs): string {
   return `${formatAmount(amount)} ${amount === 1 ? unit.replace(/s$/, "") : unit}${detailsOf(field, inputs)}`;
 }
 
-/** A line of an estimate in words: what was entered, what it was multiplied by, and where that can be looked up. */
+/** A line of an estimate as text: the input, the factor, and the factor's source. */
 export interface ExplainedLine {
   label: string;
   /** "10,000 km, petrol". */
   value: string;
   kg: number;
-  /** In kg for each `unit`. */
+  /** In kg per `unit`. */
   kgPerUnit: string;
   unit: string;
   where: string;
-  /** It is counted with the figure of a grid. */
+  /** Whether its factor comes from an electricity grid. */
   isFromGrid: boolean;
   boundary: string;
   source: string;
@@ -495,7 +495,7 @@ export function explainLines(
   });
 }
 
-/** Each source once, with what its figures count, and for which lines. */
+/** Lists each source once, with what its figures count and the lines that use it. */
 export function sourcesOf(lines: readonly ExplainedLine[]): { source: string; link: string; counted: string }[] {
   const unique = (texts: readonly string[]) => [...new Set(texts)];
   return unique(lines.map(({ source }) => source)).map((source) => {
@@ -509,18 +509,18 @@ export function sourcesOf(lines: readonly ExplainedLine[]): { source: string; li
   });
 }
 
-/** "from 70 t to 90 t"; empty where both ends look the same. */
+/** "from 70 t to 90 t"; empty if both ends look the same. */
 export function rangeText({ range }: FootprintEstimate): string {
   const [low, high] = range ? [formatMass(range.lowKg), formatMass(range.highKg)] : [];
   return low === high ? "" : `from ${low} to ${high}`;
 }
 
-/** "about 1.9 t for each person"; empty where the number of people is unknown. */
+/** "about 1.9 t for each person"; empty if the number of people is unknown. */
 export function eachText({ inputs: { people }, totalKg }: FootprintEstimate): string {
   return people === undefined || people === 1 ? "" : `${formatAbout(totalKg / people)} for each person`;
 }
 
-/** All of it in one line: "about 78 t CO₂e a year (from 70 t to 90 t), for an organisation of 40 people". */
+/** The estimate on one line: "about 78 t CO₂e a year (from 70 t to 90 t), for an organisation of 40 people". */
 export function estimateSummary(estimate: FootprintEstimate): string {
   const range = rangeText(estimate);
   const total = `${formatTotal(estimate.totalKg)}${range && ` (${range})`}, for ${describeWhom(estimate.inputs)}`;
@@ -546,7 +546,7 @@ export function estimateNotes(estimate: FootprintEstimate): string[] {
   ];
 }
 
-/** " (14,484 km)" where the car's distance is in miles: its factor is for a kilometre. */
+/** " (14,484 km)" if the car's distance is in miles, because the factor is per kilometre. */
 export function kmNote({ carKm = 0, carUnit }: FootprintInputs): string {
   return carUnit === "mi" ? ` (${formatAmount(Math.round(carKm * KM_PER_MILE))} km)` : "";
 }

@@ -1,7 +1,7 @@
-/** For responses that are not pages: if a browser shows one as a page, it can load, run, post and frame nothing. */
+/** For responses that are not pages. If a browser shows one as a page, it cannot load, run, post or frame anything. */
 export const NOTHING_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The site uses none of these, so an injected script may not either. The film needs autoplay, so that is not listed. */
+/** The site uses none of these, so injected scripts must not use them. Autoplay is not listed: the film needs it. */
 const UNUSED_FEATURES = [
   "accelerometer",
   "camera",
@@ -28,10 +28,10 @@ const SECURITY_HEADERS = {
   "x-frame-options": "DENY",
 } as const;
 
-/** One year. Subdomains are not included: others may run them, and without HTTPS. */
+/** One year. Excludes subdomains: other people may run them without HTTPS. */
 const STRICT_TRANSPORT = "max-age=31536000";
 
-/** The headers of every response, from the server and from static hosts; a page replaces the strictest policy with its own. */
+/** The headers of every response, from the server and from static hosts. A page replaces the strictest policy. */
 export function securityHeaders(siteUrl: string): Readonly<Record<string, string>> {
   return siteUrl.startsWith("https:")
     ? { ...SECURITY_HEADERS, "strict-transport-security": STRICT_TRANSPORT }
@@ -41,7 +41,7 @@ export function securityHeaders(siteUrl: string): Readonly<Record<string, string
 /** `immutable`: the name contains a hash. `revalidate`: the content may change with the next build. */
 export const CACHE_CONTROL = { immutable: "public, max-age=31536000, immutable", revalidate: "no-cache" } as const;
 
-/** By the extension of a file. */
+/** By file extension. */
 export const CONTENT_TYPE: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",

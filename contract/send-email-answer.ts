@@ -1,10 +1,10 @@
 import type { FieldErrors } from "./contact-message.ts";
 import { AMOUNTS, CHOICES, DISTANCES, FIELD_PREFIX, type FootprintErrors } from "./footprint-fields.ts";
 
-/** One sentence for each field that cannot be used, by the name of the field. */
+/** One sentence for each invalid field, by field name. */
 export type AnswerErrors = FieldErrors & FootprintErrors;
 
-/** Each problem as a sentence that can stand apart from its field: those of the estimate start with their label. */
+/** Makes sentences that are clear away from their fields: those of the estimate start with the field's label. */
 export function problemsOf(fields: AnswerErrors): [name: string, sentence: string][] {
   const labels: Readonly<Record<string, { label: string } | undefined>> = {
     ...AMOUNTS,
@@ -18,9 +18,9 @@ export function problemsOf(fields: AnswerErrors): [name: string, sentence: strin
   });
 }
 
-/** What `/send-email` answers. `success: true` means that the message is on disk. */
+/** The answer of `/send-email`. `success: true` means that the message is on disk. */
 export type SendEmailAnswer =
-  /** The estimate, as the server computed it and stored it, for a message that came with one. Not rounded. */
+  /** `footprint` is the estimate that the server computed and stored, not rounded. Absent without an estimate. */
   | { success: true; reference: string; footprint?: { totalKg: number } }
   | { success: false; error: string; fields?: AnswerErrors };
 
@@ -40,10 +40,10 @@ export const REFERENCE_SLOT_ID = "sent-reference";
 /** Where the server writes the estimate of the message. */
 export const TOTAL_SLOT_ID = "sent-total";
 
-/** An attribute: the elements that have it hold a general reason, which the server replaces by the one it knows. */
+/** An attribute of elements that contain a general reason. The server replaces that with the actual reason. */
 export const PROBLEMS_SLOT = "data-problems";
 
-/** The start of the alert's element. The server shows it only for a message that it stored. */
+/** The start of the success alert's tag. The server shows the alert only for a message that it stored. */
 export const SENT_ALERT_HIDDEN = `hidden="" id="${ALERT_ID.sent}"`;
 export const SENT_ALERT_SHOWN = `id="${ALERT_ID.sent}"`;
 

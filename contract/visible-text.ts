@@ -1,6 +1,6 @@
 /**
- * Control characters could move a terminal's cursor, change its colours or title or run its commands; the invisible
- * characters that turn the reading direction make a text read as another. Joiners stay: emoji and scripts need them.
+ * Control characters can move a terminal's cursor, change its colours or title, or run its commands. Invisible
+ * characters that change the reading direction can disguise a text. Joiners stay, because emoji and scripts need them.
  */
 export const HIDDEN_CHARACTER = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
@@ -9,7 +9,7 @@ export function visible(text: string): string {
   return text.replaceAll(HIDDEN_CHARACTER, escapeCharacter);
 }
 
-/** The same over several lines. */
+/** The same, but keeps line breaks. */
 export function visibleLines(text: string): string {
   return text.split("\n").map(visible).join("\n");
 }
@@ -20,7 +20,7 @@ function escapeCharacter(hidden: string): string {
   return `\\u{${hidden.codePointAt(0)?.toString(16)}}`;
 }
 
-/** A reason, as programs note it, as a sentence: `450 deferred by the mail server (DATA).` */
+/** Turns a recorded reason into a sentence: `450 deferred by the mail server (DATA).` */
 export function asSentence(text: string): string {
   const shown = visible(text.trim()).replace(/(?<![.:;,])[.:;,]+$/, "");
   return `${shown.charAt(0).toUpperCase()}${shown.slice(1)}.`;
