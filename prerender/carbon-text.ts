@@ -5,10 +5,10 @@ import { brotliSize, isCompressible } from "./compress.ts";
 
 type Carbon = Awaited<ReturnType<typeof weighSite>>["carbon"];
 
-/** What the contact page fetches only when its estimate is opened. */
+/** Files that the contact page fetches only when the visitor opens the estimate. */
 const ESTIMATE_FILE = /^\/assets\/(electricity|footprint-estimate)-/;
 
-/** The page that explains the carbon of the site, with the figures of this build in place of their names. */
+/** Replaces the placeholders in the page about the site's carbon with the figures of this build. */
 export async function fillCarbonText(
   pages: readonly RenderedPage[],
   carbon: Carbon,

@@ -5,36 +5,36 @@ import { type PageFetch, VIEWS, type View } from "../app/screen.ts";
 import { brotliSize, isCompressible } from "./compress.ts";
 import { problemsError } from "./page-files.ts";
 
-/** A file that a browser receives on a first visit, with its bytes as they travel. */
+/** A file that a browser receives on a first visit, with its transfer size. */
 export interface FetchedFile {
   url: string;
   bytes: number;
   kind: "page" | PageFetch["kind"];
-  /** The only screens that receive it; all of them unless given. */
+  /** The screen size that receives the file; all sizes if absent. */
   view?: View;
 }
 
-/** What a first view of a page emits: an entry of `carbon.json`. */
+/** The emissions of a page's first view: an entry of `carbon.json`. */
 interface PageCarbon {
   page: string;
-  /** Given for a page that fetches other files on other screens. */
+  /** Present if the page fetches different files on different screen sizes. */
   view?: View;
   bytes: number;
   grams: number;
-  /** For a visitor who turned the film off; the same as `grams` on a page without a film. */
+  /** For a visitor who turned the film off. Equals `grams` on a page without a film. */
   gramsWithoutFilm: number;
   rating: string;
   files: readonly FetchedFile[];
 }
 
-/** `undefined` for a URL that this build writes no file for. */
+/** Returns `undefined` for a URL without a file in this build. */
 type ReadBuiltFile = (url: string) => Buffer | undefined;
 
 const MODEL = new co2({ model: "swd", version: 4, rating: true });
-/** About what the headers of one response take. */
+/** The approximate size of one response's headers. */
 const HEADER_BYTES = 850;
 
-/** Weighs every page and writes its figure into it. Rejects when a page is too heavy. */
+/** Weighs every page and writes the figure into it. Rejects if a page is too heavy. */
 export async function weighSite(
   rendered: RenderedSite,
   readBuiltFile: ReadBuiltFile,
@@ -67,7 +67,7 @@ export async function weighSite(
   };
 }
 
-/** The page with its figures in its footer, below which nothing of the page's own text can be. */
+/** Writes the figures into the footer. They are the last placeholders in the page, after all of its own text. */
 function withFigures(page: RenderedPage, carbon: readonly PageCarbon[]): RenderedPage {
   const fill = (html: string, figure: "grams" | "gramsWithoutFilm") =>
     carbon.reduceRight((filled, ofView) => {
@@ -89,8 +89,8 @@ function replaceLast(text: string, from: string, to: string): string {
 }
 
 /**
- * The page itself and every file it fetches. Files from other origins, or from another service of this one, are left
- * out, because their sizes are not known here.
+ * The page and every file that it fetches. Leaves out files from other origins or from another service on this origin,
+ * because the build does not know their sizes.
  */
 export async function weighPage(
   { name, html, fetches }: Pick<RenderedPage, "name" | "html" | "fetches">,
@@ -113,7 +113,7 @@ export function totalBytes(files: readonly FetchedFile[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Grams of a first view by the model that docs/carbon.md explains: once, or for each screen where they differ. */
+/** Grams of a first view by the model in docs/carbon.md: one entry, or one per screen size if they differ. */
 export function carbonOf(page: string, files: readonly FetchedFile[]): PageCarbon[] {
   if (files.every(({ view }) => view === undefined)) return [carbonOfView(page, files)];
   return VIEWS.map((view) => {
@@ -129,11 +129,13 @@ function carbonOfView(page: string, files: readonly FetchedFile[]): PageCarbon {
   return { page, bytes, grams, gramsWithoutFilm, rating, files };
 }
 
-/** The model's ratings that a page may have, with the most grams of each. With a film it depends on the screen. */
+/**
+ * The ratings that a page may have, with the maximum grams of each. With a film, the limit depends on the screen size.
+ */
 const RATINGS = { "A+": "0.040", A: "0.079", B: "0.145" } as const;
 const WORST_WITH_FILM: Readonly<Record<View, keyof typeof RATINGS>> = { phone: "A+", between: "A", large: "B" };
 
-/** What is wrong with a page that is heavier than this site allows itself; `null` if it is not. */
+/** Says why a page is too heavy; `null` if it is not. */
 export function tooHeavy({ page, view, grams, rating, files }: PageCarbon): string | null {
   const hasFilm = files.some(({ kind }) => kind === "film");
   const worst = hasFilm ? WORST_WITH_FILM[view ?? "between"] : "A+";
@@ -159,7 +161,7 @@ export function carbonJson(pages: readonly PageCarbon[]): string {
   return `${JSON.stringify({ model, unit: "grams CO2e per view", pages: rounded }, null, 2)}\n`;
 }
 
-/** carbon.txt, syntax 0.5: programs read there what a company discloses. */
+/** carbon.txt, syntax 0.5, which tells programs what a company discloses. */
 export function carbonText(siteUrl: string, explanationPath: string, builtAt: Date): string {
   const domain = new URL(siteUrl).hostname;
   const disclosure = (docType: string, path: string, title: string) =>

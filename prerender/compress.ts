@@ -10,7 +10,7 @@ export function isCompressible(path: string): boolean {
   return TEXT.includes(extname(path));
 }
 
-/** Writes `.br` and `.gz` variants beside a text file if they are smaller; resolves to whether it did. */
+/** Writes `.br` and `.gz` variants beside a text file if they are smaller. Resolves to true if it wrote them. */
 export async function compressBeside(path: string, content: Buffer): Promise<boolean> {
   if (!isCompressible(path)) return false;
   const [brotli, gzipped] = await Promise.all([brotliOf(content), promisify(gzip)(content, { level: 9 })]);
@@ -19,14 +19,14 @@ export async function compressBeside(path: string, content: Buffer): Promise<boo
   return true;
 }
 
-/** The size of a text as it is sent. */
+/** The transfer size of a text. */
 export async function brotliSize(content: Buffer): Promise<number> {
   return (await brotliOf(content)).length;
 }
 
 const compressed = new Map<string, Promise<Buffer>>();
 
-/** Compresses the same content once: pages are weighed before they are written, and aliases share a page. */
+/** Compresses each content only once: the build weighs pages before it writes them, and aliases share a page. */
 function brotliOf(content: Buffer): Promise<Buffer> {
   const key = hash("sha256", content);
   const known = compressed.get(key);

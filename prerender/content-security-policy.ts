@@ -6,8 +6,8 @@ import { NOTHING_POLICY } from "../contract/response-headers.ts";
 type PolicySubject = Pick<RenderedPage, "inlineStyles" | "inlineScripts" | "fetches">;
 
 /**
- * The strictest policy that a page works under: from other origins only what the settings name, and of inline styles
- * and scripts only the page's own, by their hashes.
+ * The strictest policy that the page works with. It allows only the origins in the settings, and inline styles and
+ * scripts only by their hashes.
  */
 export function contentSecurityPolicy(
   { inlineStyles, inlineScripts, fetches }: PolicySubject,
@@ -32,7 +32,7 @@ export function contentSecurityPolicy(
     .join("; ");
 }
 
-/** Some browsers apply the policy of an SVG even where it is only a picture, so it must allow the SVG's own style. */
+/** Some browsers apply an SVG's policy even to a picture, so the policy must allow the SVG's own style. */
 export function svgSecurityPolicy(inlineStyle: string): string {
   return `${NOTHING_POLICY}; style-src ${hashSource(inlineStyle)}`;
 }
@@ -41,7 +41,7 @@ function hashSource(text: string): string {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
 
-/** Empty for a path on the site's own origin. */
+/** Empty for a path on this site. */
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : "";
 }

@@ -6,11 +6,11 @@ import { UK_ELECTRICITY } from "../contract/footprint-factors.ts";
 import LIST from "./countries.json" with { type: "json" };
 
 const require = createRequire(import.meta.url);
-// The package does not export its own version; ours names it exactly.
+// The package does not export its version, but our package.json has the exact version.
 const { dependencies } = require("../package.json") as { dependencies: { "@tgwf/co2": string } };
 const version = dependencies["@tgwf/co2"];
 
-// The package leaves out the year of each figure, which its repository has (data/output/average-intensities.json).
+// The package omits the year of each figure. Its repository has the years in data/output/average-intensities.json.
 const YEARS = {
   ofVersion: "0.19.0",
   usual: 2024,
@@ -18,10 +18,10 @@ const YEARS = {
   2022: "AW BS CF CK CV FK FO GD GF GL GP GU GW HT JM JO KI KN KP LC LK LS MG MO MQ MR MS MW NC NP PF PM PS RE ST SY TD UA UG",
 };
 
-/** Round figures of 1,000 g, which are no measurements. */
+/** These have a round 1,000 g, which is not a measurement. */
 const DOUBTFUL = ["FK", "MS"];
 
-/** What a kWh emits in each country, from Ember's figures in `@tgwf/co2`; in the UK from those that its firms report with. */
+/** Emissions per kWh by country: Ember's figures in `@tgwf/co2`, and for the UK those that UK companies report with. */
 export function electricityTable(): ElectricityTable {
   if (version !== YEARS.ofVersion) {
     throw new Error(
@@ -33,7 +33,7 @@ export function electricityTable(): ElectricityTable {
   for (const { cca2, cca3 } of LIST.countries) {
     // Kosovo has no official three-letter code.
     const grams = averageIntensity.data[cca2 === "XK" ? "XKX" : cca3];
-    // A figure of 0 is an error of the source.
+    // A figure of 0 is an error in the source.
     if (grams !== undefined && grams > 0 && !DOUBTFUL.includes(cca2)) countries[cca2] = [grams, yearOf(cca2)];
   }
   countries.GB = [Math.round(UK_ELECTRICITY.kgPerUnit * 1e5) / 100, UK_ELECTRICITY.year];
@@ -48,7 +48,7 @@ export function electricityTable(): ElectricityTable {
   };
 }
 
-/** Between two figures, in proportion to their distance. */
+/** Interpolates linearly between two figures. */
 function percentile(figures: readonly number[], share: number): number {
   const sorted = figures.toSorted((a, b) => a - b);
   const place = share * (sorted.length - 1);

@@ -6,15 +6,15 @@ import { sourceFiles } from "./site-dir.ts";
 
 interface LinkTargets {
   siteUrl: string;
-  /** The paths of files that are no pages, such as `/robots.txt`. */
+  /** The paths of files that are not pages, such as `/robots.txt`. */
   filePaths: readonly string[];
-  /** Pages that were refused for another reason: a link to one is not a problem of its own. */
+  /** Pages that the build refused. A link to one is not reported as a second problem. */
   refused: readonly FilePath[];
 }
 
 /**
- * Follows every link within the site, on every page, to its page and the place on it. Links to other sites are not
- * followed: a build needs no network.
+ * Follows every internal link on every page to its page and heading. Does not follow links to other sites, because a
+ * build needs no network.
  */
 export async function findBrokenLinks(rendered: RenderedSite, targets: LinkTargets): Promise<Problem[]> {
   const pages = [...rendered.pages, rendered.comingSoon, rendered.failure];
@@ -32,7 +32,7 @@ export async function findBrokenLinks(rendered: RenderedSite, targets: LinkTarge
   return [...problems.values()];
 }
 
-/** Says what is wrong with a link and how to correct it; `null` if nothing is. */
+/** Returns a function that says what is wrong with a link and how to correct it, or `null` if it is right. */
 function linkJudge(rendered: RenderedSite, { siteUrl, filePaths, refused }: LinkTargets) {
   const { pages, comingSoon, siteDir } = rendered;
   const pathsOf = (some: readonly RenderedPage[]) =>
@@ -43,7 +43,7 @@ function linkJudge(rendered: RenderedSite, { siteUrl, filePaths, refused }: Link
   const others = new Set([...filePaths, ...refused.map(({ path }) => path)]);
   const known = [...ownPages.keys(), ...written.keys(), ...announced, ...filePaths];
 
-  /** What to do about a link to no page. */
+  /** The remedy for a link to a missing page. */
   const remedyFor = (path: string): string => {
     const meant = known.find((one) => one.toLowerCase() === path.toLowerCase());
     if (meant !== undefined) return `Capital letters matter: write ${meant}`;
@@ -61,7 +61,7 @@ function linkJudge(rendered: RenderedSite, { siteUrl, filePaths, refused }: Link
       return `The link "${href}" leads to different places on different pages. Write it from the start, as /contact`;
     }
     const path = own.startsWith("#") ? null : pathOf(own);
-    // A file that is refused because its path is taken does not hide the page that has it.
+    // If a file was refused because its path is taken, a link to that path leads to the existing page.
     if (path !== null && !ownPages.has(path) && others.has(path)) return null;
     const target =
       path === null
@@ -69,7 +69,7 @@ function linkJudge(rendered: RenderedSite, { siteUrl, filePaths, refused }: Link
         : (ownPages.get(path) ?? written.get(path) ?? (announced.has(path) ? comingSoon : undefined));
     if (!target) return `The link "${href}" leads to no page of the site. ${remedyFor(path ?? "")}`;
     const place = decode(own.split("#")[1] ?? "");
-    // The browser itself knows these: the top of the page, and a text to find.
+    // Browsers handle these themselves: the top of the page, and a text fragment.
     if (place === "" || place === "top" || place.startsWith(":~:")) return null;
     const places = [...target.html.matchAll(/\sid="([^"]+)"/g)].map(([, id = ""]) => id);
     if (places.includes(place)) return null;
@@ -89,7 +89,7 @@ export function announcedPaths({ site, pages }: RenderedSite): string[] {
   return [...new Set(paths)].filter((path) => !written.has(path));
 }
 
-/** Every `href` in the settings, however deep. */
+/** Every `href` at any depth in the settings. */
 function hrefsOf(value: SiteSettings | object): string[] {
   return Object.entries(value).flatMap(([key, inner]) =>
     typeof inner === "object" && inner !== null ? hrefsOf(inner) : key === "href" ? [String(inner)] : [],
@@ -114,7 +114,7 @@ function linksOf(html: string): string[] {
   return [...html.matchAll(/<a\s[^>]*?href="([^"]*)"/g)].map(([, href = ""]) => href.replaceAll("&amp;", "&"));
 }
 
-/** Where the link is written: in the page's own file, else in the sources of all pages. */
+/** Finds the link in the page's own file, otherwise in the shared sources. */
 async function findInSources(
   href: string,
   { name, file }: RenderedPage,
@@ -127,7 +127,7 @@ async function findInSources(
 }
 
 async function linesWith(href: string, files: readonly string[]): Promise<{ file: string; line: number }[]> {
-  // A path counts wherever it is quoted; a plain word only in a link.
+  // A path matches wherever it is quoted, a plain word only in a link.
   const before = /^[/#]|:/.test(href) ? `["'\`(<]|\\]:\\s+` : `href[=:]\\s*["'\`]|\\]\\(<?|\\]:\\s+`;
   const written = new RegExp(`(${before})(${RegExp.escape(href)}|${RegExp.escape(decode(href))})($|[\\s"')>\`])`);
   const found = await Promise.all(

@@ -2,7 +2,7 @@ import { isRunnableDevEnvironment, type ViteDevServer } from "vite";
 
 export type Renderer = typeof import("../app/render.tsx");
 
-/** The renderer as its sources are now. */
+/** Loads the renderer from its current sources. */
 export function loadRenderer({ environments: { ssr } }: ViteDevServer): Promise<Renderer> {
   if (!ssr || !isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
   return ssr.runner.import<Renderer>("/app/render.tsx");

@@ -5,7 +5,7 @@ import { gfmTable } from "micromark-extension-gfm-table";
 import type { Plugin } from "vite";
 import type { Section } from "../app/components/contents.tsx";
 
-/** A node of MDX's syntax tree, with what is read of it here. */
+/** A node of MDX's syntax tree, with the properties that are used here. */
 export interface Node {
   type: string;
   depth?: number;
@@ -23,7 +23,7 @@ export interface Node {
 
 const POLICIES = resolve("app/policies") + sep;
 
-/** Makes modules of the texts that are not pages from files: the policies, and the documents that are pages. */
+/** Compiles the texts that are not in `app/pages/`: the policies, and the documents that are also pages. */
 export function markdownTexts(): Plugin {
   return {
     name: "markdown-texts",
@@ -36,7 +36,7 @@ export function markdownTexts(): Plugin {
   };
 }
 
-/** The text as a component, and `sections`, so that a table of contents cannot differ from the text. */
+/** Exports the text as a component, and its `sections`, so that a table of contents always matches the text. */
 export async function compileText(value: string, path: string, areNumbered: boolean): Promise<string> {
   const sections: Section[] = [];
   const addIds = () => (root: Node) => {
@@ -45,7 +45,8 @@ export async function compileText(value: string, path: string, areNumbered: bool
       const words = textOf(heading);
       const number = areNumbered ? `${sections.length + 1}. ` : "";
       const id = headingId(words);
-      // Part of the first words: browsers count it as a layout shift when a text after another one moves by a pixel.
+      // The number is part of the first text node: as a node of its own, a move by one pixel would count as a layout
+      // shift.
       const [start] = heading.children ?? [];
       if (start?.type === "text") start.value = number + start.value;
       else if (areNumbered) heading.children?.unshift({ type: "text", value: number });
@@ -57,14 +58,14 @@ export async function compileText(value: string, path: string, areNumbered: bool
   return `${code}\nexport const sections = ${JSON.stringify(sections)};\n`;
 }
 
-/** Teaches Markdown its tables. The processor's data is where such extensions are registered. */
+/** Adds tables to Markdown. Such extensions are registered in the processor's data. */
 export function tables(this: { data(): object }): void {
   const data = this.data() as Record<"micromarkExtensions" | "fromMarkdownExtensions", unknown[] | undefined>;
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), gfmTable()];
   data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), gfmTableFromMarkdown()];
 }
 
-/** What a link to the heading names: `#your-own-data`. */
+/** The heading's id, for links such as `#your-own-data`. */
 export function headingId(words: string): string {
   return words
     .toLowerCase()

@@ -5,17 +5,17 @@ import { basename, dirname, join } from "node:path";
 import { manifestFile } from "../contract/build-manifest.ts";
 
 /**
- * Where this process builds until the result is complete: beside the result, so that it can be renamed. The id of the
- * process tells other builds whether the folder is in use. It is always the same for a process, because Vite loads its
- * configuration again for each environment.
+ * The folder in which this process builds until the result is complete. It is beside the result, so that it can be
+ * renamed. Its name contains the process id, from which other builds see whether it is in use. A process always gets
+ * the same name, because Vite loads its configuration again for each environment.
  */
 export function draftDirOf(outDir: string): string {
   return `${outDir}.new-${process.pid}`;
 }
 
 /**
- * What is in `outDir` stays as it is until the draft is complete, so that a refused build removes nothing. Of several
- * builds at once the last one wins.
+ * Leaves `outDir` unchanged until the draft is complete, so that a refused build removes nothing. If several builds run
+ * at once, the last one wins.
  */
 export async function replaceWhenBuilt(
   outDir: string,
@@ -33,7 +33,7 @@ export async function replaceWhenBuilt(
 
 async function replace(outDir: string, draftDir: string): Promise<void> {
   const previousDirs: string[] = [];
-  // Repeated when another build has put its result there between the two steps.
+  // Repeats if another build has put its result there between the two steps.
   while (!(await renamed(draftDir, outDir, ["ENOTEMPTY", "EEXIST"]))) {
     const previousDir = `${outDir}.old-${process.pid}-${randomUUID()}`;
     if (await renamed(outDir, previousDir, ["ENOENT"])) previousDirs.push(previousDir);
@@ -60,12 +60,12 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Any other error means that it is the process of another user.
+    // Any other error means that the process belongs to another user.
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 
-/** False where it could not be renamed for one of these reasons. */
+/** Returns false if the folder could not be renamed for one of these reasons. */
 async function renamed(from: string, to: string, reasons: readonly string[]): Promise<boolean> {
   try {
     await rename(from, to);

@@ -20,7 +20,7 @@ export function problemsError(problems: readonly Problem[]): Error {
   return refusal(`The pages cannot be built:\n${lines.join("\n")}`);
 }
 
-/** Ends the build. Vite prints it without a stack, because it is no fault of the program. */
+/** Ends the build. Vite prints it without a stack trace, because the program is not at fault. */
 export function refusal(message: string): Error {
   return Object.assign(new Error(message), { [inspect.custom]: () => message });
 }
@@ -35,14 +35,14 @@ export interface FilePath {
 export interface PageFile extends FilePath {
   title: string;
   description: string;
-  /** A JavaScript module: its default export is the text, `page` describes it as app/screens/page.tsx reads it. */
+  /** A JavaScript module. Its default export is the text; `page` describes it for app/screens/page.tsx. */
   code: string;
 }
 
 export interface PageFiles {
-  /** Those without a problem in their text; their paths are not checked yet. */
+  /** The pages whose text has no problem. Their paths are not checked yet. */
   pages: readonly PageFile[];
-  /** The paths of all files, also of those with a problem. */
+  /** The paths of all files, including those with a problem. */
   paths: readonly FilePath[];
   problems: readonly Problem[];
 }
@@ -86,7 +86,7 @@ function pathOf(name: string): string {
   return `/${path.replace(/(^|\/)index$/, "")}`;
 }
 
-/** As messages show it: relative, if it is in the folder that the build runs in. */
+/** The path as error messages show it: relative if it is in the working directory. */
 function shown(file: string): string {
   const path = relative("", file);
   return path.startsWith("..") ? file : path;
@@ -96,7 +96,7 @@ function shown(file: string): string {
 const RESERVED_PATH = /^\/(send-email|healthz|readyz|404|500)$/;
 const PLAIN_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** Checks the files' paths against each other, and against the paths that the site has already. */
+/** Checks the files' paths against each other and against the site's existing paths. */
 export function findPathProblems(files: readonly FilePath[], specifiedPaths: readonly string[]): Problem[] {
   const specified = new Map(specifiedPaths.map((path) => [path.toLowerCase(), path]));
   return files.flatMap(({ file, path }, index) => {
@@ -133,7 +133,7 @@ async function compilePage(dir: string, { file, path }: FilePath, report: Report
   let code: string;
   try {
     const remarkPlugins = [tables, () => readText(title, sections, pictures, report)];
-    // Cells are aligned by a class: the site's policy refuses style attributes.
+    // A class aligns cells, because the site's security policy blocks style attributes.
     const options = { remarkPlugins, tableCellAlignToStyle: false, jsxImportSource: resolve("app") };
     code = String(await compile({ value: body, path: file }, options));
   } catch (error) {
@@ -146,7 +146,7 @@ async function compilePage(dir: string, { file, path }: FilePath, report: Report
   return { ...page, file, code: code + exportPage(page, resized) };
 }
 
-/** What is added to the module that MDX writes. Pictures are imported, because only Vite knows their URLs. */
+/** The code to append to MDX's module. It imports pictures, because only Vite knows their URLs. */
 function exportPage(page: object, pictures: readonly ResizedPicture[]): string {
   const imports: string[] = [];
   const described = pictures.map(({ width, height, sources }) => {
@@ -163,7 +163,7 @@ function exportPage(page: object, pictures: readonly ResizedPicture[]): string {
 const MAX_LENGTH = { title: 120, description: 300 } as const;
 const EXAMPLE = "---, title: About us, description: Who we are., ---, each on a line of its own";
 
-/** `body` is the text with the front matter's lines left empty, so that line numbers stay true. */
+/** `body` is the text with empty lines for the front matter, so that line numbers stay correct. */
 function parseFrontMatter(source: string, report: Report): { title: string; description: string; body: string } {
   const lines = source.replace(/^\uFEFF/, "").split(/\r?\n/);
   const end =
@@ -201,7 +201,7 @@ function parseFrontMatter(source: string, report: Report): { title: string; desc
   return { title: values.get("title") ?? "", description: values.get("description") ?? "", body };
 }
 
-/** As YAML has it: within quotes, `''` is one single quote and `\"` a double one. */
+/** As in YAML: within quotes, `''` is a single quote and `\"` a double one. */
 function unquoted(value: string): string {
   const [, quote, text = ""] = /^(["'])(.*)\1$/.exec(value) ?? [];
   if (quote === "'") return text.replaceAll("''", "'");
@@ -216,20 +216,21 @@ function explainSyntaxError(error: unknown): [line: number, message: string] {
 }
 
 interface PictureUse {
-  /** As the text names it. */
+  /** The path as written in the text. */
   source: string;
   line: number;
 }
 
-/** HTML elements that Markdown has no syntax for, and the one component that app/screens/page.tsx has for pages. */
+/** HTML elements without a Markdown syntax, and the one component that app/screens/page.tsx provides. */
 const ELEMENTS =
   "a abbr b br cite dd details dl dt em figcaption figure i img kbd mark q s small span strong sub summary sup time ContactEmail".split(
     " ",
   );
 
 /**
- * A remark plugin. A page is only text, so that authors need no code and the build can check it before rendering:
- * code and what the site's policy would refuse are reported. Headings get ids, pictures their number.
+ * A remark plugin. A page is only text, so that authors need no code and the build can check it before rendering. The
+ * plugin reports code and everything that the site's security policy would block. It gives headings an id and pictures
+ * a number.
  */
 function readText(title: string, sections: Section[], pictures: PictureUse[], report: Report) {
   return (root: Node): void => {
@@ -257,7 +258,7 @@ function readText(title: string, sections: Section[], pictures: PictureUse[], re
           report(line, `The heading skips a level. Start it with ${"#".repeat(heading.depth + 1)}.`);
         const id = uniqueId(headingId(words) || "section", ids);
         node.data = { hProperties: { id } };
-        // It links to itself, so that a reader can share that place.
+        // The heading links to itself, so that readers can share a link to it.
         const link = { type: "link", url: `#${id}`, data: { hProperties: { className: "anchor" } } };
         if (!nodesOf(node).some(isLink)) node.children = [{ ...link, children: node.children ?? [] }];
         if (depth === 2) sections.push({ id, title: words });
@@ -310,7 +311,7 @@ function checkElement({ name, attributes = [] }: Node, line: number, report: Rep
 
 const DECORATIVE = { isDecorative: true };
 
-/** Makes `![text](file)` of `<img>` and `![text][name]`. Only `<img alt="">` says that a picture is decorative. */
+/** Turns `<img>` and `![text][name]` into `![text](file)`. Only `<img alt="">` marks a picture as decorative. */
 function becomeImage(node: Node, definitions: ReadonlyMap<string, string>): void {
   const attribute = (wanted: string) => {
     const value = node.attributes?.find(({ name }) => name === wanted)?.value;
@@ -330,7 +331,7 @@ function becomeImage(node: Node, definitions: ReadonlyMap<string, string>): void
   node.children = [];
 }
 
-/** A picture alone in a paragraph needs no paragraph. One within text has no caption. */
+/** Removes the paragraph around a single picture. A picture within text has no caption. */
 function unwrapPicture(node: Node): Node {
   if (node.type !== "paragraph") return node;
   const [only, ...others] = node.children ?? [];
@@ -377,7 +378,7 @@ async function preparePicture(
   try {
     return await resizePicture(file, content);
   } catch (error) {
-    // For example a full disk, which is not the picture's fault.
+    // For example a full disk: not a problem of the picture.
     if (error instanceof Error && "syscall" in error) throw error;
     return refuseContent();
   }

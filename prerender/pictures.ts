@@ -8,7 +8,9 @@ import sharp from "sharp";
 import { MARK, MARK_COLOUR } from "../app/components/mark.tsx";
 import type { SiteSettings } from "../app/site.ts";
 
-/** The icon of browser tabs: the mark in the colours of the reader's theme. `style` is the text of its style element. */
+/**
+ * The icon in browser tabs: the mark in the colours of the visitor's theme. `style` is the content of its `<style>`.
+ */
 export function faviconSvg(): { svg: string; style: string } {
   const style = "@media(prefers-color-scheme:dark){.ink{fill:#fff}}";
   const shapes = markShapes(MARK_COLOUR.ink);
@@ -16,7 +18,7 @@ export function faviconSvg(): { svg: string; style: string } {
   return { svg, style };
 }
 
-/** The icons that browsers and home screens need as pixels. */
+/** The bitmap icons for browsers and home screens. */
 export async function drawIcons() {
   // A maskable icon may be cropped to a circle of 80%, so the mark stays well inside.
   const maskable = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -12 56 56"><path d="M-12-12h56v56h-56z" fill="${MARK_COLOUR.ink}"/>${markShapes("#fff")}</svg>`;
@@ -49,28 +51,28 @@ function icoOf(png: Buffer, size: number): Buffer {
   return Buffer.concat([header, png]);
 }
 
-/** A picture of a page in the sizes that browsers choose from, the largest last. */
+/** A page's picture in the sizes that browsers choose from, largest last. */
 export interface ResizedPicture {
-  /** Of the largest. */
+  /** The width of the largest size. */
   width: number;
   height: number;
   sources: readonly { file: string; width: number }[];
 }
 
-/** A column of text is 40rem wide at most; the larger one is for screens with finer pixels. */
+/** A text column is at most 40rem wide. The larger size is for high-density screens. */
 const PICTURE_WIDTHS_PX = [480, 960];
 const PICTURE_QUALITY = 75;
 const RESIZED_DIR = "node_modules/.cache/pictures";
-/** Part of the cache key: raise it when `resizePicture` changes. */
+/** Part of the cache key: increase it when `resizePicture` changes. */
 const RESIZED_VERSION = 1;
 
 /**
- * Makes WebP files of a picture, without its metadata, such as the place. They are cached, because this takes most of the
- * time of a small build.
+ * Converts a picture to WebP files without metadata such as the location. Caches them, because the conversion takes
+ * most of the time of a small build.
  */
 export async function resizePicture(file: string, content: Buffer): Promise<ResizedPicture> {
   const { format, autoOrient } = await sharp(content).metadata();
-  // A drawing has no pixels of its own, and is sharp at twice its size.
+  // A drawing has no fixed resolution and is sharp at twice its size.
   const availablePx = format === "svg" ? 2 * autoOrient.width : autoOrient.width;
   const largestPx = Math.min(availablePx, Math.max(...PICTURE_WIDTHS_PX));
   const widths = [...PICTURE_WIDTHS_PX.filter((width) => width < largestPx), largestPx];
@@ -93,7 +95,7 @@ export async function resizePicture(file: string, content: Buffer): Promise<Resi
           .resize({ width })
           .webp({ quality: PICTURE_QUALITY, effort: 6 })
           .toBuffer();
-        // Renamed when it is whole: another build, or another place of the page, may need it at the same time.
+        // Renames the complete file, because another build or another use on the page may write it at the same time.
         const draft = `${source.file}.${randomUUID()}`;
         await writeFile(draft, resized);
         await rename(draft, source.file);
@@ -106,15 +108,15 @@ export async function resizePicture(file: string, content: Buffer): Promise<Resi
 }
 
 const CARD = { widthPx: 1200, heightPx: 630, marginPx: 80, titleWidthPx: 680, titleHeightPx: 300, maxBytes: 60_000 };
-/** The first size at which the title fits is used. */
+/** The card uses the first size at which the title fits. */
 const CARD_TITLES_PX = [92, 72, 56, 44];
 
-/** No social card can be drawn with the title. */
+/** The title does not fit on a social card. */
 export class TitleRefused extends Error {}
 
 /**
- * Prepares the font once, and returns a function that draws the picture that a shared link shows: the film's first
- * frame, the brand, and the page's headline.
+ * Prepares the font once, and returns a function that draws the preview picture of a shared link: the film's first
+ * frame, the brand and the page's headline.
  */
 export async function socialCardDrawer(site: SiteSettings): Promise<(headline: string) => Promise<Buffer>> {
   const outline = await textOutliner("app/media/display.woff2", 600);
@@ -137,7 +139,7 @@ async function drawSocialCard(headline: string, outline: TextOutliner, site: Sit
     .composite([{ input: Buffer.from(svg) }])
     .png({ compressionLevel: 0 })
     .toBuffer();
-  // Many small letters take more bytes than few large ones.
+  // Many small letters need more bytes than a few large ones.
   for (const quality of [80, 70, 60, 50]) {
     const card = await sharp(picture).jpeg({ quality, mozjpeg: true }).toBuffer();
     if (card.length <= CARD.maxBytes) return card;
@@ -172,7 +174,7 @@ function place(svg: string, x: number, y: number, fill: string): string {
 }
 
 interface Outline {
-  /** Starts at the left end of the baseline. */
+  /** Its origin is the left end of the baseline. */
   svg: string;
   widthPx: number;
 }
@@ -192,7 +194,7 @@ async function textOutliner(fontFile: string, weight: number): Promise<TextOutli
   font.setScale(FONT_UNITS, FONT_UNITS);
   font.setVariations([new harfbuzz.Variation("wght", weight)]);
 
-  /** The font has only the letters that headings usually need. Others are drawn in their plain form: CO₂ as CO2. */
+  /** The font has only the letters that headings usually need. Replaces others with their plain form: CO₂ with CO2. */
   const drawable = (text: string) =>
     [...text].flatMap((letter) => (isDrawn(letter) ? letter : [...letter.normalize("NFKD")].filter(isDrawn))).join("");
 

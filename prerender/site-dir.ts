@@ -4,32 +4,32 @@ import type { Plugin } from "vite";
 import { site as defaults } from "../app/site.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
 
-/** Used where SITE_DIR names no other folder. */
+/** Used if SITE_DIR is not set. */
 const DEFAULT_SETTINGS = resolve("app/site.ts");
-/** The settings of SITE_DIR, with the program's defaults for those that it lacks. */
+/** The settings of SITE_DIR, with the program's defaults for missing ones. */
 const MERGED_SETTINGS = "\0site-settings";
 
-/** The real path, because Vite names files by it. */
+/** The real path, because Vite identifies files by it. */
 export function siteFolder(siteDir: string): string {
   const folder = resolve(siteDir);
   return existsSync(folder) ? realpathSync(folder) : folder;
 }
 
-/** Where the words and links of the site are written, besides the pages from files. */
+/** The sources of the site's text and links, except the pages from files. */
 export function sourceFiles(siteDir: string): string[] {
   const files = globSync(["app/**/*.{ts,tsx,mdx}", "contract/footprint*.ts", "docs/{carbon,footprint}.md"]);
   const isOther = (file: string) => /\.test\.|^app\/(pages\/|site\.ts$)/.test(file);
   return [...files.filter((file) => !isOther(file)), `${siteDir}site.ts`].sort();
 }
 
-/** Why a build cannot begin; empty when it can. */
+/** Why a build cannot start; empty if it can. */
 export function siteDirProblems(siteDir: string): string[] {
   return existsSync(join(siteDir, "site.ts"))
     ? []
     : [`SITE_DIR has no site.ts (${resolve(siteDir)}); copy app/site.ts and app/pages there, and edit them`];
 }
 
-/** Lets every import of `app/site.ts` find the settings of SITE_DIR. */
+/** Redirects every import of `app/site.ts` to the settings of SITE_DIR. */
 export function companySettings(): Plugin {
   let folder: string;
   let isOwn = false;
@@ -61,7 +61,7 @@ export const site = { ...defaults, ...own, policyFacts: { ...defaults.policyFact
   };
 }
 
-/** The settings that are `null` where a company says nothing. */
+/** The settings that may be `null`. */
 const OPTIONAL = {
   pricePerTonne: {
     isValid: (value: unknown) => {
@@ -76,7 +76,7 @@ const OPTIONAL = {
   },
 };
 
-/** What is wrong with the settings of SITE_DIR: TypeScript does not check them. */
+/** Checks the settings of SITE_DIR at build time, because TypeScript does not. */
 export function settingsProblems(site: object): string[] {
   const kindOf = (value: unknown) => (Array.isArray(value) ? "a list" : `a ${typeof value}`);
   return Object.entries(site).flatMap(([name, value]) => {
@@ -87,7 +87,7 @@ export function settingsProblems(site: object): string[] {
       const { isValid, example } = OPTIONAL[name as keyof typeof OPTIONAL];
       return value === null || isValid(value) ? [] : [`"${name}" is not valid; e.g. ${example}, or null for none.`];
     }
-    // The one that may be either a word or a list.
+    // The only setting that may be a word or a list.
     if (name === "heroFilm" || kindOf(value) === kindOf(expected)) return [];
     return [`"${name}" is ${kindOf(value)}, but has to be ${kindOf(expected)}.`];
   });

@@ -20,18 +20,18 @@ import { writeSite } from "./write-site.ts";
 type BuildResult = Awaited<ReturnType<ViteBuilder["build"]>>;
 
 const SCRIPTS = { film: "app/film.ts", contact: "app/client.tsx" } as const;
-/** The module that lists the pages of the folder. */
+/** The module that lists the pages in the folder. */
 const PAGES_MODULE = "virtual:pages";
 const PAGES_MODULE_ID = `\0${PAGES_MODULE}`;
 
-/** Most of React runs at once: Chromium then compiles it beside the main thread, which a slow phone needs for its user. */
+/** Makes Chromium compile React eagerly and off the main thread, so that a slow phone can respond to its user. */
 function postBanner({ name }: { name: string }): string {
   return name === "contact" ? "//# allFunctionsCalledOnLoad" : "";
 }
 
 /**
  * Turns the React components of `app/` into static pages: at build time into `dist/`, and in development on every
- * request. `pagesDir` has the `.mdx` files that are pages.
+ * request. `pagesDir` contains the `.mdx` pages.
  */
 export function prerender({ pagesDir, outDir = "dist" }: { pagesDir?: string; outDir?: string } = {}): PluginOption[] {
   return [markdownTexts(), companySettings(), sitePlugin(outDir, pagesDir)];
@@ -59,10 +59,10 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
         process.exit(1);
       }
       settings = parsed.settings;
-      // Of `npm start`, which only warns of claims that are not reviewed.
+      // `npm start` makes a draft, which only warns about claims without review.
       isDraft = mode !== "production";
       pagesDir = otherPagesDir ? resolve(otherPagesDir) : join(siteFolder(settings.siteDir), "pages");
-      // scripts/dev.ts starts without pages when one of them is refused.
+      // scripts/dev.ts starts without pages if the build refuses one.
       pageFiles = mode === "without-pages" ? Promise.resolve({ pages: [], paths: [], problems: [] }) : undefined;
       const assetFileNames = ({ names }: { names: string[] }) =>
         names.some((name) => /\.(mp4|webm)$/.test(name))
@@ -70,13 +70,13 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
           : "assets/[name]-[hash][extname]";
       return {
         appType: "custom",
-        // Vite itself ignores `dist/`, but not the drafts beside it. `null` means that nothing is watched.
+        // Vite ignores `dist/`, but not the drafts beside it. `null` means that Vite watches nothing.
         ...(server?.watch !== null && { server: { watch: { ignored: [`${resolve(outDir)}*/**`] } } }),
         build: {
           target: ["chrome117", "safari17", "ios17", "firefox125"],
           assetsInlineLimit: 0,
           modulePreload: false,
-          // A slow machine is not the reader's problem.
+          // Hides warnings about a slow machine.
           rolldownOptions: { checks: { bundlerTimings: false } },
         },
         environments: {
@@ -89,12 +89,12 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
           },
           ssr: {
             build: {
-              // A new name, because a process may build twice, and Node would not load the same path again.
+              // A new name each time: a process may build twice, and Node would not load the same path again.
               outDir: join(draftDir, `.renderer-${randomUUID()}`),
               ssr: true,
               emitAssets: true,
               cssMinify: "lightningcss",
-              // Its own chunks stay out of the folder from which files are copied into the site.
+              // Keeps the renderer's chunks out of the folder whose files are copied into the site.
               rolldownOptions: { input: "app/render.tsx", output: { assetFileNames, chunkFileNames: "[name].js" } },
             },
           },
@@ -122,7 +122,7 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
       return () => serveDev(server, settings, readPages);
     },
 
-    // Pages have no script that could replace a part of them, so they reload when one of their sources changes.
+    // Pages contain no script that could replace a part of them, so they reload when a source changes.
     hotUpdate({ file, modules, server }) {
       if (this.environment.name !== "ssr") return;
       const isInPagesDir = resolve(file).startsWith(pagesDir + sep);
@@ -156,13 +156,13 @@ async function buildSite(
   const scripts = await takeScripts(await builder.build(client), outDir);
   await builder.build(ssr);
 
-  // The renderer itself; not a part of the site.
+  // The renderer is not part of the site.
   const rendererDir = resolve(ssr.config.build.outDir);
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
   const context = renderContext(settings, scripts);
   const { unset, claims } = await writeSite({ renderer, context, pageFiles, outDir, rendererDir, isDraft });
   await rm(rendererDir, { recursive: true });
-  // The server that follows a draft names the command that lists them.
+  // After a draft, the server prints the command that lists these.
   if (unset.length > 0 && !isDraft)
     console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
   for (const line of claimsToDo(claims)) console.log(withOwnCommands(line, programName(process.env)));
@@ -174,7 +174,7 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
   const scripts = { film: { url: `/${SCRIPTS.film}` }, contact: { url: `/${SCRIPTS.contact}` } };
   const context = renderContext(settings, scripts);
   const drawFiles = async () => technicalFiles(settings, [], (await loadRenderer(server)).site);
-  // Drawn once, because icons are slow to draw; and again after an error, which the next request shows.
+  // Drawn once, because drawing icons is slow, and again after an error, which the next request shows.
   let files = drawFiles();
   const filesOrAgain = () => files.catch(() => (files = drawFiles()));
   files.catch(() => {});
@@ -212,13 +212,13 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
   });
 }
 
-/** Shown until they are solved, and then replaced by the page, as Vite reloads it. */
+/** Shown until the problems are solved; then Vite reloads the page. */
 function problemsPage(problems: readonly Problem[]): string {
   const text = problemsError(problems).message.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   return `<!doctype html><html lang="en-GB"><title>Problems</title><body><pre style="white-space: pre-wrap">${text}</pre>`;
 }
 
-/** The film's script is small enough to be written into its page; the contact form's is a file of its own. */
+/** The film's script is small enough to inline. The contact form's script is a separate file. */
 async function takeScripts(built: BuildResult, outDir: string): Promise<RenderContext["scripts"]> {
   const chunks = "output" in built ? built.output.filter((one) => one.type === "chunk") : [];
   const scriptOf = (name: keyof typeof SCRIPTS) => {

@@ -10,9 +10,9 @@ export interface OutputFile {
   /** Its path in `dist/`. */
   file: string;
   content: string | Uint8Array;
-  /** Sent instead to visitors who save data. */
+  /** Replaces `content` for visitors who save data. */
   saveDataContent?: string | null;
-  /** Its `Content-Security-Policy`, where the strictest one would break it. */
+  /** Its `Content-Security-Policy`, if the strictest policy would break it. */
   policy?: string;
 }
 

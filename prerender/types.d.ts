@@ -1,4 +1,4 @@
-// The little that is used of two packages without types.
+// Types for the few functions that we use from two packages without types.
 
 declare module "@tgwf/co2" {
   export class co2 {

@@ -31,9 +31,9 @@ interface SiteBuild {
   context: RenderContext;
   pageFiles: PageFiles;
   outDir: string;
-  /** Where Vite left the assets that the pages import. */
+  /** Contains the assets that the pages import. */
   rendererDir: string;
-  /** A draft may have sentences that are not reviewed. */
+  /** A draft may contain claims without review. */
   isDraft: boolean;
 }
 
@@ -73,7 +73,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
 
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
   const weigh = (pages: readonly RenderedPage[]) => weighSite({ ...draft, pages }, (url) => contents.get(url));
-  // Twice, because the page that shows the sizes of the others becomes heavier with them.
+  // Weighs twice: the page that shows the other pages' sizes grows when they are filled in.
   const { carbon: weights } = await weigh(draft.pages);
   const rendered = await weigh(await fillCarbonText(draft.pages, weights, contents));
   const { pages, comingSoon, failure, carbon } = rendered;
@@ -83,7 +83,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     throw refusal(withOwnCommands(text, programName(process.env)));
   }
 
-  // The settings may name another film than the project's own, or none.
+  // The settings may name another film, or none.
   const used = new Set(pages.flatMap(({ fetches }) => fetches.flatMap(({ urls }) => urls)));
   const pageFile = (file: string, page: RenderedPage): OutputFile => ({
     file,
@@ -93,7 +93,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   });
   const outputs: OutputFile[] = [
     ...fixed.filter(({ file }) => !file.startsWith("media/") || used.has(`/${file}`)),
-    // A folder with an index: every static host serves that at the folder's path.
+    // A folder with an index.html, which every static host serves at the folder's path.
     ...pages.flatMap((page) => page.paths.map((path) => pageFile(join(path.slice(1), "index.html"), page))),
     pageFile(NOT_FOUND_PAGE, comingSoon),
     pageFile(FAILURE_PAGE, failure),
@@ -120,7 +120,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   return { unset, claims };
 }
 
-/** What Vite itself wrote into a folder, with a hash in each name. */
+/** The files that Vite wrote into a folder, each with a hash in its name. */
 async function emittedFiles(dir: string, folder: "assets" | "media"): Promise<OutputFile[]> {
   const names = await readdir(join(dir, folder));
   return Promise.all(
@@ -149,7 +149,7 @@ async function socialCards(pages: readonly RenderedPage[], site: SiteSettings): 
 /** Names that Vite gives to the files it emits. */
 const HAS_HASH = /^(assets|media)\/[^/]+-[\w-]{8}\.\w+$/;
 
-/** Writes a file in all its forms: as it is, compressed, and for visitors who save data. */
+/** Writes all variants of a file: plain, compressed, and for visitors who save data. */
 async function writeOutput(outDir: string, { file, content, saveDataContent, policy }: OutputFile): Promise<BuiltFile> {
   const contentType = CONTENT_TYPE[extname(file)];
   if (!contentType) throw new Error(`contract/response-headers.ts has no content type for ${file}; add its extension.`);
@@ -178,14 +178,14 @@ async function write(outDir: string, file: string, content: string | Uint8Array)
   await writeFile(join(outDir, file), content);
 }
 
-/** Netlify, Cloudflare Pages and similar hosts read it; neither they nor our own server serve it. */
+/** Netlify, Cloudflare Pages and similar hosts read this file. Neither they nor our server publish it. */
 const HEADERS_FILE = "_headers";
 const POLICY = "content-security-policy";
 
 /**
- * Makes a static host send the headers that our own server sends. Where two rules match a path, some hosts join the
- * values and others take the last one. So no header is in two rules that match the same path: what differs between
- * files is written for each file.
+ * Makes a static host send the same headers as our server. If two rules match a path, some hosts join the values and
+ * others take the last one. So no header is in two rules that match the same path: headers that differ between files
+ * are written for each file.
  */
 function headersFile({ settings, files }: BuildManifest): string {
   const rule = (path: string, headers: object) => {

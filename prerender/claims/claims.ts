@@ -5,7 +5,7 @@ import { OUR_LEDGER, type Review, readLedger } from "./ledger.ts";
 import { sentencesOfHtml, sentencesOfText } from "./sentences.ts";
 import { type StrongWord, strongWordsOf } from "./strong-words.ts";
 
-/** A sentence with a strong word, where it is, and the company's entry in the ledger or, without one, ours. */
+/** A sentence with a strong word, its place, and its ledger entry: the company's, or otherwise ours. */
 export interface Statement {
   text: string;
   words: readonly StrongWord[];
@@ -17,22 +17,23 @@ export interface Statement {
 export interface ClaimsReport {
   statements: Statement[];
   unreviewed: Statement[];
-  /** Reviewed, but the evidence has ended, or there is none yet. */
+  /** Reviewed, but the evidence has expired or is missing. */
   expired: Statement[];
   withoutEvidence: Statement[];
-  /** The company's entries for sentences that are no longer there. */
+  /** The company's entries for sentences that no longer exist. */
   lost: Review[];
 }
 
 type Page = Pick<RenderedPage, "name" | "html"> & Partial<RenderedPage>;
 type Words = Omit<RenderedSite, "pages" | "comingSoon" | "failure"> & { pages: readonly Page[] };
 
-/** Reads what a visitor can read, and looks it up in both ledgers. */
+/** Looks up every sentence that a visitor can read in both ledgers. */
 export async function reportClaims(words: Words, now: Date): Promise<ClaimsReport> {
   const { site, settingsShown, siteDir, scriptTexts } = words;
   const own = await readLedger(`${siteDir}claims.json`);
   const reviews = new Map([...(await readLedger(OUR_LEDGER)), ...own].map((review) => [review.text, review]));
-  // Values of settings become names, so that our sentences are the same for every company. Values with strong words stay.
+  // Replaces setting values by their names, so that our sentences are the same for every company. Values with strong
+  // words stay.
   const names = settingsShown.filter(([, value]) => strongWordsOf(value).length === 0);
   const read = new Map<string, Statement>();
   const add = (page: string, sentences: readonly string[]) => {
@@ -60,13 +61,13 @@ export async function reportClaims(words: Words, now: Date): Promise<ClaimsRepor
   };
 }
 
-/** What preflight needs to know, also on a later day. */
+/** The facts from which preflight can judge the claims on any later day. */
 export function claimsState({ statements, unreviewed, withoutEvidence }: ClaimsReport): ClaimsState {
   const evidenceUntil = statements.flatMap(({ review }) => review?.evidence?.until ?? []).sort();
   return { unreviewed: unreviewed.length, withoutEvidence: withoutEvidence.length, evidenceUntil };
 }
 
-/** What a build prints about them. */
+/** The tasks that a build prints. */
 export function claimsToDo({ unreviewed, expired, withoutEvidence }: ClaimsReport): string[] {
   const claims = ({ length }: Statement[], rest: string) => (length > 0 ? `${plural(length, "claim")} ${rest}` : []);
   return [
@@ -76,7 +77,7 @@ export function claimsToDo({ unreviewed, expired, withoutEvidence }: ClaimsRepor
   ].flat();
 }
 
-/** Where the sentence is, and what is strong in it. */
+/** The sentence, its place and its strong words. */
 export function statementText({ text, words, where }: Statement): string {
   const whys = new Set(words.map(({ word, why }) => `\n    “${word}”: ${why}`));
   return `${where}\n  ${text}${[...whys].join("")}`;

@@ -1,25 +1,25 @@
 import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 
-/** The decision about one sentence. A changed sentence is a new one. */
+/** The decision about one sentence. A changed sentence needs a new decision. */
 export interface Review {
   text: string;
   verdict: "no claim" | "claim";
-  /** Why wording stays that the directive forbids. */
+  /** Why a wording that the directive forbids may stay. */
   reason?: string;
-  /** What shows a claim, where that is, and the last day on which it counts. */
+  /** What proves the claim, where the proof is, and the last day on which it is valid. */
   evidence?: { shows: string; at: string; until: string };
-  /** What the company has to show while there is no evidence. */
+  /** What the company must show, while there is no evidence. */
   needs?: string;
   /** A name or a role, and a day such as 2026-01-31. */
   by: string;
   on: string;
 }
 
-/** Of the sentences that ship with the software; the ledger of the company's own is beside its settings. */
+/** For the sentences that ship with the software. The company's own ledger is beside its settings. */
 export const OUR_LEDGER = "prerender/claims/ledger.json";
 
-/** Without a file nothing is reviewed. Rejects with every problem if the file is not a ledger. */
+/** A missing file is an empty ledger. Rejects with every problem if the file is not a ledger. */
 export async function readLedger(file: string): Promise<Review[]> {
   const entries = (existsSync(file) ? JSON.parse(await readFile(file, "utf8")) : []) as Review[];
   const problems = entries.flatMap((entry, index) => problemsOf(entry).map((one) => `entry ${index + 1}: ${one}`));
@@ -47,7 +47,7 @@ function problemsOf({ text, verdict, evidence, needs, by, on = "" }: Partial<Rev
 
 /** A URL, a file, or a document's name with its date. */
 export const isPlace = (text: string) => /^\S*\/\S+$|^\S+\.\w{2,5}$|\b(?:19|20)\d\d\b/.test(text);
-/** Evidence counts for two years. */
+/** Evidence is valid for two years. */
 export const lastDay = (on: string) => `${Number(on.slice(0, 4)) + 2}${on.slice(4)}`;
 export const isEnd = (day: string, on: string) => isDay(day) && day <= lastDay(on);
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && new Date(text).toJSON()?.startsWith(text);

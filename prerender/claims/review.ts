@@ -3,7 +3,7 @@ import { isEnd, isPlace, lastDay, type Review } from "./ledger.ts";
 
 interface Terminal {
   say(text: string): void;
-  /** The next line; undefined when there is none. */
+  /** The next line; undefined at the end of the input. */
   nextLine(): Promise<string | undefined>;
   save(reviews: readonly Review[]): Promise<void>;
   today: string;
@@ -13,10 +13,10 @@ const HELP = `  n  no claim: the sentence explains, asks, or names what is sold
   c  claim: a reader could ask "is that so?"; you are asked for the evidence
   r  no claim, like the rest of this page
   s  skip it for now, b  back to the one before, w  another person reviews, q  quit: every answer is saved already`;
-/** More wrong answers to one question, or a longer one, do not come from a person. */
+/** Input beyond these limits does not come from a person. */
 const MAX = { attempts: 5, length: 1000 };
 
-/** Goes through the sentences, and saves the ledger after each answer. Rejects when the input ends or makes no sense. */
+/** Asks about each sentence and saves the ledger after each answer. Rejects when the input ends or is unusable. */
 export async function review(open: readonly Statement[], ledger: Review[], terminal: Terminal): Promise<void> {
   const { say, nextLine, save, today: on } = terminal;
   const askWho = () => ask("Who reviews (name or role): ", notEmpty);
@@ -64,7 +64,7 @@ export async function review(open: readonly Statement[], ledger: Review[], termi
     return { evidence: { shows, at, until: await ask(end, (text) => (isEnd(text, on) ? text : undefined)) } };
   }
 
-  /** Repeats the question until its answer can be read. */
+  /** Repeats the question until the answer is valid. */
   async function ask(question: string, read: (text: string) => string | undefined): Promise<string> {
     for (let attempt = 0; attempt < MAX.attempts; attempt += 1) {
       say(question);

@@ -1,17 +1,17 @@
 import { parse, type DefaultTreeAdapterTypes as Tree } from "parse5";
 
-/** Elements within a sentence. Any other ends it. */
+/** Elements that can be part of a sentence. Any other element ends it. */
 const INLINE =
   /^(?:a|abbr|b|bdi|bdo|br|cite|code|data|del|dfn|em|i|img|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|svg|time|u|var|wbr)$/;
-/** Names of fields and of their choices are no prose. */
+/** Field names and options are not prose. */
 const NOT_PROSE = /^(?:script|style|template|label|legend|select)$/;
 const TEXT_ATTRIBUTE = /^(?:alt|aria-description|aria-label|title)$/;
 const META = /^(?:description|(?:og|twitter):(?:title|description|image:alt))$/;
-/** What a figure of `data-fact` looks like: it may change with every build, so its name stands for it. */
+/** Matches a figure in `data-fact`. Figures may change with every build, so the fact's name replaces them. */
 const FIGURE = /^(?:about |less than )?[\d#][\d#.,\s]*(?:g|kg|t|km|kWh|%)?(?: CO₂e)?(?: a year)?$/;
 const SEGMENTER = new Intl.Segmenter("en-GB", { granularity: "sentence" });
 
-/** As a visitor reads them, with single spaces. A final full stop makes no other sentence. */
+/** The sentences as a visitor reads them, with single spaces and without the final full stop. */
 export function sentencesOfText(text: string): string[] {
   const paragraphs = text.replaceAll(/[\u00AD\u200B-\u200D\u2060\uFEFF]/g, "").split(/\n\s*\n/);
   const segments = paragraphs.flatMap((one) => [...SEGMENTER.segment(one.replaceAll(/\s+/g, " ").trim())]);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 export interface StrongWord {
   word: string;
   why: string;
-  /** Of wording that the directive forbids in any context. */
+  /** The article that forbids the wording in any context. */
   law?: string;
   better?: string;
 }
@@ -14,10 +14,10 @@ const ENTRIES = JSON.parse(readFileSync(new URL("strong-words.json", import.meta
 const PATTERNS = ENTRIES.map(({ words, with: others, ...entry }) => {
   return { pattern: patternOf(words), needed: others === undefined ? /^/ : patternOf(others), entry };
 });
-/** Domains and email addresses are no words. */
+/** Domains and email addresses do not count as words. */
 const ADDRESS = /https?:\/\/[^\s/]+|[^\s@]+@[^\s@]+\.\p{L}+|(?:[\p{L}\d-]+\.)+(?:com|org|net|example|[a-z]{2})\b/gu;
 
-/** A star stands for any letters, a space for a space, a hyphen or nothing, # for a figure. */
+/** `*` matches any letters; a space matches a space, a hyphen or nothing; `#` matches a figure. */
 function patternOf(words: string): RegExp {
   const wholeWord = words.replaceAll(".", "\\.").replaceAll(/(?<=^|, )(?!\*)/g, "(?<![\\p{L}\\d])");
   const endings = wholeWord.replaceAll(/(?<=^|, )\*/g, "").replaceAll(/(?<![)\]])\*/g, "[\\p{L}\\d]*");
