@@ -18,18 +18,18 @@ export interface AppOptions {
   logStream?: { write(line: string): void };
   /** Counts every response; without it nothing is counted. */
   meter?: Meter | undefined;
-  /** What `/readyz` says. */
+  /** The state behind `/readyz`. */
   readiness?: Readiness;
   limits?: Limits;
   /** The time at which messages arrive. */
   now?: () => Date;
   /** Called after a message is on disk. */
   onStored(state: "queued" | "quarantined"): void;
-  /** Called when one could not be stored. */
+  /** Called when a message could not be stored. */
   onNotStored?(): void;
 }
 
-/** The whole product without its process: a test creates it and injects requests. */
+/** The whole product without its process, so that a test can create it and inject requests. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { config, build, store, logStream, meter, readiness = createReadiness(), limits = LIMITS, onStored } = options;
   const { now = () => new Date(), onNotStored = () => {} } = options;
@@ -46,9 +46,9 @@ export function createApp(options: AppOptions): FastifyInstance {
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     logger: { level: config.logLevel, serializers: { err: plainError }, ...(logStream && { stream: logStream }) },
     logController: new LogController({ disableRequestLogging: true }),
-    // In the log. Clients cannot choose them.
+    // Request ids for the log, which clients cannot choose.
     genReqId: () => randomUUID(),
-    // Requests on connections that are still open are answered like any other while the server closes.
+    // While the server closes, requests on open connections get normal answers.
     return503OnClosing: false,
     // Called for paths that cannot be decoded.
     frameworkErrors: (_error, request, reply) => pages.answerUnknown(request, reply),
@@ -73,10 +73,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** Counts every answer once it is sent, by kind: a path may contain anything. */
+/** Counts every answer once it is sent, by kind instead of path, because a path may contain anything. */
 function countAnswers(app: FastifyInstance, meter: Meter): void {
   app.addHook("onResponse", (request, { statusCode, elapsedTime }, next) => {
-    // A page that pages.ts refuses to load ahead of a visit is no failure.
+    // A prefetch that pages.ts refuses is not a failure.
     const isRefusedAhead = statusCode === 503 && request.headers["sec-purpose"] !== undefined;
     if (!isRefusedAhead) meter.answered(routeOf(request.url), statusCode, elapsedTime);
     next();
@@ -87,6 +87,6 @@ function routeOf(url: string): Route {
   if (/^\/send-email(\?|$)/.test(url)) return "message";
   if (/^\/(healthz|readyz)(\?|$)/.test(url)) return "health";
   if (url.startsWith("/assets/")) return "asset";
-  // The time of a film depends on the visitor's network and would distort the times of the pages.
+  // The time for a film depends on the visitor's network and would distort the figures for pages.
   return url.startsWith("/media/") ? "film" : "page";
 }

@@ -13,7 +13,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
-  // With sudo, the person's own account.
+  // With sudo, this is the person's own account.
   account: process.env.SUDO_USER ?? userInfo().username,
   async out(text) {
     if (!process.stdout.write(text)) await once(process.stdout, "drain");

@@ -15,7 +15,7 @@ export interface Limit {
 
 export type Config = ReturnType<typeof parseConfig>;
 
-/** Every problem of the environment at once, a line each. */
+/** Lists every problem of the environment, one per line. */
 export class ConfigError extends OperatorError {
   override readonly name = "ConfigError";
   readonly problems: readonly string[];
@@ -29,7 +29,7 @@ export class ConfigError extends OperatorError {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-/** In deploy/nginx.conf and deploy/Caddyfile. */
+/** The ports in deploy/nginx.conf and deploy/Caddyfile. */
 const NODE_PORTS = [3001, 3002, 3003];
 const DEFAULT_PORT = "3000";
 const PROXY_NAMES = ["loopback", "linklocal", "uniquelocal"];
@@ -59,7 +59,7 @@ const RULES = {
   ALERT_URL: [hasProtocol("http:", "https:"), "is not a web address; e.g. https://hooks.example.com/services/…"],
 } satisfies Record<string, readonly [isGood: (text: string) => boolean, problem: string]>;
 
-/** Gives a frozen, complete Config, or throws a ConfigError that names every bad variable. */
+/** Returns a frozen, complete Config, or throws a ConfigError that names every invalid variable. */
 export function parseConfig(env: Environment) {
   const { settings: build, problems } = parseBuildSettings(env);
   const text = (name: string) => env[name]?.trim() || null;
@@ -94,9 +94,9 @@ export function parseConfig(env: Environment) {
     trustProxy: list("TRUST_PROXY"),
     /** Per client; empty when off. */
     rateLimits: parseRateLimits(text("RATE_LIMIT") ?? "5/10m,20/1d", problems),
-    /** For all clients together; beyond it messages are quarantined. */
+    /** For all clients together. Further messages are quarantined. */
     hourlyLimit: text("HOURLY_LIMIT") === "off" ? null : Number(one("HOURLY_LIMIT") ?? 1000),
-    /** What looks like spam is quarantined. */
+    /** Quarantines messages that look like spam. */
     spamFilter: one("SPAM_FILTER") !== "off",
     /** Senders get an email after the delivery of their message. */
     acknowledge: one("ACKNOWLEDGE") === "on",
@@ -107,14 +107,16 @@ export function parseConfig(env: Environment) {
     metricsPort: metrics.port,
     /** Receives alerts; may contain credentials. */
     alertUrl: one("ALERT_URL"),
-    /** Where each message is posted as well, and the secrets that each sign it (two while one is replaced); `null`: nowhere. */
+    /**
+     * Where each message is also posted, and the secrets that sign it (two during a replacement); `null` without hook.
+     */
     hook: parseHook(text("HOOK_URL"), text("HOOK_SECRET"), problems),
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
 }
 
-/** Ports of this machine that belong to the site even while nothing listens there, each with what uses it. */
+/** Ports that belong to the site even while nothing listens there, each with its use. */
 export function sitePortsOf(config: Config): ReadonlyMap<number, string> {
   const ports = new Map<number, string>(NODE_PORTS.map((port) => [port, "a node in deploy/"]));
   const urls = {
@@ -137,12 +139,14 @@ function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** NaN unless it is one; 0 lets the system choose. */
+/** NaN if the text is not a port. Port 0 lets the system choose. */
 function parsePort(text: string): number {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : Number.NaN;
 }
 
-/** A port alone is on the loopback interface, which nothing outside a container can reach: hence `0.0.0.0:9464`. */
+/**
+ * A port alone means the loopback interface. Outside a container nothing can reach that, so it needs `0.0.0.0:9464`.
+ */
 function parseMetricsAddress(text: string | null, sitePort: number, problems: string[]) {
   if (text === null) return { host: "127.0.0.1", port: null };
   const [, address = "127.0.0.1", portText = ""] = /^(?:(\[[\da-f:.]+\]|[\d.]+):)?(\d+)$/i.exec(text) ?? [];
@@ -193,7 +197,7 @@ function parseHook(url: string | null, secretText: string | null, problems: stri
   return { url, secrets };
 }
 
-/** As Standard Webhooks writes them. */
+/** In the format of Standard Webhooks. */
 function isHookSecret(text: string): boolean {
   const [, base64 = ""] = /^whsec_([A-Za-z\d+/]+={0,2})$/.exec(text) ?? [];
   const { length } = Buffer.from(base64, "base64");

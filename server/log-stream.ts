@@ -5,7 +5,7 @@ import { pid } from "node:process";
 import type { Writable } from "node:stream";
 import { withinMs } from "./time.ts";
 
-/** What waits for a slow reader or disk, in memory. */
+/** The most bytes in memory that wait for a slow reader or disk. */
 const MAX_WAITING_BYTES = 256 * 1024;
 const RETRY_MS = 1000;
 /** pino's number for an error. */
@@ -22,8 +22,9 @@ export function openLogStream(fd: number) {
   let stream: Writable | null = open();
 
   /**
-   * Not `process.stdout`, which blocks the process while a pipe is full, and after an error never writes again. A file
-   * gets each line in a call of its own, since of several lines in one call the number of written ones is unknown.
+   * Not `process.stdout`, which blocks the process while a pipe is full and never writes again after an error. Each
+   * line goes to a file in a separate call: after a failed call with several lines, the number of written lines is
+   * unknown.
    */
   function open(): Writable {
     const opened = isPipe
@@ -39,7 +40,7 @@ export function openLogStream(fd: number) {
 
   function retry(): void {
     stream = open();
-    // Ends a line that the failure may have cut.
+    // Ends a line that the failure may have cut off.
     send("\n", 0);
     reportDropped();
   }
@@ -70,8 +71,8 @@ export function openLogStream(fd: number) {
     /** Never waits and never throws. Lines that cannot be written are dropped; their count is written later. */
     write: (line: string) => send(line, 1),
     /**
-     * Waits this long for what is not written yet. "stuck" means that a thread of this process still waits for the disk or
-     * the terminal, so that `process.exit` would wait too.
+     * Waits at most this long for unwritten lines. "stuck" means that a thread still waits for the disk or the
+     * terminal, so `process.exit` would wait too.
      */
     async close(limitMs: number): Promise<"closed" | "stuck"> {
       const written = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 /**
- * One line of the log: what happened and to which reference, never a name, an address or a word of a message. A mail
- * server's own words may hold addresses, so only its code gets here.
+ * One line of the log: an event and its reference, never a name, an address or text from a message. A mail server's
+ * answer may contain addresses, so only its code is logged.
  */
 export interface LogEvent {
   event: string;
@@ -9,7 +9,7 @@ export interface LogEvent {
   dueAt?: Date;
   error?: string;
   count?: number;
-  /** Of a delivery. */
+  /** The delivery's channel. */
   channel?: string;
   troubles?: readonly string[];
 }
@@ -21,7 +21,7 @@ export interface Log {
   error(event: LogEvent, text: string): void;
 }
 
-/** The operator can fix it: the message says how, one line for each problem. Any other error is a defect. */
+/** An error that the operator can fix. The message says how, with one line per problem. Any other error is a defect. */
 export class OperatorError extends Error {
   override readonly name: string = "OperatorError";
 }
@@ -34,8 +34,8 @@ export function errorName(error: unknown): string {
 }
 
 /**
- * The loggable parts of an error: its kind and where it was thrown. Its message and properties are left out, because they
- * may quote what a visitor sent (a row of the database, a body that is no JSON, a request that is no HTTP).
+ * The loggable parts of an error: its kind and where it was thrown. Leaves out its message and properties, because they
+ * may quote visitor data (a database row, a malformed body or request).
  */
 export function plainError(error: Error): { type: string; message: string; stack: string } {
   const { code } = error as NodeJS.ErrnoException;

@@ -30,7 +30,7 @@ import { createWatch } from "./watch/troubles.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../dist/", import.meta.url));
 const SHUTDOWN_MS = 10_000;
-/** For the last lines of the log, when its reader or the disk is slow. */
+/** Time for the last log lines if the reader or the disk is slow. */
 const LOG_MS = 500;
 const [STDOUT, STDERR] = [1, 2];
 const PROGRAM = programName(process.env);
@@ -63,7 +63,7 @@ async function run(config: Config): Promise<void> {
   // Started once the server listens; until then messages are only stored.
   let outbox: Outbox | undefined;
   let alerts: Alerts | undefined;
-  // Where standard error is the same pipe, Node's first use of it would make that pipe block; so it comes before ours.
+  // If standard error is the same pipe, Node's first use of it makes the pipe blocking. So this runs before we open it.
   void process.stderr;
   const isTerminal = isatty(STDOUT);
   const logStream = isTerminal ? openTerminalLog(STDOUT) : openLogStream(STDOUT);
@@ -98,7 +98,7 @@ async function run(config: Config): Promise<void> {
   onStopSignal(process, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;
   const ready = readyLines(build, port, config, mailer.destination);
-  // Whatever LOG_LEVEL is.
+  // Logged at any LOG_LEVEL.
   const startLog = log.child({}, { level: "info" });
   if (isTerminal) {
     const capitalised = ready.map((line) => line.charAt(0).toUpperCase() + line.slice(1));
@@ -112,7 +112,7 @@ async function run(config: Config): Promise<void> {
   }
 
   /**
-   * Load balancers are informed first, then requests in flight finish, then emails in flight; queued messages stay in
+   * First informs load balancers, then finishes requests in progress, then emails in progress. Queued messages stay in
    * the store for the next start.
    */
   async function shutDown(): Promise<void> {
@@ -130,7 +130,7 @@ async function run(config: Config): Promise<void> {
   }
 }
 
-/** For what only a restart by the supervisor can fix. */
+/** For errors that only a restart by the supervisor can fix. */
 async function endWith(error: Error): Promise<void> {
   const errors = openLogStream(STDERR);
   errors.write(`${error.message}\n`);

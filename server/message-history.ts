@@ -1,7 +1,7 @@
 import { asSentence } from "../contract/visible-text.ts";
 import type { Channel, EventKind, QuarantineReason, SkipReason } from "./store/store.ts";
 
-// What the inbox and the command line say of a message's history.
+// The texts of a message's history in the inbox and on the command line.
 
 export const QUARANTINE_REASON: Readonly<Record<QuarantineReason, string>> = {
   trap: "A field that no visitor sees was filled in, so a program probably sent it.",
@@ -49,7 +49,7 @@ export const CHANNEL_NAME: Readonly<Record<Channel, string>> = {
   reply: "Reply",
 };
 
-/** Of every channel but the mail, after the channel's name. */
+/** For every channel except mail, after the channel's name. */
 const OTHER_EVENT_NAME: Readonly<Partial<Record<EventKind, string>>> = {
   delivered: "delivered",
   deferred: "not delivered yet; tried again later",

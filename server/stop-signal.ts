@@ -3,8 +3,8 @@ const SECOND_PRESS_MS = 1000;
 type Signals = Pick<NodeJS.Process, "on" | "kill" | "pid">;
 
 /**
- * Calls once for the first signal. One press of Ctrl-C may arrive twice, since npm passes on what the terminal has sent
- * already; a signal that comes a second later is another press and ends the process at once.
+ * Calls `stop` at the first signal. One press of Ctrl-C may arrive twice, because npm forwards the terminal's signal. A
+ * signal more than a second later is a second press and ends the process at once.
  */
 export function onStopSignal(process: Signals, stop: () => void, nowMs = () => performance.now()): void {
   let firstAtMs: number | null = null;

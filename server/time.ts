@@ -2,10 +2,10 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** Time as an argument, so that a test can live through five days in a second. */
+/** Time as an argument, so that a test can simulate five days in a second. */
 export interface Clock {
   now(): Date;
-  /** Calls once, no earlier than after `delayMs`, unless the returned function is called before. */
+  /** Calls `callback` once after at least `delayMs`. The returned function cancels it. */
   setTimer(callback: () => void, delayMs: number): () => void;
 }
 
@@ -18,8 +18,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Runs work that never rejects `intervalMs` after it last ended, or sooner when `soon` is called. `stop` resolves once none
- * is under way.
+ * Runs `work`, which must never reject, `intervalMs` after it last ended, or sooner if `soon` is called. `stop`
+ * resolves once no run is in progress.
  */
 export function repeat(work: () => Promise<void>, intervalMs: number, { setTimer }: Clock, isDueNow = false) {
   let isStopped = false;
@@ -53,7 +53,9 @@ export function repeat(work: () => Promise<void>, intervalMs: number, { setTimer
   };
 }
 
-/** Resolves to the result of the work, or rejects with the given error once the time is up; the work itself goes on. */
+/**
+ * Resolves to the result of the work, or rejects with the given error after the time limit. The work itself continues.
+ */
 export async function withinMs<T>(limitMs: number, work: Promise<T>, onTimeout = timeoutError): Promise<T> {
   const limit = Promise.withResolvers<never>();
   const timer = setTimeout(() => limit.reject(onTimeout(limitMs)), limitMs);

@@ -10,9 +10,9 @@ export type Encoding = "br" | "gzip" | "identity";
 /** One encoding of a file. */
 interface Variant {
   body: Buffer;
-  /** Strong, so each encoding has its own. */
+  /** A strong tag, so each encoding has its own. */
   etag: string;
-  /** All headers of a 200, names and values in turn: the form that Node sends fastest. */
+  /** All headers of a 200 as alternating names and values, the form that Node sends fastest. */
   headers: string[];
   /** All headers of a 304. */
   unchangedHeaders: string[];
@@ -21,9 +21,9 @@ interface Variant {
 /** A file of the build, ready to be sent. */
 export interface ServedFile extends BuiltFile {
   variants: Readonly<Record<Encoding, Variant>>;
-  /** Films are requested by ranges. */
+  /** Browsers request films in ranges. */
   isFilm: boolean;
-  /** For visitors who save data, where that differs. */
+  /** The variant for visitors who save data, if there is one. */
   saveData: ServedFile | null;
 }
 
@@ -59,7 +59,7 @@ function loadFile(distDir: string, file: BuiltFile, sharedHeaders: Build["header
     ...(file.isCompressed && { vary: file.savingDataFile ? "accept-encoding, save-data" : "accept-encoding" }),
     ...(file.policy && { "content-security-policy": file.policy }),
     ...(isFilm && { "accept-ranges": "bytes" }),
-    // Sent with status 200, but no page for a search engine to list.
+    // Coming Soon has status 200, but search engines must not list it.
     ...(file.file === NOT_FOUND_PAGE && { "x-robots-tag": "noindex" }),
   };
   const variant = (body: Buffer, tagSuffix: string, encoding?: string): Variant => {

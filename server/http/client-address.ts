@@ -3,8 +3,9 @@ import ipaddr from "ipaddr.js";
 import type { Network } from "../store/store.ts";
 
 /**
- * The networks that share limits, from a single client to the widest, each with the number of clients whose messages it
- * may send. One subscriber has a whole IPv6 /64 and often a /56; a company or a small provider has a /48 or an IPv4 /24.
+ * The networks that share limits, from a single client to the widest. Each number is how many times a client's limit
+ * the network may use. One subscriber has a whole IPv6 /64 and often a /56; a company or a small provider has a /48 or
+ * an IPv4 /24.
  */
 const PREFIXES = {
   ipv4: [
@@ -19,8 +20,8 @@ const PREFIXES = {
 } as const;
 
 /**
- * Keyed hashes of the networks that an address belongs to: never the address itself, and useless without the key. Not an
- * HMAC, which costs several times as much: such a hash never comes from outside.
+ * Keyed hashes of the networks that an address belongs to. They never contain the address and are useless without the
+ * key. An HMAC would cost several times as much and is not needed, because no client ever supplies such a hash.
  */
 export function networksOf(address: string, key: Uint8Array): Network[] {
   const secret = Buffer.from(key).toString("hex");
@@ -32,7 +33,7 @@ export function networksOf(address: string, key: Uint8Array): Network[] {
 
 export function networkNames(address: string): { name: string; allowance: number }[] {
   const parsed = parseAddress(address);
-  // All invalid addresses count as one client, so that forged addresses get no limits of their own.
+  // All invalid addresses count as one client, so that forged addresses share one limit.
   if (!parsed) return [{ name: "unreadable", allowance: 1 }];
   const family = parsed.kind() === "ipv4" ? ipaddr.IPv4 : ipaddr.IPv6;
   return PREFIXES[parsed.kind()].map(({ bits, allowance }) => ({
@@ -42,8 +43,8 @@ export function networkNames(address: string): { name: string; allowance: number
 }
 
 /**
- * Proxies also send `192.0.2.7:41234`, `[2001:db8::1]` and `[2001:db8::1]:41234`. Contrary to its types, Fastify has no
- * address for a client that has closed its connection.
+ * Proxies also send `192.0.2.7:41234`, `[2001:db8::1]` and `[2001:db8::1]:41234`. Contrary to its types, Fastify passes
+ * no address for a client that has closed its connection.
  */
 function parseAddress(address = ""): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const [, bracketed, plain] = /^\s*(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)\s*$/.exec(address) ?? [];

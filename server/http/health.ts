@@ -3,15 +3,15 @@ import type { FastifyInstance } from "fastify";
 import { type Store, StoreLost } from "../store/store.ts";
 import { withinMs } from "../time.ts";
 
-/** Shorter than a load balancer usually waits for an answer. */
+/** Load balancers usually wait longer than this for an answer. */
 const STORE_TIMEOUT_MS = 2000;
 /** A client that asked within this time is a load balancer and will ask again soon. */
 const RECENTLY_ASKED_MS = 15_000;
 const MAX_NOTICE_MS = 3000;
-/** For requests that a load balancer forwarded before it got the answer. */
+/** Time for requests that a load balancer forwarded before it got the answer. */
 const GRACE_MS = 250;
 
-/** What `/readyz` answers: whether a load balancer may send visitors to this node. */
+/** The state behind `/readyz`: whether a load balancer may send visitors to this node. */
 export type Readiness = ReturnType<typeof createReadiness>;
 
 export function createReadiness() {
@@ -27,7 +27,7 @@ export function createReadiness() {
       askedAtMs = performance.now();
       if (isStopping) answered.resolve();
     },
-    /** Makes `/readyz` fail. Resolves when regular callers have received that; at once if there are none. */
+    /** Makes `/readyz` fail. Resolves once regular callers have received the failure; at once if there are none. */
     async end(): Promise<void> {
       isStopping = true;
       if (performance.now() - askedAtMs > RECENTLY_ASKED_MS) return;
@@ -38,7 +38,7 @@ export function createReadiness() {
 
 /**
  * `/healthz`: the process answers. `/readyz`: it can also accept messages, so a load balancer may send it some. The
- * store is migrated before the server listens, so a store that can be written is ready.
+ * store is migrated before the server listens, so a writable store is ready.
  */
 export function serveHealth(app: FastifyInstance, store: Pick<Store, "ping">, readiness: Readiness): void {
   app.get("/healthz", async (_request, reply) => {

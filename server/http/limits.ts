@@ -10,42 +10,42 @@ import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { networkNames } from "./client-address.ts";
 
-/** How much of this process one client, or all of them, can use. Tests pass smaller ones. */
+/** The resources of this process that one client, or all clients together, can use. Tests pass smaller limits. */
 export const LIMITS = {
-  /** For the request line and headers to arrive, from the moment of connecting. */
+  /** For the request line and headers, counted from the start of the connection. */
   headersTimeoutMs: 10_000,
   /** For the whole request, body included. */
   requestTimeoutMs: 15_000,
-  /** Between requests. A proxy must keep idle connections for less than this, or it may reuse one that is closed. */
+  /** Between requests. A proxy must close idle connections sooner, or it may reuse one that is already closed. */
   keepAliveTimeoutMs: 5_000,
-  /** For a client that reads nothing of its answer; it is disconnected after one to two times this. */
+  /** For a client that does not read its answer. It is disconnected after one to two times this period. */
   stalledTimeoutMs: 60_000,
-  /** How often the first two are checked. */
+  /** How often the first two limits are checked. */
   checkIntervalMs: 1_000,
-  /** For connections in use when the server is asked to stop. */
+  /** For connections that are in use when the server stops. */
   closeGraceMs: 3_500,
   maxHeaderBytes: 16 * 1024,
-  /** The longest message, every character escaped, fits twice. */
+  /** Twice the size of the longest message with every character escaped. */
   maxBodyBytes: 64 * 1024,
-  /** Further ones are closed at once, unless one client has a large share: then one of that client's is closed instead. */
+  /** Closes further connections at once. If one client has a large share, closes one of that client's instead. */
   maxConnections: 5_000,
   /**
-   * Requests of one connection that may wait for the answers before them. One more, and it is closed. Browsers and proxies
+   * Requests of one connection that may wait for earlier answers. One more closes the connection. Browsers and proxies
    * send one request at a time; the few programs that pipeline send up to ten.
    */
   maxPipelined: 10,
-  /** The same of all connections together. Each takes about 9 KB, without what it shares with others: 18 MB. */
+  /** The same for all connections together. Each takes about 9 KB besides shared memory: 18 MB in total. */
   maxWaitingAnswers: 2_000,
 };
 export type Limits = typeof LIMITS;
 
 const IDLE_SWEEP_MS = 100;
 const JUST_NOW_MS = 1000;
-/** More than a company behind one address, or one visitor, should need. */
+/** More than one visitor, or a company behind one address, should need. */
 const LARGE_SHARE = 0.1;
 const TEXT = "text/plain; charset=utf-8";
 
-/** Statuses for what Node's parser rejects; anything else is a bad request. */
+/** Statuses for the errors of Node's parser; any other error is a bad request. */
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_HEADER_OVERFLOW: 431,
@@ -54,7 +54,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Applies the limits to every connection, but for the length of a body, which Fastify counts. */
+/** Applies the limits to every connection, except the body length, which Fastify checks. */
 export function createLimitedServer(limits: Limits, headers: Headers, listener: RequestListener): Server {
   const limitPipelining = pipeliningLimiter(limits);
   const server = createServer(
@@ -64,11 +64,11 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: limits.checkIntervalMs,
       maxHeaderSize: limits.maxHeaderBytes,
-      // Refused below with our headers; Node would send none.
+      // Our own check below answers with our headers; Node's answer would have none.
       requireHostHeader: false,
     },
     (request, response) => {
-      // While the server closes, every connection ends with its next answer; and where a body is not read, it is not kept.
+      // Ends the connection after this answer if the server is closing or the body was not read.
       if (!server.listening || hasUnreadBody(request)) response.setHeader("connection", "close");
       if (!limitPipelining(request, response)) return;
       if (!hasValidHost(request)) {
@@ -77,10 +77,11 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
       } else listener(request, response);
     },
   );
-  // One more than are kept, so that a new client can take the place of another.
+  // One more than the limit, so that a new client can replace another.
   server.maxConnections = limits.maxConnections + 1;
   watchConnections(server, limits);
-  // This is no proxy, and knows no expectation but `100-continue`; Node would answer bare or not at all.
+  // The server is not a proxy and supports no expectation except `100-continue`. Node would answer without our headers
+  // or not at all.
   const notAllowed = rawAnswer(405, { ...headers, allow: "GET, HEAD" });
   server.on("connect", (_request, socket: Socket) => sendLast(socket, notAllowed));
   server.on("checkExpectation", (request, response) => {
@@ -92,15 +93,15 @@ export function createLimitedServer(limits: Limits, headers: Headers, listener: 
 /** Answers input that is too slow, too large or not HTTP, and closes the connection. */
 export function answerClientErrors(headers: Headers): (error: Error & { code?: string }, socket: Socket) => void {
   return (error, socket) => {
-    // Browsers open connections that they may never use. Nothing may be written into the middle of a response.
+    // Browsers open connections that they may never use; these get no answer. Nor may an answer interrupt a response.
     if (!socket.writable || socket.bytesRead === 0 || socket.bytesWritten > 0) socket.destroy();
     else sendLast(socket, rawAnswer(STATUS_BY_CODE[error.code ?? ""] ?? 400, headers));
   };
 }
 
 /**
- * Lets requests in progress finish when the app closes, but does not wait for clients that keep an idle connection or half a
- * request: a closing server checks no timeouts, and a connection that was busy becomes idle only after its last answer.
+ * Lets requests in progress finish when the app closes, but does not wait for clients that keep an idle connection or
+ * half a request. A closing server checks no timeouts, and a busy connection becomes idle only after its last answer.
  */
 export function endConnectionsOnClose(app: FastifyInstance, limits: Limits): void {
   app.addHook("preClose", async () => {
@@ -114,13 +115,13 @@ export function endConnectionsOnClose(app: FastifyInstance, limits: Limits): voi
   });
 }
 
-/** Only messages have bodies. The body of any other request is discarded as it arrives, without waiting for it. */
+/** Only messages have bodies. The server discards other bodies as they arrive, and does not wait for them. */
 function hasUnreadBody({ method, url, headers }: IncomingMessage): boolean {
   const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
   return hasBody && !(method === "POST" && url?.startsWith("/send-email"));
 }
 
-/** HTTP/1.1 requires one `Host`; with two, a proxy may have looked at the other one. */
+/** HTTP/1.1 requires exactly one `Host`. With two, a proxy may have used the other one. */
 function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -130,19 +131,19 @@ function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return count === 1 || (count === 0 && httpVersion !== "1.1");
 }
 
-/** Answers of one connection that wait for those before them. */
+/** The answers of one connection that wait for earlier ones. */
 interface Waiting {
   count: number;
   sinceMs: number;
-  /** What the client had read by then. */
+  /** The bytes that the client had read at that time. */
   readBytes: number;
 }
 
 /**
- * Returns a function that closes the connection of a request which is one too many, and says whether to answer it. Node
- * does stop reading from a client that reads no answers, but only after it has parsed the 64 KiB that it has read: up to
- * 2,000 requests, each with an answer in memory. Beyond the limit of all connections the slowest ones are closed: with one
- * answer under way on each, and the bodies of files shared, that bounds what clients who do not read can take.
+ * Returns a function that decides whether to answer a request, and closes the connection of a request above the limit.
+ * Node also stops reading from a client that reads no answers, but only after it has parsed the 64 KiB that it has
+ * read: up to 2,000 requests, each with an answer in memory. Above the limit for all connections, the slowest ones are
+ * closed. Each remaining connection has one answer in progress, and file bodies are shared, so the memory is bounded.
  */
 function pipeliningLimiter({
   maxPipelined,
@@ -167,7 +168,7 @@ function pipeliningLimiter({
     return entry;
   }
 
-  /** Down to somewhat below the limit, so that this is not done for each request. */
+  /** Closes connections until the count is somewhat below the limit, so that this does not run for each request. */
   function closeSlowest(): void {
     const nowMs = performance.now();
     // A new client is not slow yet, so it is closed last.
@@ -182,7 +183,7 @@ function pipeliningLimiter({
   }
 
   return ({ socket }, response) => {
-    // Only an answer that has to wait for another has no socket yet: the usual request is not even counted.
+    // Only an answer that waits for another has no socket yet. An ordinary request is not even counted.
     if (response.socket) return true;
     if (socket.destroyed) return false;
     const entry = waitingOf(socket);
@@ -202,14 +203,14 @@ function pipeliningLimiter({
   };
 }
 
-/** By the client, or at least taken by the system to be sent. */
+/** The bytes that the client has read, or that the system has accepted for sending. */
 function bytesRead(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength;
 }
 
 /**
- * When all connections are in use, a client that has a large share of them gives one up for another client. Those whose
- * client reads nothing are ended, all at once from time to time: Node's own timer for each would slow every answer down.
+ * When all connections are in use, a client with a large share gives one up for another client. A periodic check also
+ * ends connections whose client reads nothing. Node's own timer per connection would slow down every answer.
  */
 function watchConnections(server: Server, { maxConnections, stalledTimeoutMs }: Limits): void {
   const byClient = new Map<string, Set<Socket>>();
@@ -227,7 +228,7 @@ function watchConnections(server: Server, { maxConnections, stalledTimeoutMs }: 
     if (readBytes.size <= maxConnections) return;
     let most = own;
     for (const sockets of byClient.values()) if (sockets.size > most.size) most = sockets;
-    // Closes the oldest connection of another client with too large a share; where there is none, the new one.
+    // Closes the oldest connection of another client with too large a share; if there is none, the new connection.
     const isUnfair = most !== own && most.size > maxConnections * LARGE_SHARE;
     const [oldest = socket] = isUnfair ? most : [];
     oldest.destroy();

@@ -1,6 +1,6 @@
 import type { Encoding } from "./build-files.ts";
 
-/** Longer lists than any browser sends are read up to here. */
+/** Longer lists are cut here. No browser sends lists of this length. */
 const MAX_LIST_LENGTH = 300;
 /** Browsers send only a few different values. */
 const MAX_CACHED = 50;
@@ -35,7 +35,7 @@ export function isUnchanged(ifNoneMatch: string | undefined, etag: string): bool
 /** `start` and `end` are both included. */
 type RangeAnswer = { kind: "all" } | { kind: "part"; start: number; end: number } | { kind: "unsatisfiable" };
 
-/** Reads a `Range` header. Several ranges at once, or another unit, get the whole file, which the standard allows. */
+/** Reads a `Range` header. For several ranges or another unit, returns the whole file, as the standard allows. */
 export function chooseRange(range: string | undefined, sizeBytes: number): RangeAnswer {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range?.trim() ?? "") ?? [];
   if (first === undefined || last === undefined || (first === "" && last === "")) return { kind: "all" };

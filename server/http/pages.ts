@@ -20,7 +20,7 @@ import type { Build, ServedFile } from "./build-files.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
 import { readProblems, readSent } from "./sent-result.ts";
 
-/** After a post without script, the estimate of the message is shown for this long. */
+/** How long the page shows the estimate after a post without script. */
 const ESTIMATE_SHOWN_MS = 10 * MINUTE_MS;
 
 interface PagesOptions {
@@ -78,7 +78,7 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
     else sendPlain(reply, file);
   }
 
-  /** Null without one, later than ten minutes after the message, and while the store cannot be asked. */
+  /** Null if there is no estimate, more than ten minutes after the message, and while the store is unavailable. */
   async function findEstimate(reference: string): Promise<Estimate | null> {
     const message = await store.find(reference).catch(() => null);
     if (!message?.footprint || now().getTime() - message.acceptedAt.getTime() > ESTIMATE_SHOWN_MS) return null;
@@ -92,7 +92,7 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
     // No logger per request: pages log nothing, and creating a logger takes longer than finding the route.
     scope.setChildLoggerFactory((logger) => logger);
     for (const file of build.files.values()) {
-      // These two stand in for other paths and have none of their own.
+      // These two replace other paths and have no path of their own.
       if (file === comingSoon || file === failure) continue;
       const slots = slotsOf(file);
       scope.get(file.url, (request, reply) => {
@@ -100,7 +100,7 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
         return query ? sendResult(reply, file, slots, new URLSearchParams(query)) : sendPlain(reply, file);
       });
     }
-    // Before the body is read, which may be large, broken or missing.
+    // Runs before the body is read, which may be large, broken or missing.
     scope.addHook("onRequest", (request, reply, next) => {
       if (request.method === "GET" || request.method === "HEAD") next();
       else answerUnknown(request, reply);
@@ -120,7 +120,7 @@ function pageNamed(build: Build, name: string): ServedFile {
   return page;
 }
 
-/** The decoded path without its trailing slash. Where it cannot be decoded there are no parameters: then it is as sent. */
+/** The decoded path without its trailing slash. A path that cannot be decoded has no parameters and stays as sent. */
 function pathOf({ params, url }: FastifyRequest): string {
   const rest = (params as { "*"?: string } | null)?.["*"];
   return (rest === undefined ? (url.split("?")[0] ?? "") : `/${rest}`).replace(/(.)\/$/, "$1");
@@ -139,7 +139,7 @@ function sendFile(response: ServerResponse, file: ServedFile, sharedHeaders: Bui
   else send(response, 200, headers, body);
 }
 
-/** Sends the part of a film that was asked for; all of it if the client has the rest of another version. */
+/** Sends the requested part of a film, or all of it if the client has parts of another version. */
 function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: string): void {
   const { body, etag, headers, unchangedHeaders } = film.variants.identity;
   const ifRange = response.req.headers["if-range"];
@@ -156,10 +156,10 @@ function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: stri
   }
 }
 
-/** After the tag of a slot. The problems replace what the slot holds. */
+/** The position after a slot's tag. Problems replace the slot's content instead. */
 const REFERENCE_PLACE = new RegExp(`(?<=<span id="${REFERENCE_SLOT_ID}">)`);
 const TOTAL_PLACE = new RegExp(`(?<=<span id="${TOTAL_SLOT_ID}">)`);
-/** In the order of the page: the attributes that hide the estimate, which are replaced, the reference and the total. */
+/** In page order: the attributes that hide the estimate (which are replaced), the reference and the total. */
 const SENT_PLACES = new RegExp(`${SENT_ESTIMATE_HIDDEN}|${REFERENCE_PLACE.source}|${TOTAL_PLACE.source}`);
 const PROBLEMS_PLACE = new RegExp(`(?<=<span ${PROBLEMS_SLOT}="">)[^<]*`);
 
@@ -174,8 +174,8 @@ interface Estimate {
 }
 
 /**
- * A page in parts, between which something is filled in. Cut once, so that all answers that wait to be read share the
- * parts. Null for a page without these places.
+ * A page in parts, with values to insert between them. The page is cut once, so that all unread answers share the parts
+ * in memory. Null for a page without these places.
  */
 function slotsOf(file: ServedFile): Slots | null {
   if (file.kind !== "page") return null;
@@ -196,7 +196,7 @@ function withSent(slots: Slots, reference: string, estimate: Estimate | null): B
   return fill(slots.sent, report, `Your reference is <b>${reference}</b>.`, received);
 }
 
-/** The last text fills all places that are left. */
+/** The last text fills all remaining places. */
 function fill(page: readonly Buffer[], ...texts: string[]): Buffer[] {
   return page.flatMap((part, index) =>
     index === 0 ? [part] : [Buffer.from(texts[index - 1] ?? texts[0] ?? ""), part],
@@ -209,8 +209,8 @@ function sendText(response: ServerResponse, status: number, text: string, header
 }
 
 /**
- * Writes to Node's own response: the headers of a file are ready to be sent, and Fastify's reply would take and copy them
- * one by one, which costs a tenth of the pages per second.
+ * Writes to Node's own response, because the headers of a file are ready to send. Fastify's reply would copy them one
+ * by one, which costs a tenth of the pages per second.
  */
 function send(response: ServerResponse, status: number, headers: string[] | Build["headers"], body?: Buffer): void {
   response.writeHead(status, headers).end(response.req.method === "HEAD" ? undefined : body);

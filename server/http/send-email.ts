@@ -26,7 +26,7 @@ interface SendEmailOptions {
   now(): Date;
   /** Called after a message is on disk. */
   onStored(state: "queued" | "quarantined"): void;
-  /** Called when one could not be stored. */
+  /** Called when a message could not be stored. */
   onNotStored(): void;
 }
 
@@ -48,17 +48,17 @@ class Refusal extends Error {
 }
 
 const TOO_LARGE = new Refusal(413, "too-large", "The message is too long.");
-/** For errors of Fastify's, by their status. */
+/** For Fastify's errors, by status. */
 const CLIENT_ERROR: Readonly<Record<number, Refusal>> = {
   400: new Refusal(400, "malformed", "The body is not valid JSON."),
   413: TOO_LARGE,
   415: new Refusal(415, "wrong-type", "Send the message as application/json."),
 };
 const INCOMPLETE = new Refusal(400, "malformed", "The body is not complete.");
-/** Decoding such a body would store another character (U+FFFD) in place of what the visitor wrote. */
+/** Decoding such a body would replace the visitor's characters with U+FFFD. */
 const INVALID_UTF8 = new Refusal(400, "malformed", "The body is not valid UTF-8.");
 
-/** `POST /send-email`: checks, stores, answers. Sends no mail, so a dead mail server delays no visitor. */
+/** `POST /send-email`: checks, stores, answers. It sends no mail, so visitors never wait for the mail server. */
 export function acceptMessages(app: FastifyInstance, options: SendEmailOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -111,8 +111,8 @@ export function acceptMessages(app: FastifyInstance, options: SendEmailOptions):
 }
 
 /**
- * Copies every chunk into one buffer. Kept as they come, chunks of one byte take hundreds of bytes each: a client that
- * sends little would fill the memory.
+ * Copies every chunk into one buffer. A separate chunk of one byte takes hundreds of bytes, so a client that sends
+ * little could fill the memory.
  */
 function readBody(stream: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -145,15 +145,15 @@ function percentDecoded(body: string): Buffer {
 type OriginVerdict = { kind: "own" } | { kind: "allowed"; origin: string } | { kind: "foreign" };
 
 /**
- * Separates a post from our own pages (or from a program that is no browser) from one that another site makes in a
- * visitor's name. Browsers send `Origin` with every cross-site post, and pages cannot forge it.
+ * Distinguishes posts from our own pages, or from programs other than browsers, from posts that another site makes
+ * through a visitor's browser. Browsers send `Origin` with every cross-site post, and pages cannot forge it.
  */
 export function judgeOrigin(headers: IncomingHttpHeaders, siteUrl: string, allowed: readonly string[]): OriginVerdict {
   const { origin, host } = headers;
   if (origin === undefined) return headers["sec-fetch-site"] === "cross-site" ? { kind: "foreign" } : { kind: "own" };
   if (allowed.includes(origin)) return { kind: "allowed", origin };
   if (origin === new URL(siteUrl).origin) return { kind: "own" };
-  // Only the host is compared: behind a proxy this server does not see whether the visitor used https.
+  // Compares only the host: behind a proxy this server does not see whether the visitor used https.
   return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase() ? { kind: "own" } : { kind: "foreign" };
 }
 
@@ -196,7 +196,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
     if (footprint) body.footprint = { totalKg: footprint.totalKg };
     return answer(request, reply, store.clientKey, 200, body);
   };
-  // One log line and one count for each message: its outcome and nothing else of it.
+  // Each message gets one log line and one count, which contain only its outcome.
   switch (acceptance.kind) {
     case "stored": {
       const { reference, state } = acceptance;
@@ -209,7 +209,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
       const { reference } = acceptance;
       meter?.accepted("repeated");
       request.log.info({ event: "repeated", reference }, "message already stored");
-      // The first one may have been stored after its request timed out, and then the outbox was not woken.
+      // The first message may have been stored after its request timed out; then nothing woke the outbox.
       onStored("queued");
       return succeed(reference);
     }
@@ -230,7 +230,7 @@ function loggedName(field: string): string {
   return isUnknown ? "footprint" : field;
 }
 
-/** A program gets JSON; a form without script is redirected to the contact page and the alert that fits. */
+/** Answers a program with JSON. Redirects a form without script to the matching alert on the contact page. */
 function answer(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -246,12 +246,13 @@ function answer(
   const query = body.success
     ? `?${sentQuery(body.reference, clientKey)}`
     : reason && `?${problemsQuery(reason, clientKey)}`;
-  // Another site's page needs its origin in the redirect; ours must not have one, since a proxy may hide it from us.
+  // A redirect to another site's page needs its origin. A redirect to our own page has none, because a proxy may hide
+  // our origin from us.
   const base = String(reply.getHeader("access-control-allow-origin") ?? "");
   return reply.code(303).header("location", `${base}/contact${query}#${alert}`).send();
 }
 
-/** Holds nothing that a sender wrote, not even a number that can be read in two ways. */
+/** Contains nothing that the sender wrote, not even a number with two meanings. */
 function reasonOf({ error, fields }: SendEmailAnswer & { success: false }): string {
   const sentences = fields ? problemsOf(fields).map(([, sentence]) => sentence) : [error];
   const unclear = "The point or comma can be read in two ways: leave it out, or write 1,500 or 12.5.";

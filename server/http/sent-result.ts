@@ -5,20 +5,19 @@ const PROBLEMS_PARAMETER = "problems";
 const CODE_PARAMETER = "code";
 
 /**
- * The result of a post without script is in the query of the page that shows it. Proxies log
- * queries, so it contains no visitor input. It has a signature that only the nodes of this site can make, so
- * that no link can show a success that never happened.
+ * After a post without script, the page's query contains the result. Proxies log queries, so it contains no visitor
+ * input. Only this site's nodes can make its signature, so a forged link cannot show a success that never happened.
  */
 export function sentQuery(reference: string, key: Uint8Array): string {
   return signed(new URLSearchParams({ [REFERENCE_PARAMETER]: reference }), key);
 }
 
-/** The same for a message that was refused: sentences of ours about what is wrong with it. */
+/** The same for a refused message, with our own sentences about its problems. */
 export function problemsQuery(problems: string, key: Uint8Array): string {
   return signed(new URLSearchParams({ [PROBLEMS_PARAMETER]: problems }), key);
 }
 
-/** The reference of the message that was sent. Null unless `sentQuery` made the query. */
+/** The reference of the sent message. Null unless `sentQuery` made the query. */
 export function readSent(query: URLSearchParams, key: Uint8Array): string | null {
   return isOurs(query, key) ? query.get(REFERENCE_PARAMETER) : null;
 }

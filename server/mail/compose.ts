@@ -15,26 +15,26 @@ export interface MailIdentity {
   brand: string;
   mailFrom: string;
   mailTo: string;
-  /** What a tonne costs, where the company says so. */
+  /** The price of a tonne, if the company has set one. */
   pricePerTonne?: Price | null;
 }
 
 export interface ComposedMail extends SendMailOptions {
   reference: string;
-  /** Which of the message's mails this is, where it is not the one to the team. */
+  /** Names the mail if it is not the one to the team. */
   part?: string;
 }
 
 /**
- * A message as an email to the team, the same every time except for its MIME boundary. The only recipient is `mailTo`,
- * because the envelope is not derived from any header.
+ * A message as an email to the team. Every composition is the same except for the MIME boundary. `mailTo` is the only
+ * recipient, because the envelope is not derived from any header.
  */
 export function composeMail(message: StoredMessage, identity: MailIdentity): ComposedMail {
   const country = countryName(message.country);
   const subject = `[${message.reference}] Message from ${message.name}${country && `, ${country}`}`;
   const from = { name: identity.brand, address: identity.mailFrom };
   const replyTo = { name: message.name, address: message.email };
-  // Empty if nodemailer's own encoding is enough; then it omits the header.
+  // Nodemailer omits the header if this is empty, that is, if its own encoding is enough.
   const literal = {
     subject: hasEncodedWord(subject) ? encodeWord(subject, "Q", 52) : "",
     from: literalMailbox(from),
@@ -64,17 +64,17 @@ export function composeMail(message: StoredMessage, identity: MailIdentity): Com
   };
 }
 
-/** What every acknowledgement says, and who gets the answers to it. */
+/** The text of every acknowledgement, and the address for answers to it. */
 export interface AcknowledgementSettings {
   text: AcknowledgementText;
-  /** Known to the public: MAIL_TO may be an address that is not. */
+  /** A public address. MAIL_TO may be private. */
   replyTo: string;
 }
 
 /**
- * The mail that tells a sender that the message has arrived. Nothing that a visitor wrote is in it, so that it cannot be used to
- * send a text to a third person; the address is its only recipient. Its envelope has no sender: where it
- * cannot be delivered, no mail comes back (RFC 5321, section 4.5.5), and no program answers it.
+ * The mail that confirms a message to its sender, its only recipient. It contains nothing that the visitor wrote, so it
+ * cannot be used to send a text to a third person. Its envelope has no sender: if it cannot be delivered, no mail comes
+ * back (RFC 5321, section 4.5.5), and no program answers it.
  */
 export function composeAcknowledgement(
   { id, reference, email }: Pick<StoredMessage, "id" | "reference" | "email">,
@@ -96,14 +96,14 @@ export function composeAcknowledgement(
     date: now,
     text: fill(text.body),
     encoding: "quoted-printable",
-    // No `Precedence`, which RFC 3834 does not know and some filters take for advertising.
+    // No `Precedence`: RFC 3834 does not define it, and some filters treat it as advertising.
     headers: { "Auto-Submitted": "auto-replied", "X-Auto-Response-Suppress": "All" },
   };
 }
 
 /**
- * An operator's reply, with the sender's own words below it. The answer to it goes to the team, whose mail program shows it
- * with the message's mail: that is the one it replies to.
+ * An operator's reply, with the sender's message quoted below. The sender's answer goes to the team. The reply refers
+ * to the message's mail, so the team's mail program shows both in one thread.
  */
 export function composeReply(message: StoredMessage, identity: MailIdentity, reply: Reply, now: Date): ComposedMail {
   const { brand, mailFrom, mailTo } = identity;
@@ -126,7 +126,7 @@ export function composeReply(message: StoredMessage, identity: MailIdentity, rep
   };
 }
 
-/** Nodemailer writes a header that it does not know as it is; the prefix is removed after that. */
+/** Nodemailer does not encode unknown headers. The prefix makes a header unknown and is removed afterwards. */
 const LITERAL = "X-Literal-";
 /** An address that needs no quotes. */
 const PLAIN_ADDRESS = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@[\w-]+(\.[\w-]+)*$/;
@@ -138,7 +138,7 @@ interface Mailbox {
 
 /**
  * Mail programs decode text that looks like an encoded word, such as `=?utf-8?q?evil?=`, even in the quotes that
- * nodemailer puts around a name. Encoded once more, it is shown as it was typed.
+ * nodemailer puts around a name. We encode it once more, so that they show it as typed.
  */
 function hasEncodedWord(text: string): boolean {
   return text.includes("=?");
@@ -148,19 +148,19 @@ function literalMailbox({ name, address }: Mailbox): string {
   return hasEncodedWord(name) && PLAIN_ADDRESS.test(address) ? `${encodeWord(name, "Q", 52)} <${address}>` : "";
 }
 
-/** An odd name with an odd address: nodemailer makes the address safe, and the name is in the subject and the text. */
+/** Drops an unsafe name. Nodemailer makes the address safe, and subject and text still contain the name. */
 function withoutEncodedWord({ name, address }: Mailbox): Mailbox {
   return { name: hasEncodedWord(name) ? "" : name, address };
 }
 
-/** The same for every attempt, so that an email sent twice can be recognised as one. */
+/** The same for every attempt, so that mail programs can recognise an email that was sent twice. */
 function messageId({ reference, id }: Pick<StoredMessage, "reference" | "id">, mailFrom: string, suffix = ""): string {
   const local = `${reference}.${id}${suffix}`.replaceAll(/[^A-Za-z0-9.-]/g, "-");
   const domain = domainToASCII(mailFrom.slice(mailFrom.lastIndexOf("@") + 1));
   return `<${local}@${domain || "localhost"}>`;
 }
 
-/** The visitor's words come last and run to the end, so that nothing in them can look like one of our lines. */
+/** The visitor's text comes last, so that nothing in it can look like one of our lines. */
 function textBody(message: StoredMessage, { brand, pricePerTonne }: MailIdentity, country: string): string {
   const facts = factsOf(message, country).map(([label, value]) => `${label}: ${value}`);
   const estimate = message.footprint ? textEstimate(message.footprint, pricePerTonne) : [];

@@ -4,7 +4,7 @@ import { createTransport } from "nodemailer";
 import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
 import { MailError, type Mailer } from "./mailer.ts";
 
-/** Errors that stay until an operator fixes the folder. */
+/** Errors that persist until an operator fixes the folder. */
 const FOLDER_UNUSABLE = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST", "EISDIR"];
 /** The names of a message's files: its mail, its acknowledgement and its replies, finished or not. */
 const FILE_NAME = /^([^.]+)(\.[\w-]+)?\.eml(\.unfinished)?$/;
@@ -43,16 +43,18 @@ export function createEmlMailer(dataDir: string): Mailer {
 /** Resolves once the file is on disk under its name; a crash leaves a complete file or none of that name. */
 async function writeWhole(folder: string, name: string, content: Uint8Array): Promise<void> {
   const file = join(folder, name);
-  // A fixed name, so that it can be found and removed after a crash.
+  // A fixed name, so that the next attempt after a crash finds and replaces it.
   const unfinished = `${file}.unfinished`;
   await writeFile(unfinished, content, { mode: 0o600, flush: true });
   await rename(unfinished, file);
-  // A new name is on disk only once its folder is.
+  // The new name is on disk only after its folder is synced.
   await using handle = await open(folder, "r");
   await handle.sync();
 }
 
-/** Removes the .eml files of these messages and returns their number. One that fails keeps no other: it rejects last. */
+/**
+ * Removes the .eml files of these messages and returns their number. After an error it removes the rest, then rejects.
+ */
 export async function removeEmls(dataDir: string, references: Iterable<string>): Promise<number> {
   const erased = new Set(references);
   if (erased.size === 0) return 0;
@@ -73,7 +75,7 @@ export async function listEmls(dataDir: string): Promise<string[]> {
 /** Only files named after a reference. */
 async function listFiles(dataDir: string): Promise<{ name: string; reference: string }[]> {
   const names = await readdir(emlFolder(dataDir)).catch((error: NodeJS.ErrnoException) => {
-    // Created with the first email.
+    // The first email creates the folder.
     if (error.code === "ENOENT") return [];
     throw error;
   });

@@ -5,8 +5,8 @@ const MAX_LENGTH = 200;
 const HIDDEN = "…";
 
 /**
- * What a mail server answered, on one line and without its code, for the operator to read. Servers quote what they refuse:
- * addresses, the visitor's fields and phrases of the message are left out.
+ * A mail server's answer for the operator, on one line and without its code. Servers quote what they refuse, so this
+ * leaves out addresses, the visitor's fields and phrases from the message.
  */
 export function withoutPersonalData(response: string, message?: ContactMessage): string {
   const plain = response.slice(0, 5 * MAX_LENGTH).replaceAll(/^\d{3}[ -]?/gm, "");
@@ -18,7 +18,7 @@ export function withoutPersonalData(response: string, message?: ContactMessage):
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}${HIDDEN}` : text;
 }
 
-/** The positions of words that quote the visitor: this one alone, or with the next. */
+/** The positions of words that quote the visitor: this word alone, or together with the next. */
 function quotedAt(words: readonly string[], index: number, message: ContactMessage): number[] {
   const { name, email, phone, message: text } = message;
   const word = bare(words[index]);

@@ -5,7 +5,7 @@ import { MailError, type Mailer } from "./mailer.ts";
 
 export interface SmtpLimits {
   connectMs: number;
-  /** Longest silence of the server within an attempt. */
+  /** The longest silence of the server during an attempt. */
   silenceMs: number;
   /** Limit for a whole attempt, so that a server that answers in small pieces cannot block it forever. */
   attemptMs: number;
@@ -13,16 +13,17 @@ export interface SmtpLimits {
 
 export const SMTP_LIMITS: SmtpLimits = { connectMs: 15_000, silenceMs: 60_000, attemptMs: 120_000 };
 
-/** Opens no connection before the first email. Credentials are only ever sent over an encrypted connection. */
+/** Opens no connection before the first email. Sends credentials only over an encrypted connection. */
 export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMITS): Mailer {
   const server = parseConnectionUrl(smtpUrl);
   const openConnection = (): Transporter =>
     createTransport({
       ...connectionOptions(server, limits),
       pool: true,
-      // One connection each, so that closing a stuck one does not abort the emails on the others.
+      // Each transport has one connection, so that closing a stuck one does not abort other emails.
       maxConnections: 1,
-      // Only for a connection that was lost before a byte of the email was sent; the outbox retries everything else.
+      // Applies only if the connection was lost before a byte of the email was sent. The outbox retries everything
+      // else.
       maxRequeues: 1,
       idleTimeout: 30_000,
     });
@@ -43,7 +44,7 @@ export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMI
           connection.close({ force: true });
           throw error;
         }
-        // Usable again even if refused or broken: the library resets it, or reconnects for the next email.
+        // The transport is usable after any error: the library resets it, or reconnects for the next email.
         idle.push(connection);
         throw classifySmtpError(error);
       } finally {
@@ -61,7 +62,7 @@ export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMI
   };
 }
 
-/** Resolves once the mail server accepted the sign-in, without sending anything; rejects only with a MailError. */
+/** Resolves once the mail server has accepted the sign-in. Sends nothing. Rejects only with a MailError. */
 export async function tryToSignIn(smtpUrl: string, limits: SmtpLimits = SMTP_LIMITS): Promise<void> {
   const connection = createTransport(connectionOptions(parseConnectionUrl(smtpUrl), limits));
   try {
@@ -92,10 +93,10 @@ function outOfTime(limitMs: number): MailError {
   return new MailError("temporary", `the mail server took more than ${limitMs / 1000} s for one mail`);
 }
 
-/** What nodemailer adds to an error; all optional, as it may be any other error. */
+/** The properties that nodemailer adds to an error. All are optional, because the error may come from elsewhere. */
 interface SmtpFailure {
   code?: unknown;
-  /** The code of the system or the TLS library, where nodemailer replaced it with its own. */
+  /** The system's or TLS library's code, if nodemailer replaced it with its own. */
   originalCode?: unknown;
   responseCode?: unknown;
   command?: unknown;
@@ -105,15 +106,17 @@ interface SmtpFailure {
 const AUTHENTICATION_CODES = [530, 534, 535, 538];
 const AUTHENTICATION_ERRORS = ["EAUTH", "ENOAUTH", "EOAUTH2"];
 const TLS_ERRORS = /^(ETLS$|EREQUIRETLS$|EPROTO$|CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|HOSTNAME_MISMATCH$)|SELF_SIGNED/;
-/** The commands that decide on this one email. A refusal before them says nothing about it. */
+/** The commands that are about this email. A refusal of an earlier command says nothing about it. */
 const MAIL_COMMANDS = ["MAIL FROM", "RCPT TO", "DATA"];
-/** No connection was made. One that broke later may have carried the mail: asking for it again soon would repeat it. */
+/**
+ * No connection was made. A connection that broke later may have carried the mail, and a quick retry would repeat it.
+ */
 const NO_CONNECTION = ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN"];
 const NO_GREETING = ["CONNECT_TIMEOUT", "GREETING_TIMEOUT"];
-/** Rejected before a byte was sent; sending it again cannot help. */
+/** The library rejected the mail before sending a byte; a retry cannot help. */
 const UNSENDABLE = ["EENVELOPE", "EMESSAGE", "ESTREAM", "EFILEACCESS", "EURLACCESS"];
 
-/** Classifies any error of a send. Only codes get into the message: a server's own words may contain addresses. */
+/** Classifies any error of a send. The message contains only codes, because a server's text may contain addresses. */
 export function classifySmtpError(error: unknown): MailError {
   const { kind, message, isUnreachable } = classify(error);
   const response = error instanceof Error && "response" in error ? String(error.response) : "";
@@ -129,7 +132,7 @@ function classify(error: unknown): MailError {
   const step = command ? ` (${command})` : "";
 
   if (AUTHENTICATION_CODES.includes(reply)) return authenticationError(`${reply} `);
-  // Any other reply may be about a limit, which an immediate retry would prolong.
+  // Any other reply may report a limit, which an immediate retry would prolong.
   const isGreeting = reply > 0 && code === "EPROTOCOL" && failure.command === "CONN";
   if (reply >= 400 && reply < 500) {
     return new MailError("temporary", `${reply} deferred by the mail server${step}`, isGreeting);

@@ -6,7 +6,9 @@ import { sendingBy } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
 
 interface AcknowledgementOptions extends AcknowledgementSettings {
-  /** Separate from the team's mail: if the server limits mail to strangers, it must not limit the team's connections. */
+  /**
+   * Separate from the team's mail: if the server limits mail to strangers, it must not limit the team's connections.
+   */
   mailer: Mailer;
   store: Pick<Store, "admit">;
   identity: MailIdentity;
@@ -15,10 +17,10 @@ interface AcknowledgementOptions extends AcknowledgementSettings {
 
 /** More messages than a small company gets in an hour; it stops a flood to many addresses. */
 export const ACKNOWLEDGEMENTS_PER_HOUR = 100;
-/** Names the limit of all together. */
+/** The name of the limit for all acknowledgements together. */
 const EVERYBODY = "acknowledgements";
 
-/** Tells senders that their message has arrived, once it has. */
+/** Confirms a message to its sender after delivery. */
 export function acknowledgementSender(options: AcknowledgementOptions): Sender {
   const { mailer, store, identity, replyTo, perHour = ACKNOWLEDGEMENTS_PER_HOUR } = options;
   const ownMailboxes = [identity.mailTo, identity.mailFrom, replyTo].map(mailboxOf);
@@ -26,7 +28,7 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
     channel: "acknowledgement",
     follows: "mail",
     concurrency: 2,
-    // No error: the message itself was delivered.
+    // Only a warning, because the message itself was delivered.
     failureLevel: "warn",
     // A server that repeatedly crashes between sending and saving must not repeatedly write to a stranger.
     maxInterruptions: 3,
@@ -48,8 +50,9 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
 }
 
 /**
- * The same for all spellings that usually lead to one mailbox: case, dots and what follows a plus do not count. Where they
- * do, two people share a limit, and one of them gets no mail. Otherwise one person could get many.
+ * Returns the same text for all spellings that usually lead to one mailbox: ignores case, dots and everything after a
+ * plus. If a provider distinguishes them, two people share a limit and one of them gets no mail. Without this rule, one
+ * person could get many mails.
  */
 export function mailboxOf(email: string): string {
   const at = email.lastIndexOf("@");
@@ -59,12 +62,12 @@ export function mailboxOf(email: string): string {
 }
 
 /**
- * The characters that people have in their addresses, at a name with a dot whose last part is no number. RFC 5321 allows
- * more, but these are routes through other servers (`victim%v.example@relay`, `host!victim@`), commands (`|sh@`) or options
- * (`-f@`): people do not write them by hand, and some mail server may obey them.
+ * The characters that people use in addresses, and a domain with a dot whose last part is not a number. RFC 5321 allows
+ * more, but other forms are routes through other servers (`victim%v.example@relay`, `host!victim@`), commands (`|sh@`)
+ * or options (`-f@`). People do not use them, and some mail server may obey them.
  */
 const PERSONAL_ADDRESS = /^[a-z\d_][\w+'&-]*(\.[\w+'&-]+)*@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]([a-z\d-]*[a-z\d])?$/i;
-/** Programs and desks that must not be written to automatically (RFC 3834, section 2), however they are separated. */
+/** Programs and roles that must get no automatic mail (RFC 3834, section 2), without their separators. */
 const PROGRAM = /^(mailerdaemon|postmaster|abuse|root|bounces?|noreply|donotreply)$/;
 /** The same for lists, with each separator as a hyphen. */
 const LIST = /^(owner-.*|.*-(request|owner|bounces?))$/;

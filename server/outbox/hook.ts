@@ -5,7 +5,7 @@ import type { Failure, Sender } from "./outbox.ts";
 
 export type HookSettings = NonNullable<Config["hook"]>;
 
-/** The message as JSON, to the company's own program. */
+/** Posts the message as JSON to the company's own program. */
 export function hookSender(settings: HookSettings): Sender {
   return {
     channel: "hook",
@@ -21,7 +21,7 @@ export function hookSender(settings: HookSettings): Sender {
       };
       return failureOf(await postEvent(settings, event, now));
     },
-    // Checks whether a receiver exists: any answer is enough.
+    // Any answer shows that the receiver exists.
     probe: () =>
       fetch(settings.url, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(ATTEMPT_MS) }).then(
         () => true,
@@ -30,7 +30,10 @@ export function hookSender(settings: HookSettings): Sender {
   };
 }
 
-/** An event as Standard Webhooks describes it. The id is the same for every attempt, so that a receiver can drop repeats. */
+/**
+ * An event as Standard Webhooks describes it. The id is the same for every attempt, so that a receiver can drop
+ * repeats.
+ */
 interface HookEvent {
   id: string;
   type: "message.accepted" | "ping";
@@ -45,10 +48,10 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 /** The longest delay that a receiver can ask for: the store treats later times as the result of a wrong clock. */
 const LONGEST_RETRY_AFTER_MS = 4 * HOUR_MS;
 
-/** `text`: the beginning of the answer, which may hold anything. */
+/** `text` is the beginning of the answer and may contain anything. */
 type HookAnswer = { status: number; retryAfterMs: number | null; text: string } | Failure;
 
-/** Posts the event once, signed. Follows no redirect, and ends after 15 seconds in all. Never rejects. */
+/** Posts the signed event once. Follows no redirect and takes at most 15 seconds in total. Never rejects. */
 export async function postEvent(
   { url, secrets }: HookSettings,
   event: HookEvent,
@@ -80,7 +83,7 @@ export async function postEvent(
   }
 }
 
-/** What an answer means for the delivery; `null`: it was taken. */
+/** What an answer means for the delivery; `null` if the receiver accepted it. */
 export function failureOf(answer: HookAnswer): Failure | null {
   if (!("status" in answer)) return answer;
   const { status, retryAfterMs } = answer;
@@ -92,7 +95,7 @@ export function failureOf(answer: HookAnswer): Failure | null {
   return { kind: "temporary", message, ...(isObeyed && { retryAfterMs }) };
 }
 
-/** The status alone decides, so that an answer that is cut off here, or that breaks off, changes nothing. */
+/** Only the status decides, so it does not matter if the text is incomplete. */
 async function readStart(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -107,7 +110,7 @@ async function readStart(response: Response): Promise<string> {
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString();
 }
 
-/** Seconds, or a date. */
+/** `value` is a number of seconds or a date. */
 function parseRetryAfterMs(value: string | null, now: Date): number | null {
   if (value === null) return null;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now.getTime();

@@ -10,7 +10,7 @@ interface MailOptions {
   concurrency?: number;
 }
 
-/** The message itself, to the team, under the same Message-ID each time. */
+/** Sends the message to the team. Every attempt has the same Message-ID. */
 export function mailSender({ mailer, identity, concurrency = 5 }: MailOptions): Sender {
   return {
     channel: "mail",

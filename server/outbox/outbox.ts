@@ -25,28 +25,28 @@ export interface Failure {
   message: string;
   /** For the operator, with the receiver's own text. Not for the log, because the text may contain personal data. */
   shown?: string;
-  /** How long the receiver asks to wait before the next attempt of anything. */
+  /** How long the receiver asks the site to wait before it sends anything. */
   retryAfterMs?: number;
-  /** The receiver did not look at it at all. */
+  /** The receiver did not read the delivery. */
   isUnreachable?: boolean;
 }
 
-/** Everything that is special about a channel. */
+/** Everything that is specific to a channel. */
 export interface Sender {
   channel: Channel;
-  /** The channel after whose delivery one of this is queued; not given: it is queued with the message, or by an operator. */
+  /** A delivery on that channel queues one on this. Absent if the message or an operator queues it. */
   follows?: Channel;
-  /** How many are sent at the same time. */
+  /** How many deliveries are sent at the same time. */
   concurrency: number;
-  /** Of the log where one failed for good or nothing can be sent: `error` if messages are affected. */
+  /** The log level if a delivery failed for good or nothing can be sent: `error` if messages are affected. */
   failureLevel: "warn" | "error";
-  /** Resolves to `null` once the receiver has it, else to why not; or rejects with a MailError. */
+  /** Resolves to `null` once the receiver has the delivery, otherwise to the failure; or rejects with a MailError. */
   send(claim: Claim, now: Date): Promise<Failure | null>;
   /** Whether the receiver answers again after it was unreachable. Sends nothing, and never rejects. */
   probe?: (() => Promise<boolean>) | undefined;
-  /** Why it must not be sent; `null`: it may be. */
+  /** Why the delivery must not be sent; `null` if it may. */
   admit?(claim: Claim, now: Date): Promise<SkipReason | null>;
-  /** The maximum number of attempts without a result, because each of them may have arrived. */
+  /** The maximum number of attempts without a known result, because each may have arrived. */
   maxInterruptions?: number;
   /** Removes the files of a message that was erased while it was being sent. */
   undo?: ((message: StoredMessage) => Promise<void>) | undefined;
@@ -61,9 +61,9 @@ export interface OutboxOptions {
   meter?: Pick<Meter, "attempted"> | undefined;
   clock?: Clock;
   random?: () => number;
-  /** Longer than an attempt may take, so that another worker only takes over from a dead one. */
+  /** Longer than an attempt may take, so that a worker takes over only from a dead one. */
   leaseMs?: number;
-  /** How often to look for deliveries without a wake: those of other nodes, or retried by the operator. */
+  /** How often to look for deliveries that cause no wake: those of other nodes, or those that the operator retried. */
   pollIntervalMs?: number;
   /** Called when a pause starts or ends. */
   onPauseChange?(): void;
@@ -71,10 +71,10 @@ export interface OutboxOptions {
 
 export type Outbox = ReturnType<typeof startOutbox>;
 
-/** The store is not asked again sooner than this when it returned nothing, even if something is due. */
+/** The shortest wait after the store returned nothing, even if a delivery is due. */
 const SHORTEST_WAIT_MS = 1000;
 const LONGEST_STORE_WAIT_MS = MINUTE_MS;
-/** As long as the first wait of the schedule: what waits longer has failed at least twice. */
+/** As long as the first wait of the schedule. A delivery that waits longer has failed at least twice. */
 const FAILING_MS = MINUTE_MS;
 const PROBE_INTERVAL_MS = MINUTE_MS;
 const GIVEN_UP = "given up: the server stopped again and again before it saved how an attempt ended";
@@ -89,7 +89,7 @@ export function startOutbox(options: OutboxOptions) {
   }
 
   return {
-    /** Channels whose receiver takes nothing at the moment; each resumes by itself. */
+    /** Channels whose receiver accepts nothing at the moment. Each resumes by itself. */
     get pauses(): Pause[] {
       return workers.flatMap((worker) => worker.pause ?? []);
     },
@@ -120,32 +120,32 @@ interface Result {
   at: Date;
 }
 
-/** Sends what is due of one channel: each at least once. Nothing it does delays another channel. */
+/** Sends the due deliveries of one channel, each at least once. Never delays another channel. */
 function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel: Channel) => void) {
   const { store, senders, log, meter, clock = systemClock, random = Math.random } = options;
   const { leaseMs = 5 * MINUTE_MS, pollIntervalMs = 30_000, onPauseChange } = options;
   const { channel, failureLevel, maxInterruptions = Number.POSITIVE_INFINITY } = sender;
   const next = senders.find(({ follows }) => follows === channel)?.channel ?? null;
   const pause = createQueuePause(clock);
-  /** To be saved before anything else is claimed. */
+  /** Results to save before the next claim. */
   const results = new Set<Result>();
-  /** The reasons of failures as they may be logged. */
+  /** The reasons of failures, safe to log. */
   const logged = new WeakMap<Claim, string>();
-  /** Claimed, and not saved yet. */
+  /** Claimed deliveries whose result is not saved yet. */
   let inFlight = 0;
   let isStopping = false;
   let isAbandoned = false;
   let isWoken = true;
   let endSleep = () => {};
   let storeWaitMs = SHORTEST_WAIT_MS;
-  /** Makes waiting deliveries due: this server has just started, or the receiver answers again. */
+  /** Whether to make waiting deliveries due, because this server has just started or the receiver answers again. */
   let isFlushWanted = true;
-  /** When the first attempt failed since the last that did not. */
+  /** The time of the first failure after the last success. */
   let failingSinceMs: number | null = null;
   let isUnreachable = false;
   let probedAtMs = 0;
 
-  /** Either way, because a clock may be set back. */
+  /** In either direction, because a clock may be set back. */
   const hasPassed = (ms: number, sinceMs: number) => Math.abs(clock.now().getTime() - sinceMs) >= ms;
 
   function wake(): void {
@@ -157,7 +157,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     let waitMs = 0;
     while (!isAbandoned && !(isStopping && inFlight === 0)) {
       if (!isWoken) await sleep(waitMs);
-      // Before the store is asked: what comes after that is found by another round.
+      // Reset before the query, so that a delivery that arrives during the query causes another round.
       isWoken = false;
       waitMs = await startDue();
     }
@@ -180,7 +180,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       const room = isStopping ? 0 : pause.limit(sender.concurrency) - inFlight;
       if (room <= 0) return pause.remainingMs || pollIntervalMs;
       probeIfUnreachable();
-      // One that fails is tried again in the next round, and keeps nothing from being sent.
+      // A failed flush is retried in the next round and does not prevent sending.
       const flush = () => store.flushBacklog(channel, clock.now(), "outbox").catch(() => null);
       if (isFlushWanted) isFlushWanted = (await flush()) === null;
       const claims = await store.claim(channel, room, leaseMs, clock.now());
@@ -188,7 +188,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       for (const claim of claims) void attempt(claim);
       if (claims.length === room) return pollIntervalMs;
       const dueInMs = (await store.dueInMs(channel, clock.now())) ?? pollIntervalMs;
-      // What is due and was not claimed is locked by another server, which may not keep it.
+      // Another server has locked the due deliveries that were not claimed, and may release them.
       return dueInMs > 0 ? Math.min(dueInMs, pollIntervalMs) : SHORTEST_WAIT_MS;
     } catch (error) {
       const waitMs = storeWaitMs;
@@ -235,7 +235,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     return dueAt && !isTooLate(dueAt) ? { kind: "deferred", dueAt, error } : { kind: "failed", error };
   }
 
-  /** Starts and ends pauses. After a time of failures the first answer ends all waits, which were for this receiver. */
+  /** Starts and ends pauses. After a period of failures, the first answer ends all waits for this receiver. */
   function noteAnswer(ticket: number, failure: Failure | null): void {
     if (failure === null || failure.kind === "permanent") {
       if (failingSinceMs !== null && hasPassed(FAILING_MS, failingSinceMs)) isFlushWanted = true;
@@ -258,7 +258,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     if (change === "started") onPauseChange?.();
   }
 
-  /** Notices that a receiver answers again even if nothing is due for hours. */
+  /** Detects that a receiver answers again even if nothing is due for hours. */
   function probeIfUnreachable(): void {
     if (!isUnreachable || !sender.probe || !hasPassed(PROBE_INTERVAL_MS, probedAtMs)) return;
     probedAtMs = clock.now().getTime();
@@ -270,7 +270,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     });
   }
 
-  /** Rejects when some are left: what was sent but is not marked must not be claimed and sent again. */
+  /** Rejects if unsaved results are left: a sent but unmarked delivery must not be claimed and sent again. */
   async function saveResults(): Promise<void> {
     const saved = await Promise.allSettled([...results].map(save));
     const failed = saved.find((one) => one.status === "rejected");
@@ -292,7 +292,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
         if ((await store.find(reference)) === null) await sender.undo?.(message);
       }
     } catch (error) {
-      // An unavailable store comes back. Any other error may be permanent and must not stop the queue forever.
+      // An unavailable store will return. Any other error may be permanent and must not stop the queue forever.
       if (error instanceof StoreUnavailable || !hasPassed(leaseMs, at.getTime())) throw error;
       log.error(
         { event: "result-lost", channel, reference, error: errorName(error) },
@@ -318,7 +318,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       return pause.current && { channel, ...pause.current };
     },
     wake,
-    /** Starts no more attempts. Resolves once those in flight are saved, or at the deadline to how many are not. */
+    /** Starts no more attempts. Resolves to the number of unsaved attempts, once that is 0 or at the deadline. */
     async stop(deadline: Promise<void>): Promise<number> {
       isStopping = true;
       wake();
@@ -330,7 +330,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
   };
 }
 
-/** An unexpected error is tried again like any other; what was to be sent is kept. */
+/** An unexpected error is a temporary failure, so that the delivery is kept and retried. */
 function toFailure(error: unknown): Failure {
   return error instanceof MailError ? error : { kind: "temporary", message: `unexpected error (${errorName(error)})` };
 }

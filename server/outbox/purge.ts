@@ -11,11 +11,11 @@ interface PurgeOptions {
 }
 
 /**
- * Erases what has expired, with its .eml files, at once and every hour until stopped. Then it finishes an erasure that an
+ * Erases expired messages with their .eml files, at once and every hour until stopped. Then finishes an erasure that an
  * operator could not finish.
  */
 export function startPurge({ store, dataDir, log, clock = systemClock }: PurgeOptions): { stop(): Promise<void> } {
-  /** Erased, but their files may be left. */
+  /** Erased messages whose files may remain. */
   let erased: string[] = [];
 
   async function purge(): Promise<void> {

@@ -5,9 +5,9 @@ const FIRST_PAUSE_MS = MINUTE_MS;
 const LONGEST_PAUSE_MS = 15 * MINUTE_MS;
 
 /**
- * The pause of a queue whose receiver takes nothing. After each pause deliveries are tried one at a time as probes.
- * Each attempt takes a ticket when it starts: only attempts started since the last pause may extend or end it, so that
- * attempts that fail together count once.
+ * Pauses a queue whose receiver accepts nothing. After each pause, the queue tries one delivery at a time as a probe.
+ * Each attempt takes a ticket when it starts. Only attempts that started after the last pause may extend or end it, so
+ * that attempts that fail together count once.
  */
 export function createQueuePause(clock: Clock) {
   let current: Omit<Pause, "channel"> | null = null;
@@ -17,13 +17,13 @@ export function createQueuePause(clock: Clock) {
 
   function remainingMs(): number {
     const nowMs = clock.now().getTime();
-    // More than the whole pause is left: the clock was set back, so the pause starts over.
+    // If more than the whole pause is left, the clock was set back, so the pause starts again.
     if (endsAtMs - nowMs > pauseMs) endsAtMs = nowMs + pauseMs;
     return Math.max(0, endsAtMs - nowMs);
   }
 
   return {
-    /** How many may be sent at the same time: none while the pause lasts, then one until it is over. */
+    /** How many deliveries may be sent at the same time: none during the pause, then one until a probe succeeds. */
     limit(concurrency: number): number {
       if (current === null) return concurrency;
       return remainingMs() > 0 ? 0 : 1;
@@ -31,12 +31,12 @@ export function createQueuePause(clock: Clock) {
     get remainingMs() {
       return remainingMs();
     },
-    /** The latest reason, and since when; `null` when open. */
+    /** The latest reason and the start of the pause; `null` if there is none. */
     get current() {
       return current;
     },
     ticket: () => pauses,
-    /** Starts or extends the pause, for the time given; `none` when another attempt of the same time has done so. */
+    /** Starts or extends the pause. Returns `none` if another attempt of the same period has already done so. */
     block(ticket: number, reason: string, forMs?: number): "started" | "extended" | "none" {
       if (ticket !== pauses) return "none";
       const isFirst = current === null;

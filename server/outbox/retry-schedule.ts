@@ -7,15 +7,14 @@ const GIVE_UP_AFTER_MS = 5 * DAY_MS;
 const JITTER = 0.1;
 
 /**
- * When to try again after `attempts` failed attempts (the last one included), or `null` when the next one would be more
+ * When to try again after `attempts` failed attempts, including the last one; `null` if the next attempt would be more
  * than five days after the first.
  *
- * The five days are counted along the schedule, not from when the message was accepted: a message that the operator
- * retries starts again at no attempts and so has five new days, and time in which nothing was tried (the server was
- * off, the queue paused) does not count.
+ * The five days are the sum of the scheduled delays. Time without attempts (the server was off, the queue was paused)
+ * does not count, and a message that the operator retries gets five new days.
  *
  * @param random returns a number from 0 up to 1
- * @param atLeastMs what the receiver asked to wait
+ * @param atLeastMs the delay that the receiver asked for
  */
 export function nextAttemptAt(attempts: number, now: Date, random: () => number, atLeastMs = 0): Date | null {
   const delaysMs = Array.from({ length: attempts }, (_, index) => FIRST_DELAYS_MS[index] ?? LATER_DELAY_MS);

@@ -12,7 +12,7 @@ export interface AlertOptions {
   retention: Retention;
   /** The first word of each alert. */
   brand: string;
-  /** Where to post each alert; `null`: it is only logged. */
+  /** Where to post each alert; `null` to log it only. */
   alertUrl: string | null;
   log: Log;
   clock?: Clock;
@@ -22,7 +22,7 @@ export interface AlertOptions {
 export type Alerts = ReturnType<typeof startAlerts>;
 
 const CHECK_INTERVAL_MS = MINUTE_MS / 2;
-/** Not at once, so that a flood of messages does not become a flood of checks. */
+/** A short delay, so that a flood of messages does not become a flood of checks. */
 const SOON_MS = 1000;
 /** Sent once a day; all other alerts once an hour. */
 const DAILY: readonly TroubleKind[] = ["clock", "backup-overdue"];
@@ -31,22 +31,23 @@ const LOGGED: readonly TroubleKind[] = ["paused", "failed"];
 const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
 
 /**
- * Alerts the operator of what is new in the list of troubles: one line in the log and one post, at most one an hour of
- * each trouble, for all nodes of one database together, also across restarts. A post that fails is retried at the next
- * check. What is only logged, without ALERT_URL, was not delivered: it delays no later alert. Delivery never waits for any of this, and alerts are sent even when the store cannot be read or written.
+ * Alerts the operator to new troubles with one log line and one post. All nodes of one database together send at most
+ * one alert per hour for each trouble, also across restarts. A failed post is retried at the next check. Without
+ * ALERT_URL an alert is only logged; it does not count as delivered and does not delay later alerts. Message delivery
+ * never waits for alerts, and alerts are sent even if the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions) {
   const { store, watch, retention, brand, alertUrl, log, clock = systemClock, postTimeoutMs = 10_000 } = options;
   const isPosted = alertUrl !== null;
   const stopping = new AbortController();
-  /** This node's last alert of each trouble, for when the store does not answer. */
+  /** This node's last alert for each trouble, used while the store does not answer. */
   const sentAt = new Map<string, Date>();
   /** Troubles that were logged, so that their end is logged too. */
   const logged = new Set<string>();
   let failedPost: { at: Date; keys: string } | null = null;
 
   async function check(): Promise<void> {
-    // Taken before the store is asked, so that events during the query count as later than this alert.
+    // Taken before the query, so that events during the query count as later than this alert.
     const now = clock.now();
     const situation = await watch.find(now);
     if (situation.facts) logEnds(situation.troubles.map(nameOf));
@@ -65,7 +66,7 @@ export function startAlerts(options: AlertOptions) {
     for (const { trouble, key, lastAt, onSent } of claims) {
       if (isSent) {
         sentAt.set(key, now);
-        // Without ALERT_URL the log and the inbox announce what expires; else nothing would ever be erased.
+        // Without ALERT_URL, the log and the inbox announce erasures. Otherwise nothing would ever be erased.
         if (isPosted || trouble.kind === "expiring") await ifAvailable(onSent());
       }
       // Undone, so that any node may retry at its next check.
@@ -74,8 +75,8 @@ export function startAlerts(options: AlertOptions) {
   }
 
   /**
-   * Returns `null` when there is nothing new, when an alert was sent not long ago, or when another node sends it. Without
-   * the store nodes cannot agree: each one sends its own.
+   * Returns `null` if there is nothing new, if an alert was sent recently, or if another node sends it. Without the
+   * store nodes cannot coordinate, so each sends its own.
    */
   async function claimAlert(trouble: Trouble, { now, facts }: Situation) {
     const key = keyOf(trouble);
@@ -88,7 +89,7 @@ export function startAlerts(options: AlertOptions) {
   }
 
   function intervalMs({ kind }: Trouble): number {
-    // A little earlier than necessary, because a late announcement delays the erasure.
+    // Slightly earlier than necessary, because a late announcement delays the erasure.
     if (kind === "expiring") return announcementIntervalMs(retention) - 2 * CHECK_INTERVAL_MS;
     return DAILY.includes(kind) ? DAY_MS : HOUR_MS;
   }
@@ -159,26 +160,29 @@ export function startAlerts(options: AlertOptions) {
   };
 }
 
-/** As receivers and the log know it. */
+/** The trouble's name in alerts and in the log. */
 function nameOf({ kind, channel }: Trouble): string {
   return channel === null || channel === "mail" ? kind : `${channel}-${kind}`;
 }
 
-/** Nodes share the key, unless the trouble concerns one machine. The remedy of a lost store changes when it is saved. */
+/**
+ * Nodes share the key, unless the trouble concerns one machine. The key of a lost store contains its remedy, which
+ * changes once the data is saved.
+ */
 function keyOf(trouble: Trouble): string {
   const { kind, remedy } = trouble;
   if (kind === "store-lost") return remedy;
   return kind === "disk-low" || kind === "clock" ? `${kind}.${hostname()}` : nameOf(trouble);
 }
 
-/** A time in the far future was noted before the clock was set back, and does not count. */
+/** A time in the far future was recorded before the clock was set back, and does not count. */
 function isWithin(intervalMs: number, at: Date | undefined, now: Date): boolean {
   return at !== undefined && Math.abs(now.getTime() - at.getTime()) < intervalMs;
 }
 
 /**
- * Chat services show `text`; programs may read the rest. It contains nothing of a visitor's. Resolves to what the service
- * answers. Its errors do not contain the URL, which may be a secret, but a word such as ECONNREFUSED or TimeoutError.
+ * Chat services show `text`; programs may read the rest. The alert contains no visitor data. Resolves to the service's
+ * answer. Errors contain a word such as ECONNREFUSED or TimeoutError, but not the URL, which may be a secret.
  */
 export async function postAlert(
   alertUrl: string,

@@ -11,8 +11,8 @@ interface SharedClockOptions {
 const SYNC_INTERVAL_MS = 30_000;
 
 /**
- * The database's clock, so that all servers that share a database compare times with the same clock.
- * It is read every half minute; in between, and while the database is away, this machine's stopwatch continues it.
+ * The database's clock, so that all servers of one database use the same time. It is read every half minute. In
+ * between, and while the database is away, this machine's stopwatch continues it.
  */
 export async function openSharedClock(options: SharedClockOptions): Promise<Clock & { stop(): Promise<void> }> {
   const { store, machineClock = systemClock, stopwatch = () => performance.now() } = options;

@@ -10,12 +10,12 @@ interface HeartbeatOptions {
 const INTERVAL_MS = 60_000;
 
 /**
- * Reports at once and every minute until stopped that this server runs, and what it cannot send, so that other servers
- * and the operator's commands know. A stop is reported too. Alerts tell of a database that cannot be written.
+ * Tells other servers and the operator's commands that this server runs and which channels are paused: at once, every
+ * minute, and when it stops. Ignores errors, because alerts report a database that cannot be written.
  */
 export function startHeartbeat({ store, outbox, clock }: HeartbeatOptions) {
   const report = (pauses: readonly Pause[] | null) => store.reportNode(pauses, clock.now()).catch(() => {});
-  /** Call it also when a pause begins or ends. */
+  /** Also call it when a pause starts or ends. */
   const beat = () => report(outbox.pauses);
   const beating = repeat(beat, INTERVAL_MS, clock, true);
   return {

@@ -21,8 +21,8 @@ export const REFUSALS = [
 export type RefusalReason = (typeof REFUSALS)[number];
 
 /**
- * How an attempt ended. `paused`: nothing of its channel can be sent at the moment. `skipped`: a rule forbids it, and
- * nothing was tried. `unmarked`: the result could not be saved, or the lease was lost.
+ * How an attempt ended. `paused`: the channel can send nothing at the moment. `skipped`: a rule forbids the delivery,
+ * so nothing was tried. `unmarked`: the result could not be saved, or the lease was lost.
  */
 export const DELIVERY_OUTCOMES = ["delivered", "deferred", "failed", "paused", "skipped", "unmarked"] as const;
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];

@@ -16,13 +16,13 @@ interface MetricsOptions {
   now(): Date;
 }
 
-/** The store is read and the text is made at most once in this time, for all scrapers together. */
+/** All scrapers within this time share one result. */
 const SHARED_MS = 1000;
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Starts counting, and serves `GET /metrics` in Prometheus' text format on this address only. */
 export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
-  // Loaded only here: without METRICS_PORT the library costs no memory and no start-up time.
+  // Loaded on demand, so that the library costs no memory or start-up time without METRICS_PORT.
   const prom = await import("prom-client");
   const registry = new prom.Registry();
   prom.collectDefaultMetrics({ register: registry });
@@ -90,7 +90,7 @@ function createMeter({ Counter, Histogram }: PromClient, registry: Registry): Me
   const refused = counter("messages_refused", "Messages not stored", "reason");
   const deliveries = counter("deliveries", "Attempts to deliver a message", "channel", "outcome");
 
-  // What has not happened yet is 0 and not missing, so that the first time shows as an increase.
+  // Starts every counter at 0, so that the first event shows as an increase.
   for (const route of ROUTES) for (const status of ["2xx", "5xx"]) requests.inc({ route, status }, 0);
   for (const outcome of ACCEPTANCES) accepted.inc({ outcome }, 0);
   for (const reason of REFUSALS) refused.inc({ reason }, 0);
@@ -107,15 +107,17 @@ function createMeter({ Counter, Histogram }: PromClient, registry: Registry): Me
   };
 }
 
-/** Returns what updates the gauges before a scrape; it never rejects. What the store does not say is left out. */
+/**
+ * Returns a function that updates the gauges before a scrape and never rejects. Omits gauges that need a missing store.
+ */
 function createGauges({ Gauge }: PromClient, registry: Registry, watch: Watch): (now: Date) => Promise<void> {
   const gauge = (name: string, help: string, ...labelNames: string[]) => {
     const note = "the same on every node of one database: take the maximum, not the sum";
     return new Gauge({ name: `site_${name}`, help: `${help}; ${note}`, labelNames, registers: [registry] });
   };
   const queue = gauge("queue_messages", "Messages by channel and state of their delivery", "channel", "state");
-  const oldest = gauge("queue_oldest_age_seconds", "Age of the oldest that waits, 0 without one", "channel");
-  const trouble = gauge("trouble", "How many messages it is about, else 1; 0 when all is well", "kind", "channel");
+  const oldest = gauge("queue_oldest_age_seconds", "Age of the oldest waiting delivery; 0 if none waits", "channel");
+  const trouble = gauge("trouble", "Number of affected messages, at least 1; 0 without trouble", "kind", "channel");
 
   return async (now) => {
     const { facts = null, troubles = [] } = (await watch.find(now).catch(() => null)) ?? {};

@@ -14,11 +14,11 @@ import {
 import { DAY_MS, HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
 
 /**
- * Something that is wrong. Of a channel: `overdue`: a delivery has waited for an hour; `paused`: nothing can be sent;
- * `failed`: deliveries failed for good. `quarantined`: messages are held back. `expiring`: messages are erased soon.
- * `store-away`: no message can be stored; `store-lost`: the same until a restart. `store-damaged`: the database's file is partly unreadable.
- * `website-down`: no server runs. `clock`: this machine's clock is wrong. `backup-overdue`: no backup has succeeded for two
- * days. `disk-low`: little space is left.
+ * Something that is wrong. Per channel: `overdue`: a delivery has waited for an hour; `paused`: nothing can be sent;
+ * `failed`: deliveries failed for good. `quarantined`: messages are held back. `expiring`: messages will be erased
+ * soon. `store-away`: no message can be stored; `store-lost`: the same until a restart. `store-damaged`: the database's
+ * file is partly unreadable. `website-down`: no server runs. `clock`: this machine's clock is wrong. `backup-overdue`:
+ * no backup has succeeded for two days. `disk-low`: little space is left.
  */
 export const TROUBLE_KINDS = [
   "overdue",
@@ -36,14 +36,16 @@ export const TROUBLE_KINDS = [
 ] as const;
 export type TroubleKind = (typeof TROUBLE_KINDS)[number];
 
-/** `critical`: messages do not arrive, or may be lost. `warning`: an operator should look. `info`: no action is needed. */
+/**
+ * `critical`: messages do not arrive, or may be lost. `warning`: an operator should look. `info`: no action is needed.
+ */
 export type Severity = "critical" | "warning" | "info";
 
 export interface Trouble {
   kind: TroubleKind;
   channel: Channel | null;
   severity: Severity;
-  /** How many messages; 1 where it is not about messages. */
+  /** The number of messages; 1 if the trouble is not about messages. */
   count: number;
   since: Date | null;
   /** What is wrong, as a sentence without its full stop. */
@@ -52,7 +54,7 @@ export interface Trouble {
   remedy: string;
 }
 
-// Every threshold of what is wrong: alerts, metrics, the inbox, `stats` and preflight go by these.
+// Every threshold for a trouble. Alerts, metrics, the inbox, `stats` and preflight all use these.
 const OVERDUE_MS = HOUR_MS;
 /** A restart of the database should not cause an alert. */
 const STORE_AWAY_MS = MINUTE_MS / 2;
@@ -61,15 +63,17 @@ const BACKUP_OVERDUE_MS = 2 * DAY_MS;
 const CLOCK_TOLERANCE_MS = MINUTE_MS;
 export const LOW_DISK_BYTES = 500 * 2 ** 20;
 
-/** More than a busy database needs, and less than Prometheus waits. */
+/** A busy database needs less, and Prometheus waits longer. */
 const ANSWER_LIMIT_MS = 5000;
 const URGENCY: readonly Severity[] = ["critical", "warning", "info"];
 
-/** Without acknowledgements: one that fails does not affect its message. `pausedMs`: a shorter pause is no trouble. */
+/**
+ * Excludes acknowledgements, because their failure does not affect a message. A pause below `pausedMs` is no trouble.
+ */
 const WATCHED = [
   { channel: "mail", noun: "message", verb: "emailed", severity: "critical", pausedMs: 0 },
   { channel: "reply", noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
-  // A receiver may ask for a break.
+  // A receiver may ask the site to wait.
   { channel: "hook", noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: OVERDUE_MS },
 ] as const;
 export const WATCHED_CHANNELS: readonly Channel[] = WATCHED.map(({ channel }) => channel);
@@ -80,9 +84,9 @@ interface WatchOptions {
   /** How an operator calls the program, e.g. `npm run messages --`. */
   program: string;
   dataDir: string;
-  /** Those in use; what is left of others is no trouble. */
+  /** The channels in use. Deliveries left on other channels are no trouble. */
   channels: readonly Channel[];
-  /** For operators the list shows at once that the store is away, and also whether a server runs. */
+  /** Operators see at once that the store is away, and also whether a server runs. */
   askedBy: "server" | "operator";
 }
 
@@ -93,13 +97,13 @@ interface Disk {
 
 export interface Situation {
   now: Date;
-  /** The most urgent first. */
+  /** Most urgent first. */
   troubles: readonly Trouble[];
-  /** What the store says; `null` when it cannot be read. */
+  /** Facts from the store; `null` if it cannot be read. */
   facts: Facts | null;
-  /** Why no message can be stored; `null` when one can. */
+  /** Why messages cannot be stored; `null` if they can. */
   problem: StoreUnavailable | null;
-  /** Where DATA_DIR lies; `null` when the system does not say. */
+  /** The disk of DATA_DIR; `null` if the system gives no information. */
   disk: Disk | null;
   /** When the database was found to be damaged. */
   damagedAt: Date | null;
@@ -108,7 +112,7 @@ export interface Situation {
 type Facts = Awaited<ReturnType<typeof readFacts>>;
 export type Watch = ReturnType<typeof createWatch>;
 
-/** The one list of what is wrong. */
+/** The only list of troubles. */
 export function createWatch({ store, program, dataDir, channels, askedBy }: WatchOptions) {
   let awaySince: Date | null = null;
 
@@ -116,13 +120,13 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
   async function find(now: Date): Promise<Situation> {
     const [facts, refusal, disk, damagedAt] = await Promise.all([
       ifAvailable(readFacts(store, now)),
-      // Writes: a full disk can still be read.
+      // `ping` writes, because a full disk can still be read.
       inTime(store.ping()).then(() => null, toUnavailable),
       diskOf(dataDir),
       ifAvailable(store.damagedAt()),
     ]);
     const problem = refusal ?? (facts ? null : new StoreUnavailable("The message database cannot be read"));
-    // A time that was noted before the clock was set back counts from now on.
+    // A time from before the clock was set back is replaced by the current time.
     awaySince = problem === null ? null : awaySince && awaySince < now ? awaySince : now;
     const situation = { now, facts, problem, disk, damagedAt };
     const urgencyOf = ({ severity }: Trouble) => URGENCY.indexOf(severity);
@@ -242,7 +246,7 @@ export function describeClock(aheadMs: number): string | null {
   return `The clock of ${hostname()} is ${durationInWords(offMs)} ${aheadMs > 0 ? "ahead of" : "behind"} the database's`;
 }
 
-/** Resolves to `null` when the system does not say, or the folder does not exist yet. */
+/** Resolves to `null` if the system gives no information or the folder does not exist yet. */
 async function diskOf(dataDir: string): Promise<Disk | null> {
   try {
     const { bavail, blocks, bsize } = await statfs(dataDir);
