@@ -14,9 +14,8 @@ export const QUARANTINE_REASON: Readonly<Record<QuarantineReason, string>> = {
 const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
   "too-late": "The message was more than a day old by then.",
   "own-address": "The address is one of the site's own.",
-  "not-a-person":
-    "No person reads mail at this address, it is on no public mail server, or it is not written as people write theirs.",
-  "address-limit": "The address had one less than a day before.",
+  "not-a-person": "No person reads mail at this address, it has no public mail server, or it has an unusual form.",
+  "address-limit": "The address got one less than a day before.",
   "hourly-limit": "Too many acknowledgements went out within the hour.",
 };
 
@@ -26,13 +25,13 @@ const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   delivered: "Delivered to the mail server",
   deferred: "Could not be delivered; tried again later",
   failed: "Failed for good",
-  paused: "Not sent: the mail server takes no mail at all",
+  paused: "Not sent: the mail server accepts no mail at all",
   skipped: "Not sent",
   retried: "Queued again by an operator",
   released: "Released by an operator",
-  resent: "Sent once more by an operator",
+  resent: "Resent by an operator",
   "marked-as-spam": "Marked as spam by an operator",
-  viewed: "Looked at by an operator",
+  viewed: "Opened by an operator",
   answered: "Marked as answered",
   unanswered: "Marked as not answered",
   corrected: "Corrected by an operator",
@@ -54,7 +53,7 @@ const OTHER_EVENT_NAME: Readonly<Partial<Record<EventKind, string>>> = {
   delivered: "delivered",
   deferred: "not delivered yet; tried again later",
   failed: "failed for good",
-  paused: "not sent: the receiver takes nothing at the moment",
+  paused: "not sent: the receiver accepts nothing at the moment",
   skipped: "not sent",
   retried: "queued again by an operator",
 };

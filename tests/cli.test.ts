@@ -231,7 +231,7 @@ describe("on SQLite", () => {
     );
     expect(await shown(sent)).toMatch(/Z {2}Delivered to the mail server\n {2}\S+Z {2}Acknowledgement: delivered\n$/);
     expect(await shown(skipped)).toMatch(
-      /Z {2}Acknowledgement: not sent: The address had one less than a day before\.\n$/,
+      /Z {2}Acknowledgement: not sent: The address got one less than a day before\.\n$/,
     );
     expect(await shown(skipped)).toMatch(/^Acknowledgement: {3}skipped: address-limit\nAcknowledged at: {3}-\n/m);
     expect(await shown(failed)).toMatch(/^Acknowledgement: {3}failed: 550 mailbox refused\n/m);
@@ -257,7 +257,7 @@ describe("on SQLite", () => {
     expect(await cli("retry", "--queued")).toEqual(done("1 message due within a minute.\n"));
     expect(await cli("retry", "--queued", "--failed")).toMatchObject({ code: 2 });
     expect(await cli("retry", held)).toEqual(
-      refused(/is quarantined; only what failed or is queued can be retried\n$/),
+      refused(/is quarantined; only failed or queued messages can be retried\n$/),
     );
     expect(await cli("release", held)).toEqual(done("1 message released.\n"));
     expect(await cli("release", failed)).toEqual(refused(/is queued; only quarantined messages can be released\n$/));

@@ -159,7 +159,7 @@ describe("the database", () => {
     expect(judgeSchema("SQLite", older)).toMatchObject({ state: "warn", remedy: "back it up" });
     setVersion("abc");
     expect(await judge(config)).toBe(
-      'fail: The message database has the schema version "abc", which is none -> restore a backup',
+      'fail: The message database has the unknown schema version "abc" -> restore a backup',
     );
     setVersion(99);
     expect(await judge(config)).toMatch(/^fail: SQLite, schema 99: written by a newer version/);

@@ -16,11 +16,11 @@ import {
 } from "./store.ts";
 
 const REPEAT_WINDOW_MS = 10 * MINUTE_MS;
-// 132 bits: no two values share them by chance, and an index over them stays half as large.
+// 132 bits: no two values collide by chance, and the index is half as large as with a full hash.
 const HASH_LENGTH = 22;
 const MAX_BATCH = 256;
 const MAX_WAITING = 10_000;
-/** For a whole message, the wait for the batch before it included. */
+/** For a whole message, including the wait for the batch before it. */
 const ACCEPT_LIMIT_MS = 8000;
 
 interface PendingMessage {
@@ -32,8 +32,8 @@ interface PendingMessage {
 type Waiting = PromiseWithResolvers<Acceptance> & PendingMessage;
 
 /**
- * Messages that arrive together share one commit, and so one wait for the disk. Each promise settles after the commit that
- * holds its message.
+ * Messages that arrive together share one commit, and so one wait for the disk. Each promise settles after the commit
+ * of its message.
  */
 export function acceptingMethods(
   database: Database,
@@ -47,7 +47,7 @@ export function acceptingMethods(
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
-      // One turn of the event loop, so that messages that arrived together are in one batch.
+      // Waits one turn of the event loop, so that messages that arrive together are in one batch.
       await setImmediate();
       await commit(waiting.splice(0, MAX_BATCH));
     }
@@ -58,11 +58,11 @@ export function acceptingMethods(
     try {
       const acceptances = await database.transaction(
         (query) => acceptBatch(batch, secret, query, database.dialect, spamRules),
-        // Limits and repeats are decided exactly because nodes accept one after the other. That costs little, since each
-        // batch holds every message that arrived meanwhile.
+        // Nodes accept one after the other, so limits and repeats are exact. That costs little, because each batch
+        // contains every message that arrived in the meantime.
         { lock: "accepting" },
       );
-      // Before anybody hears of success: what is in a file that was removed is gone after a restart.
+      // Must precede the confirmation: messages in a removed file are lost after a restart.
       await database.verify();
       for (const [index, { resolve }] of batch.entries()) resolve(acceptances[index] as Acceptance);
     } catch (error) {
@@ -70,7 +70,7 @@ export function acceptingMethods(
       if (batch.length === 1 || error instanceof StoreUnavailable) {
         for (const { reject } of batch) reject(error);
       } else {
-        // One message's fault: the others must not suffer from it.
+        // One message caused the error: store the others separately.
         for (const one of batch) await commit([one]);
       }
     }
@@ -101,14 +101,14 @@ function notStored(limitMs: number): StoreUnavailable {
 }
 
 interface Candidate extends PendingMessage {
-  /** Equal for the same five fields and the same inputs of an estimate, and for nothing else. */
+  /** Two messages have the same fingerprint only if their five fields and their estimate's inputs are equal. */
   fingerprint: string;
   key: { hash: string; clientProof: string } | null;
 }
 
 /**
- * Decides on messages one after the other and stores the new ones, within the present transaction. All questions are
- * asked for the whole batch, so the number of statements does not grow with it.
+ * Decides on messages one after the other and stores the new ones, within the current transaction. Each query is for
+ * the whole batch, so the number of statements does not depend on the batch size.
  */
 async function acceptBatch(
   batch: readonly PendingMessage[],
@@ -144,7 +144,7 @@ async function acceptBatch(
         footprint_kg: footprint?.totalKg ?? null,
       });
       for (const channel of rules.channels) {
-        // Also for a message in quarantine, whose deliveries are queued when it is released.
+        // Quarantined messages get rows too; a release queues them.
         deliveries.push({ reference, channel, state, changed_at: nowMs, due_at: state === "queued" ? nowMs : null });
       }
       past.messages.push({ reference, fingerprint, acceptedMs: nowMs });
@@ -156,11 +156,11 @@ async function acceptBatch(
       keys.push({ reference, key_hash: key.hash, client_proof: key.clientProof });
       past.keys.push({ keyHash: key.hash, reference, fingerprint, clientProof: key.clientProof });
     }
-    // A repeat that adds a row counts too. The hit names no message: what is kept about an address must not lead to what
-    // its owner wrote.
+    // A repeat that adds a row counts too. The hit does not name the message, so that a stored network hash never leads
+    // to what its owner wrote.
     if ((acceptance.kind === "stored" || isNewKey) && rules.rateLimits.length > 0) {
       for (const network of submission.networks) {
-        // One more tells nothing about a network that is over its limit, and a flood would fill the table with it.
+        // Further hits add no information about a network over its limit, and a flood of them would fill the table.
         if (waitMs(network, past, candidate) > 0) continue;
         const { hash } = network;
         hits.push({ hash, at: nowMs });
@@ -179,20 +179,20 @@ async function acceptBatch(
   return acceptances;
 }
 
-/** The rules, in order. `reference` is the one a new message gets. */
+/** Applies the rules in order. A new message gets `reference`. */
 function decide(
   candidate: Candidate,
   reference: string,
   past: Past,
 ): Acceptance & { quarantineReason?: QuarantineReason | null } {
   const { submission, rules, nowMs, fingerprint, key } = candidate;
-  // Who knows both a key and its text has sent them.
+  // A client that knows both a key and its text has sent them before.
   const sameKey = past.keys.filter(({ keyHash }) => keyHash === key?.hash);
   const first = sameKey.find((known) => known.fingerprint === fingerprint);
   if (first) return { kind: "repeated", reference: first.reference };
   if (sameKey.some((known) => known.clientProof === key?.clientProof)) return { kind: "key-reused" };
 
-  // Before the texts are compared: otherwise a client could guess at another visitor's message without end.
+  // Precedes the comparison of texts. Otherwise a client could try any number of guesses at another visitor's message.
   const [client, ...widerNetworks] = submission.networks;
   const retryAfterMs = client ? waitMs(client, past, candidate) : 0;
   if (retryAfterMs > 0) return { kind: "limited", retryAfterMs };
@@ -205,7 +205,9 @@ function decide(
   const quarantineReason = reasonToHold();
   return { kind: "stored", reference, state: quarantineReason ? "quarantined" : "queued", quarantineReason };
 
-  /** Held back and not refused: a visitor who shares a network with an attacker has a message that an operator can read. */
+  /**
+   * Quarantines instead of refusing, so that the message of a visitor who shares a network with an attacker is kept.
+   */
   function reasonToHold(): QuarantineReason | null {
     if (submission.isTrapped) return "trap";
     if (widerNetworks.some((network) => waitMs(network, past, candidate) > 0)) return "network-limit";
@@ -218,18 +220,18 @@ type KnownMessage = { reference: string; fingerprint: string; acceptedMs: number
 type KnownKey = { keyHash: string; reference: string; fingerprint: string; clientProof: string };
 type KnownHit = { hash: string; ms: number };
 
-/** What was accepted before, as far as it matters to a batch, and by the batch itself. */
+/** Earlier messages that matter to a batch, including those in the batch itself. */
 interface Past {
   messages: KnownMessage[];
   keys: KnownKey[];
-  /** When each network sent something, by its hash. */
+  /** The times of each network's messages, by its hash. */
   hits: Map<string, readonly KnownHit[]>;
   queuedLastHour: number;
-  /** What of the batch looks like spam. */
+  /** The messages in the batch that look like spam. */
   spam: ReadonlySet<Submission["message"]>;
 }
 
-/** How long until every limit lets the network send one more message; 0 when it may send now. */
+/** The time until every limit allows the network one more message; 0 if it may send now. */
 function waitMs({ hash, allowance }: Network, { hits }: Past, { rules, nowMs }: PendingMessage): number {
   const newestFirst = hits.get(hash)?.toSorted((a, b) => b.ms - a.ms) ?? [];
   const waits = rules.rateLimits.map(({ count, windowMs }) => {
@@ -240,8 +242,8 @@ function waitMs({ hash, allowance }: Network, { hits }: Past, { rules, nowMs }: 
 }
 
 /**
- * Looks ahead as far as back: another node's clock may be a little ahead, so what it accepted counts, but what a clock
- * that was a day wrong has left behind does not.
+ * The window extends equally into the future: another node's clock may be slightly ahead, so its messages count.
+ * Messages from a clock that was a day wrong do not.
  */
 function isWithin(windowMs: number, atMs: number, nowMs: number): boolean {
   return Math.abs(atMs - nowMs) < windowMs;
@@ -275,8 +277,8 @@ async function readPast(
     [networks, ...window(Math.max(0, ...windows))],
   );
 
-  // Counted no further than the limit. What is in quarantine does not count, so that a flood of trapped spam delays no
-  // visitor's message.
+  // Counts no further than the limit. Quarantined messages do not count, so that a flood of trapped spam does not delay
+  // visitors' messages.
   const highestLimit = Math.max(0, ...candidates.map(({ rules }) => rules.hourlyLimit ?? 0));
   const [queuedLastHour = 0] = await readColumn<number>(
     query,
@@ -319,7 +321,7 @@ function identify(pending: PendingMessage, secret: string): Candidate {
   };
 }
 
-/** The same inputs in whatever order they were sent. */
+/** The inputs in a fixed order, independent of the order in which they were sent. */
 function inputsOf({ inputs }: FootprintEstimate): string[] {
   return Object.entries(inputs)
     .map(([field, value]) => `${field}=${value}`)
@@ -327,8 +329,8 @@ function inputsOf({ inputs }: FootprintEstimate): string[] {
 }
 
 /**
- * Keyed, so that a guess at what was hashed cannot be checked. Not an HMAC, which costs ten times as much: such a hash
- * never comes from outside. JSON keeps the values apart: "ab","c" and "a","bc" differ.
+ * Keyed, so that guesses at the hashed values cannot be checked. An HMAC would cost ten times as much and is not
+ * needed, because no client ever supplies such a hash. JSON separates the values: "ab","c" and "a","bc" differ.
  */
 export function keyedHash(secret: string, values: readonly string[]): string {
   return hash("sha256", secret + JSON.stringify(values), "base64url").slice(0, HASH_LENGTH);

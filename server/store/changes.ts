@@ -6,15 +6,15 @@ import { channelsToQueue, refusalOf } from "./rules.ts";
 import type { SpamRules } from "./spam-filter.ts";
 import type { Action, Changes, Channel, DeliveryState, EventKind, Lesson, StoredMessage } from "./store.ts";
 
-/** How many messages an action to all since a time reads at once. */
+/** How many messages a bulk action reads at once. */
 const CHUNK = 500;
-/** Which deliveries such an action is for. */
+/** The state of the deliveries that a bulk action changes. */
 const BULK_STATE: Readonly<Partial<Record<Action, DeliveryState>>> = {
   retry: "failed",
   resend: "delivered",
   release: "quarantined",
 };
-/** What the history says of it. */
+/** The history entry of each action. */
 const EVENT: Readonly<Record<Exclude<Action, "delete" | "spam">, EventKind>> = {
   retry: "retried",
   resend: "resent",
@@ -22,7 +22,7 @@ const EVENT: Readonly<Record<Exclude<Action, "delete" | "spam">, EventKind>> = {
   answer: "answered",
   unanswer: "unanswered",
 };
-/** What it teaches the spam filter; `null`: what the message taught is taken back. */
+/** What each action teaches the spam filter; `null` takes back what the message taught. */
 const LESSON: Readonly<Partial<Record<Action, Lesson | null>>> = {
   spam: "spam",
   release: "good",
@@ -57,7 +57,7 @@ export function changeMethods(
   const idsOf = (messages: readonly StoredMessage[]) => messages.map(({ id }) => id);
   const isNamed = dialect.isIn("id", "$1", "BIGINT");
 
-  /** Due now. What waits for its next attempt keeps the number of its attempts. */
+  /** Makes deliveries due now. Those that wait for their next attempt keep their number of attempts. */
   async function queueAgain(
     query: Query,
     channel: Channel,
@@ -74,7 +74,7 @@ export function changeMethods(
     );
   }
 
-  /** Nothing of it is sent any more. What has left stays as it is, but for the mail, whose state is that of the message. */
+  /** Stops all deliveries. Completed ones keep their state, except the mail, whose state is the message's. */
   async function quarantine(query: Query, messages: readonly StoredMessage[], now: Date): Promise<void> {
     const changedAt = "CASE state WHEN 'quarantined' THEN changed_at ELSE CAST($2 AS BIGINT) END";
     await query(
@@ -93,7 +93,7 @@ export function changeMethods(
     }
   }
 
-  /** Mails that had been delivered before their message was marked as spam are not sent again. */
+  /** Does not resend mails that were delivered before their message was marked as spam. */
   async function restoreDelivered(query: Query, messages: readonly StoredMessage[], now: Date): Promise<void> {
     await query(
       `UPDATE deliveries SET state = 'delivered', changed_at = $2, due_at = NULL WHERE channel = 'mail'
@@ -103,7 +103,7 @@ export function changeMethods(
     );
   }
 
-  /** Does it to those that allow it. */
+  /** Applies the action to the messages that allow it. */
   async function actOn(query: Query, action: Action, messages: readonly StoredMessage[], now: Date, isBulk: boolean) {
     const allowed = messages.filter((message) => refusalOf(action, message, now, isBulk) === null);
     if (allowed.length === 0) return [];
@@ -126,7 +126,7 @@ export function changeMethods(
       for (const [channel, group] of Map.groupBy(queued, (one) => one.channel)) {
         const theirs = group.map(({ message }) => message);
         await queueAgain(query, channel, theirs, now);
-        // The history has one line for a release, whatever the channels.
+        // The history has one line per release, not one per channel.
         if (action === "release" && channel !== "mail") continue;
         await addEvents(query, dialect, idsOf(theirs), { kind: EVENT[action], at: now, channel });
       }
@@ -145,7 +145,7 @@ export function changeMethods(
     return allowed.map(({ reference }) => reference);
   }
 
-  /** The messages from the address; none when versions are given and theirs are others. */
+  /** The messages from the address; none if versions are given and do not match. */
   async function readPerson(
     query: Query,
     email: string,
@@ -250,7 +250,7 @@ export function changeMethods(
           const values = [id, footprint && JSON.stringify(footprint), footprint?.totalKg ?? null];
           await query("UPDATE messages SET footprint = $2, footprint_kg = $3 WHERE id = $1", values);
         }
-        // What is taken back later is read from the message as it is by then.
+        // Taking back reads the message at that time, so the filter must unlearn the old text now.
         for (const [taught, group] of Map.groupBy(messages, (message) => message.taught)) {
           await teach(query, group, null);
           const corrected = group.map((message) => ({ ...message, ...changes, taught: null }));
@@ -267,7 +267,7 @@ export function changeMethods(
           ids,
           isRestricted,
         ]);
-        // What waits, waits from the moment in which it may be sent again.
+        // The waiting time of queued deliveries starts when the restriction ends.
         const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");
         if (!isRestricted) {
           await query(`UPDATE deliveries SET changed_at = $2 WHERE state = 'queued' AND ${isTheirs}`, [ids, now]);
@@ -281,7 +281,7 @@ export function changeMethods(
         const messages = await readPerson(query, email, versions);
         if (messages.length === 0) return [];
         await query(`DELETE FROM messages WHERE ${isNamed}`, [idsOf(messages)]);
-        // Removed last, so that an erasure that is interrupted anywhere can be finished.
+        // `finishErasure` removes the mark last, so that an interrupted erasure can be finished.
         await writeMeta(query, ERASURE_MARK, "1");
         return messages.map(({ reference }) => reference);
       };

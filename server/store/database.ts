@@ -1,51 +1,53 @@
-/** What a statement is given: lists as JSON, times as milliseconds since 1970, flags as 0 or 1. */
+/** A statement's parameter. Lists become JSON, times milliseconds since 1970, flags 0 or 1. */
 export type Value = string | number | boolean | Date | readonly unknown[] | null;
 
 /** Runs one statement and resolves to its rows, as records. Placeholders are `$1`, `$2`, … in both databases. */
 export type Query = <Row>(sql: string, values?: readonly Value[]) => Promise<Row[]>;
 
 export interface TransactionOptions {
-  /** Of all nodes, only one at a time runs a transaction with this lock. */
+  /** Only one node at a time runs a transaction with this lock. */
   lock?: "accepting" | "admitting" | "migrating";
-  /** It may take minutes. */
+  /** The transaction may take minutes. */
   isLong?: boolean;
 }
 
 /**
- * SQLite or PostgreSQL. Drivers contain no rules: rules are written once and use these two methods. Every
- * method rejects with StoreUnavailable when the database cannot be used.
+ * SQLite or PostgreSQL. Drivers contain no rules: rules are written once and use `query` and `transaction`. Every
+ * method rejects with StoreUnavailable if the database cannot be used.
  */
 export interface Database {
-  /** Each statement is a transaction of its own, committed when this resolves; on disk, if the server waits for that. */
+  /**
+   * Each statement is a separate transaction, committed when this resolves. It is on disk if the server waits for that.
+   */
   query: Query;
-  /** All of the work or none of it, committed to disk when this resolves. Within it only the given query may be used. */
+  /** Commits all of the work or none of it, to disk, before it resolves. `work` must use only the given query. */
   transaction<T>(work: (query: Query) => Promise<T>, options?: TransactionOptions): Promise<T>;
   readonly dialect: Dialect;
-  /** Of the database if several servers may share it, else of this machine. */
+  /** The database's time if several servers may share it, otherwise this machine's. */
   time(): Promise<Date>;
-  /** Leaves nothing of deleted rows in the database's own files. */
+  /** Removes all traces of deleted rows from the database's own files. */
   eraseTraces(): Promise<void>;
-  /** Rejects with StoreLost when the database's files were removed or replaced while they were open. Writes nothing. */
+  /** Rejects with StoreLost if the database's files were removed or replaced while they were open. Writes nothing. */
   verify(): Promise<void>;
-  /** Writes a SQLite database with all rows into an empty file; `createEmpty` makes one without rows. */
+  /** Writes a SQLite database with all rows into an empty file. `createEmpty` creates the tables. */
   copyTo(file: string, createEmpty: (file: string) => Promise<Database>): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The SQL that differs between the two databases. */
 export interface Dialect {
-  /** Holds 64-bit numbers: times, numbers of rows, flags. */
+  /** The type of 64-bit numbers: times, row numbers, flags. */
   integer: string;
   real: string;
   identity: string;
-  /** Comes before the rows of an INSERT that have numbers already, and the statement after it. */
+  /** Precedes the rows of an INSERT that already have numbers. `continueIds` is the statement to run after it. */
   keptIds: string;
   continueIds(table: string): string;
-  /** End the definition of a table, and of one that is only ever searched by its primary key. */
+  /** The end of a table definition. The second is for a table that is searched only by its primary key. */
   tableEnd: string;
   keyedTableEnd: string;
   findTable(name: string): string;
-  /** Ends a SELECT in a transaction and locks its rows until that ends; `skip`: without rows that are locked already. */
+  /** Ends a SELECT and locks its rows until the transaction ends. `skip` leaves out rows that are already locked. */
   lockRows(table: string, skip?: "skip"): string;
   /** The email address in lower case, independent of the database's language. */
   lowerCaseEmail: string;
@@ -53,8 +55,8 @@ export interface Dialect {
   /** The items of a JSON array, as rows with one column `value`. */
   itemsOf(jsonArray: string): string;
   /**
-   * Whether a text contains the words of a parameter, which `searchable` makes of those given: in any case of their
-   * letters, independent of the database's language.
+   * Whether a text contains the words in a parameter, ignoring case, independent of the database's language.
+   * `searchable` prepares the parameter.
    */
   contains(text: string, parameter: string): string;
   searchable(words: string): string;
@@ -66,7 +68,7 @@ export function toParameter(value: Value): string | number | null {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
 }
 
-/** A row as the program reads it, by the names of its columns: `due_at` is the time `dueAt`, `is_restricted` a flag. */
+/** Converts a row by its column names: `due_at` becomes the time `dueAt`, and `is_restricted` becomes a flag. */
 export function toRecord<Fields>(row: Readonly<Record<string, unknown>>): Fields {
   const record: Record<string, unknown> = {};
   for (const column of Object.keys(row)) {
@@ -77,14 +79,14 @@ export function toRecord<Fields>(row: Readonly<Record<string, unknown>>): Fields
   return record as Fields;
 }
 
-/** Columns that hold times, by their names. */
+/** Recognises columns with times by their names. */
 function isTime(column: string): boolean {
   return column === "at" || column.endsWith("_at");
 }
 
 const fields = new Map<string, { name: string; read(value: unknown): unknown }>();
 
-/** Found once for each column: a long list has hundreds of thousands of values. */
+/** Cached per column, because a long list has hundreds of thousands of values. */
 function fieldOf(column: string) {
   const known = fields.get(column);
   if (known) return known;
@@ -96,7 +98,7 @@ function fieldOf(column: string) {
   return field;
 }
 
-/** The row of a statement that always has one. */
+/** The row of a statement that always returns exactly one. */
 export async function onlyRow<Row>(query: Query, sql: string, values?: readonly Value[]): Promise<Row> {
   const [row] = await query<Row>(sql, values);
   if (!row) throw new Error("The database returned no row");
@@ -112,8 +114,8 @@ export async function readColumn<T>(query: Query, sql: string, values?: readonly
 export type Row = Readonly<Record<string, string | number | null>>;
 
 /**
- * Inserts all rows, which have the same columns, in one statement. A `reference` stands for the number of its message's
- * row, but in the table of messages itself.
+ * Inserts all rows, which have the same columns, in one statement. Except in the table `messages`, a `reference` is
+ * replaced by the number of its message's row.
  */
 export async function insertRows(
   query: Query,
@@ -142,7 +144,7 @@ function itemValue(column: string, index: number): string {
   return `CAST(value ->> ${index} AS ${type})`;
 }
 
-/** A value that the program remembers by its name; `null` if there is none. */
+/** A stored value by its name; `null` if there is none. */
 export async function readMeta(query: Query, name: string): Promise<string | null> {
   const [value = null] = await readColumn<string>(query, "SELECT value FROM meta WHERE name = $1", [name]);
   return value;

@@ -6,13 +6,13 @@ import { addEvents } from "./events.ts";
 import type { ReadMessages } from "./listing.ts";
 import { type Channel, type Claim, type DeliveryCount, type Queue, StoreDamaged } from "./store.ts";
 
-/** The longest delay of an attempt: a later due time was set before the clock was set back. */
+/** The longest delay of an attempt. A later due time dates from before the clock was set back. */
 const FARTHEST_DUE_MS = 5 * HOUR_MS;
-/** What is made due again at once is spread over this time, and not made due again by another node within it. */
+/** A flush spreads deliveries over this time, and no other node flushes within it. */
 const SPREAD_MS = MINUTE_MS;
-/** For as long as this, an attempt that comes early does not count. As long as deliveries are tried. */
+/** An early attempt within this time does not count. It equals the time for which deliveries are tried. */
 const UNCOUNTED_MS = 5 * DAY_MS;
-/** For what may change a long backlog. */
+/** For statements that may change a long backlog. */
 const LONG = { isLong: true };
 const INTERRUPTED = "the server stopped before it saved how the attempt ended, so this may arrive twice";
 
@@ -20,19 +20,21 @@ const INTERRUPTED = "the server stopped before it saved how the attempt ended, s
 const IS_USABLE = "message_id NOT IN (SELECT id FROM messages WHERE is_restricted = 1)";
 const IS_OPEN = `channel = $1 AND state = 'queued' AND ${IS_USABLE}`;
 const NOW = "CAST($2 AS BIGINT)";
-/** As in the index. */
+/** The same condition as in the index. */
 const UNSEEN =
   "SELECT count(*) FROM messages WHERE quarantine_reason IS NOT NULL AND seen_at IS NULL AND is_restricted = 0";
-/** A report is known by the time of what it reports, which is compared with itself alone: no clock can make it look reported. */
+/** Compares the reported change time for equality only, so that no wrong clock can make a failure look reported. */
 const IS_UNREPORTED = "COALESCE(reported_at <> changed_at, TRUE)";
 
-/** What is claimed, sent and marked: the same for every channel. */
+/** Claims and settles deliveries, the same way for every channel. */
 export function deliveryMethods(database: Database, clientKey: Uint8Array, readMessages: ReadMessages): Queue {
   const { query, transaction, dialect } = database;
 
-  /** The oldest due, or those due too far in the future. Two queries, so that each is answered by the index. */
+  /**
+   * Finds the oldest due deliveries, or those due too far in the future. Two queries, so that each can use the index.
+   */
   function freeDeliveries(isItsTime: string): string {
-    // A lease farther off than any that is ever given dates from before a clock was set back.
+    // A lease that ends later than any possible lease dates from before a clock was set back.
     const isFree = `(leased_until IS NULL OR leased_until <= $2 OR leased_until > ${NOW} + 2 * CAST($3 AS BIGINT))`;
     return `SELECT message_id, lease_token FROM deliveries WHERE ${IS_OPEN} AND ${isItsTime} AND ${isFree}
       ORDER BY due_at, message_id LIMIT $4 ${dialect.lockRows("deliveries", "skip")}`;
@@ -46,7 +48,7 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
     return [...due, ...strayed].slice(0, limit);
   }
 
-  /** Messages in a damaged part of the file have failed, so that they keep no other from being sent. */
+  /** Marks messages in a damaged part of the file as failed, so that they do not block others. */
   async function setDamagedAside(channel: Channel, rows: readonly ClaimRow[], now: Date): Promise<void> {
     for (const { messageId } of rows) {
       try {
@@ -67,14 +69,14 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
       const rows = await readDue(query, channel, limit, leaseMs, now);
       if (rows.length === 0) return [];
       const token = randomUUID();
-      // Read again here: one of them may have been restricted a moment ago.
+      // Reads again, because a message may just have been restricted.
       const messages = await readMessages(
         query,
         rows.map(({ messageId }) => messageId),
       );
       const usable = new Map(messages.flatMap((message) => (message.isRestricted ? [] : [[message.id, message]])));
       const ids = [...usable.keys()];
-      // A token that is still there tells that the outcome of the attempt is unknown.
+      // A remaining token means that the outcome of the last attempt is unknown.
       const claimed = await query<Omit<Claim, "channel" | "message" | "token"> & { messageId: number }>(
         `UPDATE deliveries SET attempts = attempts + 1, lease_token = $3, leased_until = CAST($4 AS BIGINT),
              interruptions = interruptions + CASE WHEN lease_token IS NULL THEN 0 ELSE 1 END
@@ -120,7 +122,7 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
           if (!delivery) throw new Error("The lease went to another worker, or the message is gone");
           if (delivery.isCounted) return null;
           for (const { name, hash, count, windowMs } of named) {
-            // Ahead as far as back: a clock that was set back by a little must not open the limit.
+            // The window extends equally into the future, so that a clock set slightly back does not lift the limit.
             const window = [nowMs - windowMs, nowMs + windowMs];
             const sql = "SELECT 1 FROM hits WHERE hash = $1 AND at > $2 AND at < $3 LIMIT $4";
             if ((await query(sql, [hash, ...window, count])).length === count) return name;
@@ -177,7 +179,7 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
     },
 
     async dueInMs(channel, now) {
-      // Each minimum is read from an index, independent of the queue's length.
+      // An index answers each minimum, independent of the queue's length.
       const first = (column: string, isMeant: string) =>
         query<{ ms: number }>(
           `SELECT ${column} AS ms FROM deliveries WHERE ${IS_OPEN} AND ${isMeant} ORDER BY ${column} LIMIT 1`,
@@ -201,7 +203,7 @@ export function deliveryMethods(database: Database, clientKey: Uint8Array, readM
           );
           if (!isFirst) return null;
         }
-        // A prime, so that messages that arrived one after the other are spread evenly.
+        // The factor is prime, so that consecutive messages are spread evenly.
         const rows = await query<{ messageId: number }>(
           `UPDATE deliveries SET due_at = ${NOW} + (message_id * 7919) % ${SPREAD_MS}, attempts = CASE
              WHEN attempts > 0 AND changed_at > ${NOW} - ${UNCOUNTED_MS} THEN attempts - 1 ELSE attempts END

@@ -2,7 +2,7 @@ import type { Database, Dialect, Query } from "./database.ts";
 import { normaliseReference } from "./reference.ts";
 import type { Channel, EventKind, Listing, Note, StoredEvent } from "./store.ts";
 
-/** An entry of a message's history, which several messages may get at once. */
+/** A history entry, which several messages may get at once. */
 interface NewEvent {
   kind: EventKind;
   at: Date;

@@ -19,12 +19,12 @@ import type {
 } from "./store.ts";
 
 /**
- * Messages with the state of their mail, which is their own. Each has one: the join is a left one because SQLite then reads
- * messages in their order, and begins with deliveries only where a state is asked for.
+ * Messages with the state of their mail, which is the message's state. Every message has a mail. It is a left join,
+ * because SQLite then reads messages in order, and starts with deliveries only if the filter names a state.
  */
 const MESSAGES = "messages LEFT JOIN deliveries ON message_id = messages.id AND channel = 'mail'";
 const SEARCHED = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
-/** Which messages are in it. */
+/** The condition for each tab. */
 const TABS: Readonly<Record<Tab, string>> = {
   all: "TRUE",
   unanswered: "answered_at IS NULL AND COALESCE(state, '') <> 'quarantined'",
@@ -37,13 +37,13 @@ const TABS: Readonly<Record<Tab, string>> = {
 const COUNTED = Object.entries(TABS)
   .map(([tab, condition]) => `count(CASE WHEN ${condition} THEN 1 END) AS "${tab}"`)
   .join(", ");
-/** What a list is ordered by, the highest first; `rank` comes before the others. */
+/** The first sort key of a list, highest first. */
 const RANK: Readonly<Record<ListSort, string>> = {
   newest: "0",
   oldest: "-accepted_at",
   footprint: "COALESCE(footprint_kg, -1)",
 };
-/** Of `rank`, where that is not the same for all. */
+/** The ORDER BY clauses. They use `rank` only if it differs between messages. */
 const SORTED: Readonly<Record<ListSort, string>> = {
   newest: "ORDER BY accepted_at DESC, id DESC",
   oldest: "ORDER BY accepted_at, id DESC",
@@ -51,7 +51,7 @@ const SORTED: Readonly<Record<ListSort, string>> = {
 };
 const RANKED = "ORDER BY rank DESC, accepted_at DESC, id DESC";
 
-/** A row of the table, as far as it is shown, with what is only compared. */
+/** The columns of a row that are shown or compared. */
 type MessageRow = Omit<StoredMessage, "footprint" | "deliveries" | "version"> & {
   footprint: string | null;
   correctedAt: Date | null;
@@ -95,8 +95,8 @@ function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonl
   return {
     ...row,
     footprint: footprint === null ? null : JSON.parse(footprint),
-    // Everything that an operator may see or change, except deliveries that are sent automatically seconds after the mail:
-    // they must not make the operator's next action fail.
+    // Covers everything that an operator may see or change, except the deliveries that are sent automatically seconds
+    // after the mail: these must not make the operator's next action fail.
     version: [row.id, state, attempts, Number(row.isRestricted), row.taught, ...times].join("."),
     deliveries,
   };
@@ -184,7 +184,7 @@ export function listingMethods(
     countByCountry: () => query("SELECT country, count(*) AS count FROM messages GROUP BY country ORDER BY 2 DESC, 1"),
 
     async changeToken() {
-      // The number of messages tells that one was deleted.
+      // The number of messages reveals a deletion.
       const { message, event, count } = await onlyRow<Record<"message" | "event" | "count", number | null>>(
         query,
         `SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM events) AS event,
@@ -222,7 +222,7 @@ export function listingMethods(
   };
 }
 
-/** Adds its values to those given, whose placeholders come before its own. */
+/** Appends its values to `values`. */
 function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): string {
   const place = (value: Value) => `$${values.push(value)}`;
   const conditions: string[] = [];
@@ -244,7 +244,7 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
   return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
 }
 
-/** Addresses are compared without regard to the case of their letters. */
+/** Addresses are compared in lower case. */
 export function normaliseEmail(email: string): string {
   return email.trim().toLowerCase();
 }

@@ -23,18 +23,20 @@ import { openInThread } from "./thread.ts";
 type StoreSettings = Pick<Config, "dataDir" | "databaseUrl" | "retention">;
 
 export interface StoreOptions {
-  /** This is the website. A second one on the same SQLite file is refused, and its statements run in a thread. */
+  /**
+   * Opens the store for the website: refuses a second website on the same SQLite file, and runs statements in a thread.
+   */
   isServer?: boolean;
-  /** Called when that thread has ended without `close`: the store cannot be used until a restart. */
+  /** Called if that thread ends without `close`. The store is then unusable until a restart. */
   onThreadEnd?(error: StoreUnavailable): void;
-  /** To PostgreSQL; 8 unless given. */
+  /** The number of connections to PostgreSQL; 8 by default. */
   maxConnections?: number;
   migrations?: readonly Migration[] | undefined;
 }
 
 /**
- * Opens the store the settings name, created or upgraded if need be. Rejects with StoreRefused or StoreUnavailable, whose
- * message is one line that says what to do. The PostgreSQL library is loaded only where it is used.
+ * Opens the store that the settings name; creates or upgrades it if necessary. Rejects with StoreRefused or
+ * StoreUnavailable, whose message is one line with the remedy. Loads the PostgreSQL library only if it is needed.
  */
 export async function openStore(settings: StoreSettings, options: StoreOptions = {}): Promise<Store> {
   const { databaseUrl, dataDir, retention } = settings;
@@ -56,7 +58,7 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
   return Object.assign(store, { close: () => close().finally(unlock) });
 }
 
-/** A disk that takes longer than this is reported as unavailable; what was asked may still happen. */
+/** A call that takes longer is reported as unavailable, but may still complete. */
 const CALL_LIMIT_MS = 8000;
 const LONG_CALL_LIMIT_MS = 15 * 60_000;
 const LONG_METHODS = new Set<string>([
@@ -75,7 +77,7 @@ function noAnswer(limitMs: number): StoreUnavailable {
   return new StoreUnavailable(`${problem}; check the disk that holds DATA_DIR`);
 }
 
-/** In the present thread. For the operator's commands, and for the thread of the server. */
+/** Runs in the current thread: for the operator's commands, and inside the server's database thread. */
 export async function openSqliteStore(
   { dataDir, retention }: Pick<StoreSettings, "dataDir" | "retention">,
   { isServer = false, migrations }: StoreOptions = {},
@@ -86,25 +88,25 @@ export async function openSqliteStore(
     lockOut: () => lockFolder(dataDir, "then restore"),
   });
   if (isServer) {
-    // Of the one before, which is gone. Tokens stay: they tell that the outcome of the attempt is unknown.
+    // Ends the leases of the previous server. Tokens stay: they show that the outcome of an attempt is unknown.
     await database.query("UPDATE deliveries SET leased_until = NULL WHERE leased_until IS NOT NULL");
     await database.query("DELETE FROM meta WHERE name LIKE 'node.%'");
   }
   return store;
 }
 
-/** As long as the longest message with its estimate. */
+/** The size of the longest message with its estimate. */
 const MESSAGE_BYTES = 9000;
-/** What is read within seconds. */
+/** A file of this size is read within seconds. */
 const MAX_CHECKED_BYTES = 2 ** 30;
-/** More pages than a message changes in all tables and indexes: a disk that takes as many takes a message too. */
+/** More than a message changes in all tables and indexes: a disk with room for this has room for a message. */
 const WHOLE_MESSAGE_BYTES = 160 * 1024;
-/** A check writes to the disk, and every request for `/readyz` or the metrics asks for one. */
+/** A check writes to the disk, and every request for `/readyz` or the metrics needs one. */
 const CHECK_INTERVAL_MS = 10_000;
-/** After a failure, so that the end of an outage is noticed soon. */
+/** Shorter after a failure, so that the end of an outage is noticed soon. */
 const RECHECK_INTERVAL_MS = 1000;
 
-/** All rules, on either database. Closes it when it cannot be used. */
+/** Combines all rules with either database. Closes the database if it cannot be used. */
 export async function createStore(
   opened: Database,
   retention: Config["retention"],
@@ -122,7 +124,7 @@ export async function createStore(
       await database.close();
       throw error;
     });
-  // Random, because PostgreSQL compresses what it can.
+  // Random bytes, because PostgreSQL compresses other data.
   const writeBytes = (query: Query, bytes: number) =>
     writeMeta(query, "write_check", randomBytes(bytes / 2).toString("hex"));
   const check = shareCheck(checkIntervalMs, (isThorough) =>
@@ -148,7 +150,7 @@ export async function createStore(
     damagedAt,
     async backup(file, now) {
       await writeNewFile(file, (target) => database.copyTo(target, createEmpty));
-      // The copy is whole, whether or not its time can be noted.
+      // The copy is complete even if its time cannot be recorded.
       await markBackedUp(now).catch((error) => {
         if (!(error instanceof StoreUnavailable)) throw error;
       });
@@ -164,7 +166,7 @@ export async function createStore(
   };
 }
 
-/** Writes a new SQLite file with every message that can still be read in the damaged database of the folder. */
+/** Writes a new SQLite file with every readable message of the folder's damaged database. */
 export async function rescueMessages(dataDir: string, file: string): Promise<Awaited<ReturnType<typeof rescue>>> {
   let rescued = { messages: 0, unreadable: [] as string[] };
   await writeNewFile(file, async (target) => {
@@ -181,14 +183,14 @@ async function createEmpty(file: string): Promise<Database> {
 }
 
 /**
- * One check for all who ask: a success is kept for some time, a failure for a second. After a failure, or after a message
- * could not be stored, it is thorough until it succeeds.
+ * Shares one check between all callers: keeps a success for `intervalMs` and a failure for a second. After a failure,
+ * or after a message could not be stored, the check is thorough until it succeeds.
  */
 function shareCheck(intervalMs: number, check: (isThorough: boolean) => Promise<void>) {
   let startedAtMs = Number.NEGATIVE_INFINITY;
   let hasFailed = false;
   let last = Promise.resolve();
-  /** A message could not be stored. */
+  /** Call it when a message could not be stored. */
   const fail = (error: unknown) => {
     if (!hasFailed) startedAtMs = performance.now();
     hasFailed = true;
@@ -203,7 +205,7 @@ function shareCheck(intervalMs: number, check: (isThorough: boolean) => Promise<
     last = checked;
     checked.then(
       () => {
-        // Nothing has failed since.
+        // No failure since this check started.
         if (last === checked) hasFailed = false;
       },
       () => {
@@ -216,8 +218,8 @@ function shareCheck(intervalMs: number, check: (isThorough: boolean) => Promise<
 }
 
 /**
- * Messages that stayed in DATA_DIR when DATABASE_URL was set: what is wrong and what to do, and the reference of the newest.
- * They were moved if the other database has that. `null` where there are none.
+ * Finds messages that stayed in DATA_DIR when DATABASE_URL was set. Returns the problem, the remedy and the newest
+ * reference; if the other database contains that reference, the messages were moved. `null` if there are none.
  */
 export function findLeftMessages({ dataDir, databaseUrl }: Omit<StoreSettings, "retention">, program: string) {
   const file = sqliteFile(dataDir);
@@ -232,8 +234,8 @@ export function findLeftMessages({ dataDir, databaseUrl }: Omit<StoreSettings, "
 export type DatabaseState = Awaited<ReturnType<typeof inspectDatabase>>;
 
 /**
- * What is known of a database without creating, upgrading or locking anything. Rejects with StoreUnavailable, or with
- * StoreRefused where the tables are none that this version can use.
+ * Inspects a database without creating, upgrading or locking anything. Rejects with StoreUnavailable, or with
+ * StoreRefused if this version cannot use its tables.
  */
 export async function inspectDatabase(
   { databaseUrl, dataDir }: Pick<StoreSettings, "databaseUrl" | "dataDir">,
@@ -244,15 +246,15 @@ export async function inspectDatabase(
       ? await openSqliteToRead(sqliteFile(dataDir))
       : await (await import("./postgres.ts")).openPostgres(databaseUrl, 1);
   const state = {
-    /** Of the schema; `null`: the database has no tables of ours yet. */
+    /** The schema version; `null` if the database has none of our tables yet. */
     version: null as number | null,
-    /** A commit is confirmed before it is on disk. */
+    /** Whether the server confirms commits before they are on disk. */
     losesCommits: false,
     /** How far this machine's clock is ahead of the database's. */
     clockAheadMs: 0,
-    /** Those of the given references that no message has. */
+    /** The given references that no message has. */
     unknownReferences: [] as string[],
-    /** What is wrong with the file; `null`: nothing was found, or it is too large to be read here. */
+    /** The damage to the file; `null` if none was found or the file is too large to check here. */
     damage: null as string | null,
   };
   if (database === null) return state;

@@ -16,10 +16,10 @@ import { StoreUnavailable } from "./store.ts";
 const server = await sharePostgres();
 afterAll(() => server.stop());
 
-/** Checks at every ping whether it can be written. */
+/** Checks at every ping whether the database can be written. */
 const open = async (url: string) => untilEnd(createStore(await openPostgres(url), RETENTION, { checkIntervalMs: 0 }));
 
-/** A database of the server's own, so that settings can be changed for it alone. */
+/** A separate database, so that settings can be changed for it alone. */
 async function createOwnDatabase(name: string): Promise<string> {
   await server.administer(`CREATE DATABASE ${name}`);
   return (await server.createDatabase()).replace(/\/\w+\?.*$/, `/${name}`);
@@ -35,7 +35,7 @@ test("waits no longer for the commit of a long transaction than for any other", 
   await network.become({ kind: "open" });
 }, 15_000);
 
-test("limits the time of every statement behind a pooler that drops what a connection asks for", async () => {
+test("limits the time of every statement behind a pooler that drops the settings of a connection", async () => {
   const url = await server.createDatabase();
   const pooler = createServer((inside) => {
     const outside = connect(server.port, "127.0.0.1");
@@ -89,7 +89,7 @@ test("notices that the database was made read-only, which can still be read", as
   await expect(send(store)).rejects.toThrow(StoreUnavailable);
 });
 
-test("keeps to the number of connections that it is given, however much is asked at once", async () => {
+test("opens no more connections than allowed, with any number of calls at once", async () => {
   const database = await untilEnd(openPostgres(await createOwnDatabase("few_connections"), 2));
   const count = "SELECT count(*) AS count, pg_sleep(0.1) FROM pg_stat_activity WHERE datname = current_database()";
   const counts = await Promise.all(Array.from({ length: 6 }, () => database.query<{ count: number }>(count)));

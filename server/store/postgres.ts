@@ -34,14 +34,14 @@ const dialect: Dialect = {
   keyedTableEnd: "",
   findTable: (name) => `SELECT 1 WHERE to_regclass('${name}') IS NOT NULL`,
   lockRows: (table, skip) => `FOR UPDATE OF ${table}${skip ? " SKIP LOCKED" : ""}`,
-  // Some languages fold I to a letter that no email address holds; "C" is plain ASCII.
+  // Some languages fold I to a letter that occurs in no email address; "C" is plain ASCII.
   lowerCaseEmail: 'lower(email COLLATE "C")',
-  // An array and not a join, so that the index is used however large the planner takes the list to be.
+  // An array instead of a join, so that the planner uses the index for any estimated list size.
   isIn: (column, jsonArray, type = "TEXT") =>
     `${column} = ANY (ARRAY(SELECT CAST(json_array_elements_text(${jsonArray}::json) AS ${type})))`,
   itemsOf: (jsonArray) => `json_array_elements(${jsonArray}::json) AS item (value)`,
   contains: (text, parameter) => `(${text}) COLLATE "C" ~ ${parameter}`,
-  // Both cases of every letter, as `[eE]`, without such forms as the two letters SS for one.
+  // Both cases of every letter, as `[eE]`. Leaves out forms with two letters, such as SS for ß.
   searchable: (words) =>
     Array.from(words, (character) => {
       const cases = [character.toLowerCase(), character.toUpperCase()].filter((other) => [...other].length === 1);
@@ -62,8 +62,8 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
       const [row] = await query<{ at: Date }>(`SELECT ${now} AS at`);
       return row?.at ?? new Date();
     },
-    // PostgreSQL only hides deleted rows, and a plain VACUUM frees their space without overwriting it. Its write-ahead log
-    // and archives are the server's, and kept as long as its operator says.
+    // PostgreSQL only hides deleted rows, and a plain VACUUM frees their space without overwriting it. The server's
+    // operator decides how long its write-ahead log and archives are kept.
     eraseTraces: () => vacuum(pool),
     async verify() {
       if (pool.ending) throw new StoreUnavailable("The message database is closed");
@@ -89,7 +89,7 @@ function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     // A node that dies in a transaction must not hold its locks for long.
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-    // The server's own limit comes first; this one is for a server that does not answer at all.
+    // Longer than the server's own limit: for a server that does not answer at all.
     query_timeout: STATEMENT_TIMEOUT_MS + 1000,
     types: {
       // All our 64-bit numbers are milliseconds, counts and row numbers: far below 2^53.
@@ -97,14 +97,14 @@ function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
         type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, format as "text"),
     } as pg.CustomTypesConfig,
   });
-  // An idle connection broke. The pool has dropped it already, and the next query opens another.
+  // An idle connection broke. The pool has already dropped it, and the next query opens another.
   pool.on("error", () => {});
-  // One in use broke: its query rejects, which is enough. Without a listener Node would end the program.
+  // A connection in use broke. Its query rejects, which is enough. Without a listener, Node would end the program.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
-/** Each statement has our time limit, also behind a pooler that drops what a connection asks for when it starts. */
+/** Sets our time limit for each statement, also behind a pooler that drops the settings of a new connection. */
 async function limitedQueryOf(pool: pg.Pool): Promise<Query> {
   const query = queryOf(pool);
   const sql = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'";
@@ -127,16 +127,16 @@ function checked<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-/** Cannot run in a transaction. PostgreSQL keeps a deleted row for as long as a session that began before may read it. */
+/** Cannot run in a transaction. PostgreSQL keeps a deleted row while an older session may still read it. */
 async function vacuum(pool: pg.Pool): Promise<void> {
   const client = await checked(pool.connect());
   try {
     let keptRows = 0;
-    // The detail of each table's notice begins with the number of deleted rows that it could not remove.
+    // The detail of each table's notice starts with the number of deleted rows that VACUUM could not remove.
     client.on("notice", ({ detail }) => {
       keptRows += Number(/\d+/.exec(detail ?? "") ?? 0);
     });
-    // It waits for a lock only briefly: all who come after it have to wait too.
+    // Waits for a lock only briefly, because all later statements must wait behind it.
     await checked(client.query(`SET statement_timeout = ${LONG_STATEMENT_TIMEOUT_MS}; SET lock_timeout = 2000`));
     for (let tryNumber = 1; tryNumber <= VACUUM_TRIES; tryNumber += 1) {
       keptRows = 0;
@@ -163,7 +163,7 @@ async function vacuum(pool: pg.Pool): Promise<void> {
 
 type Work<T> = (query: Query) => Promise<T>;
 
-/** When the connection is cut during the commit, its outcome is unknown: that is never reported as success. */
+/** If the connection breaks during the commit, the outcome is unknown and is never reported as success. */
 async function transaction<T>(pool: pg.Pool, work: Work<T>, options: TransactionOptions = {}): Promise<T> {
   for (let tryNumber = 1; ; tryNumber += 1) {
     try {
@@ -183,9 +183,9 @@ async function tryTransaction<T>(
   const query = queryOf(client, isLong ? LONG_STATEMENT_TIMEOUT_MS : undefined);
   const statements = [
     isSnapshot ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN",
-    // A server may be set to answer before a commit is on disk; here that would be a false success.
+    // A server may be configured to answer before a commit is on disk. That would be a false success here.
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
-    // Again, for a pooler that drops them when a connection starts.
+    // Repeated for a pooler that drops the settings of a new connection.
     `SET LOCAL statement_timeout = ${isLong ? LONG_STATEMENT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS}`,
     `SET LOCAL idle_in_transaction_session_timeout = ${STATEMENT_TIMEOUT_MS}`,
     ...(lock ? [`SELECT pg_advisory_xact_lock(${LOCKS[lock]})`] : []),
@@ -233,7 +233,7 @@ const NO_PRIVILEGE = "42501";
 /** SQLSTATE classes of a wrong statement or value: defects of this program that a retry does not fix. */
 const OWN_FAULTS = ["22", "23", "42"];
 
-/** A StoreUnavailable for a database that is away, full or overloaded; any other error as it is. */
+/** A StoreUnavailable if the database is away, full or overloaded; any other error unchanged. */
 function toStoreError(error: unknown): unknown {
   const code = sqlState(error);
   if (code && OWN_FAULTS.some((fault) => code.startsWith(fault)) && code !== NO_PRIVILEGE) return error;
@@ -243,13 +243,13 @@ function toStoreError(error: unknown): unknown {
   );
 }
 
-/** The transaction had to give way to another one. */
+/** Whether the transaction was cancelled in favour of another. */
 function mayTryAgain(error: unknown): boolean {
   const code = error instanceof StoreUnavailable ? sqlState(error.cause) : undefined;
   return code === SERIALIZATION_FAILURE || code === DEADLOCK;
 }
 
-/** The connection failed, or nothing is known about its state. */
+/** Whether the connection failed or is in an unknown state. */
 function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof StoreUnavailable)) return false;
   const code = sqlState(error.cause);
@@ -261,7 +261,7 @@ function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-// Never PostgreSQL's DETAIL, which may hold a row's values.
+// Never includes PostgreSQL's DETAIL, which may contain a row's values.
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return reasonOf(error.errors[0]);
   return error instanceof Error ? error.message.split("\n", 1).join("") : String(error);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
 import { drawReference, normaliseReference } from "./reference.ts";
 
-test("draws references of the promised shape, all letters alike, hardly any twice", () => {
+test("draws references of the promised shape, with evenly distributed letters and hardly any repeats", () => {
   const drawn = Array.from({ length: 20_000 }, () => drawReference("BC"));
   for (const reference of drawn) expect(reference).toMatch(REFERENCE_PATTERN);
   expect(new Set(drawn).size).toBeGreaterThan(19_990);

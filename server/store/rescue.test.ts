@@ -9,7 +9,7 @@ import { sqliteFile } from "./sqlite.ts";
 
 const PAGE_BYTES = 4096;
 
-/** A database of 60 messages in which the page with the message that begins with these words is overwritten. */
+/** A database of 60 messages. The page of the message that begins with these words is overwritten. */
 async function damage(words: string) {
   const dataDir = await makeScratchFolder();
   const store = await openStoreInProcess({ dataDir, databaseUrl: null });
@@ -25,7 +25,7 @@ async function damage(words: string) {
   return { dataDir, references };
 }
 
-test("a damaged page is noticed, and keeps no message of another page from being sent", async () => {
+test("detects a damaged page, and sends the messages of other pages", async () => {
   const { dataDir, references } = await damage("Unique words");
   const { damage: found } = await inspectDatabase({ dataDir, databaseUrl: null }, []);
   expect(found).not.toBe(null);
@@ -42,7 +42,7 @@ test("a damaged page is noticed, and keeps no message of another page from being
   await store.close();
 });
 
-test("what can be read of a damaged database is copied, and what cannot is named", async () => {
+test("copies the readable messages of a damaged database, and names the others", async () => {
   const { dataDir, references } = await damage("Unique words");
   const file = join(dataDir, "rescued.db");
   const { messages, unreadable } = await rescueMessages(dataDir, file);

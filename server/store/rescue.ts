@@ -3,18 +3,18 @@ import { openBackup, rowInserter } from "./restore.ts";
 import { toStoreError } from "./sqlite.ts";
 import { StoreDamaged } from "./store.ts";
 
-/** Tables with rows of a message. */
+/** The tables whose rows belong to a message. */
 const PARTS = ["deliveries", "events", "keys"];
 const MESSAGES_AT_A_TIME = 100;
 
 /**
- * Copies every message of a damaged SQLite file that can still be read into the empty database. Each is looked for by its
- * number, so that a damaged page costs only what is in it. Returns how many were copied, and the references of the others:
- * their numbers where these are damaged too.
+ * Copies every readable message of a damaged SQLite file into the empty database. Reads each message by its number, so
+ * that a damaged page costs only the messages in it. Returns the number of copied messages and the references of the
+ * others, or their row numbers if the references are damaged too.
  */
 export async function rescue(file: string, { query, dialect }: Database) {
   const db = openBackup(file);
-  /** `null` where the rows are damaged. */
+  /** `null` if the rows are damaged. */
   const read = (sql: string, ...values: number[]) => {
     try {
       return db.prepare(sql).all(...values);
@@ -27,7 +27,7 @@ export async function rescue(file: string, { query, dialect }: Database) {
     const [{ value: clientKey = "" } = {}] = read("SELECT value FROM meta WHERE name = 'client_key'") ?? [];
     await writeMeta(query, "client_key", String(clientKey));
     const references = new Map(read("SELECT id, reference FROM messages")?.map(({ id, reference }) => [id, reference]));
-    // Each of these may be damaged; the others then know the highest number.
+    // Any of these may be damaged; the others still give the highest number.
     const ends = ["id) AS id FROM messages", "message_id) AS id FROM deliveries", "message_id) AS id FROM events"];
     const lastId = Math.max(...ends.map((end) => Number(read(`SELECT max(${end}`)?.[0]?.id ?? 0)));
     const inserters = ["messages", ...PARTS].map((table) => ({ table, ...rowInserter(db, table, query, dialect) }));
@@ -46,13 +46,13 @@ export async function rescue(file: string, { query, dialect }: Database) {
         await end();
       }
     }
-    // Whether these were sent is unknown, so an operator decides.
+    // It is unknown whether these were sent, so an operator decides.
     await query(
       `INSERT INTO deliveries (message_id, channel, state, changed_at, error)
        SELECT id, 'mail', 'failed', accepted_at, 'its delivery was in a damaged part of the database' FROM messages
        WHERE id NOT IN (SELECT message_id FROM deliveries WHERE channel = 'mail')`,
     );
-    // What they taught stays behind, and so cannot be taken back.
+    // The spam filter's counts are not copied, so they cannot be taken back.
     await query("UPDATE messages SET taught = NULL");
     const [counted] = await query<{ count: number }>("SELECT count(*) AS count FROM messages");
     return { messages: counted?.count ?? 0, unreadable };

@@ -36,7 +36,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     return { dataDir, open, backup: join(dataDir, "backup.db") };
   }
 
-  /** Of a site in the middle of its work. */
+  /** A backup of a site with work in progress. */
   async function makeBackup(file: string) {
     const { open } = await place();
     const before = await open();
@@ -61,7 +61,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     expect(await inbox.list({})).toEqual(await before.list({}));
     expect(await inbox.history(leased)).toEqual(await before.history(leased));
     expect(await inbox.hashAddress("ADA@example.com")).toBe(await before.hashAddress("ada@example.com"));
-    // Neither the lease of a worker that is gone nor its server is taken over.
+    // Restores neither the lease of a dead worker nor its server's report.
     expect(await store.claim("mail", 9, MINUTE_MS, NOON)).toHaveLength(2);
     expect(await store.website(NOON)).toMatchObject({ isRunning: false });
     const again = await open();
@@ -72,7 +72,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     expect(next?.id).toBeGreaterThan(Math.max(...(await before.list({})).map(({ id }) => id)));
   });
 
-  test("replaces what is there only when that is asked for, and all or nothing", async () => {
+  test("replaces existing messages only on request, and all or nothing", async () => {
     const { open, backup, dataDir } = await place();
     const { leased } = await makeBackup(backup);
     const store = await open();
@@ -110,7 +110,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     expect(await store.countDeliveries()).toMatchObject([{ channel: "mail", state: "quarantined", count: 1 }]);
   });
 
-  test("refuses while a website runs, and what is no backup of this version, in one sentence", async () => {
+  test("refuses while a website runs, and refuses a file that is not a backup of this version, in one sentence", async () => {
     const { open, backup, dataDir } = await place();
     await makeBackup(backup);
     const store = await open();

@@ -16,7 +16,9 @@ const IN_USE =
 
 type Cell = string | number | null;
 
-/** `lockOut` keeps every website away until the returned function is called, or throws; `null` where none can. */
+/**
+ * `lockOut` excludes every website until the returned function is called, or throws. `null` if there is no such lock.
+ */
 export function restoreMethods(
   database: Database,
   { website }: Pick<Status, "website">,
@@ -55,7 +57,7 @@ export function restoreMethods(
   };
 }
 
-/** Keyed, so that addresses cannot be tried without the database. */
+/** Keyed, so that addresses cannot be guessed without the database. */
 function hashWith(clientKey: string, email: string): string {
   return createHmac("sha256", Buffer.from(clientKey, "hex"))
     .update(`erased ${normaliseEmail(email)}`)
@@ -76,7 +78,7 @@ export function openBackup(file: string): DatabaseSync {
     id = db.prepare("PRAGMA application_id").get()?.application_id;
     version = db.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get()?.value;
   } catch {
-    // Not a database, or one of another program.
+    // Not a database, or another program's.
   }
   if (id === APPLICATION_ID && version === String(MIGRATIONS.length)) return db;
   if (db.isOpen) db.close();
@@ -87,7 +89,7 @@ export function openBackup(file: string): DatabaseSync {
   );
 }
 
-/** Puts all rows of the backup in place of those that are there, but for messages of people who were erased since. */
+/** Replaces all rows with those of the backup, except messages of people who were erased since. */
 async function copyAll(backup: DatabaseSync, query: Query, dialect: Dialect, erasures: readonly Erasure[]) {
   const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
   for (const table of ["messages", "hits", "spam_tokens", "meta"]) await query(`DELETE FROM ${table}`);
@@ -109,7 +111,7 @@ async function copyAll(backup: DatabaseSync, query: Query, dialect: Dialect, era
     await insert.end();
   }
   for (const table of ["messages", "events"]) await query(dialect.continueIds(table));
-  // Their leases end. Tokens stay: they tell that the outcome of the attempt is unknown.
+  // Ends all leases. Tokens stay: they show that the outcome of an attempt is unknown.
   await query("UPDATE deliveries SET leased_until = NULL WHERE leased_until IS NOT NULL");
   await query("DELETE FROM meta WHERE name LIKE 'node.%'");
   if (isUnfinished) await writeMeta(query, ERASURE_MARK, "1");
@@ -145,7 +147,9 @@ export function rowInserter(
   };
 }
 
-/** What a SQLite database holds, if it is one; its newest message tells whether another database has them too. */
+/**
+ * Counts the messages in a SQLite file; `null` if it is not our database. `newest` identifies them in another database.
+ */
 export function readLeftMessages(file: string): { newest: string; messages: number; unsent: number } | null {
   try {
     const db = openBackup(file);

@@ -3,16 +3,16 @@ import { DAY_MS } from "../time.ts";
 import { type Database, onlyRow, readColumn } from "./database.ts";
 import type { Expiring, Expiry } from "./store.ts";
 
-/** How long before its end a message is announced; for a period below two weeks, half of the period. */
+/** An erasure is announced this long before; for a period below two weeks, half of the period before. */
 const EXPIRY_NOTICE_DAYS = 7;
-/** Announced since it reached its present state. So a wrong clock erases no message without announcing it first. */
+/** Announced since it reached its current state. So even with a wrong clock, an announcement precedes every erasure. */
 const IS_ANNOUNCED = "COALESCE(announced_at >= changed_at, FALSE)";
 /** Its reply has not been sent yet. */
 const IS_REPLYING = `EXISTS (SELECT 1 FROM deliveries AS replies
   WHERE replies.message_id = messages.id AND replies.channel = 'reply' AND replies.state = 'queued')`;
 const MESSAGES = "messages JOIN deliveries ON message_id = messages.id AND channel = 'mail'";
 
-/** How long each state is kept, how long before its end that is announced, and how often there is an announcement. */
+/** For each state: how long messages are kept, how long before its erasure a message is announced, and how often. */
 function periodsOf(retention: Retention) {
   return (["delivered", "failed", "quarantined"] as const).flatMap((state) => {
     const keptMs = retention[`${state}Ms`];
@@ -22,15 +22,15 @@ function periodsOf(retention: Retention) {
   });
 }
 
-/** Announcements that are this far apart are always in time. */
+/** Announcements at this interval are always in time. */
 export function announcementIntervalMs(retention: Retention): number {
   return Math.min(DAY_MS, ...periodsOf(retention).map(({ intervalMs }) => intervalMs));
 }
 
 /**
- * SQL for when a message is erased: at the end of its period, but not sooner than the notice after its announcement.
- * NULL while it or its reply is queued, while it is restricted, or where RETENTION keeps such messages. Every question of when a message ends is
- * answered by this.
+ * SQL for the time at which a message is erased: at the end of its period, but not before the notice period after its
+ * announcement has passed. NULL while the message or its reply is queued, while it is restricted, or if RETENTION keeps
+ * such messages. This is the only place that decides when a message is erased.
  */
 export function expiryOf(retention: Retention): string {
   const ends = periodsOf(retention).map(({ state, keptMs, noticeMs }) => {
@@ -46,21 +46,21 @@ export function retentionMethods({ query, transaction, dialect }: Database, rete
   const periods = periodsOf(retention);
   const expiry = expiryOf(retention);
   const now = "CAST($1 AS BIGINT)";
-  /** Whether a message has been in its state for as long as its period says. Each part is answered by an index. */
+  /** Whether a message has been in its state for at least this time. An index answers each part. */
   const isOlderThan = (ageMs: (period: (typeof periods)[number]) => number) => {
     const parts = periods.map(
       (period) => `channel = 'mail' AND state = '${period.state}' AND changed_at <= ${now} - ${ageMs(period)}`,
     );
     return parts.length > 0 ? `(${parts.join(" OR ")})` : "FALSE";
   };
-  /** To be announced by now, or before the next announcement. */
+  /** Due for announcement now or before the next one. */
   const isExpiring = `${isOlderThan(({ keptMs, noticeMs, intervalMs }) => keptMs - noticeMs - intervalMs)} AND is_restricted = 0`;
-  // What a clock that was ahead has announced is announced again.
+  // Announcements from a clock that was ahead are repeated.
   const isUnannounced = `NOT (${IS_ANNOUNCED} AND announced_at <= ${now})`;
 
   return {
     async purge(now) {
-      // Hits from the future were left by a clock that was wrong. First, so that nothing can fail after the erasure.
+      // Hits from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
       await query("DELETE FROM hits WHERE at <= $1 OR at > $2", [now.getTime() - DAY_MS, now.getTime() + DAY_MS]);
       const sql = `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
         WHERE ${isOlderThan(({ keptMs }) => keptMs)} AND ${IS_ANNOUNCED} AND ${expiry} <= $1

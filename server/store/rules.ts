@@ -1,8 +1,8 @@
 import { ACTIONS, type Action, type Channel, type Delivery, type StoredMessage, TRIED_FOR_MS } from "./store.ts";
 
-// What an operator may do to which message. Evaluated here alone: for the button, the command and the change itself.
+// Which actions a message allows. The button, the command and the change itself all use these rules.
 
-/** The deliveries that an action queues. In bulk a retry is for what failed, and leaves what waits for its next attempt. */
+/** The deliveries that an action queues. A bulk retry queues failed deliveries, not those that wait for an attempt. */
 export function channelsToQueue(
   action: Action | "reply",
   message: StoredMessage,
@@ -24,9 +24,9 @@ function isInTime(channel: Channel, { acceptedAt }: StoredMessage, now: Date): b
   return now.getTime() - acceptedAt.getTime() < (TRIED_FOR_MS[channel] ?? Number.POSITIVE_INFINITY);
 }
 
-/** As sentences without their full stop. */
+/** Sentences without their full stop. */
 const REFUSALS: Readonly<Record<Action | "reply", string>> = {
-  retry: "only what failed or is queued can be retried",
+  retry: "only failed or queued messages can be retried",
   resend: "only delivered messages can be resent",
   release: "only quarantined messages can be released",
   spam: "it is marked as spam already",
@@ -36,7 +36,7 @@ const REFUSALS: Readonly<Record<Action | "reply", string>> = {
   reply: "only messages that are not in quarantine can be replied to, one reply at a time",
 };
 
-/** Why the message does not allow the action, as a sentence without its full stop; `null` when it does. */
+/** Why the message does not allow the action, as a sentence without its full stop; `null` if it does. */
 export function refusalOf(action: Action | "reply", message: StoredMessage, now: Date, isBulk = false): string | null {
   const { reference, state, isRestricted, answeredAt, taught } = message;
   const isMarking = action === "answer" || action === "unanswer";

@@ -2,16 +2,16 @@ import { randomBytes } from "node:crypto";
 import { type Dialect, type Query, readMeta, writeMeta } from "./database.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
-/** The statements that lead from the version before to this one. Never edited once released: add another. */
+/** The statements that upgrade from the previous version. Never edit a released migration: add another. */
 export type Migration = (dialect: Dialect) => readonly string[];
 
-/** Number n of this list leads to schema version n. The first is that of the program's version 1.0.0. */
+/** Number n of this list leads to schema version n. The first belongs to program version 1.0.0. */
 export const MIGRATIONS: readonly Migration[] = [createTables];
 
 /**
- * Creates the tables or upgrades them, and resolves to the database's client key. To be run in a transaction that no other
- * node's migration can enter. Rejects with StoreRefused when another version of the program has to be used, or the
- * database's version is not true. The query rejects with StoreUnavailable where a later try may succeed.
+ * Creates or upgrades the tables, and resolves to the database's client key. Run it in a transaction with the lock
+ * `migrating`. Rejects with StoreRefused if the database needs another version of the program, or if its tables do not
+ * match its version. Rejects with StoreUnavailable if a later attempt may succeed.
  */
 export async function migrate(query: Query, dialect: Dialect, migrations = MIGRATIONS): Promise<Uint8Array> {
   const version = (await readSchemaVersion(query, dialect)) ?? 0;
@@ -36,7 +36,7 @@ export async function migrate(query: Query, dialect: Dialect, migrations = MIGRA
   return Buffer.from((await readMeta(query, "client_key")) ?? "", "hex");
 }
 
-/** `null` for a database without tables of ours. Rejects with StoreRefused when this program cannot use those it has. */
+/** `null` for a database without our tables. Rejects with StoreRefused if this program cannot use its tables. */
 export async function readSchemaVersion(query: Query, { findTable }: Dialect): Promise<number | null> {
   const hasTable = async (name: string) => (await query(findTable(name))).length > 0;
   if (await hasTable("store_meta")) {
@@ -48,13 +48,13 @@ export async function readSchemaVersion(query: Query, { findTable }: Dialect): P
   if (!(await hasTable("meta"))) {
     if (!(await hasTable("messages"))) return null;
     throw new StoreRefused(
-      'The database already has a table "messages" of another program; give this one a database of its own (DATABASE_URL)',
+      'The database already has a table "messages" of another program; set DATABASE_URL to a separate database',
     );
   }
   const version = await readMeta(query, "schema_version");
   if (version !== null && !/^[1-9]\d*$/.test(version)) {
     const shown = JSON.stringify(version.slice(0, 20));
-    throw new StoreRefused(`The message database has the schema version ${shown}, which is none; restore a backup`);
+    throw new StoreRefused(`The message database has the unknown schema version ${shown}; restore a backup`);
   }
   return version === null ? null : Number(version);
 }
@@ -90,7 +90,7 @@ function createTables({
       taught TEXT
     )${tableEnd}`,
     "CREATE INDEX messages_by_words ON messages (fingerprint, accepted_at)",
-    // With the reason, so that a flood of quarantined messages is passed over without reading them.
+    // Includes the reason, so that queries skip a flood of quarantined messages without reading them.
     "CREATE INDEX messages_by_age ON messages (accepted_at, quarantine_reason)",
     // Counts the messages of each tab without reading them.
     "CREATE INDEX messages_by_answer ON messages (answered_at, is_restricted)",
@@ -117,10 +117,10 @@ function createTables({
       PRIMARY KEY (message_id, channel)
     )${keyedTableEnd}`,
     "CREATE INDEX deliveries_by_state ON deliveries (state, channel, changed_at)",
-    // The state leads this index, which holds only one, because SQLite picks the index that answers most conditions.
+    // Includes the state although it is always the same, because SQLite picks the index that answers most conditions.
     "CREATE INDEX deliveries_due ON deliveries (channel, state, due_at, message_id) WHERE state = 'queued'",
     "CREATE INDEX deliveries_leased ON deliveries (channel, state, leased_until) WHERE leased_until IS NOT NULL",
-    // The history of a message. Nothing is written here when one is accepted.
+    // The history of a message. Accepting a message writes nothing here.
     `CREATE TABLE events (
       id ${identity},
       message_id ${integer} NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
@@ -131,7 +131,7 @@ function createTables({
       author TEXT
     )${tableEnd}`,
     "CREATE INDEX events_by_message ON events (message_id, id)",
-    // A message may have several keys: each with which the same words were sent again. Only hashes are kept.
+    // A message has one key for each time that the same text was sent with another key. Only hashes are kept.
     `CREATE TABLE keys (
       key_hash TEXT NOT NULL,
       message_id ${integer} NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
@@ -139,10 +139,10 @@ function createTables({
       PRIMARY KEY (key_hash, message_id)
     )${keyedTableEnd}`,
     "CREATE INDEX keys_by_message ON keys (message_id)",
-    // What counts towards limits: keyed hashes, which name no message and are kept for a day.
+    // Counts towards limits: keyed hashes, which name no message and are kept for a day.
     `CREATE TABLE hits (hash TEXT NOT NULL, at ${integer} NOT NULL)${tableEnd}`,
     "CREATE INDEX hits_by_hash ON hits (hash, at)",
-    // How many messages of each kind had a token, by its keyed hash.
+    // The number of messages of each kind with a token, by the token's keyed hash.
     `CREATE TABLE spam_tokens (hash ${integer} PRIMARY KEY, spam ${integer} NOT NULL, good ${integer} NOT NULL)${tableEnd}`,
   ];
 }

@@ -15,29 +15,29 @@ import {
 } from "./spam-tokens.ts";
 import type { Lesson, SpamFilter, StoredMessage } from "./store.ts";
 
-// The rows of `spam_tokens`. Those of tokens have numbers above 0, which are keyed hashes. Erasing a message leaves its
-// counts: they tell of no message and of nobody.
+// The rows of `spam_tokens`. Numbers above 0 are keyed hashes of tokens. Erasing a message keeps its counts, because
+// they reveal nothing about a message or a person.
 
 /** The row that counts the messages that were taught. */
 const TAUGHT = 0;
-/** Another value after each lesson. */
+/** Its value changes after each lesson. */
 const VERSION = "spam_version";
-/** Words with their hashes, and the most frequent tokens with their weights: at most about 20 MB of each. */
+/** The cached words with their hashes, and the most frequent tokens with their weights: at most about 20 MB each. */
 const MAX_REMEMBERED = 200_000;
 const HASH_BITS = 48;
 const NOTHING: Counts = { spam: 0, good: 0 };
-/** Whom we replied to, or whose message was answered; not who was marked as spam since. */
+/** A sender whom we replied to or whose message was answered, unless marked as spam since. */
 const IS_CORRESPONDENT = `COALESCE(taught, '') <> 'spam' AND (answered_at > 0 OR id IN
   (SELECT message_id FROM deliveries WHERE channel = 'reply' AND state IN ('queued', 'delivered', 'failed')))`;
 
-/** What the other rules of the store ask of it, and what operators do. */
+/** The filter's methods for the store's other rules and for operators. */
 export function createSpamFilter({ query, transaction, dialect }: Database, clientKey: Uint8Array) {
   const secret = `${Buffer.from(clientKey).toString("hex")} token `;
   const hashes = new Map<string, number>();
   let known = { version: "" as string | null, taught: NOTHING, weights: new Map<number, number>() };
   const isGiven = dialect.isIn("hash", "$1", "BIGINT");
 
-  /** Numbers that JavaScript and both databases hold exactly. That of a pair is made of those of its words, quickly. */
+  /** Numbers that JavaScript and both databases store exactly. A pair's number is computed from those of its words. */
   const asNumber: Naming<number> = {
     nameOf(text) {
       const remembered = hashes.get(text);
@@ -56,19 +56,21 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
     return new Map(rows.map(({ hash, ...counts }) => [hash, counts]));
   }
 
-  /** What the tokens of each message weigh; nothing before enough was taught. */
+  /** The token weights of each message; empty before the filter has enough lessons. */
   async function weigh(query: Query, messages: readonly ContactMessage[]): Promise<number[][]> {
     const { taught, weights } = await recall(query);
     if (!isTaughtEnough(taught)) return [];
     return messages.map((message) => tokensOf(message, asNumber).map((token) => weights.get(token) ?? 0));
   }
 
-  /** As of the last lesson on any node. All tokens are read at once: a batch has thousands, and most were never taught. */
+  /**
+   * The state after the last lesson on any node. Reads all tokens at once: a batch has thousands, most of them unknown.
+   */
   async function recall(query: Query): Promise<typeof known> {
     const version = await readMeta(query, VERSION);
     if (version === known.version) return known;
     const taught = (await readRows(query, [TAUGHT])).get(TAUGHT) ?? NOTHING;
-    // As one text, because a row of its own costs ten times as much.
+    // Read as one text, because separate rows cost ten times as much.
     const [rows] = await readColumn<string | null>(
       query,
       `SELECT string_agg(hash || ' ' || spam || ' ' || good, ',') FROM
@@ -84,7 +86,7 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
   }
 
   async function add(query: Query, counts: ReadonlyMap<number, Counts>): Promise<void> {
-    // In the order of their numbers, so that no two nodes wait for each other.
+    // Sorted by number, so that two nodes cannot deadlock.
     const rows = [...counts].map(([hash, { spam, good }]) => [hash, spam, good]).sort(([a = 0], [b = 0]) => a - b);
     const values = [0, 1, 2].map((index) => `CAST(value ->> ${index} AS BIGINT)`);
     await query(
@@ -98,7 +100,7 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
   const monthOf = (now: Date) => -(now.getUTCFullYear() * 100 + now.getUTCMonth() + 1);
 
   return {
-    /** Those that it holds back: none before enough was taught, and none of a correspondent. */
+    /** The messages to quarantine: none before the filter has enough lessons, and none from a correspondent. */
     async findSpam(query: Query, messages: readonly ContactMessage[]): Promise<ReadonlySet<ContactMessage>> {
       const weights = messages.length > 0 ? await weigh(query, messages) : [];
       const suspects = messages.filter((_, index) => looksLikeSpam(weights[index] ?? []));
@@ -110,12 +112,12 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
       return new Set(suspects.filter(({ email }) => !addresses.has(normaliseEmail(email))));
     },
 
-    /** Each message teaches once, in one direction: what it taught before is taken back. `null`: it teaches nothing. */
+    /** Each message teaches one lesson: a new lesson replaces the old one, and `null` removes it. */
     async teach(query: Query, messages: readonly StoredMessage[], lesson: Lesson | null): Promise<void> {
       const changed = messages.filter(({ taught }) => taught !== lesson);
       const counts = new Map<number, Counts>();
       for (const [taught, group] of Map.groupBy(changed, (message) => message.taught)) {
-        // First, because it locks the messages: of two who teach the same, one counts.
+        // Runs first, because it locks the messages: if two operators teach the same, one lesson counts.
         const updated = await query<{ id: number }>(
           `UPDATE messages SET taught = $2 WHERE ${dialect.isIn("id", "$1", "BIGINT")}
            AND taught IS NOT DISTINCT FROM CAST($3 AS TEXT) RETURNING id`,
@@ -135,7 +137,7 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
       await writeMeta(query, VERSION, randomUUID());
     },
 
-    /** What it held back, and what of that was released. */
+    /** Counts the messages that it quarantined, and those of them that were released. */
     async countMonth(query: Query, now: Date, { held = 0, released = 0 }): Promise<void> {
       if (held + released > 0) await add(query, new Map([[monthOf(now), { spam: held, good: released }]]));
     },

@@ -12,7 +12,7 @@ import {
 
 const tokens = (message: string, email = "ada@Example.com") => tokensOf({ message, email }, AS_TEXT);
 
-test("reads words, pairs, hosts, the domain and shapes, whatever letters and hidden characters they are written in", () => {
+test("reads words, pairs, hosts, the domain and features, with any letters and hidden characters", () => {
   expect(tokens("Win FREE ﬁsh at HTTPS://Pills.example/a?b, call 0800 1!")).toEqual([
     "address: example.com",
     "links: 1",
@@ -63,7 +63,7 @@ test("reads the beginning and the end of a long message", () => {
   expect(tokens(`${"filler ".repeat(350)} middle ${"filler ".repeat(350)}`)).not.toContain("middle");
 });
 
-test("decides by the share of what speaks for spam, and shows five signs at most, the heaviest first", () => {
+test("decides by the share of evidence for spam, and shows at most five signs, strongest first", () => {
   const taught: Counts = { spam: 20, good: 20 };
   const weight = (spam: number, good: number) => weightOf({ spam, good }, taught);
   expect([weight(20, 20), weight(0, 0)]).toEqual([0, 0]);

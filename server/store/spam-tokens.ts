@@ -1,15 +1,15 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
 
-// Naive Bayes on what a message consists of. No database: what was learned is given.
+// Naive Bayes on the tokens of a message. Uses no database: the caller passes the learned counts.
 
-/** Of one message, however long it is. */
+/** The most tokens of one message. */
 export const MAX_TOKENS = 400;
-/** The characters of a longer text that are read. They make about 400 tokens. */
+/** The parts of a longer text that are read. They make about 400 tokens. */
 const READ_CHARACTERS = { beginning: 800, end: 300 };
-/** What is longer is no word of any language. */
+/** No language has longer words. */
 const LONGEST_WORD = 40;
-/** Scripts that write no spaces count letter by letter, and so by pairs of letters. */
+/** In scripts without spaces, each letter is a word, so pairs of letters count too. */
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]|[\p{L}\p{M}\p{N}]+/gu;
 const PLAIN_WORD = /[a-z\d]+/g;
@@ -25,7 +25,7 @@ const COUNTED: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["prices", /\p{Sc} ?\d|\d ?\p{Sc}/gu],
 ];
 
-/** What a token is called: by its text for operators, by a number in the database. */
+/** Names tokens: by text for operators, by number in the database. */
 export interface Naming<Token> {
   nameOf(text: string): Token;
   pairOf(first: Token, second: Token): Token;
@@ -34,15 +34,15 @@ export interface Naming<Token> {
 export const AS_TEXT: Naming<string> = { nameOf: (text) => text, pairOf: (first, second) => `${first} ${second}` };
 
 /**
- * Words, pairs of words, hosts of links, the domain of the address, and shapes, which have a colon and so are no words.
- * Each once, and in the same order by any naming. The sender's name is left out: what others of that name wrote says
- * nothing.
+ * Words, pairs of words, link hosts, the address's domain, and features such as length, which contain a colon and so
+ * differ from words. Lists each token once, in the same order for any naming. Leaves out the sender's name, because
+ * messages from other people with that name say nothing.
  */
 export function tokensOf<Token>(
   { message, email }: Pick<ContactMessage, "message" | "email">,
   { nameOf, pairOf }: Naming<Token>,
 ): Token[] {
-  // Most messages are in ASCII, where all of this is ten times as quick.
+  // Most messages are ASCII, for which this is ten times as fast.
   const isPlain = !/[^\n -~]/.test(message);
   const text = beginningAndEnd(isPlain ? message : readable(message));
   const lower = text.toLowerCase();
@@ -74,7 +74,7 @@ function beginningAndEnd(text: string): string {
   return text.length <= beginning + end ? text : `${text.slice(0, beginning)} ${text.slice(-end)}`;
 }
 
-/** Without hidden characters, and with one form of each letter. */
+/** Removes hidden characters and unifies the forms of each letter. */
 function readable(text: string): string {
   return text.replaceAll(HIDDEN_CHARACTER, (hidden) => (/\s/.test(hidden) ? " " : "")).normalize("NFKC");
 }
@@ -84,21 +84,21 @@ function amountOf(count: number): string {
   return count < 6 ? "3 to 5" : "6 or more";
 }
 
-/** How many messages of each kind had a token, or were taught. */
+/** The number of messages of each kind: with a token, or in all lessons. */
 export interface Counts {
   spam: number;
   good: number;
 }
 
-/** Fewer of either kind say too little. */
+/** With fewer lessons of either kind, the filter does not judge. */
 export const NEEDED_LESSONS = 20;
-/** Added to the counts of a token: it may come in a message of either kind, though it has not yet. */
+/** Added to a token's counts, because a token may occur in either kind even if it has not yet. */
 const SMOOTHING = 0.15;
-/** Evidence for neither side, so that a few words alone do not decide. */
+/** Neutral evidence, so that a few words alone do not decide. */
 const DOUBT = 30;
 /**
- * Chosen by `npm run bench -- spam` and two collections of mail (SpamAssassin, Enron): after 40 to 500 lessons, half or
- * fewer of them spam, it held back at most 0.2% of the good messages of each.
+ * Chosen with `npm run bench -- spam` and two collections of mail (SpamAssassin, Enron). After 40 to 500 lessons, at
+ * most half of them spam, the filter quarantined at most 0.2% of the good messages of each.
  */
 const THRESHOLD = 0.62;
 const SHOWN_SIGNS = 5;
@@ -107,7 +107,7 @@ export function isTaughtEnough({ spam, good }: Counts): boolean {
   return Math.min(spam, good) >= NEEDED_LESSONS;
 }
 
-/** What a token says: above 0 for spam, 0 where it was never seen. */
+/** A token's weight: above 0 for spam, 0 for an unknown token. */
 export function weightOf({ spam, good }: Counts, taught: Counts): number {
   if (spam + good === 0) return 0;
   const rateOf = (count: number, of: number) => (count + SMOOTHING) / (of + 2 * SMOOTHING);
@@ -115,8 +115,8 @@ export function weightOf({ spam, good }: Counts, taught: Counts): number {
 }
 
 /**
- * By the share of the evidence that is for spam, which is comparable for short and long messages. Evidence is the square
- * of a weight: a few telling words count for more than many common ones.
+ * Decides by the share of evidence for spam, which is comparable for short and long messages. Evidence is the square of
+ * a weight, so that a few significant words count more than many common ones.
  */
 export function looksLikeSpam(weights: readonly number[]): boolean {
   let [difference, all] = [0, DOUBT];
@@ -127,7 +127,7 @@ export function looksLikeSpam(weights: readonly number[]): boolean {
   return difference / all >= THRESHOLD;
 }
 
-/** The tokens that weigh most for spam, the heaviest first. */
+/** The tokens with the highest spam weights, highest first. */
 export function signsOf(tokens: readonly string[], weights: readonly number[]): string[] {
   const weighed = tokens.map((token, index) => ({ token, weight: weights[index] ?? 0 }));
   const heaviest = weighed.filter(({ weight }) => weight > 0).sort((one, other) => other.weight - one.weight);

@@ -4,13 +4,13 @@ import { StoreUnavailable } from "./store.ts";
 
 // The files of a SQLite database: messages.db, its write-ahead log, and the log's index.
 
-/** Makes the file, if it is missing, and lets no other user read it. */
+/** Creates the file if it is missing, readable only by this user. */
 export function createPrivateFile(file: string): void {
   const folder = dirname(file);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     closeSync(openSync(file, "a", 0o600));
-    // The write-ahead log takes its mode from this file.
+    // The write-ahead log gets the same mode as this file.
     chmodSync(file, 0o600);
   } catch (error) {
     const code = errorCode(error);
@@ -24,8 +24,8 @@ export function createPrivateFile(file: string): void {
 }
 
 /**
- * Lets `write` fill a private file beside `file`, then gives it its name: a backup is whole or absent, and no other file is ever
- * overwritten. What an interrupted backup left is removed.
+ * Lets `write` fill a private temporary file, then links it as `file`. So a backup is complete or absent, and never
+ * overwrites another file. Removes the remains of an interrupted backup.
  */
 export async function writeNewFile(
   file: string,
@@ -47,8 +47,8 @@ export async function writeNewFile(
 }
 
 /**
- * Call it while the database is open: SQLite continues to write to removed or replaced files without an error.
- * It only asks the file system, because opening and closing one of the files would release SQLite's locks.
+ * Call it while the database is open, because SQLite writes to removed or replaced files without an error. It only
+ * reads file metadata, because opening and closing one of the files would release SQLite's locks.
  */
 export function rememberFiles(file: string) {
   const companions = [`${file}-wal`, `${file}-shm`];
@@ -57,12 +57,12 @@ export function rememberFiles(file: string) {
   return {
     /** Whether the files at their paths are still those that are open. */
     areInPlace: () => [...opened.keys()].every(isSame),
-    /** Of the write-ahead log; `null` when it is empty. Differs after every write, of this process or another. */
+    /** The write-ahead log's version; `null` if the log is empty. Changes after every write by any process. */
     logVersion(): string | null {
       const stats = statSync(`${file}-wal`, { throwIfNoEntry: false });
       return stats && stats.size > 0 ? `${stats.size} ${stats.mtimeMs}` : null;
     },
-    /** Removes what belongs to a database that is gone, and would be read with another that took its place. */
+    /** Removes files of a database that is gone, which SQLite would otherwise read with its replacement. */
     removeStrays(): void {
       if (isSame(file)) return;
       for (const path of companions) if (isSame(path)) rmSync(path, { force: true });
@@ -70,7 +70,7 @@ export function rememberFiles(file: string) {
   };
 }
 
-/** A new name beside the file. */
+/** An unused name beside the file. */
 export function savedFile(file: string, now: Date): string {
   const time = now.toISOString().replaceAll(/[:.]/g, "-");
   return join(dirname(file), `messages-saved-${time}.db`);

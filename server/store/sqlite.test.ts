@@ -30,14 +30,14 @@ const WEBSITE = { isServer: true };
 const openIn = (dataDir: string, options?: StoreOptions): Promise<Store> =>
   untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }, options));
 
-/** A store whose statements can be watched, in the present thread. */
+/** A store in the current thread, whose statements can be watched. */
 async function openWith(change: (database: Database) => Partial<Database>): Promise<Store> {
   const database = await openSqlite(sqliteFile(await makeScratchFolder()));
   const store = await untilEnd(createStore({ ...database, ...change(database) }, RETENTION));
   return store;
 }
 
-test("keeps its files to itself", async () => {
+test("makes its files readable only by their owner", async () => {
   const folder = join(await makeScratchFolder(), "new", "data");
   await send(await openIn(folder, WEBSITE));
   expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -86,7 +86,7 @@ test("stores messages that arrive together in one commit", async () => {
   expect(commits).toBe(1);
 });
 
-test("takes no more than it can hold while it waits", async () => {
+test("limits the number of waiting messages", async () => {
   const store = await openIn(await makeScratchFolder());
   const answers = await Promise.allSettled(Array.from({ length: 10_001 }, () => send(store)));
   expect(answers.filter((answer) => answer.status === "rejected")).toMatchObject([
@@ -94,7 +94,7 @@ test("takes no more than it can hold while it waits", async () => {
   ]);
 }, 60_000);
 
-test("draws another reference when one is taken", async () => {
+test("draws another reference if one is in use", async () => {
   const store = await openIn(await makeScratchFolder());
   const draws = ["0", "0", "1", "1", "0", "2"].map((digit) => `0000000${digit}-0-0-0-0` as const);
   vi.spyOn(crypto, "randomUUID").mockImplementation(() => draws.shift() ?? "ffffffff-0-0-0-0");
@@ -183,7 +183,7 @@ test.each<[what: string, lose: (folder: string) => void]>([
   expect(statSync(saved).mode & 0o777).toBe(0o600);
 
   await store.close();
-  // It would be read with the database that took the place of this one.
+  // SQLite would read it with the replacement of this database.
   if (what === "another file takes its place") expect(readdirSync(folder)).not.toContain("messages.db-wal");
   for (const name of FILES) rmSync(join(folder, name), { force: true });
   renameSync(saved, sqliteFile(folder));
@@ -196,7 +196,7 @@ test("tries to save again until it can", async () => {
   rmSync(folder, { recursive: true });
   writeFileSync(folder, "no folder any more");
   await expect(database.verify()).rejects.toThrow(
-    /could not be saved to .+ \(EEXIST\) and end with this process: do not/,
+    /could not be saved to .+ \(EEXIST\) and exist only in this process: do not/,
   );
   rmSync(folder);
   await database.close();
@@ -214,7 +214,7 @@ test("has everything in its main file, and an empty log, a short time after the 
   expect(copy.prepare("SELECT count(*) AS count FROM messages").get()).toEqual({ count: 200 });
 });
 
-test("tries to write once for all who ask, and again after a failure", async () => {
+test("writes once for all callers, and again after a failure", async () => {
   let [writes, written] = [0, 0];
   let isFull = false;
   const full = () => Promise.reject(new StoreUnavailable("full"));
@@ -294,18 +294,18 @@ test.each([
   [11, /damaged/],
   [13, /disk is full.+DATA_DIR/],
   [14, /cannot be opened/],
-])("code %i is the store's trouble", (errcode, message) => {
+])("code %i makes the store unavailable", (errcode, message) => {
   const error = Object.assign(new Error("x"), { code: "ERR_SQLITE_ERROR", errcode });
   expect(toStoreError(error)).toBeInstanceOf(StoreUnavailable);
   expect(toStoreError(error)).toMatchObject({ message: expect.stringMatching(message), cause: error });
 });
 
-test("a wrong statement is a fault of the program and stays what it is", async () => {
+test("a wrong statement is a defect of the program, and its error is unchanged", async () => {
   const database = await untilEnd(openSqlite(sqliteFile(await makeScratchFolder())));
   await expect(database.query("SELEC 1")).rejects.not.toBeInstanceOf(StoreUnavailable);
 });
 
-test("reads what it needs by an index, however many messages there are", async () => {
+test("uses an index for its queries, so that they do not slow down with many messages", async () => {
   const plans = new Map<string, string>();
   const explaining =
     (query: Query): Query =>
@@ -338,7 +338,7 @@ test("reads what it needs by an index, however many messages there are", async (
     for (const filter of [{}, { after }, { since, until: NOON }]) await store.list({ ...filter, tab, limit: 51 });
     await store.page({ tab }, { sort: "newest", offset: 50, limit: 51 });
   }
-  // A search has to read every message, but the pages that follow go on where the one before ended.
+  // A search must read every message, but each further page continues where the previous one ended.
   await store.list({ search: "wind", after, limit: 51 });
   await store.list({ references: ["BC-0000-00"] });
   await store.placeOf("BC-0000-00", {}, "newest");

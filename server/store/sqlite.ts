@@ -11,21 +11,21 @@ import { StoreDamaged, StoreLost, StoreRefused, StoreUnavailable } from "./store
 const dialect: Dialect = {
   integer: "INTEGER",
   real: "REAL",
-  // AUTOINCREMENT: an erased message's number is never given to another.
+  // AUTOINCREMENT never reuses the number of an erased message.
   identity: "INTEGER PRIMARY KEY AUTOINCREMENT",
   keptIds: "",
-  // Explicit numbers are continued by themselves.
+  // SQLite continues after explicit numbers by itself.
   continueIds: () => "SELECT 1",
   tableEnd: " STRICT",
   keyedTableEnd: " STRICT, WITHOUT ROWID",
   findTable: (name) => `SELECT 1 FROM sqlite_schema WHERE name = '${name}'`,
-  // A transaction has the whole database.
+  // A transaction already locks the whole database.
   lockRows: () => "",
   lowerCaseEmail: "lower(email)",
   isIn: (column, jsonArray) => `${column} IN (SELECT value FROM json_each(${jsonArray}))`,
-  // Binary items, so that reading a field of one does not parse all of it again.
+  // Binary items, so that reading a field does not parse the whole item again.
   itemsOf: (jsonArray) => `jsonb_each(${jsonArray})`,
-  // A function of ours: SQLite's own ignore the case of ASCII letters only.
+  // Our own function, because SQLite's functions ignore case only for ASCII letters.
   contains: (text, parameter) => `contains_words(${text}, ${parameter})`,
   searchable: (words) => words.toLowerCase(),
 };
@@ -44,19 +44,19 @@ const OPEN_TIMEOUT_MS = 10_000;
 const CHECKPOINT_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 20;
 const UPKEEP_INTERVAL_MS = 1000;
-/** Also under heavy writing, so that a copy of the main file alone is never much older. */
+/** Applies also under heavy writing, so that a copy of the main file alone is never much older. */
 const CHECKPOINT_INTERVAL_MS = 60_000;
 const SAVE_INTERVAL_MS = 10_000;
-// Older ones could lose committed rows when two processes write to one database in WAL mode.
+// Older versions could lose committed rows if two processes write to one database in WAL mode.
 const OLDEST_SAFE = "3.51.3";
 /** "BCmg": marks a file as ours. */
 export const APPLICATION_ID = 0x42436d67;
 
 /**
  * synchronous: a commit is on disk before it returns. secure_delete: erased text is overwritten. temp_store: no copies
- * in the system's temporary folder. The next two halve the time of a commit: 32 MB hold the indexes of 100,000 messages,
- * and pages that change again and again reach the file once in 64 MB of log instead of once in 4. The log is never longer
- * for long: the size limit is for a log that a long read let grow.
+ * in the system's temporary folder. The next two halve the time of a commit: a cache of 32 MB holds the indexes of
+ * 100,000 messages, and frequently changed pages reach the file once per 64 MB of log instead of once per 4 MB. The
+ * size limit shrinks a log that grew during a long read.
  */
 const SETTINGS = `
   PRAGMA synchronous = FULL;
@@ -70,18 +70,18 @@ const SETTINGS = `
 
 export interface SqliteOptions {
   sqliteVersion?: string;
-  /** What the files held is saved when they were removed or replaced: that is up to the server. */
+  /** Saves the data if the files were removed or replaced. Only the server sets this. */
   savesLost?: boolean;
 }
 
-/** Opens the file, created if need be; safe when several processes do so at once. */
+/** Opens the file; creates it if necessary. Safe if several processes do so at once. */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Database> {
   requireSafeVersion(options.sqliteVersion ?? versions.sqlite ?? "");
   createPrivateFile(file);
   const db = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS });
   db.function("contains_words", { deterministic: true }, containsWords);
   const query = queryOf(db);
-  // No statement may get into another's transaction.
+  // Keeps statements out of each other's transactions.
   const inTurn = serially();
   const run = <T>(work: () => Promise<T>) => inTurn(work).catch(throwStoreError);
   try {
@@ -96,13 +96,13 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
   }
   const upkeep = createUpkeep(db, file, options.savesLost ?? false);
   const runOnFile = <T>(work: () => Promise<T>) => run(() => upkeep.verify().then(work));
-  // The next call rejects with what it finds.
+  // If it finds a problem, the next call rejects with it.
   const timer = setInterval(() => void run(upkeep.tick).catch(() => {}), UPKEEP_INTERVAL_MS).unref();
   return {
     dialect,
     query: (sql, values) => runOnFile(() => query(sql, values)),
     transaction: (work) => runOnFile(() => transaction(db, () => work(query))),
-    // One server, so its clock is the only one.
+    // There is only one server, so its clock is the only one.
     time: async () => new Date(),
     eraseTraces: () => runOnFile(() => eraseTraces(db)),
     verify: () => run(upkeep.verify),
@@ -117,7 +117,7 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
   };
 }
 
-/** Reads without creating, upgrading or locking anything; `null` where there is no database. */
+/** Reads without creating, upgrading or locking anything; `null` if there is no database. */
 export async function openSqliteToRead(
   file: string,
 ): Promise<Pick<Database, "query" | "dialect" | "time" | "close"> | null> {
@@ -132,20 +132,20 @@ export async function openSqliteToRead(
 }
 
 /**
- * Holds a lock on the folder until the returned function is called or the process ends in any way: the system
- * releases it. Throws StoreRefused when another website has it.
+ * Holds a lock on the folder until the returned function is called or the process ends, when the system releases it.
+ * Throws StoreRefused if another website holds the lock.
  */
 export function lockFolder(
   dataDir: string,
   remedy = "or set DATA_DIR to another folder (or DATABASE_URL, for several nodes)",
 ): () => void {
   const file = join(dataDir, "website.lock");
-  // To open the file and close it again would end a lock that this process holds.
+  // Opening and closing the file would release a lock that this process holds.
   if (!existsSync(file)) createPrivateFile(file);
   const lock = new DatabaseSync(file, { timeout: 0, open: false });
   try {
     lock.open();
-    // No journal: there is nothing to roll back, and nothing to leave behind.
+    // No journal file, because there is nothing to roll back.
     lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
     lock[Symbol.dispose]();
@@ -155,7 +155,7 @@ export function lockFolder(
   return () => lock[Symbol.dispose]();
 }
 
-/** Looks after the files of an open database. Each of its functions runs between transactions. */
+/** Maintains the files of an open database. Its functions run between transactions. */
 function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
   const files = rememberFiles(file);
   const what = `${file} was removed or replaced while it was in use, and no message is stored any more`;
@@ -166,7 +166,7 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
   let logVersion: string | null = null;
   let checkpointedAtMs = performance.now();
 
-  /** Rejects with StoreLost when the files are gone. Then saves what they held, which is still open, if that is wanted. */
+  /** Rejects with StoreLost if the files are gone. If `savesLost`, saves their data first, which is still open. */
   async function verify(): Promise<void> {
     if (!lost && !files.areInPlace()) {
       lost = new StoreLost(`${what}; put the file back and start again`);
@@ -187,13 +187,13 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
       );
     } catch (error) {
       lost = new StoreLost(
-        `${what}; its messages could not be saved to ${savedTo} (${errorCode(error)}) and end with this process: do not ` +
-          `stop it, make that folder writable, and it is tried again within ${SAVE_INTERVAL_MS / 1000} s`,
+        `${what}; its messages could not be saved to ${savedTo} (${errorCode(error)}) and exist only in this process: do ` +
+          `not stop it; make that folder writable, and the server tries again within ${SAVE_INTERVAL_MS / 1000} s`,
       );
     }
   }
 
-  /** Call it regularly: it also empties the write-ahead log when there are no writes. */
+  /** Call it regularly: it also empties the write-ahead log if there are no writes. */
   async function tick(): Promise<void> {
     if (!db.isOpen) return;
     if (lost) {
@@ -206,7 +206,7 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
     const isIdle = logVersion === before;
     if (logVersion === null || !(isIdle || performance.now() - checkpointedAtMs >= CHECKPOINT_INTERVAL_MS)) return;
     checkpointedAtMs = performance.now();
-    // Does not wait: what cannot be moved now is moved the next time.
+    // Does not wait: the next checkpoint moves what this one cannot.
     checkpoint(db, 0);
   }
 
@@ -219,14 +219,14 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
   return { verify, tick, end };
 }
 
-/** Statements are prepared once and kept: there are a few dozen of them. */
+/** Prepares each statement once and keeps it: there are only a few dozen. */
 function queryOf(db: DatabaseSync): Query {
   const prepared = new Map<string, StatementSync>();
   return async <Row>(sql: string, values: readonly Value[] = []) => {
     try {
       let statement = prepared.get(sql);
       if (!statement) {
-        // SQLite takes `$1` for a name and `?1` for a number.
+        // SQLite reads `$1` as a name and `?1` as a number.
         statement = db.prepare(sql.replaceAll(/\$(?=\d)/g, "?"));
         prepared.set(sql, statement);
       }
@@ -244,7 +244,7 @@ async function transaction<T>(db: DatabaseSync, work: () => Promise<T>): Promise
     db.exec("COMMIT");
     return result;
   } catch (error) {
-    // SQLite has rolled back by itself after some errors of the disk. If it cannot, nothing may follow in this transaction.
+    // After some disk errors SQLite rolls back by itself. If a rollback fails, nothing may follow in this transaction.
     try {
       if (db.isTransaction) db.exec("ROLLBACK");
     } catch {
@@ -255,8 +255,8 @@ async function transaction<T>(db: DatabaseSync, work: () => Promise<T>): Promise
 }
 
 /**
- * `secure_delete` alone is not enough: a row that once moved to another page leaves a copy in the free part of the old
- * one, and the write-ahead log holds every page as it was. So the file is rewritten, and the log is emptied.
+ * `secure_delete` alone is not enough: a row that moved to another page leaves a copy in the free part of the old page,
+ * and the write-ahead log contains old versions of pages. So this rewrites the file and empties the log.
  */
 async function eraseTraces(db: DatabaseSync): Promise<void> {
   db.exec("VACUUM");
@@ -267,7 +267,7 @@ async function eraseTraces(db: DatabaseSync): Promise<void> {
   );
 }
 
-/** Empties the write-ahead log; false when a reader uses it all that time. */
+/** Empties the write-ahead log. Returns false if a reader uses it for the whole time. */
 function checkpoint(db: DatabaseSync, timeoutMs: number): boolean {
   db.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
   try {
@@ -285,11 +285,11 @@ function requireSafeVersion(version: string): void {
   }
 }
 
-/** Changes nothing in a file of another program. */
+/** Refuses another program's file and does not change it. */
 function requireOwnFile(db: DatabaseSync, file: string): void {
   const refusal = `${file} is not a database of this program; move it away, or set DATA_DIR to another folder`;
   try {
-    // Both at one moment: another process may be creating the database just now.
+    // Reads both values in one transaction, because another process may be creating the database.
     db.exec("BEGIN");
     const { tables } = db.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
     const { application_id: id } = db.prepare("PRAGMA application_id").get() as { application_id: number };
@@ -300,7 +300,7 @@ function requireOwnFile(db: DatabaseSync, file: string): void {
   }
 }
 
-/** SQLite does not wait for the lock here by itself. */
+/** Retries, because SQLite itself does not wait for the lock here. */
 async function switchToWal(db: DatabaseSync): Promise<void> {
   const deadlineMs = performance.now() + OPEN_TIMEOUT_MS;
   for (;;) {
@@ -316,7 +316,7 @@ async function switchToWal(db: DatabaseSync): Promise<void> {
 const BUSY = 5;
 const DAMAGED = 11;
 const NOT_A_DATABASE = 26;
-/** Result codes that say "not now" or "not on this disk", and what to do about each. */
+/** Result codes that mean "not now" or "not on this disk", each with its cause and remedy. */
 const UNAVAILABLE: Readonly<Record<number, string>> = {
   [BUSY]: "it stayed locked by another program; close that program",
   6: "it stayed locked by another program; close that program",
@@ -346,7 +346,7 @@ function throwStoreError(error: unknown): never {
   throw toStoreError(error);
 }
 
-/** Extended codes such as SQLITE_IOERR_FSYNC carry the primary one in their low byte. */
+/** Extended codes such as SQLITE_IOERR_FSYNC contain the primary code in their low byte. */
 function primaryCode(error: unknown): number | undefined {
   return error instanceof Error && "errcode" in error && typeof error.errcode === "number"
     ? error.errcode & 0xff

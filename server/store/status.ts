@@ -3,20 +3,20 @@ import { HOUR_MS } from "../time.ts";
 import { type Database, readMeta, writeMeta } from "./database.ts";
 import { type Pause, type Status, StoreDamaged } from "./store.ts";
 
-/** A row for each server that runs, so that one which stops does not speak for the others. */
+/** Each running server has its own row, so that one server's stop does not affect the others. */
 const NODE = "node.";
 const BACKED_UP = "last_backup";
 const DAMAGED = "damaged_at";
-/** Two signs may fail before a server is taken for dead. */
+/** Two reports may fail before a server counts as dead. */
 const SILENT_MS = 150_000;
 
 interface NodeReport {
   atMs: number;
-  /** `null`: it has stopped. */
+  /** `null` if the server has stopped. */
   pauses: readonly Pause[] | null;
 }
 
-/** Notes in the database itself when a statement finds that it is damaged, so that operators' commands know of it too. */
+/** Records in the database that a statement found damage, so that the operator's commands can show it. */
 export function noteDamage(database: Database) {
   let damagedAt: Date | null = null;
   const watched = async <T>(work: Promise<T>): Promise<T> => {

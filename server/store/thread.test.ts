@@ -62,15 +62,15 @@ test.each([
   }
 });
 
-test("rejects what is not answered in time", async () => {
+test("rejects a call that is not answered in time", async () => {
   const { target } = await openTarget({ limitMs: 50 });
   await expect(target.wait()).rejects.toThrow("took more than 50 ms");
   expect(await target.echo("on")).toBe("on");
 });
 
-test("reports the end of its thread once, and rejects what waits and what comes", async () => {
+test("reports the end of its thread once, and rejects waiting and later calls", async () => {
   const { target, ends } = await openTarget();
-  // Whether the call that ends the thread is answered before that is left to chance.
+  // The call that ends the thread may or may not get an answer first.
   const [waited] = await Promise.allSettled([target.wait(), target.crash()]);
   expect(waited).toMatchObject({
     status: "rejected",

@@ -2,21 +2,21 @@ import { parentPort, Worker } from "node:worker_threads";
 import { errorName } from "../log.ts";
 import { restoreError, StoreUnavailable } from "./store.ts";
 
-// Calls the methods of an object that lives in another thread, by their names.
+// Calls the methods of an object in another thread by name.
 const MAX_CALLS = 10_000;
 
 type Call = { id: number; method: string; args: readonly unknown[] };
-/** Number 0 answers the opening. Errors lose their class between threads, so it travels by name. */
+/** Number 0 is the answer to the opening. Errors lose their class between threads, so the name is sent. */
 type Reply = { id: number; result?: unknown; failure?: Pick<Error, "name" | "message"> };
 
 interface ThreadOptions {
-  /** Rejects when the answer takes too long. */
+  /** Rejects if the answer takes too long. */
   bound(answer: Promise<unknown>, method: string): Promise<unknown>;
-  /** Called when the thread has ended without `close`. */
+  /** Called if the thread ends without `close`. */
   onEnd?: ((error: StoreUnavailable) => void) | undefined;
 }
 
-/** Resolves to what `serveThread` opens in the thread of the file; its `close` ends the thread. */
+/** Runs the file in a thread and resolves to the object that `serveThread` opens there. `close` ends the thread. */
 export async function openInThread<Target>(file: URL, data: unknown, options: ThreadOptions): Promise<Target> {
   const thread = new Worker(file, { workerData: data });
   const opened = Promise.withResolvers<unknown>();
@@ -39,7 +39,7 @@ export async function openInThread<Target>(file: URL, data: unknown, options: Th
   }
 
   function call(method: string, ...args: unknown[]): Promise<unknown> {
-    // A thread that hangs must not fill the memory with what it is to do.
+    // Calls to a thread that hangs must not fill the memory.
     const isFull = waiting.size >= MAX_CALLS;
     if (ended || isFull) return Promise.reject(ended ?? new StoreUnavailable("Too many calls wait for the database"));
     lastId += 1;
@@ -54,13 +54,13 @@ export async function openInThread<Target>(file: URL, data: unknown, options: Th
     await closed.finally(() => thread.terminate());
   }
   const values = await opened.promise.catch((error) => close().then(() => Promise.reject(error)));
-  // A `then` would make it a promise.
+  // With a `then`, the proxy would count as a promise.
   const get = (target: object, name: string) =>
     name in target || name === "then" ? Reflect.get(target, name) : call.bind(null, name);
   return new Proxy({ ...(values as object), close }, { get }) as Target;
 }
 
-/** Call it in the thread: opens the object whose methods are called. If that fails, only closing is answered. */
+/** Call it in the thread. Opens the object and serves its methods. If opening fails, it serves only `close`. */
 export async function serveThread(open: () => Promise<object>): Promise<void> {
   let target: Record<string, unknown> = { close: () => {} };
   const reply = (message: Reply) => parentPort?.postMessage(message);
