@@ -1,4 +1,4 @@
-// Builds the page of the inbox into dist-inbox/, unless that is newer than everything it is made of and of the same company.
+// Builds the inbox page into dist-inbox/, unless the existing page is newer than its sources and of the same SITE_DIR.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "vite";
@@ -9,7 +9,7 @@ const { siteDir } = parseBuildSettings(process.env).settings;
 const SOURCES = ["inbox", "contract", "app", siteDir, "vite.inbox.config.ts", "package-lock.json"];
 const OUT_DIR = "dist-inbox";
 
-/** Which SITE_DIR the page was built from. */
+/** Contains the SITE_DIR of the page. */
 const STAMP = ".site-dir";
 
 const builtMs = statSync(join(OUT_DIR, STAMP), { throwIfNoEntry: false })?.mtimeMs ?? 0;

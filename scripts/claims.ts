@@ -1,4 +1,4 @@
-// `npm run claims`: the ledger of what the site says about the environment. Renders the pages without building them.
+// `npm run claims`: lists and reviews the site's environmental claims. Renders the pages without building them.
 import { parseArgs } from "node:util";
 import { createServer } from "vite";
 import { parseBuildSettings } from "../contract/build-settings.ts";
@@ -7,11 +7,11 @@ import { OUR_LEDGER, readLedger, writeLedger } from "../prerender/claims/ledger.
 import { review } from "../prerender/claims/review.ts";
 import { loadRenderer } from "../prerender/load-renderer.ts";
 
-const USAGE = `npm run claims                     what is not reviewed, has ended or waits for evidence
-npm run claims -- review           go through it, and save each answer
-npm run claims -- review --all     every sentence once more; or those with some words: review "net zero"
-npm run claims -- review --ours    into the ledger that ships with the software
-npm run claims -- --json           for a program`;
+const USAGE = `npm run claims                     lists sentences without review, evidence or valid evidence
+npm run claims -- review           reviews them and saves each answer
+npm run claims -- review --all     reviews every sentence again; review "net zero" those that contain this text
+npm run claims -- review --ours    saves to the ledger that ships with the software
+npm run claims -- --json           prints JSON`;
 
 const options = { json: { type: "boolean" }, all: { type: "boolean" }, ours: { type: "boolean" } } as const;
 const { values, positionals } = parseArgs({ options, allowPositionals: true });

@@ -1,4 +1,5 @@
-// `npm run dev`: Vite on PORT renders the pages on every request, and passes messages on to the real server, a process of its own.
+// `npm run dev`: Vite on PORT renders the pages on every request, and forwards messages to the real server, which runs
+// in a separate process.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -12,13 +13,13 @@ import { type Config, ConfigError, parseConfig } from "../server/config.ts";
 import { findFreePort } from "./run-server.ts";
 
 const config = readConfig();
-// A folder of its own, so that it runs beside `npm start`: each folder takes one server.
+// A separate folder, so that it can run beside `npm start`: only one server can use a folder.
 const dataDir = `${config.dataDir}-dev`;
 const apiPort = await findFreePort();
-// An object, because for a string Vite replaces the Host header, which the server compares with the Origin.
+// An object: with a string, Vite would replace the Host header, which the server compares with the Origin.
 const target = { target: `http://127.0.0.1:${apiPort}` };
 
-// Listens before anything else starts, so that a port that is taken ends it at once.
+// Listens before anything else starts, so that it fails at once if the port is in use.
 const http = createServer(async (request, response) => (await vite).middlewares(request, response));
 try {
   http.listen(config.port, config.host);
@@ -36,7 +37,7 @@ const vite = createVite({
 });
 await vite;
 
-// The server process does not start without a build; the pages that a developer sees are Vite's.
+// The server process needs a build to start, but the developer sees Vite's pages.
 if (!existsSync(manifestFile("dist"))) await buildOnce();
 const address = `localhost:${(http.address() as AddressInfo).port}`;
 const api = spawn(process.execPath, ["--watch", "--watch-preserve-output", "server/main.ts"], {
@@ -51,12 +52,13 @@ const api = spawn(process.execPath, ["--watch", "--watch-preserve-output", "serv
   },
   stdio: ["inherit", "pipe", "inherit"],
 });
-// It knows only its own address, which is not the one to open.
+// Replaces the server's own address in its log by the address to open.
 createInterface(api.stdout).on("line", (line) => console.log(line.replace(`localhost:${apiPort}`, address)));
 let isStopping = false;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
-    // Once only: npm forwards a terminal's Ctrl-C, so it arrives twice, and a second signal may end the server at once.
+    // Only once: npm forwards the terminal's Ctrl-C, so it arrives twice, and a second signal may end the server at
+    // once.
     if (!isStopping) api.kill();
     isStopping = true;
   });
@@ -65,7 +67,7 @@ api.once("exit", () => (isStopping ? process.exit(0) : exit("The server process 
 process.once("exit", () => api.kill());
 console.log(`Development server on http://${address}, with hot reload`);
 
-/** Starts even if a page is refused, because its author corrects it here. */
+/** Starts even if the build refuses a page, because its author corrects it here. */
 async function buildOnce(): Promise<void> {
   try {
     await (await createBuilder({ mode: "draft", logLevel: "warn" })).buildApp();

@@ -3,10 +3,10 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** PATH with the folders in which Debian keeps nginx, and which are not on every user's PATH. */
+/** PATH with the folders of nginx on Debian, which are not on every user's PATH. */
 export const PROGRAM_PATH = [process.env.PATH ?? "", "/usr/sbin", "/sbin"].join(delimiter);
 
-/** What tests run besides Chromium, and the Debian packages of each: programs, two browser engines, the screen reader. */
+/** The programs that tests run besides Chromium, with their Debian packages: tools, two browsers, the screen reader. */
 export const TEST_PROGRAMS = {
   caddy: ["caddy"],
   ffmpeg: ["ffmpeg"],
@@ -36,8 +36,8 @@ export const TEST_PROGRAMS = {
 export const DEBIAN_PYTHON = "/usr/bin/python3";
 
 /**
- * Whether a program is on the PATH. What tests use from several Debian packages counts once all of them are installed:
- * each has its licence there.
+ * Whether a program is on the PATH. A program from several Debian packages counts if all of them are installed, which
+ * their licence files show.
  * @param {string} name
  */
 export function isInstalled(name) {
@@ -56,7 +56,7 @@ const CHROMIUM_PATHS = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/** The path of an installed Chromium or Chrome, or undefined: then Playwright's own is used. */
+/** The path of an installed Chromium or Chrome. If undefined, Playwright uses its own. */
 export function findChromium() {
   return [process.env.CHROMIUM_PATH, ...CHROMIUM_PATHS].find((path) => path && existsSync(path));
 }
@@ -68,7 +68,7 @@ export function findFirefox() {
   return [process.env.FIREFOX_PATH, ...FIREFOX_PATHS].find((path) => path && existsSync(path));
 }
 
-/** Allows the browser to run as root, and no network traffic except for the pages it opens. */
+/** Allows the browser to run as root, and prevents network traffic other than for the pages that it opens. */
 export const CHROMIUM_FLAGS = [
   "--no-sandbox",
   "--disable-gpu",

@@ -20,12 +20,12 @@ export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 const PASSWORD = "test-only";
 
 /**
- * Starts a real PostgreSQL of its own on a free loopback port; `stop` ends it and removes its files. Unless `isDurable`, it
- * does not wait for the disk, because nothing of it is kept.
+ * Starts a real PostgreSQL on a free loopback port. `stop` ends it and removes its files. Unless `isDurable`, it does
+ * not wait for the disk, because its data is not kept.
  */
 export async function startPostgres({ isDurable = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "store-postgres-"));
-  // When the tests run as root the server runs as another user, who must be able to reach its folder.
+  // If the tests run as root, the server runs as another user, who must be able to reach its folder.
   await chmod(folder, 0o755);
   const port = await findFreePort();
   let log = "";
@@ -86,7 +86,7 @@ export async function startPostgres({ isDurable = false } = {}) {
   };
 }
 
-/** Connects to a server that runs already; `stop` only ends the connection. */
+/** Connects to a running server. `stop` only ends the connection. */
 export async function connectPostgres(port: number, database = "postgres"): Promise<PostgresConnection> {
   const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${database}`;
   const administrator = new pg.Client(url);
@@ -95,7 +95,7 @@ export async function connectPostgres(port: number, database = "postgres"): Prom
     port,
     administer: async (sql) => (await administrator.query(sql)).rows,
     async createDatabase() {
-      // A schema isolates as well as a database here, and is created ten times faster.
+      // A schema isolates as well as a database here, and creating one is ten times faster.
       const schema = `test_${randomUUID().slice(0, 8)}`;
       await administrator.query(`CREATE SCHEMA ${schema}`);
       return `${url}?options=-csearch_path%3D${schema}`;

@@ -13,12 +13,12 @@ const START_MS = 60_000;
 
 export interface RunningProgram {
   port: number;
-  /** On the loopback interface, without a slash at its end. */
+  /** On the loopback interface, without a trailing slash. */
   url: string;
   process: ChildProcess;
-  /** Everything it printed so far. */
+  /** Everything that it has printed so far. */
   output(): string;
-  /** Sends SIGTERM and resolves to its exit code; null when a signal ended it. */
+  /** Sends SIGTERM and resolves to its exit code; null if a signal ended it. */
   stop(): Promise<number | null>;
 }
 
@@ -28,9 +28,9 @@ export interface RunningServer extends RunningProgram {
 }
 
 /**
- * Starts the server as `npm run serve` does, with its compile cache, and resolves once it is ready. It listens on a free
- * port, has a data folder of its own and no limits, unless `env` says otherwise. `prefix` is a command such as `taskset`
- * that runs it.
+ * Starts the server like `npm run serve`, with its compile cache, and resolves once it is ready. By default it uses a
+ * free port, a new data folder and no limits; `env` overrides these. `prefix` is a command that runs it, such as
+ * `taskset`.
  */
 export async function startServer(
   env: Readonly<Record<string, string>> = {},
@@ -53,9 +53,9 @@ export async function startServer(
 }
 
 /**
- * Starts a program and resolves once it accepts connections: on `port` where that is given, else on the port it prints
- * as "on localhost:3000" or "on http://localhost:3000". `node` is the Node that runs this. Rejects with everything the
- * program printed when it ends or takes longer than a minute.
+ * Starts a program and resolves once it accepts connections: on `port` if given, otherwise on the port that it prints
+ * as "on localhost:3000" or "on http://localhost:3000". The command `node` means the Node that runs this. Rejects with
+ * the program's output if it ends or takes longer than a minute.
  */
 export async function startProgram(
   command: readonly string[],
@@ -126,8 +126,8 @@ async function waitUntilListening(port: number, signal: AbortSignal): Promise<nu
 }
 
 /**
- * A free port of the loopback interface, for a program that cannot choose one itself. It is below the ephemeral ports, so
- * that no outgoing connection takes it first.
+ * A free port on the loopback interface, for a program that cannot choose one itself. It is below the ephemeral ports,
+ * so that no outgoing connection takes it first.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {

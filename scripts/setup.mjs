@@ -1,6 +1,7 @@
-// Installs what a command needs and is missing: Node 24, and the packages that build and serve the site. --dev adds the
-// packages of tests and tools, --browser a Chromium, --test-programs the programs that tests run. --keep replaces no
-// packages, because a server may use them. Plain JavaScript: it runs on the machine's own Node before Node 24 is installed.
+// Installs what a command needs if it is missing: Node 24, and the packages that build and serve the site. --dev adds
+// the packages for tests and tools, --browser a Chromium, --test-programs the programs that tests run. --keep replaces
+// no packages, because a server may be using them. Plain JavaScript, because it runs on the machine's Node before Node
+// 24 is installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,13 +11,13 @@ import { findChromium, isInstalled, TEST_PROGRAMS } from "./programs.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const stampFile = join(root, "node_modules", ".setup-stamp");
-/** The package of Node, apart from the others: 200 MB that a machine with Node 24 does not need. */
+/** The Node package is separate from the others: a machine with Node 24 does not need its 200 MB. */
 const nodeDir = join(root, "scripts", "node-runtime");
 
-// Before the packages, because npm leaves out those that do not run on the Node that runs npm itself.
+// Runs before the packages are installed, because npm leaves out packages that do not support npm's own Node.
 const ownNode = machineNodeMajor() < 24 ? installNode() : null;
 installPackages();
-// Asked again: npm may just have removed the link to the Node 24 that an earlier set-up installed.
+// Checks again, because npm may just have removed the link to the Node 24 of an earlier set-up.
 linkNode(ownNode ?? (machineNodeMajor() < 24 ? installNode() : null));
 if (process.argv.includes("--browser")) installBrowser();
 if (process.argv.includes("--test-programs")) installTestPrograms();
@@ -39,18 +40,18 @@ function installPackages() {
 
   console.error(`Installing the packages ${isDev ? "of tests and tools" : "that build and serve the site"} ...`);
   const problem = "Could not install the packages. Check the connection to the npm registry.";
-  // TypeScript is a peer of tRPC, which only its types need.
+  // Leaves out TypeScript, a peer dependency of tRPC that only its types need.
   const extentOptions = isDev ? [] : ["--omit=dev", "--omit=peer", "--ignore-scripts"];
   run("npm", ["ci", "--loglevel=error", ...extentOptions], problem, env);
   writeFileSync(stampFile, `${lock} ${isDev ? "dev" : "site"}`);
 }
 
-/** Of the Node that npm scripts find, which is not always the one that runs this. */
+/** The version of the Node that npm scripts find, which may differ from the one that runs this. */
 function machineNodeMajor() {
   return Number(versionOf("node")?.split(".")[0] ?? 0);
 }
 
-/** Returns its path. */
+/** Returns the path of the installed Node. */
 function installNode() {
   const problem = "Could not install Node 24. Install Node 24 or newer yourself and run the command again.";
   const system = `${process.platform}-${process.arch}`;
@@ -67,7 +68,7 @@ function installNode() {
   return file;
 }
 
-/** Where npm scripts look first, and where programs that start the server without npm find Node 24. */
+/** Links Node 24 where npm scripts look first, and where programs that start the server without npm find it. */
 function linkNode(/** @type {string | null} */ file) {
   const binDir = join(root, "node_modules", ".bin");
   const link = join(binDir, "node");
@@ -104,7 +105,7 @@ function installTestPrograms() {
     console.error(`Installing ${missing.map(([name]) => name).join(", ")} for the tests (apt-get) ...`);
     withoutStartingServices(() => {
       aptGet("update");
-      // One by one, so that a package that this Debian lacks does not stop the others.
+      // Installs one program at a time, so that a package that this Debian lacks does not stop the others.
       for (const [, packages] of missing) aptGet("install", "--no-install-recommends", ...packages);
     });
     missing = findMissing();
@@ -115,9 +116,9 @@ function installTestPrograms() {
   console.error(`Not installed: ${names.join(", ")}. Tests that need them ${outcome}.`);
 }
 
-/** nginx, Caddy and Prometheus are services, which Debian starts on installation and enables for every boot. */
+/** Debian starts services such as nginx, Caddy and Prometheus on installation and at every boot. This prevents both. */
 function withoutStartingServices(/** @type {() => void} */ install) {
-  // Debian's own switch: a service starts only if this program agrees. Images often have one already.
+  // Debian starts a service only if this program allows it. Images often have one already.
   const policyFile = "/usr/sbin/policy-rc.d";
   const isOurs = !existsSync(policyFile);
   const services = ["nginx", "caddy", "prometheus"].filter((name) => !isInstalled(name));
@@ -135,7 +136,7 @@ function canUseApt() {
   return process.getuid?.() === 0 && isInstalled("apt-get");
 }
 
-/** Quiet, and without questions; what it could not install is for the caller to notice. */
+/** Runs quietly and asks no questions. The caller must check what was installed. */
 function aptGet(/** @type {string[]} */ ...args) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const { status, stderr } = spawnSync("apt-get", ["-y", "-qq", ...args], { env, encoding: "utf8" });
@@ -148,7 +149,7 @@ function run(
   /** @type {string} */ problem,
   env = process.env,
 ) {
-  // Standard output is left to the command that follows the set-up.
+  // Standard output is reserved for the command that follows the set-up.
   const { status } = spawnSync(command, args, {
     cwd: root,
     env,

@@ -1,5 +1,5 @@
-// Runs the tests in groups, one after another: the fast groups for `npm test`, with --all every group, with --rest those
-// that `npm test` leaves out. Stops at the first group that fails, and prints how long each took.
+// Runs the tests in groups, one after another: the fast groups for `npm test`, all groups with --all, and with --rest
+// the groups that `npm test` leaves out. Stops at the first group that fails, and prints how long each took.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 interface Group {
   name: string;
   commands: string[];
-  /** A command that takes longer is ended, and has failed. */
+  /** A command that takes longer is stopped and counts as failed. */
   limitMinutes: number;
 }
 
@@ -81,7 +81,7 @@ interface PlaywrightSuite {
   specs: { tests: { results: { duration: number }[] }[] }[];
 }
 
-/** The files of a report that vitest or Playwright wrote; none where the group has no tests. */
+/** The files in a report of vitest or Playwright; none if the group has no tests. */
 function readReport(report: string): TestFile[] {
   if (!existsSync(report)) return [];
   const { testResults, suites } = JSON.parse(readFileSync(report, "utf8")) as Partial<VitestReport> & {

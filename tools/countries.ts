@@ -1,4 +1,4 @@
-// Renews prerender/countries.json from the package world-countries. Run it after an update of that.
+// Renews prerender/countries.json from the package world-countries. Run it after updating that package.
 import { writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Country } from "world-countries";
@@ -6,7 +6,7 @@ import type { Country } from "world-countries";
 const require = createRequire(import.meta.url);
 const { version } = require("world-countries/package.json") as { version: string };
 const { compare } = new Intl.Collator("en");
-// Sorted, so that sorting in the visitor's language is little work for a phone.
+// Sorted, so that sorting in the visitor's language is quick on a phone.
 const countries = (require("world-countries") as readonly Country[])
   .map(({ cca2, cca3, name }) => ({ cca2, cca3, name: name.common }))
   .toSorted((a, b) => compare(a.name, b.name));

@@ -10,13 +10,13 @@ import { openStore } from "../server/store/open-store.ts";
 import type { Outcome, Store } from "../server/store/store.ts";
 
 interface RunningInbox {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   origin: string;
   token: string;
   stop(): Promise<number | null>;
 }
 
-/** Starts the inbox as `npm run inbox` does after its build. */
+/** Starts the inbox like `npm run inbox`, without building it. */
 export async function startInbox(env: Readonly<Record<string, string>>): Promise<RunningInbox> {
   const port = await findFreePort();
   const { output, stop } = await startProgram(["node", "server/cli.ts", "inbox", "--port", String(port)], {
@@ -45,18 +45,18 @@ const QUESTIONS = [
   "How long does it take until a purchase is visible in the registry?",
 ] as const;
 
-/** Each belongs to the question of the same number; most visitors send none. */
+/** Each belongs to the question with the same index; most visitors send none. */
 const FOOTPRINTS = [
   { electricityKwh: 14_000, gasKwh: 52_000, carKm: 18_500, carFuel: "diesel" },
   { electricityKwh: 3100, carKm: 9000, railKm: 2400, shortFlights: 2, longFlights: 1, hotelNights: 9 },
 ] as const;
 
-/** The inbox with messages in every state, on a database of its own: the site's server would deliver them. */
+/** The inbox with messages in every state. It has a separate database, because the site's server would deliver them. */
 export async function startSampleInbox(): Promise<RunningInbox> {
   const dataDir = await mkdtemp(join(tmpdir(), "screenshots-"));
   const store = await openSampleStore(dataDir);
   await fillStore(store);
-  // As a running server does.
+  // Reports like a running server.
   const showRunning = () => store.reportNode([], new Date());
   await showRunning();
   const timer = setInterval(showRunning, 60_000);
@@ -82,7 +82,7 @@ interface Arrival {
   acceptedAt?: Date;
 }
 
-/** Stores a message as the server stores a visitor's, without limits. */
+/** Stores a message like the server, without limits. */
 export function acceptMessage(store: Store, message: ContactMessage, arrival: Arrival = {}) {
   const { footprint = null, isTrapped = false, acceptedAt = new Date() } = arrival;
   const rules = {
@@ -121,7 +121,7 @@ async function fillStore(store: Store): Promise<void> {
       outcome = { kind: "failed", error: "550 mailbox refused by the mail server (RCPT TO)" };
     }
     await store.settle(claim, outcome, deliveredAt);
-    // The oldest ones too, or the list would warn of their end.
+    // Includes the oldest ones, because the list would otherwise announce their erasure.
     if (index > 40 || (index > 8 && index % 4 > 0))
       await store.act("answer", { references: [accepted.reference] }, deliveredAt);
   }

@@ -1,5 +1,5 @@
-// `npm run screenshots`: every screen and state at three widths, light and dark, into dist/screenshots, with one sheet to
-// look at, and the pictures of the documents. Needs the builds and a browser, which the npm script provides.
+// `npm run screenshots` writes every screen and state at three widths, light and dark, to dist/screenshots, with one
+// overview sheet. It also renews the pictures in docs/. Needs the builds and a browser, which the npm script provides.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "@playwright/test";
@@ -11,14 +11,14 @@ import { startSampleInbox } from "./sample-inbox.ts";
 const OUT = "dist/screenshots";
 const DOCUMENT_PICTURES = { home: "docs/home.jpg", inbox: "docs/inbox.jpg" };
 const WIDTHS = [320, 768, 1280];
-/** Stands for any request that made the server fail. */
+/** Represents any request that makes the server fail. */
 const FAILURE_PATH = "/made-to-fail";
 const SHEET_COLUMN_PX = 320;
 
 interface Shot {
   name: string;
   path: string;
-  /** Of the operator's inbox, not of the site. */
+  /** Belongs to the operator's inbox, not to the site. */
   isInbox?: boolean;
   prepare?(page: Page): Promise<void>;
 }
@@ -95,7 +95,7 @@ try {
 async function take(context: BrowserContext, { path, isInbox, prepare }: Shot, name: string): Promise<string> {
   const page = await context.newPage();
   await page.route(`**${FAILURE_PATH}`, (route) => route.fulfill({ path: "dist/500.html" }));
-  // The inbox always waits for news, so that its network is never idle.
+  // The inbox always waits for updates, so its network is never idle.
   if (isInbox) await page.goto(`${inbox.origin}${path}#${inbox.token}`);
   else await page.goto(server.url + path, { waitUntil: "networkidle" });
   await prepare?.(page);
@@ -106,7 +106,7 @@ async function take(context: BrowserContext, { path, isInbox, prepare }: Shot, n
   return file;
 }
 
-/** Has the message refused with the answer; without one the server takes it. */
+/** Sends the message. With `answer`, the request gets that answer instead of the server's. */
 async function submit(page: Page, answer?: object): Promise<void> {
   if (answer) {
     await page.route("**/send-email", (route) =>
@@ -142,7 +142,7 @@ async function selectMessages(page: Page): Promise<void> {
   for (const row of [0, 2, 3]) await page.locator(".row input").nth(row).check();
 }
 
-/** All pictures at one width in a grid: a row for each width and theme. */
+/** Arranges all pictures in a grid, with one row per width and theme. */
 async function makeSheet(files: readonly string[]): Promise<void> {
   const height = Math.round(SHEET_COLUMN_PX * 1.25);
   const tiles = await Promise.all(

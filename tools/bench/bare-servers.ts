@@ -1,4 +1,4 @@
-// The limits to compare with: bare Node servers that do one thing and nothing else. The benchmarks start them:
+// Bare Node servers with a single task, as an upper bound for the comparison. The benchmarks start them:
 //   node tools/bench/bare-servers.ts pages <folder>    sends compressed pages from memory
 //   node tools/bench/bare-servers.ts messages <file>   parses messages and commits them to SQLite in groups
 import { readdirSync, readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ server.listen(0, "127.0.0.1", () => console.log(`listening on localhost:${(serve
 
 function servePages(folder: string): RequestListener {
   const answers = new Map<string, { body: Buffer; headers: OutgoingHttpHeaders }>();
-  // In this order the compressed variant of a file comes after it, and wins.
+  // Sorted, so that the compressed variant of a file comes after it and replaces it.
   for (const name of readdirSync(folder, { recursive: true }).map(String).sort()) {
     const file = name.replace(/\.br$/, "");
     const type = CONTENT_TYPE[extname(file)];

@@ -11,15 +11,15 @@ interface Load {
   port: number;
   connections: number;
   seconds: number;
-  /** The whole text of the next request. */
+  /** The complete text of the next request. */
   request(): string;
-  /** Of all connections together; without it, as fast as the server answers. */
+  /** The rate of all connections together; if absent, as fast as the server answers. */
   perSecond?: number;
 }
 
 /**
  * Sends one request after the other on each connection. It uses bare sockets, because client and server share the
- * machine, and a client that parses HTTP would be the slower of the two: see docs/dependencies.md.
+ * machine and a client that parses HTTP would be slower than the server: see docs/dependencies.md.
  */
 export async function measureLoad({ port, connections, seconds, request, perSecond }: Load): Promise<LoadResult> {
   const latenciesMs: number[] = [];
@@ -67,7 +67,7 @@ export async function measureLoad({ port, connections, seconds, request, perSeco
   return { perSecond: latenciesMs.length / elapsedSeconds, p50Ms: quantile(0.5), p99Ms: quantile(0.99), failures };
 }
 
-/** Reads one response after the other. Returns the status once one is complete, else null. */
+/** Reads one response after the other. Returns the status of a complete response, otherwise null. */
 function responseReader(): (chunk: Buffer, hasNoBody: boolean) => number | null {
   let head = "";
   let status = 0;
@@ -79,7 +79,7 @@ function responseReader(): (chunk: Buffer, hasNoBody: boolean) => number | null 
       const end = head.indexOf("\r\n\r\n");
       if (end < 0) return null;
       status = Number(head.slice(9, 12));
-      // A body without its length is chunked, and marks its own end.
+      // A body without a length is chunked and marks its own end.
       const length = Number(/\r\ncontent-length: (\d+)/i.exec(head.slice(0, end))?.[1] ?? Number.POSITIVE_INFINITY);
       missingBytes = (hasNoBody || status === 304 ? 0 : length) - (head.length - end - 4);
       head = "";
@@ -93,7 +93,9 @@ function responseReader(): (chunk: Buffer, hasNoBody: boolean) => number | null 
 
 let messages = 0;
 
-/** A whole request with a message. No two have the same text, or the server would take them for one message. */
+/**
+ * A complete request with a message. Each has a different text, because the server treats equal texts as one message.
+ */
 export function nextMessage(
   text = "how do I offset the carbon of a small office, and what does it cost a year?",
 ): string {

@@ -21,7 +21,7 @@ const WORDS =
     " ",
   );
 
-/** The inbox with 100,000 messages, as its page uses it: on both databases, each answer's time with the network's. */
+/** Measures the inbox's requests with 100,000 messages on both databases, including the network time. */
 export async function benchInbox(): Promise<BenchTable[]> {
   const dataDir = await mkdtemp(join(tmpdir(), "bench-inbox-"));
   const postgres = await startPostgres();
@@ -102,7 +102,7 @@ async function timed(step: () => Promise<unknown>, runs: number) {
   };
 }
 
-/** Accepted as visitors' messages are, then put into realistic states by SQL. */
+/** Accepts the messages like those of visitors, then sets realistic states with SQL. */
 async function fill(dataDir: string, databaseUrl: string | null): Promise<void> {
   const store = await openSampleStore(dataDir, databaseUrl);
   const startMs = Date.now() - PERIOD_MS;

@@ -1,7 +1,7 @@
-// `npm run bench`: all parts, or those named: `npm run bench -- pages server`. Nothing is asserted, because machines
-// differ: compare the ratios within one run. Tables are printed, and written as JSON and as charts to dist/bench.
-// `npm run bench -- soak [MINUTES]` is different: it repeats every fault on two nodes, for 20 minutes unless
-// given. It prints what was accepted, stored, mailed and posted, and fails when these differ.
+// `npm run bench` runs all parts; `npm run bench -- pages server` runs the named ones. It asserts nothing, because
+// machines differ: compare the ratios within one run. It prints tables, and writes them as JSON and charts to
+// dist/bench. `npm run bench -- soak [MINUTES]` is different: it repeats every fault on two nodes, for 20 minutes by
+// default. It prints how many messages were accepted, stored, mailed and posted, and fails if these differ.
 import { spawnSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
@@ -27,7 +27,7 @@ const PARTS: Readonly<Record<string, () => Promise<BenchTable[]>>> = {
 };
 
 if (wanted[0] === "soak") {
-  // A test, because only tests may import what breaks networks, mail servers and databases.
+  // It is a test, because only tests may import the code that breaks networks, mail servers and databases.
   const { status } = spawnSync("vitest", ["run", "--project", "full", "tests/full/soak.test.ts"], {
     stdio: "inherit",
     env: { ...process.env, SOAK_MINUTES: wanted[1] ?? "20" },

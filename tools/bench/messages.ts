@@ -14,12 +14,12 @@ const WARM_UP_SECONDS = 10;
 const SECONDS = 5;
 const ROUNDS = 3;
 
-/** Messages accepted per second, and whether that changes as messages pile up. */
+/** Messages accepted per second, and whether the rate changes as the number of stored messages grows. */
 export async function benchMessages(): Promise<BenchTable[]> {
   return [await acceptance(), await growth()];
 }
 
-/** The product on SQLite and on PostgreSQL, and a bare group-commit server, in turns on the same disk. */
+/** Compares the product on SQLite and on PostgreSQL with a bare group-commit server, in turns on the same disk. */
 async function acceptance(): Promise<BenchTable> {
   const rows: BenchTable["rows"] = [];
   const postgres = await startPostgres({ isDurable: true });
@@ -58,11 +58,11 @@ async function measure(start: Start): Promise<LoadResult> {
   return withServer(start, async ({ port, process }) => {
     const load = { port, connections: CONNECTIONS, request: nextMessage };
     try {
-      // All are measured warm: Node compiles the busiest functions within the first seconds.
+      // Warms up first, because Node compiles the busiest functions within the first seconds.
       await measureLoad({ ...load, seconds: WARM_UP_SECONDS });
       return await measureLoad({ ...load, seconds: SECONDS });
     } finally {
-      // Stopping properly would take as long as the mails under way.
+      // A regular stop would wait for the mails in progress.
       process.kill("SIGKILL");
     }
   });
@@ -75,7 +75,7 @@ function shown({ perSecond, p50Ms, p99Ms, failures }: LoadResult) {
 const SIZES = [10, 1_000, 100_000];
 const QUERIES = 21;
 
-/** Whether anything gets slower as messages pile up: accepting, the first delivery, listing, claiming. */
+/** Whether accepting, the first delivery, listing or claiming slows down as the number of messages grows. */
 async function growth(): Promise<BenchTable> {
   const rows: BenchTable["rows"] = [];
   for (const stored of SIZES) {

@@ -8,7 +8,7 @@ import { chromiumOptions } from "../../scripts/programs.mjs";
 import { findFreePort, startProgram, startServer } from "../../scripts/run-server.ts";
 import { type BenchTable, median } from "./report.ts";
 
-/** The seven screens, by a path that shows each. */
+/** The seven screens, each with a path. */
 const SCREENS: readonly (readonly [name: string, path: string])[] = [
   ["home", "/"],
   ["contact", "/contact"],
@@ -21,13 +21,13 @@ const SCREENS: readonly (readonly [name: string, path: string])[] = [
 
 interface Received {
   requests: number;
-  /** Those without which the browser paints nothing: the page itself, and what blocks its rendering. */
+  /** The requests that the browser needs before it paints: the page and render-blocking files. */
   blocking: number;
   bytes: number;
   scriptBytes: number;
 }
 
-/** What a browser receives on a first visit to each screen. */
+/** Measures what a browser receives on a first visit to each screen. */
 export async function benchPages(): Promise<BenchTable[]> {
   const browser = await chromium.launch(chromiumOptions());
   try {
@@ -38,7 +38,7 @@ export async function benchPages(): Promise<BenchTable[]> {
     });
     const notes = [
       "Bytes as transferred, headers included. Hand-written: tools/bench/hand-written-contact.html.",
-      "Before paint: requests without which nothing is painted. It does not wait for the typeface and the picture.",
+      "Before paint: requests that the browser needs before it paints. It does not wait for the typeface and the picture.",
     ];
     return [{ title: "First visit", rows, chart: { label: "page", value: "KB" }, notes }];
   } finally {
@@ -51,7 +51,7 @@ async function receive(browser: Browser, origin: string, path: string): Promise<
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
   await session.send("Network.enable");
-  // Starts the process that will show the page; otherwise the events of the first files would be missed.
+  // Starts the renderer process, because otherwise the events of the first files would be missed.
   await page.goto(`${origin}/favicon.svg`);
   const received = new Map<string, { isScript: boolean; bytes: number }>();
   session.on("Network.requestWillBeSent", ({ requestId, type }) =>
@@ -103,8 +103,8 @@ const AUDITS = {
 type Figures = Record<string, number>;
 
 /**
- * Lighthouse on a simulated phone: every screen, and the contact page written by hand, with both ways of slowing the
- * network down. All take turns in each round, so that whatever else the machine does slows all of them alike.
+ * Runs Lighthouse on a simulated phone for every screen and for the hand-written contact page, with both kinds of
+ * network throttling. All take turns in each round, so that other load on the machine affects all of them equally.
  */
 export async function benchLighthouse(): Promise<BenchTable[]> {
   const port = await findFreePort();
@@ -168,7 +168,7 @@ async function measure(url: string, flags: Flags): Promise<Figures> {
   return figures;
 }
 
-/** Runs `measure` while both the product and the contact page written by hand are served, with the origin of each. */
+/** Runs `measure` with the origins of two running servers: the product, and the hand-written contact page. */
 async function withBothServers<T>(measure: (ours: string, handWritten: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "hand-written-"));
   await mkdir(join(folder, "contact"));

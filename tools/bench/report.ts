@@ -3,7 +3,7 @@ export interface BenchTable {
   title: string;
   rows: Readonly<Record<string, string | number>>[];
   chart?: { label: string; value: string };
-  /** What a reader must know to read the rows. */
+  /** What a reader must know to understand the rows. */
   notes?: readonly string[];
 }
 
@@ -11,7 +11,7 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** How long each of several runs takes, one after the other. */
+/** The duration of each of several consecutive runs. */
 export async function timesMs(step: () => Promise<unknown>, runs: number): Promise<number[]> {
   const times: number[] = [];
   for (let run = 0; run < runs; run += 1) {
@@ -30,7 +30,7 @@ const WIDTH = 760;
 const LABEL_WIDTH = 280;
 const BAR_HEIGHT = 26;
 
-/** Horizontal bars, one for each row; ours have a colour of their own. Empty when the table has no chart. */
+/** Draws a horizontal bar per row, ours in a different colour. Empty if the table has no chart. */
 export function chartSvg({ title, rows, chart }: BenchTable): string {
   if (!chart) return "";
   const bars = rows.map((row) => ({ label: String(row[chart.label]), value: Number(row[chart.value]) }));

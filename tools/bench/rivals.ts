@@ -7,7 +7,7 @@ import { findFreePort, type RunningProgram, startProgram, startServer } from "..
 /** Starts a server that keeps its files in `folder`. */
 export type Start<Server extends RunningProgram = RunningProgram> = (folder: string) => Promise<Server>;
 
-/** Runs `measure` while a server runs, in a folder that is removed afterwards. */
+/** Runs `measure` while a server runs in a temporary folder. */
 export async function withServer<Server extends RunningProgram, T>(
   start: Start<Server>,
   measure: (server: Server) => Promise<T>,
@@ -27,11 +27,11 @@ export async function withServer<Server extends RunningProgram, T>(
 
 export interface Rival {
   name: string;
-  /** Null when the program is not installed on this machine. */
+  /** Null if the program is not installed on this machine. */
   start: Start | null;
 }
 
-/** Servers of the same compressed page at /contact, each on the first core alone where taskset is installed. */
+/** Servers that send the same compressed page at /contact. With taskset, each runs only on the first core. */
 export const RIVALS: readonly Rival[] = [
   {
     name: "bare node:http",

@@ -12,17 +12,17 @@ const CONNECTIONS = 32;
 const WARM_UP_SECONDS = 3;
 const WARM_UP_ROUNDS = 3;
 const ROUNDS = 15;
-/** Of each kind of request in a round. */
+/** The duration of each kind of request in a round. */
 const SECONDS = 0.5;
 const MESSAGES_PER_SECOND = 200;
 const STARTS = 5;
 /** The unit of the times in /proc. */
 const CLOCK_TICK_MS = 10;
 
-/** How many pages a second one core sends, compared with other servers; and the server's start time and memory. */
+/** Measures pages per second on one core, compared with other servers, and the server's start time and memory. */
 export async function benchServer(): Promise<BenchTable[]> {
   const canPin = oneCore().length > 0;
-  // The client runs on the second core, so that it takes no time from the servers on the first.
+  // The client runs on the second core, so that it does not slow down the servers on the first.
   if (canPin) pin("1");
   const onOneCore = [await throughput(), await whileMessagesArrive()];
   if (canPin) pin(`0-${cpus().length - 1}`);
@@ -53,15 +53,15 @@ async function throughput(): Promise<BenchTable> {
   }));
   const notes = [
     `The contact page, brotli, ${CONNECTIONS} connections, one core each for server and client.`,
-    `Medians of ${ROUNDS} rounds of ${SECONDS} s, in each of which every server has its turn.`,
-    "By CPU: pages for the same processor time, which depends less on what else the machine does.",
-    "nginx may be faster still: the client is busy before it is.",
+    `Medians of ${ROUNDS} rounds. In each round every server gets ${SECONDS} s.`,
+    "By CPU: pages for the same processor time, which depends less on other load on the machine.",
+    "nginx may be even faster: the client reaches its limit first.",
     ...missing,
   ];
   return { title: "Pages per second on one core", rows, chart: { label: "server", value: "GET/s" }, notes };
 }
 
-/** Runs `measure` while all servers run that are installed; `servers` has those started before. */
+/** Runs `measure` while all installed servers run. `servers` contains those that already run. */
 async function withRivals<T>(
   [rival, ...others]: readonly Rival[],
   measure: (servers: ReadonlyMap<string, RunningProgram>) => Promise<T>,
@@ -81,7 +81,7 @@ interface Rates {
   cpuMs: number;
 }
 
-/** One server after the other in short rounds, so that whatever else the machine does slows all of them alike. */
+/** Measures the servers in turn in short rounds, so that other load on the machine affects all of them equally. */
 async function measureInTurn(servers: ReadonlyMap<string, RunningProgram>): Promise<Map<string, Rates>> {
   const rates = new Map<string, Rates>();
   for (const name of servers.keys()) rates.set(name, { GET: [], unchanged: [], HEAD: [], cpuMs: 0 });
@@ -112,7 +112,7 @@ function pageRequest(method = "GET", headers = ""): string {
   return `${method} /contact HTTP/1.1\r\nhost: localhost\r\naccept-encoding: gzip, deflate, br\r\n${headers}\r\n`;
 }
 
-/** The page's tag. Throws when this server does not send the same bytes as the others. */
+/** Returns the page's ETag. Throws if this server does not send the same bytes as the others. */
 async function checkPage(name: string, port: number): Promise<string> {
   const options = { port, path: "/contact", headers: { "accept-encoding": "gzip, deflate, br" } };
   const response = await new Promise<IncomingMessage>((resolve) => get(options, resolve));
@@ -177,7 +177,7 @@ async function needs(): Promise<BenchTable> {
   return { title: "What the server needs", rows };
 }
 
-/** Of the process and, where it has any, of those it started. */
+/** The processor time of the process and its children. */
 export function cpuMsOf(pid: number | undefined): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
   return [pid, ...children].reduce<number>((sum, each) => {

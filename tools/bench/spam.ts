@@ -20,7 +20,7 @@ npm run bench -- spam --corpus FOLDER/SMSSpamCollection`;
 const SHUFFLES = 10;
 const LESSONS = [40, 100, 200, 500];
 
-/** How well the spam filter judges after some lessons, and what it costs to ask it. */
+/** Measures how well the spam filter judges after some lessons, and its cost per message. */
 export async function benchSpam(corpus: string): Promise<BenchTable[]> {
   if (existsSync(corpus)) return [learning(readCorpus(corpus)), await cost()];
   console.log(HOW);
@@ -34,7 +34,7 @@ interface Sample {
 
 const readTokens = (message: string) => tokensOf({ message, email: "sender@example.com" }, AS_TEXT);
 
-/** `ham` or `spam`, a tab, and the text. There are no addresses in it. */
+/** Each line is `ham` or `spam`, a tab, and the text. The corpus contains no addresses. */
 function readCorpus(file: string): Sample[] {
   const lines = readFileSync(file, "utf8").matchAll(/^(ham|spam)\t(.+)$/gm);
   return [...lines].map(([, kind, message = ""]) => ({
@@ -65,9 +65,9 @@ function learning(samples: readonly Sample[]): BenchTable {
     title: `What the spam filter learns: ${samples.length} messages, ${spam} of them spam, ${SHUFFLES} shuffles`,
     rows,
     notes: [
-      "It learns from the first messages of each shuffle, and judges all others. Before 20 of each kind it lets all through.",
-      "Short messages between friends and advertising of 2005, in English: it shows that the filter learns, and how seldom",
-      "it errs, not how much it stops on a contact form, where spam is longer, written for the site, and in any language.",
+      "The filter learns from the first messages of each shuffle and judges all others. Before 20 of each kind it passes all.",
+      "The corpus is English text messages and advertising from 2005. It shows that the filter learns and how seldom it errs,",
+      "not how much it stops on a contact form, where spam is longer, written for the site, and in any language.",
     ],
   };
 }
@@ -97,14 +97,14 @@ function judge(samples: readonly Sample[], lessons: number, isHalf: boolean) {
   return { isDeciding, caught, spam, lost: held.length - caught, good: others.length - spam };
 }
 
-/** The same order for the same seed. */
+/** The same seed gives the same order. */
 function shuffle<T>(items: readonly T[], seed: number): T[] {
   let state = seed;
   const next = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state;
   };
-  // The low bits of such a generator repeat soon.
+  // Skips the first values, which depend too much on the seed.
   for (let skipped = 0; skipped < 20; skipped += 1) next();
   return items
     .map((item) => ({ item, rank: next() }))
@@ -116,11 +116,11 @@ const ROUNDS = 3;
 const SECONDS = 3;
 const CONNECTIONS = 200;
 const TOKENS = 50_000;
-/** Words of a message that makes about 30, 120 and 400 tokens. The last is as long as a message may be. */
+/** Word counts that make about 30, 120 and 400 tokens. The last is the longest possible message. */
 const SIZES = [11, 55, 800];
 const VOCABULARY = 5000;
 
-/** As in a language, a few words are in most messages, and most words are in a few. */
+/** As in natural language, a few words occur in most messages, and most words in a few. */
 function writeText(words: number): string {
   const word = () =>
     Math.floor(VOCABULARY ** Math.random())
@@ -129,7 +129,9 @@ function writeText(words: number): string {
   return Array.from({ length: words }, word).join(" ").slice(0, 4900);
 }
 
-/** Messages accepted per second with the filter off and on, in turns, on the same disk and with the same learned. */
+/**
+ * Compares messages accepted per second with the filter off and on, in turns, on the same disk with the same lessons.
+ */
 async function cost(): Promise<BenchTable> {
   const found: { words: number; filter: "off" | "on"; perSecond: number; cpuMs: number }[] = [];
   const texts = new Map(SIZES.map((words) => [words, Array.from({ length: 2000 }, () => writeText(words))]));
@@ -169,12 +171,12 @@ async function cost(): Promise<BenchTable> {
   const title = `What asking the spam filter costs, with ${TOKENS.toLocaleString("en-GB")} tokens learned`;
   const notes = [
     `Messages accepted at ${CONNECTIONS} connections, on SQLite; medians of ${ROUNDS} rounds in turns.`,
-    "By CPU: messages for the same processor time, which depends less on what else the machine does.",
+    "By CPU: messages for the same processor time, which depends less on other load on the machine.",
   ];
   return { title, rows, notes };
 }
 
-/** Until so many tokens are known, half of the messages as spam. */
+/** Teaches messages, half of them as spam, until the filter knows TOKENS tokens. */
 async function teach(folder: string): Promise<void> {
   const store = await openSampleStore(folder);
   const known = new Set<string>();
