@@ -58,7 +58,7 @@ test.each<[built: Record<string, string>, wanted: Record<string, string>, ...pro
     { problem: 'SITE_URL is "https://example.com", but the pages were built with "http://localhost:3000"', ...rebuild },
     { problem: 'API_BASE is "https://api.example.com", but the pages were built with ""', ...rebuild },
   ],
-  // Only a longer period breaks the promise of the pages.
+  // Only a longer period breaks the promise in the privacy policy.
   [{}, { RETENTION: "delivered=31d" }, longer("delivered 31 days instead of 30 days")],
   [{}, { RETENTION: "failed=keep" }, longer("failed until deleted by hand instead of 90 days")],
   [

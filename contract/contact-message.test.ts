@@ -58,7 +58,7 @@ test.each([
   ["blank Braille", "\u2800"],
   ["variation selectors", "\ufe0f\u{e0100}"],
   ["tags", "\u{e0041}\u{e007f}"],
-])("takes a field that holds nothing but %s for empty", (_kind, value) => {
+])("treats a field that contains only %s as empty", (_kind, value) => {
   expect(fieldsOf({ name: value, email: value, phone: value, message: `\n${value} ` })).toEqual({
     name: "Enter your name.",
     email: "Enter your email address.",
@@ -100,7 +100,7 @@ test.each([
   expect(parseContactMessage({ ...GOOD, [field]: value })).toEqual({ ok: true, message: { ...GOOD, [field]: value } });
 });
 
-test("trims and checks the longest body in no time, whatever it holds", () => {
+test("trims and checks the longest body quickly, with any content", () => {
   const startMs = performance.now();
   for (const filler of [" ", "\u200b", "\u202e", "\u{e0041}", "\t\n"]) {
     for (const text of [filler.repeat(60_000), `a${filler.repeat(60_000)}b`]) fieldsOf({ ...GOOD, message: text });

@@ -39,7 +39,7 @@ test.each([
   expect(durationInWords(ms)).toBe(words);
 });
 
-test("says less of an age than of a time to wait: 52 hours are 2 days", () => {
+test("rounds an age down and a waiting time up: 52 hours are 2 days", () => {
   const ms = 52 * 3_600_000;
   expect([durationInWords(ms, Math.floor), durationInWords(ms)]).toEqual(["2 days", "3 days"]);
 });

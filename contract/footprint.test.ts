@@ -74,7 +74,7 @@ describe("the figures", () => {
     });
   });
 
-  test.each(["AQ", "CF", "FK", "MS"])("%s has no measured figure, so that the world's average is used", (country) => {
+  test.each(["AQ", "CF", "FK", "MS"])("%s has no measured figure, so the world's average is used", (country) => {
     expect(estimateOf({ electricityKwh: 1000 }, country)).toEqual(estimateOf({ electricityKwh: 1000 }));
   });
 
@@ -153,7 +153,7 @@ describe("what is refused", () => {
     expect(parsed).toMatchObject({ fields: { footprint: "There are fields that the estimate does not have." } });
   });
 
-  test("what can be read is counted while the rest cannot; a flight without its distance is left out", () => {
+  test("counts the readable inputs; leaves out a flight without its distance", () => {
     const given = { gasKwh: "11.500", carKm: 100, shortFlights: 1, shortFlightKm: "far", people: "x", longFlights: 1 };
     const parsed = parseFootprint({ footprint: given });
     const wrong = ["footprint.gasKwh", "footprint.shortFlightKm", "footprint.people"];
@@ -167,7 +167,7 @@ describe("what is refused", () => {
     { footprint: {} },
     { footprint: null },
     { footprint: { electricityKwh: "", gasKwh: " ", carKm: null } },
-    // What a form posts when nothing was entered.
+    // The post of an empty form.
     { "footprint.carFuel": "petrol", "footprint.shortFlightKm": "1500", "footprint.longFlightClass": "first" },
   ])("%j is no estimate, and no error", (body) => {
     expect(parseFootprint(body)).toEqual({ ok: true, inputs: null });
@@ -273,7 +273,7 @@ describe("the words", () => {
       "about 1.1 t CO₂e a year, for a household of 4 people: about 270 kg for each person",
       ["For a household of 4 people: about 270 kg for each person."],
     ],
-  ])("%j in %j as it was understood, in one line, and with notes", (footprint, country, entered, summary, notes) => {
+  ])("describes %j in %j by line, in one line, and with notes", (footprint, country, entered, summary, notes) => {
     const estimate = estimateOf(footprint, country);
     expect(describeInputs(estimate).map(({ label, value }) => `${label}: ${value}`)).toEqual(entered);
     expect(estimateSummary(estimate)).toBe(summary);
@@ -284,14 +284,14 @@ describe("the words", () => {
     ]);
   });
 
-  test("for whom it is changes no figure, and is in the estimate unless the message is older than the question", () => {
+  test("`for` changes no figure, and is in the estimate unless an older message lacks it", () => {
     const stored = estimateOf({ gasKwh: 1000, for: "organisation", people: "1,000" });
     expect(stored).toMatchObject({ for: "organisation", people: 1000, totalKg: 212.52 });
     const { for: _, ...old } = inputsOf({ gasKwh: 1000 });
     expect(estimateFootprint(old, "", electricity)).not.toHaveProperty("for");
   });
 
-  test("what can be printed has inputs, factors, each source once, date, country, for whom, range and total, and escapes", () => {
+  test("the report has inputs, factors, each source once, date, country, for whom, range and total, and escapes", () => {
     const amounts = { electricityKwh: 2500, carKm: 8000, carUnit: "mi", shortFlights: 1, hotelNights: 1, railKm: 0 };
     const inputs = inputsOf({ ...amounts, for: "organisation", people: 40 });
     const sent = { inputs, country: "FR", countryName: "<b>France & co", reference: "BC-7K3Q-9M", date: new Date(0) };
@@ -353,7 +353,7 @@ describe("the words", () => {
     ],
     ["a guest", { hotelNights: 10 }, "A fifth fewer nights in hotels 21 kg"],
     ["nothing to save", { railKm: 0 }],
-  ])("%s is told what saves something in its two largest parts", (_, footprint, ...advice) => {
+  ])("%s gets advice for its two largest parts", (_, footprint, ...advice) => {
     const words = adviceFor(estimateOf(footprint, "GB"), "GB", electricity).map(({ less, lessKg, change }) =>
       [`${less} ${formatMass(lessKg)}`, ...(change ? [`${change.words} ${formatMass(change.kg)}`] : [])].join("; "),
     );
@@ -361,7 +361,7 @@ describe("the words", () => {
   });
 });
 
-test("whatever is entered, the parts make up the total, more is never less, and the stored form gives the same", () => {
+test("for any input, the parts add up to the total, more is never less, and the stored inputs give the same result", () => {
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   for (let seed = 0; seed < 500; seed += 1) {
     const { footprint, country } = generate(seed);

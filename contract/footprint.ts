@@ -395,7 +395,7 @@ interface Advice {
   /** "A fifth fewer flights". */
   less: string;
   lessKg: number;
-  /** Changes the whole part; its saving is compared only with this part. */
+  /** A switch of the whole part, with its saving. */
   change: { words: string; kg: number } | null;
 }
 

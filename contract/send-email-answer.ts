@@ -4,7 +4,7 @@ import { AMOUNTS, CHOICES, DISTANCES, FIELD_PREFIX, type FootprintErrors } from 
 /** One sentence for each invalid field, by field name. */
 export type AnswerErrors = FieldErrors & FootprintErrors;
 
-/** Makes sentences that are clear away from their fields: those of the estimate start with the field's label. */
+/** Makes sentences that are clear without their field: those of the estimate start with the field's label. */
 export function problemsOf(fields: AnswerErrors): [name: string, sentence: string][] {
   const labels: Readonly<Record<string, { label: string } | undefined>> = {
     ...AMOUNTS,

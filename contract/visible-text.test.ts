@@ -16,6 +16,6 @@ test.each([
   expect(visible(text)).toBe(shown);
 });
 
-test("keeps line ends where lines are wanted", () => {
+test("keeps line breaks in a text of several lines", () => {
   expect(visibleLines("one\ntwo\u001b")).toBe("one\ntwo\\u{1b}");
 });

@@ -12,7 +12,7 @@ const only = <T,>([first]: readonly T[]): T => first as T;
 const page = (bytes: number): FetchedFile => ({ url: "/", kind: "page", bytes });
 const film = (bytes: number): FetchedFile => ({ url: "/media/film.mp4", kind: "film", bytes });
 
-test("100 KB emit what the model says they do, and leaving a film out is worth its bytes", () => {
+test("100 KB emit what the model says, and leaving out a film saves its bytes", () => {
   const grams = expect.closeTo(0.01482, 5);
   expect(carbonOf("/", [page(100_000)])).toMatchObject([{ bytes: 100_000, rating: "A+", grams }]);
   const withFilm = only(carbonOf("/", [page(50_000), film(300_000)]));
@@ -84,7 +84,7 @@ test("a page weighs itself and what it fetches, text compressed, each with the h
   ]);
 });
 
-/** A site whose pages consist of nothing but their figure. */
+/** A site whose pages contain only their figure. */
 function siteOf(fetches: readonly PageFetch[]): RenderedSite {
   const page = (name: string, fetches: readonly PageFetch[] = []): RenderedPage => {
     const html = renderToStaticMarkup(<CarbonFigure hasViews={fetches.some(({ view }) => view)} />);
@@ -115,7 +115,7 @@ test("each page shows its own figure, also to visitors who save data, and is wei
   expect(pages[0]?.saveDataHtml).toContain(`${html}0.000</span></span> g CO₂e`);
   expect(comingSoon.html).toContain(`First view: about <span data-fact="grams">0.000</span> g CO₂e`);
   expect(home?.files[0]?.bytes).toBe(brotliBytes(pages[0]?.html) + HEADERS);
-  // Nothing but the footer's placeholder becomes a figure.
+  // Only the footer's placeholder becomes a figure.
   expect(failure.html).toMatch(/^<b>#\.###<\/b>.*<span data-fact="grams">0\.000</);
 });
 

@@ -9,7 +9,7 @@ import { faviconSvg } from "./pictures.ts";
 const { settings: SETTINGS } = parseBuildSettings({ SITE_URL: "https://www.example.com" });
 const NOTHING_INLINE = { inlineStyles: [], inlineScripts: [], fetches: [] };
 
-test("allows the page's own styles and scripts by hash, and nothing inline besides", () => {
+test("allows the page's own styles and scripts by hash, and nothing else inline", () => {
   const policy = contentSecurityPolicy({ inlineStyles: ["a{}"], inlineScripts: ["b()"], fetches: [] }, SETTINGS);
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("style-src 'sha256-X1RutGBrXCt9KkSaXMK7tHftWiRscFHOhxsS8tv8hBk='");
@@ -45,7 +45,7 @@ const pages = files.flatMap(({ url, file, policy = "", savingDataFile }) =>
 
 test.each(pages)("dist/$file may run its own inline styles and scripts, and no others", ({ file, policy }) => {
   const html = readFileSync(`dist/${file}`, "utf8");
-  // Every one, whatever its attributes, even an empty one; but data for search engines is never run.
+  // Every script, with any attributes, even an empty one. Browsers never run data for search engines.
   const hashesIn = (element: "style" | "script") =>
     [
       ...html.matchAll(

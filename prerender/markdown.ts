@@ -45,7 +45,7 @@ export async function compileText(value: string, path: string, areNumbered: bool
       const words = textOf(heading);
       const number = areNumbered ? `${sections.length + 1}. ` : "";
       const id = headingId(words);
-      // The number is part of the first text node: as a node of its own, a move by one pixel would count as a layout
+      // The number is part of the first text node. As a separate node, a move by one pixel would count as a layout
       // shift.
       const [start] = heading.children ?? [];
       if (start?.type === "text") start.value = number + start.value;

@@ -11,7 +11,7 @@ import { settingsProblems, siteDirProblems } from "./site-dir.ts";
 
 const PRICE = { amount: 25, currency: "EUR" };
 
-test("a folder outside the project replaces settings and pages; what its settings lack has the default", async () => {
+test("a folder outside the project replaces settings and pages; missing settings have the default", async () => {
   const folder = await makeScratchFolder();
   const policyFacts = { companyNumber: "123" };
   const own = { brand: "Solar Hill", policyFacts, pricePerTonne: PRICE, answerWithin: "two working days" };

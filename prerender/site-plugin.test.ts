@@ -80,7 +80,7 @@ test("the development server draws the icons when it starts, and none on a reque
   expect(drawIcons).not.toHaveBeenCalled();
 });
 
-test("the tests build the site again when any file has changed that it is made of", async () => {
+test("the tests build the site again when one of its sources has changed", async () => {
   await privacyPolicy({});
   const { configFileDependencies } = await resolveConfig({ logLevel: "silent" }, "build");
   const loaded = server.environments.ssr?.moduleGraph.fileToModulesMap.keys() ?? [];

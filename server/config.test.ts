@@ -119,12 +119,12 @@ test.each([
   [{ HOOK_URL, HOOK_SECRET: "a".repeat(40) }, /^HOOK_SECRET is not one secret/],
   [{ HOOK_URL, HOOK_SECRET: `${SECRET} whsec_c2hvcnQ=` }, /^HOOK_SECRET is not one secret/],
   [{ HOOK_URL, HOOK_SECRET: `${SECRET} ${SECRET} ${SECRET}` }, /^HOOK_SECRET is not one secret/],
-])("refuses %o with one line that holds no secret", (env, line) => {
+])("refuses %o with one line that contains no secret", (env, line) => {
   expect(problemsOf(env)).toEqual([expect.stringMatching(line)]);
   expect(problemsOf(env).join()).not.toMatch(/whsec_\w{5,}|user:pass|\n/);
 });
 
-test("names another port than the one that is taken", () => {
+test("names a port other than the one in use", () => {
   expect(() => parseConfig({ PORT: "9464", METRICS_PORT: "9464" })).toThrow(
     /choose another, e\.g\. METRICS_PORT=9465$/,
   );

@@ -46,9 +46,9 @@ const RULES = {
   MAIL_FROM: [isAddress, "is not an email address; e.g. website@example.com"],
   ALLOWED_ORIGINS: [
     (text) => URL.canParse(text) && new URL(text).origin === text,
-    "holds something that is not an origin; e.g. https://www.example.com,https://example.com",
+    "contains something that is not an origin; e.g. https://www.example.com,https://example.com",
   ],
-  TRUST_PROXY: [isProxy, "holds something that is not an address; e.g. 10.0.0.1,192.168.0.0/16 or loopback"],
+  TRUST_PROXY: [isProxy, "contains something that is not an address; e.g. 10.0.0.1,192.168.0.0/16 or loopback"],
   HOURLY_LIMIT: [
     (text) => /^(off|[1-9]\d{0,8})$/.test(text),
     "is neither a number of messages nor off; e.g. HOURLY_LIMIT=1000",
@@ -145,7 +145,8 @@ function parsePort(text: string): number {
 }
 
 /**
- * A port alone means the loopback interface. Outside a container nothing can reach that, so it needs `0.0.0.0:9464`.
+ * A port alone means the loopback interface. Nothing outside a container can reach that, so a container needs
+ * `0.0.0.0:9464`.
  */
 function parseMetricsAddress(text: string | null, sitePort: number, problems: string[]) {
   if (text === null) return { host: "127.0.0.1", port: null };

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { makePipe } from "../tests/support/pipe.ts";
 import { openLogStream } from "./log-stream.ts";
 
-test("writes to a pipe that nobody reads do not wait, and the lines that were dropped are counted", async () => {
+test("writing to a pipe without a reader does not wait, and dropped lines are counted", async () => {
   const pipe = await makePipe();
   const log = openLogStream(openSync(pipe.path, "w"));
   const written = 10_000;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { plainError } from "./log.ts";
 
-test("an error is logged by its kind, code and place, and by nothing that it says or carries", () => {
+test("logs only an error's kind, code and place, not its message or properties", () => {
   const error = Object.assign(
     new TypeError("no ada@example.com\n    in Ada's\n  at all", { cause: new Error("Ada") }),
     {

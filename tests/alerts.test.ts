@@ -199,7 +199,7 @@ it("a backup that has not succeeded for two days, once one was ever made, leads 
   await clock.advance(2 * MINUTE_MS);
   expect(posts()).toEqual(["backup-overdue"]);
   expect(lastText()).toBe(
-    `Brighter: No backup has succeeded for 2 days. Make one and see what it says: ${PROGRAM} backup FILE`,
+    `Brighter: No backup has succeeded for 2 days. Make one and read its output: ${PROGRAM} backup FILE`,
   );
   await pass(23 * HOUR_MS);
   expect(posts()).toHaveLength(1);

@@ -8,12 +8,12 @@ test("sorts by common name as a reader would", () => {
   expect(names.map(({ code }) => code)).toEqual(["AX", "AL", "ZW"]);
 });
 
-test("leaves out what has another shape", () => {
+test("leaves out items of another shape", () => {
   expect(readCountries([null, 1, {}, item(1, "One"), item("XX", null), item("GB", "United Kingdom")])).toEqual([
     { code: "GB", name: "United Kingdom" },
   ]);
 });
 
-test.each([null, {}, "text", 7])("refuses %j, which is no list", (list) => {
+test.each([null, {}, "text", 7])("refuses %j, which is not a list", (list) => {
   expect(() => readCountries(list)).toThrow("not a list");
 });

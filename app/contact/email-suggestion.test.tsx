@@ -11,7 +11,7 @@ test.each<[meant: string | null, ...typed: string[]]>([
   ["ada@company", "ada@company"],
   [null, "", "ada", "ada@"],
   [null, "ada@gmail.com", "ada@GMAIL.COM", "ada@live.co.uk", "ada@example.com", "ada@small-company.co"],
-  // One letter from another provider, and a provider of its own.
+  // Real providers whose names differ from another by one letter.
   [null, "ada@mail.com", "ada@ymail.com", "ada@gmx.de", "ada@gmx.at", "ada@outlook.de"],
 ])("suggests %s for %s", (meant, ...typed) => {
   expect(typed.map((address) => [address, suggestEmail(address)])).toEqual(typed.map((address) => [address, meant]));

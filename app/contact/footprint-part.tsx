@@ -64,7 +64,7 @@ export interface Enclosed {
   problem: string;
 }
 
-/** Resolves when the visitor opens the part; the build renders it at once. */
+/** Loads the part when the visitor opens it; the build renders it at once. */
 let ask: () => void = () => {};
 const asked = new Promise<void>((resolve) => {
   if (typeof document === "undefined") resolve();

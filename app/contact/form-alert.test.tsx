@@ -4,7 +4,7 @@ import { SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN } from "../../contract/send-email-a
 import { FormAlert } from "./form-alert.tsx";
 import { type FormState, START } from "./form-state.ts";
 
-test("without script the success stays hidden until our server shows it; another host's pages have nobody to ask", () => {
+test("without script the success stays hidden until our server shows it; on another host the page shows it itself", () => {
   const htmlFor = (apiBase: string) => renderToStaticMarkup(<FormAlert state={START} apiBase={apiBase} />);
   expect(htmlFor("")).toContain(`<div ${SENT_ALERT_HIDDEN}`);
   expect(htmlFor("https://api.example")).toContain(`<div ${SENT_ALERT_SHOWN}`);

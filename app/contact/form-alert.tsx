@@ -187,7 +187,7 @@ function Problems({ otherwise }: { otherwise: string }) {
 
 interface AlertProps {
   outcome: Outcome;
-  /** Part of a success's heading. */
+  /** Shown in the heading of a success. */
   reference?: ReactNode;
   children: ReactNode;
 }

@@ -10,7 +10,7 @@ test("reads a success and its reference", () => {
 });
 
 test.each([null, 1, "yes", [], {}, { success: "true" }, { success: 1 }, { success: false }])(
-  "takes %j for no success",
+  "does not accept %j as a success",
   (body) => expect(readAnswer(body)).toEqual({ success: false, error: "" }),
 );
 

@@ -117,7 +117,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What is found on the site with one more piece of HTML on its home page, and other settings. */
+/** The report for the site with an additional piece of HTML on its home page, and with other settings. */
 function report(html = "", changes: Partial<RenderedSite> = {}) {
   const { pages, comingSoon, failure } = rendered;
   const [home, ...others] = pages.map((page) => ({ ...page, html: page.html.replace("</main>", `${html}</main>`) }));
@@ -136,7 +136,7 @@ test("our ledger has every strong sentence of our pages and no other, at most 90
   for (const { text, reason } of ours) expect([text, Boolean(reason)]).toEqual([text, lawsOf(text).length > 0]);
 });
 
-test("the mail to senders, the form's own words, the social card and what visitors see who save data are read", async () => {
+test("reads the mail to senders, the form's own texts, the social card and the page for visitors who save data", async () => {
   const { site, pages } = rendered;
   const acknowledgement = { subject: "Green news", body: "Eco news {reference}" } as const;
   const scriptTexts = "<p>Planet news</p>";
@@ -155,7 +155,7 @@ test("the mail to senders, the form's own words, the social card and what visito
   ]);
 });
 
-test("our sentences are the same for a company with other names, of which none is exempt", async () => {
+test("our sentences are the same for a company with other names, and no name is exempt", async () => {
   const { legalName, brand, contactEmail } = rendered.site;
   const unreviewedOf = async (name: string) => {
     const other = JSON.parse(
@@ -189,7 +189,7 @@ describe("the ledger", () => {
     expect([textsOf(unreviewed), lost]).toEqual([[TEXT], [changed]]);
   });
 
-  test("asks for evidence, and again when it has ended", async () => {
+  test("asks for evidence, and again when it has expired", async () => {
     const claim: Review = { ...entry, verdict: "claim", evidence };
     expect(textsOf((await reportWith(claim)).expired)).toEqual([TEXT]);
     const valid = { ...claim, evidence: { ...evidence, until: "2026-11-20" } };
@@ -226,7 +226,7 @@ describe("the ledger", () => {
   ])("evidence may be at %s", (at) => expect(isPlace(at)).toBe(true));
 });
 
-test("a sentence that nobody reviewed stops the build before anything is written", async () => {
+test("a sentence without review stops the build before anything is written", async () => {
   const folder = await makeScratchFolder();
   for (const name of ["assets", "media"]) await mkdir(join(folder, name));
   const changed: Renderer = {

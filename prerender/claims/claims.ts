@@ -27,7 +27,7 @@ export interface ClaimsReport {
 type Page = Pick<RenderedPage, "name" | "html"> & Partial<RenderedPage>;
 type Words = Omit<RenderedSite, "pages" | "comingSoon" | "failure"> & { pages: readonly Page[] };
 
-/** Looks up every sentence that a visitor can read in both ledgers. */
+/** Looks up in both ledgers every sentence that a visitor can read. */
 export async function reportClaims(words: Words, now: Date): Promise<ClaimsReport> {
   const { site, settingsShown, siteDir, scriptTexts } = words;
   const own = await readLedger(`${siteDir}claims.json`);

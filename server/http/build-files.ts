@@ -18,7 +18,7 @@ interface Variant {
   unchangedHeaders: string[];
 }
 
-/** A file of the build, ready to be sent. */
+/** A file of the build, ready to send. */
 export interface ServedFile extends BuiltFile {
   variants: Readonly<Record<Encoding, Variant>>;
   /** Browsers request films in ranges. */

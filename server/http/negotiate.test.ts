@@ -22,11 +22,11 @@ test.each([
   ["*", true],
   ['"b"', false],
   ["a", false],
-])("If-None-Match %j holds the tag: %s", (header, isSame) => {
+])("If-None-Match %j contains the tag: %s", (header, isSame) => {
   expect(isUnchanged(header, '"a"')).toBe(isSame);
 });
 
-test("reads a list no further than any browser's goes, so that a long one costs no more than another", () => {
+test("reads only the start of a long list, so that it costs no more than a short one", () => {
   expect(chooseEncoding(`${"x,".repeat(140)}br`)).toBe("br");
   expect(chooseEncoding(`${"x,".repeat(150)}br`)).toBe("identity");
   expect(isUnchanged(`${'"b",'.repeat(70)}"a"`, '"a"')).toBe(true);

@@ -1,6 +1,6 @@
 import type { Encoding } from "./build-files.ts";
 
-/** Longer lists are cut here. No browser sends lists of this length. */
+/** Longer lists are cut here. Browsers send shorter ones. */
 const MAX_LIST_LENGTH = 300;
 /** Browsers send only a few different values. */
 const MAX_CACHED = 50;

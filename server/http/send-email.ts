@@ -145,8 +145,8 @@ function percentDecoded(body: string): Buffer {
 type OriginVerdict = { kind: "own" } | { kind: "allowed"; origin: string } | { kind: "foreign" };
 
 /**
- * Distinguishes posts from our own pages, or from programs other than browsers, from posts that another site makes
- * through a visitor's browser. Browsers send `Origin` with every cross-site post, and pages cannot forge it.
+ * Decides whether a post comes from our own pages or from a program, or whether another site made it through a
+ * visitor's browser. Browsers send `Origin` with every cross-site post, and pages cannot forge it.
  */
 export function judgeOrigin(headers: IncomingHttpHeaders, siteUrl: string, allowed: readonly string[]): OriginVerdict {
   const { origin, host } = headers;

@@ -43,7 +43,7 @@ export function createEmlMailer(dataDir: string): Mailer {
 /** Resolves once the file is on disk under its name; a crash leaves a complete file or none of that name. */
 async function writeWhole(folder: string, name: string, content: Uint8Array): Promise<void> {
   const file = join(folder, name);
-  // A fixed name, so that the next attempt after a crash finds and replaces it.
+  // A fixed name, so that the file can be found and removed after a crash.
   const unfinished = `${file}.unfinished`;
   await writeFile(unfinished, content, { mode: 0o600, flush: true });
   await rename(unfinished, file);

@@ -32,11 +32,11 @@ const PROGRAMS_AND_LISTS = `
 const UNSAFE = `
   victim%v.example@example.org host!victim@example.org |sh@example.org \`id\`@example.org $(id)@example.org
   /dev/null@example.org -f@example.org +@example.org prvs=1=victim@example.org`;
-/** On no public mail server, or not written as every mail server takes it. */
+/** Without a public mail server, or in a form that not every mail server accepts. */
 const UNUSUAL = `
   ada@localhost ada@intranet ada@127.0.0.1 ada@[127.0.0.1] .ada@example.org a..b@example.org ada ada@eve@example.org
   <ada@example.org> ada@bücher.example ädä@example.org @example.org`;
-/** What parseContactMessage refuses already: nothing here may become a second recipient or a header. */
+/** parseContactMessage already refuses these: none may become a second recipient or a header. */
 const INJECTIONS = [
   "ada@example.org,eve@example.org",
   "ada@example.org\r\nBcc: eve@example.org",

@@ -20,7 +20,7 @@ export function mailSender({ mailer, identity, concurrency = 5 }: MailOptions): 
   };
 }
 
-/** What all channels that send mails have in common. */
+/** The part that all mail channels share. */
 export function sendingBy(mailer: Mailer, compose: (claim: Claim, now: Date) => ComposedMail) {
   return {
     async send(claim: Claim, now: Date): Promise<Failure | null> {

@@ -34,7 +34,9 @@ export interface Failure {
 /** Everything that is specific to a channel. */
 export interface Sender {
   channel: Channel;
-  /** A delivery on that channel queues one on this. Absent if the message or an operator queues it. */
+  /**
+   * After each delivery on that channel, one on this channel is queued. Absent if the message or an operator queues it.
+   */
   follows?: Channel;
   /** How many deliveries are sent at the same time. */
   concurrency: number;
@@ -77,7 +79,7 @@ const LONGEST_STORE_WAIT_MS = MINUTE_MS;
 /** As long as the first wait of the schedule. A delivery that waits longer has failed at least twice. */
 const FAILING_MS = MINUTE_MS;
 const PROBE_INTERVAL_MS = MINUTE_MS;
-const GIVEN_UP = "given up: the server stopped again and again before it saved how an attempt ended";
+const GIVEN_UP = "given up: the server stopped repeatedly before it saved the result of an attempt";
 
 /** Sends the deliveries of all channels, with one worker per channel, until stopped. */
 export function startOutbox(options: OutboxOptions) {

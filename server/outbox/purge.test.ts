@@ -8,7 +8,7 @@ import { StoreUnavailable } from "../store/store.ts";
 import { HOUR_MS } from "../time.ts";
 import { startPurge } from "./purge.ts";
 
-/** Three messages with an .eml file each. Each purge erases what its answer names, or fails with it. */
+/** Three messages with an .eml file each. Each purge erases the messages in its answer, or rejects with it. */
 async function setUp(...answers: (string[] | Error)[]) {
   const dataDir = await makeScratchFolder();
   const folder = join(dataDir, "outbox");
@@ -22,13 +22,13 @@ async function setUp(...answers: (string[] | Error)[]) {
       if (answer instanceof Error) throw answer;
       return answer;
     },
-    // What an operator's erasure has left.
+    // The remains of an operator's erasure.
     finishErasure: async () => calls.length > 1,
   };
   const [clock, log] = [createFakeClock(), createRecordingLog()];
   const purge = startPurge({ store, dataDir, log, clock });
   onTestFinished(() => purge.stop());
-  /** Lets what is due finish. */
+  /** Lets due work finish. */
   const afterMs = async (ms: number) => {
     await clock.advance(ms);
     await clock.advance(0);

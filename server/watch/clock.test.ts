@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 it("is the database's, and continues by the stopwatch while that is away, whatever the machine's date is set to", async () => {
   const machineClock = createFakeClock();
   const databaseMs = machineClock.now().getTime() - 5 * MINUTE_MS;
-  // Runs with the timers, whatever the date is set to.
+  // Advances with the timers, independent of the date.
   let elapsedMs = 0;
   let isAway = false;
   let correctionMs = 0;
@@ -22,7 +22,7 @@ it("is the database's, and continues by the stopwatch while that is away, whatev
     for (const endMs = elapsedMs + ms; elapsedMs < endMs; ) {
       elapsedMs += MINUTE_MS / 2;
       await machineClock.advance(MINUTE_MS / 2);
-      // Until the time was read and the next timer is set.
+      // Waits until the time is read and the next timer is set.
       await machineClock.advance(0);
     }
   };

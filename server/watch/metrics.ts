@@ -108,7 +108,8 @@ function createMeter({ Counter, Histogram }: PromClient, registry: Registry): Me
 }
 
 /**
- * Returns a function that updates the gauges before a scrape and never rejects. Omits gauges that need a missing store.
+ * Returns a function that updates the gauges before a scrape and never rejects. Omits the store's gauges while it does
+ * not answer.
  */
 function createGauges({ Gauge }: PromClient, registry: Registry, watch: Watch): (now: Date) => Promise<void> {
   const gauge = (name: string, help: string, ...labelNames: string[]) => {

@@ -25,6 +25,6 @@ it("lists the most urgent first; operators hear also of a website that does not 
   expect(await find("operator")).toEqual(["critical null website-down 1", ...shared]);
   await store.reportNode([], clock.now());
   expect(await find("operator")).toEqual(shared);
-  // What is left of a hook that is switched off is nobody's trouble.
+  // Deliveries left by a hook that is switched off are no trouble.
   expect(await find("operator", ["mail"])).toEqual(shared.filter((one) => one !== warning));
 });

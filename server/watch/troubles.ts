@@ -192,7 +192,7 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
     }
     if (lastBackupAt && ageMs(lastBackupAt) >= BACKUP_OVERDUE_MS) {
       const what = `No backup has succeeded for ${age(lastBackupAt)}`;
-      const remedy = `Make one and see what it says: ${program} backup FILE`;
+      const remedy = `Make one and read its output: ${program} backup FILE`;
       add("backup-overdue", "critical", what, remedy, { since: lastBackupAt });
     }
     const clock = describeClock(facts.machineAheadMs);
