@@ -32,7 +32,7 @@ const REFUSED: { what: string; isOwn?: boolean; statements: string[]; because: R
   {
     what: "with another program's messages",
     statements: ["CREATE TABLE messages (body TEXT)"],
-    because: /^The database already has a table "messages" of another program; give [^\n]+$/,
+    because: /^The database already has a table "messages" of another program; set DATABASE_URL [^\n]+$/,
   },
   { what: "without a schema version", isOwn: true, statements: [`DELETE ${VERSION}`], because: WRONG_SCHEMA },
   ...["abc", "-1", "0", "1.5", ""].map((version) => ({
