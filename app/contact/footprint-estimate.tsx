@@ -65,7 +65,7 @@ const SHORT_IS = "Short is up to about 3,700 km one way.";
 /** The questions that most people can answer, each with a note on where to find the number. */
 const FIRST: readonly Group[] = [
   {
-    legend: ["Home energy", "Energy at your site"],
+    legend: ["Home energy", "Energy of your site"],
     note: [
       "In kWh, as on your suppliers’ yearly bills. For a shared home, enter your share.",
       "In kWh, as on your suppliers’ yearly bills. For a shared building, enter your share.",

@@ -408,7 +408,7 @@ test("for an organisation: other words, an amount for each person, and both trav
   await expect(legend("Flights")).toHaveAccessibleDescription(/^In your calendar.+up to about 3,700 km one way\.$/);
   await page.getByLabel("My organisation").check();
   await expect(legend("Home energy")).toHaveCount(0);
-  await expect(legend("Energy at your site")).toBeVisible();
+  await expect(legend("Energy of your site")).toBeVisible();
   await expect(legend("Vehicles")).toHaveAccessibleDescription(/^All vehicles together/);
   await enter(page, { people: "40" });
   await expect(total(page)).toHaveCount(0);

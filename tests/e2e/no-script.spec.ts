@@ -32,7 +32,7 @@ test("the estimate is open at its address, the rest unfolds, and the result come
   await expect(page.getByLabel("Your country")).toBeHidden();
   await expect(page.locator(".footprint noscript p")).toBeVisible();
   await page.getByLabel("My organisation").check();
-  await expect(page.getByText("Energy at your site")).toBeVisible();
+  await expect(page.getByText("Energy of your site")).toBeVisible();
   await expect(page.getByText("Home energy")).toBeHidden();
   const amount = (name: string) => page.locator(`[id="footprint.${name}"]`);
   await expect(amount("busKm")).toBeHidden();
