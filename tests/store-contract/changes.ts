@@ -87,7 +87,7 @@ export function changesSuite(test: ContractTest): void {
     expect(channelsToQueue("resend", message, NOON)).toEqual(["mail"]);
     expect(refusalOf("retry", message, later(DAY_MS - 1))).toBeNull();
     expect(refusalOf("retry", message, later(DAY_MS))).toBe(
-      "BC-7K3Q-9M is delivered; only what failed or is queued can be retried",
+      "BC-7K3Q-9M is delivered; only failed or queued messages can be retried",
     );
     expect(allowedActions(message, later(DAY_MS))).toEqual(["resend", "spam", "delete", "answer", "reply"]);
     const failedHook = { ...message, deliveries: { mail, acknowledgement: failed, hook: failed } };
