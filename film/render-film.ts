@@ -33,7 +33,7 @@ async function writeStills(folder: string): Promise<void> {
 }
 
 async function renderFilm(keptFrames: string | undefined): Promise<void> {
-  requireFfmpeg();
+  requireEncoders();
   const frames = keptFrames ?? (await mkdtemp(join(tmpdir(), "film-")));
   try {
     await writeFrames(frames);
@@ -144,26 +144,27 @@ interface Version {
   /** What a phone shows: the turbine, the sun, and little beside them. In pixels of the drawing. */
   readonly crop?: { readonly left: number; readonly width: number };
   readonly limitBytes: number;
+  readonly posterLimitBytes: number;
   /** Where the search for the quantiser starts; lower ones are too large. */
   readonly av1: number;
   readonly h264: number;
 }
 
 const versions: readonly Version[] = [
-  { name: "", widthPx: 1280, heightPx: 720, limitBytes: 300_000, av1: 33, h264: 28 },
-  { name: ".large", widthPx: 1920, heightPx: 1080, limitBytes: 800_000, av1: 30, h264: 28 },
+  { name: "", widthPx: 1280, heightPx: 720, limitBytes: 300_000, posterLimitBytes: 30_000, av1: 33, h264: 28 },
+  { name: ".large", widthPx: 1920, heightPx: 1080, limitBytes: 800_000, posterLimitBytes: 30_000, av1: 27, h264: 28 },
   {
     name: ".phone",
     widthPx: 640,
     heightPx: 480,
     crop: { left: 480, width: 1440 },
     limitBytes: 155_000,
-    av1: 33,
+    posterLimitBytes: 16_000,
+    av1: 31,
     h264: 28,
   },
 ];
 
-const posterLimitBytes = 30_000;
 const framePattern = "frame-%04d.png";
 
 /**
@@ -194,18 +195,42 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /**
- * AV1. Grain is synthesised by the player: it hides banding, and what is left of the seam, for almost no bits. No temporal
- * filter: it would make the first frame another picture than the last one leads to. This encoder codes the second key
- * frame in another way than the first, so a second run adds the errors of the first key frame to the frames before it.
+ * Grain that the player adds: it hides banding for almost no bits. White noise, a little stronger in brightness than in
+ * colour, for the whole film. The format is that of libaom's `--film-grain-table`.
+ */
+const grainTable = `filmgrn1
+E 0 9223372036854775807 1 7391 1
+\tp 0 7 0 11 0 1 128 192 256 128 192 256
+\tsY 2 0 26 255 26
+\tsCb 2 0 16 255 16
+\tsCr 2 0 16 255 16
+\tcY
+\tcCb 0
+\tcCr 0
+`;
+
+/**
+ * AV1. The second key frame is a forward key frame, which libaom codes with the quantiser of the first one, but not with
+ * the same decisions. So a second run adds the errors of the first key frame to the last frames, growing, and to the
+ * second key frame: coded again, a picture that was coded with this quantiser stays nearly as it is. No temporal filter:
+ * it would make a key frame another picture than the frames beside it.
  */
 function encodeAv1(frames: string, version: Version) {
   return encodeToFit(frames, version, "av1", async (quantiser, draft, file) => {
-    const encoder = [
-      ...["-c:v", "libsvtav1", "-preset", "7", "-crf", `${quantiser}`, "-g", `${frameCount}`],
-      ...["-svtav1-params", "tune=0:film-grain=8:film-grain-denoise=0:enable-tf=0:irefresh-type=1"],
-    ];
-    await ffmpeg([...input, "-vf", toVideo(version), ...output, ...encoder, draft], frames);
-    const first = `${draft}.y4m`;
+    const source = `${draft}.y4m`;
+    const first = `${draft}.first.y4m`;
+    const grain = `${draft}.grain`;
+    await writeFile(grain, grainTable);
+    const encode = () =>
+      run("aomenc", [
+        ...[source, `--output=${draft}`, "--ivf", "--quiet", "--passes=2", "--cpu-used=6", "--threads=2"],
+        ...["--end-usage=q", `--cq-level=${quantiser}`, "--deltaq-mode=0", `--film-grain-table=${grain}`],
+        ...["--enable-fwd-kf=1", `--fwd-kf-dist=${frameCount}`, `--kf-max-dist=${2 * frameCount}`, "--lag-in-frames=48"],
+        ...["--enable-keyframe-filtering=0", "--arnr-strength=0"],
+        ...["--color-primaries=bt709", "--transfer-characteristics=bt709", "--matrix-coefficients=bt709"],
+      ]);
+    await ffmpeg([...input, "-vf", toVideo(version), ...output, source], frames);
+    await encode();
     await ffmpeg(["-c:v", "libdav1d", "-filmgrain", "0", "-i", draft, "-frames:v", "1", first], frames);
     const start = frameCount - leadFrames;
     const graph = [
@@ -215,7 +240,8 @@ function encodeAv1(frames: string, version: Version) {
       `[film][errors]blend=all_expr='A+(B-128)*(N-${start})/${leadFrames}':enable='between(n,${start},${frameCount})'`,
     ];
     const inputs = [...input, "-i", first, "-i", frameName(0)];
-    await ffmpeg([...inputs, "-filter_complex", graph.join(";"), ...output, ...encoder, draft], frames);
+    await ffmpeg([...inputs, "-filter_complex", graph.join(";"), ...output, source], frames);
+    await encode();
     // The second key frame is hidden in a packet before: it is decoded, not shown.
     await ffmpeg(["-i", draft, "-frames:v", `${frameCount}`, ...fileOptions, file], frames);
   });
@@ -291,7 +317,7 @@ const posterFormats: readonly PosterFormat[] = [
 /** Writes the poster at the best quality that fits: in every format for the screens between, else as AVIF. */
 async function encodePosters(firstFrame: Buffer, folder: string): Promise<Map<string, string>> {
   const notes = new Map<string, string>();
-  for (const { name: size, crop, ...scene } of versions) {
+  for (const { name: size, crop, posterLimitBytes, ...scene } of versions) {
     const height = crop ? 720 : scene.heightPx;
     const part = crop ? sharp(firstFrame).extract({ ...crop, top: 0, height: heightPx }) : sharp(firstFrame);
     const picture = await part.resize({ height }).png().toBuffer();
@@ -317,23 +343,24 @@ async function encodePosters(firstFrame: Buffer, folder: string): Promise<Map<st
   return notes;
 }
 
-/** Throws a `FilmError` unless ffmpeg is installed with both encoders. */
-function requireFfmpeg(): void {
-  if (!isInstalled("ffmpeg")) throw new FilmError("ffmpeg not found: install ffmpeg (with libsvtav1 and libx264).");
-  const { stdout } = spawnSync("ffmpeg", ["-hide_banner", "-encoders"], { encoding: "utf8" });
-  const missing = ["libsvtav1", "libx264"].filter((encoder) => !stdout.includes(encoder));
+/** Throws a `FilmError` unless ffmpeg and aomenc are installed, with the encoders and the decoder that are needed. */
+function requireEncoders(): void {
+  if (!isInstalled("ffmpeg")) throw new FilmError("ffmpeg not found: install ffmpeg (with libx264 and libdav1d).");
+  if (!isInstalled("aomenc")) throw new FilmError("aomenc not found: install it (Debian and Homebrew: aom-tools, aom).");
+  const { stdout } = spawnSync("ffmpeg", ["-hide_banner", "-codecs"], { encoding: "utf8" });
+  const missing = ["libdav1d", "libx264"].filter((codec) => !stdout.includes(codec));
   if (missing.length > 0)
     throw new FilmError(`This ffmpeg lacks ${missing.join(" and ")}: install a build that has it.`);
 }
 
-/** Runs ffmpeg quietly and resolves to what it printed; rejects with its error output when it fails. */
 function ffmpeg(args: readonly string[], folder: string): Promise<string> {
+  return run("ffmpeg", ["-y", "-hide_banner", "-loglevel", "error", ...args], folder);
+}
+
+/** Runs a program quietly and resolves to what it printed; rejects with its error output when it fails. */
+function run(program: string, args: readonly string[], folder?: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn("ffmpeg", ["-y", "-hide_banner", "-loglevel", "error", ...args], {
-      cwd: folder,
-      env: { ...process.env, SVT_LOG: "1" },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(program, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     let errors = "";
     child.stdout.on("data", (chunk: Buffer) => {
@@ -345,7 +372,7 @@ function ffmpeg(args: readonly string[], folder: string): Promise<string> {
     child.on("error", reject);
     child.on("close", (code) => {
       if (code === 0) resolve(output);
-      else reject(new FilmError(`ffmpeg failed: ${errors.trim()}`));
+      else reject(new FilmError(`${program} failed: ${errors.trim()}`));
     });
   });
 }

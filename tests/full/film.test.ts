@@ -8,7 +8,7 @@ const FRAMES = 240;
 /** Small is enough to see the picture twitch, and quick. */
 const [WIDTH, HEIGHT] = [320, 180];
 /** The share of the changes from frame to frame that must be larger than the one at the seam: then it does not stand out. */
-const LARGER_SHARE = 0.05;
+const LARGER_SHARE = 0.3;
 
 /** As brightness, without the grain that the player adds to AV1: it would hide a part of the twitch from the measure. */
 function framesOf(film: string): Uint8Array[] {
