@@ -405,7 +405,7 @@ test("for an organisation: other words, an amount for each person, and both trav
   await openPart(page);
   const legend = (name: string) => part(page).getByRole("group", { name, exact: true });
   await expect(legend("Home energy")).toHaveAccessibleDescription(/For a shared home, enter your share\.$/);
-  await expect(legend("Flights")).toHaveAccessibleDescription(/^In your calendar.+up to about 3,700 km one way\.$/);
+  await expect(legend("Flights")).toHaveAccessibleDescription(/^From your calendar.+up to about 3,700 km one way\.$/);
   await page.getByLabel("My organisation").check();
   await expect(legend("Home energy")).toHaveCount(0);
   await expect(legend("Energy of your site")).toBeVisible();
