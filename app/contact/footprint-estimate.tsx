@@ -79,7 +79,7 @@ const FIRST: readonly Group[] = [
     legend: ["Car", "Vehicles"],
     note: [
       "From the odometer: today’s reading minus the reading a year ago.",
-      "For all vehicles together, from fleet records or fuel cards.",
+      "All vehicles together, from the fleet’s records or fuel cards.",
     ],
     controls: [
       ["carKm", "Distance"],
