@@ -1118,6 +1118,7 @@ test("by keyboard alone: marks spam, one and several, takes it back, and release
   await page.keyboard.press("o");
   const alert = page.getByRole("note", { name: "Looks like spam" });
   await expect(alert.getByRole("listitem")).toHaveCount(5);
+  await expectNoViolations(page);
   await button(alert, "Release").focus();
   await page.keyboard.press("Enter");
   await expect(alert).toBeHidden();
