@@ -132,10 +132,11 @@ async function showProgress(work: Work): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
   let latest: DialogProps | null = null;
-  let isShown = false;
+  let isDue = false;
+  // Without a report the dialog is left alone: it may ask about what was pressed meanwhile.
   const show = () => {
-    isShown = true;
-    setDialog(latest && { ...latest, ...(signal.aborted && { close: "Cancelling …" }) });
+    isDue = true;
+    if (latest) setDialog({ ...latest, ...(signal.aborted && { close: "Cancelling …" }) });
   };
   const timer = setTimeout(show, SHOW_PROGRESS_MS);
   const onClose = () => {
@@ -146,7 +147,7 @@ async function showProgress(work: Work): Promise<void> {
     const notice = await work((title, text, percent) => {
       const bar = <Progress value={percent ?? 100} animated={percent === null} size="lg" aria-label={title} />;
       latest = { title: `${title} …`, children: [bar, <p key="text">{text}</p>], onClose };
-      if (isShown) show();
+      if (isDue) show();
     }, signal);
     if (notice) notify(notice);
   } catch (error) {
@@ -154,7 +155,7 @@ async function showProgress(work: Work): Promise<void> {
     else notify({ tone: "failure", text: describeFailure(error) });
   } finally {
     clearTimeout(timer);
-    if (isShown) setDialog(null);
+    if (isDue && latest) setDialog(null);
   }
 }
 
