@@ -120,14 +120,6 @@ function Filters({ view }: { view: ListView }) {
     new Set(["", NO_COUNTRY]),
   );
   const active = [view.country !== "", view.period !== "any", view.sort !== "newest"].filter(Boolean).length;
-  const dateField = (name: "since" | "until", label: string) => (
-    <TextInput
-      label={label}
-      type="date"
-      defaultValue={view[name]}
-      onChange={({ target }) => change({ [name]: target.value }, true)}
-    />
-  );
   return (
     <Group component="search" className="filters" align="end" data-open={isOpen}>
       <TextInput
@@ -169,14 +161,29 @@ function Filters({ view }: { view: ListView }) {
         onChange={({ target }) => change({ sort: target.value as ListView["sort"] })}
         data={optionsOf(SORT_NAME)}
       />
-      {view.period === "dates" && dateField("since", "From")}
-      {view.period === "dates" && dateField("until", "Up to and including")}
+      {view.period === "dates" && (
+        <>
+          <DateField label="From" value={view.since} onChange={(since) => change({ since }, true)} />
+          <DateField label="Up to and including" value={view.until} onChange={(until) => change({ until }, true)} />
+        </>
+      )}
     </Group>
   );
 }
 
 const optionsOf = (names: Readonly<Record<string, string>>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }));
+
+/** Only the operator changes it while it has the focus: a year is typed in four steps. */
+function DateField({ label, value, onChange }: { label: string; value: string; onChange: (date: string) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  useDidUpdate(() => {
+    if (field.current && field.current !== document.activeElement) field.current.value = value;
+  }, [value]);
+  return (
+    <TextInput ref={field} label={label} type="date" defaultValue={value} onChange={(e) => onChange(e.target.value)} />
+  );
+}
 
 const NOTHING_IN: Readonly<Record<Tab, readonly [title: string, text: string]>> = {
   all: ["No messages yet", "New messages appear here by themselves."],

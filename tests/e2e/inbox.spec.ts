@@ -754,6 +754,16 @@ test.describe("a morning's work", () => {
     await page.keyboard.type("01022026");
     await expect(page).toHaveURL(/since=2026-0\d-0\d/);
     expect(await page.evaluate(() => history.length)).toBe(steps);
+
+    // The way back shows the date of that view.
+    const from = page.getByLabel("From", { exact: true });
+    await from.fill("2026-03-04");
+    await page.getByLabel("Country").selectOption("All countries");
+    await from.fill("2026-05-06");
+    await expect(page).toHaveURL(/since=2026-05-06/);
+    await page.getByLabel("Search").focus();
+    await page.goBack();
+    await expect(from).toHaveValue("2026-03-04");
   });
 
   test("goes from message to message: by buttons and keys, with the position in the filtered list", async ({
