@@ -367,6 +367,9 @@ test("what was typed before the script arrives survives it, and the way back fin
   await page.getByLabel("Country", { exact: true }).selectOption(VISITOR.country);
   // A link within the page takes nothing from it.
   await page.getByRole("link", { name: "Skip to the main content" }).press("Enter");
+  await expect(page).toHaveURL(/#/);
+  // The page keeps the country in the new history entry at the event "hashchange", which comes after the address.
+  await expect.poll(() => page.evaluate(() => history.state)).toEqual({ country: VISITOR.country });
   await page.goto("/privacy");
   await page.goBack();
   await expect(page.getByLabel("Country", { exact: true })).toHaveValue(VISITOR.country);
