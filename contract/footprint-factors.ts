@@ -188,6 +188,6 @@ function averageOf(factors: readonly Factor[]): Factor {
   const rows = Object.assign({}, ...factors.map(({ rows }) => rows)) as Factor["rows"];
   const sum = factors.reduce((total, { kgPerUnit }) => total + kgPerUnit, 0);
   const all = factors.map(({ kgPerUnit }) => kgPerUnit);
-  const range = { low: Math.min(...all), high: Math.max(...all), between: "hotels of countries" };
+  const range = { low: Math.min(...all), high: Math.max(...all), between: "hotels in different countries" };
   return { ...hotel("", 0), rows, kgPerUnit: Math.round((sum / factors.length) * 10) / 10, range };
 }

@@ -28,7 +28,8 @@ export interface SentEstimate {
 
 /** Explains what the range covers and what it does not. */
 export function rangeCover({ between }: FootprintRange): string {
-  return `this covers only how the sources’ figures differ for ${between.join("; ")}. The true figure can be further away`;
+  const differences = between.map((things) => `between ${things}`);
+  return `the sources’ figures differ this much ${differences.join(" and ")}. The true figure can lie outside this range`;
 }
 
 export const ROUNDED = "Each figure is rounded by itself, so they may not add up exactly.";

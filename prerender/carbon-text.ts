@@ -16,7 +16,7 @@ export async function fillCarbonText(
 ): Promise<RenderedPage[]> {
   const sizeOf = (url = "") => files.get(url)?.length ?? 0;
   const films = pages.flatMap(({ fetches }) => fetches.filter(({ kind }) => kind === "film"));
-  const extraFilm = films.map(({ urls }) => Math.max(...urls.map(sizeOf)) - sizeOf(urls[0]));
+  const lastFormats = films.map(({ urls }) => sizeOf(urls.at(-1)));
   const estimate = [...files].filter(([url]) => ESTIMATE_FILE.test(url) && isCompressible(url));
   const extraEstimate = await Promise.all(estimate.map(([, content]) => brotliSize(content)));
   const home = carbon.filter(({ page }) => page === "/");
@@ -27,7 +27,7 @@ export async function fillCarbonText(
     homeGrams: rangeOf(home.map(({ grams }) => grams)),
     homeRating: [...new Set(home.map(({ rating }) => rating))].join(" or "),
     homeStillGrams: rangeOf(home.map(({ gramsWithoutFilm }) => gramsWithoutFilm)),
-    filmKilobytes: kilobytes(Math.max(0, ...extraFilm)),
+    filmKilobytes: kilobytes(Math.max(0, ...lastFormats)),
     estimateKilobytes: kilobytes(extraEstimate.reduce((sum, bytes) => sum + bytes, 0)),
   };
   const fill = (html: string) =>

@@ -75,7 +75,7 @@ test("while somebody types: total, bars, savings, the country's figures, sources
     await expect(part(page)).toContainText("Read as 1,500 kWh");
     await expect(part(page)).toContainText("Computed with the world’s average for electricity");
     await expect(part(page)).toContainText(
-      /From \d+ kg to [\d.]+ \w+: this covers only how the sources’ figures differ/,
+      /From \d+ kg to [\d.]+ \w+: the sources’ figures differ this much between/,
     );
     await page.getByLabel("Your country").selectOption("FR");
     await expect(page.getByLabel("Country", { exact: true })).toHaveValue("FR");
