@@ -33,9 +33,17 @@ test.each([
   });
 });
 
-test.each(["ada", "ada@", "@example.com", "a b@example.com", "a@b@c.com", "a@b,c@d.com", "a@exa mple.com", "<a@b.c>"])(
-  "refuses %s as an email address",
-  (email) => expect(fieldsOf({ ...GOOD, email }).email).toMatch(/like name@example.com/),
+const LONGEST_LABEL = "x".repeat(63);
+
+test.each([
+  ...["ada", "ada@", "@example.com", "a b@example.com", "a@b@c.com", "a@b,c@d.com", "a@exa mple.com", "<a@b.c>"],
+  ...["a@b..c", "a@.b", "a@b.", "a@-b.c", "a@b-.c", `a@b.${LONGEST_LABEL}x`, `a@${LONGEST_LABEL}-x.c`],
+])("refuses %s as an email address", (email) =>
+  expect(fieldsOf({ ...GOOD, email }).email).toMatch(/like name@example.com/),
+);
+
+test.each(["a@b", "a.b+c@d-e.f--g.h", "-@0", `a@b.${LONGEST_LABEL}`])("accepts %s as an email address", (email) =>
+  expect(fieldsOf({ ...GOOD, email })).toEqual({}),
 );
 
 test.each([

@@ -24,9 +24,10 @@ export const TRAP_FIELD = "topic_code";
 
 const FIELDS: readonly ContactField[] = ["name", "email", "phone", "country", "message"];
 const LABEL = { name: "name", email: "email address", phone: "phone number", country: "country", message: "message" };
-// The pattern browsers use for <input type="email">, so that both sides accept the same addresses.
+// Accepts what browsers accept in <input type="email">, together with the limit for each label of the domain.
 const EMAIL =
-  /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
+  /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9]+(?:-+[a-zA-Z0-9]+)*(?:\.[a-zA-Z0-9]+(?:-+[a-zA-Z0-9]+)*)*$/;
+const MAX_DOMAIN_LABEL = 63;
 // ISO 3166-1 alpha-2 with Kosovo (XK). A test compares these codes with `world-countries`.
 const COUNTRY_CODES =
   " AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW ";
@@ -76,8 +77,13 @@ function problemWith(field: ContactField, value: string): string | undefined {
   if ((field === "message" ? UNUSABLE_IN_TEXT : UNUSABLE_IN_LINE).test(value)) {
     return `Your ${LABEL[field]} holds a character that cannot be sent. Please type it again.`;
   }
-  if (field === "email" && !EMAIL.test(value)) return "Enter an email address like name@example.com.";
+  if (field === "email" && !isEmail(value)) return "Enter an email address like name@example.com.";
   return undefined;
+}
+
+function isEmail(value: string): boolean {
+  const labels = value.slice(value.indexOf("@") + 1).split(".");
+  return EMAIL.test(value) && labels.every(({ length }) => length <= MAX_DOMAIN_LABEL);
 }
 
 /**
