@@ -79,6 +79,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
         await leaveAndComeBack(page, gate, engine.name);
         await correctFields(page);
         await seeSuccess(page);
+        await scrollAlongResult(page);
         await startBlockedFilm(page);
       });
     });
@@ -407,4 +408,24 @@ async function startBlockedFilm(page: EnginePage): Promise<void> {
   await page.click("#film-toggle");
   await page.until(() => (document.querySelector<HTMLVideoElement>("#film.is-playing")?.currentTime ?? 0) > 0);
   expect(await page.evaluate(() => document.querySelector("#film-toggle")?.textContent)).toBe("Pause film");
+}
+
+async function scrollAlongResult(page: EnginePage): Promise<void> {
+  await page.driver.resize(1440, 900);
+  await page.open("/contact#footprint");
+  await page.until(() => document.querySelector(".footprint-empty")?.textContent?.includes("as you type"));
+  for (const field of ["electricityKwh", "gasKwh", "longFlights"]) await page.type(`[id="footprint.${field}"]`, "2000");
+  await page.until(() => document.querySelector(".footprint-bar b"));
+  const covered = await page.evaluate(() => {
+    const rect = (selector: string) => document.querySelector(selector)?.getBoundingClientRect() ?? new DOMRect();
+    const tops: number[] = [];
+    for (let top = 0; top < document.documentElement.scrollHeight; top += 60) {
+      scrollTo({ top, behavior: "instant" });
+      const [bar, panel] = [rect(".footprint-bar"), rect(".footprint-panel")];
+      const isApart = bar.right <= panel.left || bar.bottom <= panel.top || panel.bottom <= bar.top;
+      if (bar.height === 0 || panel.height === 0 || !isApart) tops.push(top);
+    }
+    return tops;
+  });
+  expect(covered, "scroll positions at which the bar covers the result").toEqual([]);
 }
