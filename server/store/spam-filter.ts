@@ -27,8 +27,8 @@ const MAX_REMEMBERED = 200_000;
 const HASH_BITS = 48;
 const NOTHING: Counts = { spam: 0, good: 0 };
 /** A sender whom we replied to or whose message was answered, unless marked as spam since. */
-const IS_CORRESPONDENT = `COALESCE(taught, '') <> 'spam' AND (answered_at > 0 OR id IN
-  (SELECT message_id FROM deliveries WHERE channel = 'reply' AND state IN ('queued', 'delivered', 'failed')))`;
+const IS_CORRESPONDENT = `COALESCE(taught, '') <> 'spam' AND (answered_at > 0 OR EXISTS (SELECT 1 FROM deliveries
+  WHERE message_id = messages.id AND channel = 'reply' AND state IN ('queued', 'delivered', 'failed')))`;
 
 /** The filter's methods for the store's other rules and for operators. */
 export function createSpamFilter({ query, transaction, dialect }: Database, clientKey: Uint8Array) {
