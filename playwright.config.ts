@@ -2,9 +2,9 @@ import { defineConfig } from "@playwright/test";
 import { chromiumOptions } from "./scripts/programs.mjs";
 
 /**
- * A switch given twice counts once, so this repeats what of Playwright's own list matters here. The first three make up
- * more than half of the time that Chromium takes to open a window: invisible menus of the address bar, and a
- * process in reserve.
+ * Chromium uses only one `--disable-features` switch, so this list repeats the entries of Playwright's own list
+ * that matter here. The first three take more than half of the time in which Chromium opens a window: two invisible
+ * menus of the address bar, and a spare process.
  */
 const SWITCHED_OFF = [
   "WebUIOmniboxPopup",
@@ -35,12 +35,12 @@ export default defineConfig({
   reporter: [["line"]],
   use: { launchOptions: chromiumOptions(`--disable-features=${SWITCHED_OFF}`) },
   projects: [
-    // What visitors and operators do. `npm test` runs these alone.
+    // The tasks of visitors and operators. `npm test` runs only these tests.
     { name: "chromium", testIgnore: ["engines.spec.ts", "full/**"], grepInvert: /@full/ },
-    // Slow tests that are not a user's journey: contrast on many frames, other hosts, a separate build or database; and
-    // the tests of the journeys' files that are tagged.
+    // Slow tests that are not such tasks (contrast on many frames, other hosts, a separate build or database), and
+    // tests with the tag @full in the files above.
     { name: "chromium-full", testIgnore: "engines.spec.ts", grep: /full\/[\w-]+\.spec|@full/ },
-    // What can differ in Firefox and WebKit.
+    // Tests of behaviour that can differ in Firefox and WebKit.
     { name: "engines", testMatch: "engines.spec.ts" },
   ],
 });

@@ -4,6 +4,6 @@ import { prerender } from "./prerender/site-plugin.ts";
 export default defineConfig({
   plugins: [prerender()],
   css: { transformer: "lightningcss" },
-  // No folder is copied into the site as it is, nor served from the project's root.
+  // The site has no folder of static files to copy or serve.
   publicDir: false,
 });

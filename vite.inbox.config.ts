@@ -2,7 +2,10 @@ import { defineConfig, type Plugin } from "vite";
 import { MARK, MARK_COLOUR } from "./app/components/mark.tsx";
 import { companySettings } from "./prerender/site-dir.ts";
 
-/** The operator's inbox; scripts/build-inbox.ts puts it into a folder of its own: the public server serves nothing but `dist/`. */
+/**
+ * The operator's inbox. scripts/build-inbox.ts writes it to a separate folder, because the public server serves only
+ * `dist/`.
+ */
 export default defineConfig({
   root: "inbox",
   plugins: [companySettings(), icon()],
@@ -13,9 +16,10 @@ export default defineConfig({
     // A data: URL would need a looser Content-Security-Policy.
     assetsInlineLimit: 0,
     modulePreload: false,
-    // It never leaves this machine.
+    // A large script does no harm, because the page is served only on this machine.
     chunkSizeWarningLimit: 1000,
-    // Packages for React mark what runs in browsers; here everything does. A slow machine is not the reader's problem.
+    // Hides warnings about "use client" directives in React packages, which have no effect here, and about a slow
+    // machine.
     rolldownOptions: { checks: { moduleLevelDirective: false, bundlerTimings: false } },
   },
 });

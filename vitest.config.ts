@@ -2,17 +2,17 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    // One for each core of the smallest machine that the tests are meant for.
+    // One per core of the smallest machine that runs the tests.
     maxWorkers: 2,
     globalSetup: "tests/support/global-setup.ts",
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    // Ten times the usual one: only a test that fails waits that long, and the machine may be slow.
+    // Ten times the default, because the machine may be slow. Only a failing test waits that long.
     expect: { poll: { timeout: 10_000 } },
-    // Files share what they import: no test replaces a module, and every spy is restored.
+    // Test files share imported modules: no test replaces a module, and every spy is restored.
     isolate: false,
     restoreMocks: true,
-    // The store's thread starts in half the time.
+    // Halves the start time of the store's thread.
     env: { NODE_COMPILE_CACHE: "node_modules/.cache/server" },
     projects: [
       {

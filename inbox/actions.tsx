@@ -17,16 +17,16 @@ import { formatBytes, formatNumber, plural } from "./labels.tsx";
 import { Dialog, type DialogProps, focusTitle } from "./parts.tsx";
 import { STATE } from "./rows.tsx";
 
-/** Small enough that progress is seen and cancelling is quick. */
+/** Small enough to show progress and to cancel quickly. */
 const BATCH = 50;
-/** What is done sooner needs no dialog. */
+/** Shorter work shows no dialog. */
 const SHOW_PROGRESS_MS = 300;
-/** Long enough to be read; the list shows the same. */
+/** Long enough to read. The list shows the result too. */
 const SHOW_SUCCESS_MS = 8000;
 const NAMED_REFERENCES = 5;
 const DRAWN_MS = 100;
 
-/** `done`: what happened to `3 messages`. */
+/** `done` follows the number of messages, as in `3 messages marked as answered`. */
 export const ACTION_LABELS: Readonly<Record<Action, { label: string; running: string; done: string }>> = {
   answer: { label: "Mark answered", running: "Marking as answered", done: "marked as answered" },
   unanswer: { label: "Mark unanswered", running: "Marking as unanswered", done: "marked as unanswered" },
@@ -45,7 +45,7 @@ export interface Notice {
   undo?: (() => void) | undefined;
 }
 
-/** Of the notice that is shown. */
+/** Undoes the action of the current notice. */
 let undo: (() => void) | undefined;
 export const undoLast = () => undo?.();
 
@@ -79,11 +79,11 @@ export function notify({ tone, text, details = [], undo: undoThis }: Notice): vo
       undo = undefined;
     },
   });
-  // What was pressed may be gone, such as the button that released a message, once what was loaded is drawn.
+  // The pressed button may be removed when the new data is rendered, for example after a release.
   setTimeout(() => document.activeElement === document.body && focusTitle(), DRAWN_MS);
 }
 
-/** The operator has gone on. */
+/** Call it when the operator does something else. */
 export function clearNotices(): void {
   undo = undefined;
   notifications.clean();
@@ -108,7 +108,7 @@ function ask(title: string, text: string, confirm: string): Promise<boolean> {
   });
 }
 
-/** `percent`: `null` when it is unknown. */
+/** `percent` is `null` if it is unknown. */
 type Report = (title: string, text: string, percent: number | null) => void;
 type Work = (report: Report, signal: AbortSignal) => Promise<Notice | null>;
 
@@ -116,8 +116,8 @@ const pending = new Set<string>();
 const oneByOne = serially();
 
 /**
- * Does it after what was pressed before, and shows how it ended. `press` is a name of what was pressed: a second press of
- * the same before the first one is done resolves to false.
+ * Runs the work after all earlier work, and shows the result. `press` identifies the button: resolves to false if the
+ * work of an earlier press is not finished.
  */
 export async function attempt(press: string, work: Work): Promise<boolean> {
   if (pending.has(press)) return false;
@@ -127,13 +127,13 @@ export async function attempt(press: string, work: Work): Promise<boolean> {
   return true;
 }
 
-/** Of work that takes long enough to be noticed, which can then be cancelled. */
+/** Shows the progress of work that takes noticeably long, and lets the operator cancel it. */
 async function showProgress(work: Work): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
   let latest: DialogProps | null = null;
   let isDue = false;
-  // Without a report the dialog is left alone: it may ask about what was pressed meanwhile.
+  // Without a report there is no progress to show, and an open dialog may ask about another action.
   const show = () => {
     isDue = true;
     if (latest) setDialog({ ...latest, ...(signal.aborted && { close: "Cancelling …" }) });
@@ -166,8 +166,8 @@ interface PerformOptions {
 }
 
 /**
- * Asks first where something cannot be undone, then acts in batches. Resolves to false when the operator cancels, and for
- * a second press of the same.
+ * Asks for a confirmation if the action cannot be undone, then acts in batches. Resolves to false if the operator
+ * cancels, or if the same action is not finished.
  */
 export async function perform(
   action: Action,
@@ -175,7 +175,7 @@ export async function perform(
   { refresh = reloadAll, undo }: PerformOptions = {},
 ): Promise<boolean> {
   const total = targets.length;
-  // Asked at once: later, another message could be shown behind the question.
+  // Asks immediately: later, another message could be on the screen behind the question.
   const confirmation = confirmationOf(action, total, targets[0]?.name);
   if (confirmation && !(await ask(...confirmation))) return false;
   return attempt(`${action} ${targets.map(({ reference }) => reference)}`, async (report, signal) => {
@@ -184,10 +184,10 @@ export async function perform(
     while (results.length < total && !signal.aborted && problem === null) {
       const done = results.length;
       const text = `${formatNumber(done)} of ${formatNumber(total)}`;
-      // One call shows nothing: there is nothing to cancel, and the focus stays where it is.
+      // One message needs one call, without progress: there is nothing to cancel, and the focus stays in place.
       if (total > 1) report(ACTION_LABELS[action].running, text, (done / total) * 100);
       const batch = targets.slice(done, done + BATCH).map(({ reference, version }) => ({ reference, version }));
-      // Never aborted while it runs: its outcome would be unknown.
+      // A running call is never aborted, because its outcome would be unknown.
       const answer = await call.act.mutate({ action, targets: batch }).catch((error: unknown) => {
         problem = error;
       });
@@ -209,7 +209,7 @@ function confirmationOf(action: Action, count: number, name: string | undefined)
   return [`Delete ${what}?`, text, `Delete ${messages}`];
 }
 
-/** One sentence for the whole, and one for each kind of message that was left as it is. */
+/** One sentence about the whole action, and one for each reason why messages were not changed. */
 function outcomeNotice(action: Action, results: readonly ActionResult[], total: number, problem: unknown): Notice {
   const done = results.filter(({ outcome }) => outcome === "done").length;
   const changed = results.flatMap(({ reference, state }) =>
@@ -237,7 +237,7 @@ function listed(names: readonly string[], separator = ", "): string {
   return rest > 0 ? `${named} and ${formatNumber(rest)} more` : named;
 }
 
-/** All messages of the list as they are now; `null` when the operator cancels. */
+/** All messages that match the filter now; `null` if the operator cancels. */
 export async function selectAll(filter: Filter): Promise<readonly Target[] | null> {
   let found: readonly Target[] | null = null;
   await attempt("select", async (report, signal) => {

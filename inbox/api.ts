@@ -29,9 +29,9 @@ const ASK_TABS_MS = 250;
 let token: string | null = null;
 
 /**
- * Takes the token from the address's fragment, where no server sees it, and removes it from there; else uses the one
- * this tab had before a reload; else asks the inbox's other tabs, for a link that was opened in a new one. Resolves to
- * whether there is one.
+ * Takes the token from the URL's fragment, which browsers send to no server, and removes it from the URL. Otherwise
+ * uses the token that this tab had before a reload, or asks the inbox's other tabs, for a link opened in a new tab.
+ * Resolves to whether it found a token.
  */
 export async function obtainToken(): Promise<boolean> {
   const given = TOKEN_IN_FRAGMENT.exec(location.hash)?.[1];
@@ -39,10 +39,10 @@ export async function obtainToken(): Promise<boolean> {
     sessionStorage.setItem(TOKEN_KEY, given);
     history.replaceState(null, "", location.pathname + location.search);
   }
-  // A new address that is pasted into this tab differs in its fragment only, which loads nothing by itself.
+  // A new address that is pasted into this tab differs only in its fragment, so the browser does not load it.
   addEventListener("hashchange", () => TOKEN_IN_FRAGMENT.test(location.hash) && location.reload());
 
-  // Only pages of this very server hear it: a channel belongs to one host and port.
+  // Only pages of this server receive the token: a channel belongs to one host and port.
   const channel = new BroadcastChannel(TOKEN_KEY);
   token = given ?? sessionStorage.getItem(TOKEN_KEY) ?? (await askOtherTabs(channel));
   if (token) sessionStorage.setItem(TOKEN_KEY, token);
@@ -67,14 +67,14 @@ function askOtherTabs(channel: BroadcastChannel): Promise<string | null> {
 let isUsed = false;
 for (const input of ["keydown", "pointerdown"]) addEventListener(input, () => (isUsed = true), { capture: true });
 
-/** The first call after the operator did something keeps the command running. Those that the page makes by itself do not. */
+/** The first call after an operator's input keeps the command running. Calls that the page makes itself do not. */
 function headers(): Record<string, string> {
   const operator = isUsed ? { "x-operator": "1" } : {};
   isUsed = false;
   return { authorization: `Bearer ${token}`, ...operator };
 }
 
-/** The status of the last answer to the subscription; `null` when nothing answered. */
+/** The HTTP status of the last subscription request; `null` if there was no answer. */
 let liveStatus: number | null = null;
 
 const url = "/api/operations";
@@ -82,7 +82,7 @@ export const call = createTRPCClient<Router>({
   links: [
     splitLink({
       condition: ({ type }) => type === "subscription",
-      // The browser's own sends no header.
+      // The browser's own EventSource cannot send headers.
       true: httpSubscriptionLink({
         url,
         transformer: superjson,
@@ -102,7 +102,7 @@ export const call = createTRPCClient<Router>({
         url,
         transformer: superjson,
         headers,
-        // A draft that is saved when the page closes still arrives. Browsers take no larger body for that.
+        // With `keepalive`, a draft that is saved while the page closes still arrives. Browsers limit its size.
         fetch: (input, init) =>
           fetch(input, { ...(init as RequestInit), keepalive: String(init?.body ?? "").length < 10_000 }),
       }),
@@ -112,7 +112,7 @@ export const call = createTRPCClient<Router>({
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // What has changed is loaded again when the subscription tells so. The inbox answers without any network.
+    // The subscription reports every change, so a focused window need not reload. The inbox needs no network.
     queries: { networkMode: "always", retry: false, refetchOnWindowFocus: false },
     mutations: { networkMode: "always" },
   },
@@ -123,14 +123,14 @@ export const trpc = createTRPCOptionsProxy<Router>({ client: call, queryClient }
 export const reloadAll = () => queryClient.invalidateQueries();
 
 /**
- * `lost`: nothing answers. `unavailable`: the command answers, but its database does not. `replaced`: nor will it, because
- * its files are others now. `slowed`: wrong keys were tried. `refused`: the key is not the one of this run. All but
- * the last are tried again.
+ * `lost`: nothing answers. `unavailable`: the command answers, but its database does not. `replaced`: the database's
+ * files were replaced, so the command must be restarted. `slowed`: wrong tokens were tried. `refused`: the token
+ * belongs to another run. The page retries in every state except `refused`.
  */
 export type Connection = "connecting" | "live" | "lost" | "unavailable" | "replaced" | "slowed" | "refused";
 
 const RETRY_MS = 1000;
-/** Few enough that a page with a wrong key does not count as an attack. */
+/** Rare enough that a page with a wrong token does not count as an attack. */
 const SLOW_RETRY_MS = 10_000;
 
 interface Live {
@@ -149,7 +149,7 @@ function setLive(changes: Partial<Live>): void {
 
 export const useLive = () => useQuery<Live>({ queryKey: LIVE_KEY, queryFn: skipToken }).data ?? live;
 
-/** Keeps what `useLive` returns up to date, and loads again whatever is shown as soon as anything has changed. */
+/** Keeps the result of `useLive` up to date, and reloads the shown data after every change. */
 export function followChanges(): void {
   let hasEnded = false;
   const end = () => {
@@ -157,7 +157,7 @@ export function followChanges(): void {
     hasEnded = true;
     subscription.unsubscribe();
     if (liveStatus === 401 || liveStatus === 403) return setLive({ connection: "refused" });
-    // A stream that breaks is opened again at once: only that tells whether the command still runs.
+    // Reopens a broken stream at once, because only that shows whether the command still runs.
     const isBroken = liveStatus === 200 && live.connection === "live";
     if (liveStatus !== 200) setLive({ connection: liveStatus === 429 ? "slowed" : "lost" });
     setTimeout(followChanges, isBroken ? 0 : liveStatus === 429 ? SLOW_RETRY_MS : RETRY_MS);
@@ -174,7 +174,7 @@ export function followChanges(): void {
   });
 }
 
-/** Saves an answer as a file, piece by piece; `report` hears how much there is. Returns the file's name and size. */
+/** Saves an answer as a file; `report` receives the number of bytes so far. Returns the file's name and size. */
 export async function download(
   path: string,
   query: Readonly<Record<string, string>>,
@@ -201,7 +201,7 @@ export async function download(
   return { name, bytes };
 }
 
-/** What to tell the operator about anything that was thrown. */
+/** The text that tells the operator about a thrown error. */
 export function describeFailure(error: unknown): string {
   if (error instanceof TRPCClientError) {
     return error.data ? asSentence(error.message) : "The inbox does not answer. It may have been stopped.";

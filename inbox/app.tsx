@@ -13,7 +13,7 @@ import type { ListView } from "./list-view.ts";
 import { focusTitle, ScreenTitle } from "./parts.tsx";
 import { rowId } from "./rows.tsx";
 
-/** A server that stops leaves no other trace than that its sign of life stays away. */
+/** The status must be polled: a stopped server causes no change, only its reports end. */
 const STATUS_MS = 15_000;
 
 export function Shell() {
@@ -38,7 +38,7 @@ export function Shell() {
   );
 }
 
-/** On another screen its heading gets the focus; back on the list, the row of the message that was shown. */
+/** Focuses the heading of a new screen, or, back on the list, the row of the message that was open. */
 function useFocusOnArrival(): void {
   const location = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation });
   const before = useRef(location);
@@ -84,7 +84,7 @@ function Header() {
 }
 
 function ConnectionBanner({ connection }: { connection: Connection }) {
-  // Loaded while the server answers, to be shown when it does not.
+  // Loaded in advance, because it is needed when the server does not answer.
   const { data: command } = useQuery(
     trpc.inboxCommand.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY }),
   );
@@ -117,15 +117,15 @@ const LINKS: Readonly<Partial<Record<Trouble["kind"], [text: string, list: Parti
   quarantined: ["Show quarantined", { tab: "quarantined" }],
   expiring: ["Show the oldest", { sort: "oldest" }],
 };
-/** Where its messages are: the tab Waiting is about the mail, and Failed not about acknowledgements. */
+/** The list with the trouble's messages. The tab Waiting lists only mails, and the tab Failed no acknowledgements. */
 export const listOf = ({ kind, channel }: Trouble) =>
   channel === "acknowledgement" || (kind === "overdue" && channel !== "mail") ? undefined : LINKS[kind];
-/** The operator has to act. */
+/** Whether the operator has to act. */
 export const isPressing = ({ severity }: Trouble) => severity !== "info";
 
 function StatusLine() {
   const { connection } = useLive();
-  // Of one day, which is quick to count.
+  // One day, which is fast to count.
   const { data } = useQuery(trpc.overview.queryOptions({ days: 1 }, { refetchInterval: STATUS_MS }));
   const known = connection === "live" ? data : undefined;
   const troubles = known?.troubles.filter((one) => isPressing(one) && one.kind !== "website-down") ?? [];
@@ -158,7 +158,7 @@ function StatusLine() {
   );
 }
 
-/** Without a token, or with one of another run. */
+/** Shown without a token, or with a token of another run. */
 export function NoAccess({ hasToken }: { hasToken: boolean }) {
   return (
     <Stack component="main" m="auto" p="md" maw="34rem">

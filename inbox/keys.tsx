@@ -3,7 +3,7 @@ import { useLocalStorage, useWindowEvent } from "@mantine/hooks";
 import { useState } from "react";
 import { Dialog, Facts } from "./parts.tsx";
 
-/** The operator types, chooses from a menu, or is asked something. */
+/** Whether the operator is typing, or has a menu or a dialog open. */
 export function isOccupied(): boolean {
   const isTyping = document.activeElement?.matches("input:not([type=checkbox]), textarea, select") ?? false;
   return isTyping || document.querySelector("dialog[open], [role=menu]") !== null;
@@ -18,7 +18,7 @@ export function useKeys(keys: Readonly<Record<string, () => unknown>>): void {
     const { key, repeat, defaultPrevented, isComposing, ctrlKey, metaKey, altKey } = event;
     if (defaultPrevented || isComposing || ctrlKey || metaKey || altKey || !isOn) return;
     const act = keys[key];
-    // A key that is held down moves on, but repeats no action.
+    // A key that is held down repeats only movement, no other action.
     if (!act || isOccupied() || (repeat && key !== "j" && key !== "k")) return;
     event.preventDefault();
     act();

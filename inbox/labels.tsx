@@ -12,15 +12,15 @@ const CLOCK = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
 const UTC_DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 
 export const formatNumber = (value: number) => NUMBER.format(value);
-/** All dates but those in UTC are of the operator's own time zone. */
+/** Uses the operator's time zone, like every function here except `formatUtcDay`. */
 export const formatTime = (date: Date) => TIME.format(date);
-/** When a message is erased: `on 16 Nov`. What is past its end waits for the server that erases it. */
+/** When a message will be erased: `on 16 Nov`. A message past its date waits until a server erases it. */
 export const erasedWhen = (expiresAt: Date, now: Date) =>
   expiresAt > now ? `on ${SHORT_DATE.format(expiresAt)}` : "any day now";
-/** As short as it can be read: `06:04` today, else `14 Nov, 06:04`. */
+/** The time for today, `06:04`; otherwise also the date, `14 Nov, 06:04`. */
 export const formatSince = (date: Date, now: Date) =>
   date.toDateString() === now.toDateString() ? CLOCK.format(date) : `${SHORT_DATE.format(date)}, ${CLOCK.format(date)}`;
-/** Of a day that is counted in UTC, `YYYY-MM-DD`. */
+/** Formats a UTC day, given as `YYYY-MM-DD`. */
 export const formatUtcDay = (day: string) => UTC_DAY.format(new Date(day));
 
 /** `1 message`, `2,000 messages`, `3 countries`. */
@@ -28,7 +28,7 @@ export const plural = (count: number, noun: string) => pluralOf(count, noun, for
 
 export const countryName = (code: string) => (code === "" ? "No country" : visible(nameOf(code)));
 
-/** By name, as the options of a select. */
+/** The options of a select, sorted by name. */
 export function countryOptions(codes: readonly string[]): { value: string; label: string }[] {
   const options = codes.map((value) => ({ value, label: countryName(value) }));
   return options.toSorted((one, other) => one.label.localeCompare(other.label));
@@ -39,7 +39,7 @@ export const ALL_COUNTRIES = LETTERS.flatMap((one) => LETTERS.map((other) => one
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** How long ago, as short as it can be read: `now`, `12m`, `3h`, `5d`, then the date. */
+/** A short age: `now`, `12m`, `3h`, `5d`, or the date after a week. */
 export function ageOf(date: Date, now: Date): string {
   const ms = now.getTime() - date.getTime();
   if (ms < WEEK_MS) return ms < 60_000 ? "now" : formatDuration(ms);
@@ -55,8 +55,8 @@ export function formatBytes(bytes: number): string {
 const HIDDEN_OR_NOT = new RegExp(`(${HIDDEN_CHARACTER.source})`, "u");
 
 /**
- * What a visitor wrote, as text alone. Hidden characters are shown and marked, line ends too unless it is multiline.
- * Letters that run from right to left do not turn what is around them.
+ * Shows a visitor's text without markup. Makes hidden characters visible and marks them, also line ends unless
+ * `isMultiline`. Right-to-left text does not change the direction of the text around it.
  */
 export function VisitorText({ text, isMultiline = false }: { text: string; isMultiline?: boolean }) {
   const parts = text.split(HIDDEN_OR_NOT);
@@ -75,7 +75,7 @@ export function VisitorText({ text, isMultiline = false }: { text: string; isMul
   );
 }
 
-/** An age, with the exact time on demand. */
+/** An age, with the exact time as its tooltip. */
 export function Moment({ at, now }: { at: Date; now: Date }) {
   return (
     <time dateTime={at.toISOString()} title={formatTime(at)}>

@@ -1,6 +1,6 @@
 import type { SearchSchemaInput } from "@tanstack/react-router";
 import { useMemo } from "react";
-// The small form of zod: the other brings its messages in every language.
+// The small variant of zod, because the full one contains its error messages in every language.
 import * as z from "zod/mini";
 import type { Filter, Sort, Tab } from "./api.ts";
 
@@ -27,7 +27,7 @@ export const PERIOD_NAME = {
 
 export const keysOf = <Key extends string>(names: Readonly<Record<Key, string>>) => Object.keys(names) as Key[];
 
-// The page's policy allows no code that is made of text, not even the attempt.
+// The page's policy forbids code from strings, and even an attempt would be reported.
 z.config({ jitless: true });
 
 export const PAGE_SIZE = 50;
@@ -35,8 +35,8 @@ export const MAX_SEARCH_LENGTH = 200;
 export const NO_COUNTRY = "none";
 
 /**
- * What the list shows. Everything of it is in the page's address, so that it can be kept, shared and gone back to.
- * Unknown values of an address are left out.
+ * What the list shows. All of it is in the page's URL, so that a view can be bookmarked, shared and restored. Invalid
+ * values in a URL are replaced by defaults.
  */
 const LIST_VIEW = z.object({
   tab: z.catch(z.enum(keysOf(TAB_NAME)), "all"),
@@ -44,7 +44,7 @@ const LIST_VIEW = z.object({
   /** A two-letter code, NO_COUNTRY, or empty for all. */
   country: z.catch(z.union([z.string().check(z.regex(/^[A-Z]{2}$/)), z.literal(NO_COUNTRY)]), ""),
   period: z.catch(z.enum(keysOf(PERIOD_NAME)), "any"),
-  /** With the period `dates`: dates of the operator's own time zone, both included. */
+  /** With the period `dates`: dates in the operator's time zone, both included. */
   since: z.catch(z.iso.date(), ""),
   until: z.catch(z.iso.date(), ""),
   sort: z.catch(z.enum(keysOf(SORT_NAME)), "newest"),
@@ -58,7 +58,7 @@ export const parseListView = (given: Partial<ListView> & SearchSchemaInput): Lis
 
 const HOURS: Readonly<Partial<Record<ListView["period"], number>>> = { "24h": 24, "7d": 7 * 24, "30d": 30 * 24 };
 
-/** The filter of the view. The last hours are counted from when it was chosen. */
+/** The filter for a view. The last 24 hours count back from the time when the operator chose them. */
 export function useFilter(view: ListView): Filter {
   return useMemo(() => {
     const { tab, search, country, period, since, until } = view;

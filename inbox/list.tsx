@@ -38,7 +38,7 @@ export function ListScreen() {
   const fresh = useFresh(isPlaceholderData ? undefined : data?.messages, JSON.stringify(view));
   return (
     <>
-      {/* On a phone the menu says the same, and the first message matters more. */}
+      {/* Hidden on a phone: the menu shows the same, and the space is for the first message. */}
       <div className="hidden-narrow">
         <ScreenTitle name={view.tab === "all" ? "Messages" : TAB_NAME[view.tab]}>Messages</ScreenTitle>
         <p className="visually-hidden" role="status">
@@ -67,7 +67,7 @@ export function ListScreen() {
   );
 }
 
-/** Messages that have come in since the list was opened; not older ones that moved up into it. */
+/** The messages that arrived after the list was opened, without older ones that moved up from the next page. */
 function useFresh(messages: readonly MessageView[] | undefined, list: string): ReadonlySet<string> {
   const opened = useRef({ list: "", newestMs: 0 });
   if (messages && opened.current.list !== list)
@@ -76,7 +76,7 @@ function useFresh(messages: readonly MessageView[] | undefined, list: string): R
   return new Set(arrived.map(({ reference }) => reference));
 }
 
-/** Where the tabs do not fit, they scroll sideways. */
+/** Tabs that do not fit scroll sideways; this scrolls to the current one. */
 function showCurrent(tabs: HTMLElement | null): void {
   tabs?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
@@ -108,11 +108,11 @@ function Filters({ view }: { view: ListView }) {
   const [search, setSearch] = useState(view.search);
   const [isOpen, setIsOpen] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  // Of whatever the address has by then: a choice that is made during typing is kept.
+  // Changes the URL as it is at that time, so that a choice made while typing is kept.
   const change = (changes: Partial<ListView>, replace = false) =>
     navigate({ search: (before) => ({ ...before, page: 1, ...changes }), replace, resetScroll: false });
   const find = useDebouncedCallback((typed: string) => change({ search: typed.trim() }, true), TYPING_PAUSE_MS);
-  // Going back and forth changes the address without the field.
+  // Going back or forward changes the URL, but not the field.
   useEffect(() => setSearch((typed) => (typed.trim() === view.search ? typed : view.search)), [view.search]);
   useKeys({ "/": () => field.current?.select() });
 
@@ -174,7 +174,7 @@ function Filters({ view }: { view: ListView }) {
 const optionsOf = (names: Readonly<Record<string, string>>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }));
 
-/** Only the operator changes it while it has the focus: a year is typed in four steps. */
+/** Does not update the field while it has the focus, because the operator types a year in four steps. */
 function DateField({ label, value, onChange }: { label: string; value: string; onChange: (date: string) => void }) {
   const field = useRef<HTMLInputElement>(null);
   useDidUpdate(() => {
@@ -226,7 +226,7 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
   const now = useNow();
   const filter = useFilter(view);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  /** All that matched when the operator asked for all of them: what arrives later is not among them. */
+  /** All messages that matched when the operator selected all, without those that arrived later. */
   const [everything, setEverything] = useState<readonly Target[] | null>(null);
   const clearButton = useRef<HTMLButtonElement>(null);
   const selectPage = useRef<HTMLInputElement>(null);
@@ -245,13 +245,13 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
     setPicked(new Set());
     setEverything(null);
   };
-  // The button that was pressed may be gone with the selection that it was for.
+  // The pressed button may have been removed together with its selection.
   useDidUpdate(() => {
     if (document.activeElement === document.body)
       (clearButton.current ?? selectPage.current)?.focus({ preventScroll: true });
   }, [selected.length]);
 
-  /** What is selected, or else the row with the focus. */
+  /** Acts on the selection, otherwise on the focused row. */
   const mark = (action: "answer" | "spam") => {
     const message = focusedMessage(messages);
     if (selected.length > 0) performOnSelected(action);
@@ -352,7 +352,7 @@ function Results({ view, messages, total, fresh, isOutdated }: ResultsProps) {
   );
 }
 
-/** `51–100 of 302`, with the pages next to it. */
+/** `51–100 of 302`, and links to the pages before and after. */
 function Pages({ view, shown, total }: { view: ListView; shown: number; total: number }) {
   const first = (view.page - 1) * PAGE_SIZE + 1;
   const last = first + shown - 1;
@@ -380,7 +380,7 @@ function focusedMessage(messages: readonly MessageView[]): MessageView | undefin
   return messages.find(({ reference }) => rowId(reference) === focusedRow()?.id);
 }
 
-/** The next row, or the one before; the first one while none has the focus. */
+/** Focuses the next or previous row, or the first row if no row has the focus. */
 function focusRow(step: 1 | -1): void {
   const links = [...document.querySelectorAll<HTMLElement>(".row a")];
   const current = links.findIndex(({ id }) => id === focusedRow()?.id);

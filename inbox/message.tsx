@@ -28,7 +28,7 @@ export function MessageScreen() {
     <>
       <MessageNav key={`nav-${reference}`} reference={reference} />
       <header>
-        {/* One heading from the start: it has the focus, and keeps it. */}
+        {/* One heading while loading and afterwards, so that it keeps the focus. */}
         <ScreenTitle name={reference}>{message ? <VisitorText text={message.name} /> : "Message"}</ScreenTitle>
         <p className="marks">
           <span className="reference">{reference}</span>
@@ -48,7 +48,10 @@ export function MessageScreen() {
   );
 }
 
-/** Where the message is in the list that it was opened from, and the ways from it, while the operator is still there. */
+/**
+ * The message's place in the list from which it was opened, and functions to leave the message. They do nothing if the
+ * operator has left it already or is typing.
+ */
 function usePlace(reference: string) {
   const navigate = useNavigate();
   const view = route.useSearch();
@@ -75,7 +78,7 @@ const linkTo = (reference: string, search: ListView) => (props: object) => (
 function MessageNav({ reference }: { reference: string }) {
   const { options, view, show, goToList } = usePlace(reference);
   const { data: place } = useQuery(options);
-  // A key may be pressed before the neighbours are known.
+  // A key may be pressed before the neighbours have loaded.
   const go = (to: "previous" | "next") =>
     queryClient.ensureQueryData(options).then(
       (place) => show(place[to]),
@@ -89,7 +92,7 @@ function MessageNav({ reference }: { reference: string }) {
   });
   const neighbour = (name: string, reference: string | null | undefined) => {
     const link = { renderRoot: linkTo(reference ?? "", view) };
-    // Stays where it is at the end of the list, so that the other one does not move.
+    // Keeps its space at the end of the list, so that the other button does not move.
     return (
       <Button size="xs" {...(reference ? link : { disabled: true, "aria-hidden": true })}>
         {name}
@@ -115,7 +118,7 @@ function Message({ message }: { message: MessageDetail }) {
   const { mail, hook } = message.deliveries;
   const isHeld = state === "quarantined";
   const looksLikeSpam = isHeld && message.quarantineReason === "looks-like-spam";
-  // The reason of today: the first line of the history has that of its arrival.
+  // The current reason. The first line of the history has the reason at arrival.
   const reason = message.quarantineReason === "marked-as-spam" ? "Marked as spam." : (message.history[0]?.detail ?? "");
   return (
     <article className="stack">
@@ -181,7 +184,7 @@ function Message({ message }: { message: MessageDetail }) {
   );
 }
 
-/** Why the spam filter held it back, by what it knows now. */
+/** Why the spam filter quarantined the message, according to the filter's current lessons. */
 function SpamSigns({ message }: { message: MessageDetail }) {
   const { spamSigns, allowed } = message;
   return (
@@ -210,7 +213,7 @@ function SpamSigns({ message }: { message: MessageDetail }) {
   );
 }
 
-/** The most likely thing to do, "Answered, next", and a menu with the rest. */
+/** The most likely action, "Answered, next", and a menu with all other actions. */
 function MessageActions({ message }: { message: MessageDetail }) {
   const navigate = useNavigate();
   const { reference, email, state, isRestricted, answeredAt, allowed } = message;
@@ -218,7 +221,7 @@ function MessageActions({ message }: { message: MessageDetail }) {
   const isAnswered = answeredAt !== null;
 
   const goToNext = async () => {
-    // What is shown of its place may be missing yet, or older than what was answered since. Better that than nothing.
+    // The loaded place may be missing or outdated. It is used only if loading it again fails.
     const place = await queryClient.fetchQuery(options).catch(() => queryClient.getQueryData(options.queryKey));
     await (place?.next ? show(place.next) : goToList());
   };
@@ -255,7 +258,7 @@ function MessageActions({ message }: { message: MessageDetail }) {
       <Menu.Item
         {...(action === "delete" && { color: "red" })}
         onClick={() => {
-          // A dialog gives the focus back to what had it, and the menu is gone by then.
+          // A dialog returns the focus to the element that had it, and the menu is closed by then.
           more.current?.focus();
           act(action, goOn);
         }}

@@ -148,7 +148,7 @@ type Data = readonly (readonly [label: string, count: number])[];
 interface ChartProps {
   title: string;
   note: string;
-  /** What the first column of the table is called. */
+  /** The heading of the table's first column. */
   category: string;
   data: Data;
   isUpright?: boolean;

@@ -42,12 +42,12 @@ export function FailurePanel({ error, onRetry }: { error: unknown; onRetry: () =
 
 interface LoadedProps<Data> {
   query: { data: Data | undefined; error: unknown; refetch: () => unknown };
-  /** For screen readers, while it loads. */
+  /** Read by screen readers while the data loads. */
   label: string;
   children: (data: Data) => ReactNode;
 }
 
-/** What was loaded; until then grey rows, or why that failed. */
+/** Renders the loaded data. Until then, renders grey rows, or the error. */
 export function Loaded<Data>({ query: { data, error, refetch }, label, children }: LoadedProps<Data>) {
   if (data !== undefined) return children(data);
   if (error) return <FailurePanel error={error} onRetry={refetch} />;
@@ -79,7 +79,7 @@ export function Facts({ facts, labelWidth = "6.5rem" }: { facts: readonly Fact[]
       {facts.map(
         (fact, index) =>
           fact && (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a fact has its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: facts keep their order
             <DataList.Item key={index}>
               <DataList.ItemLabel>{fact[0]}</DataList.ItemLabel>
               <DataList.ItemValue>{fact[1]}</DataList.ItemValue>
@@ -93,11 +93,11 @@ export function Facts({ facts, labelWidth = "6.5rem" }: { facts: readonly Fact[]
 interface BarsProps {
   data: readonly (readonly [label: string, value: number])[];
   format?: (value: number) => string;
-  /** Side by side, for many in an order; else each has its own line. */
+  /** Vertical bars side by side, for a long ordered series; otherwise one bar per line. */
   isUpright?: boolean;
 }
 
-/** A bar is nothing but its colour. */
+/** A bar consists only of its colour, so forced colours would hide it. */
 const IN_COLOR = { forcedColorAdjust: "none" } as const;
 
 export function Bars({ data, format = formatNumber, isUpright = false }: BarsProps) {
@@ -129,15 +129,15 @@ export function Bars({ data, format = formatNumber, isUpright = false }: BarsPro
 export interface DialogProps {
   title: string;
   onClose: () => void;
-  /** Of the button that closes it. */
+  /** The label of the button that closes the dialog. */
   close?: string;
-  /** Of the button that does something; without one there is none. */
+  /** The label of the button that confirms; absent if there is no such button. */
   confirm?: string;
   onConfirm?: (event: FormEvent<HTMLFormElement>) => void;
-  /** Of that button. */
+  /** The colour of the button that confirms. */
   color?: "red";
   disabled?: boolean;
-  /** Shown within the dialog: whatever is behind it cannot be reached. */
+  /** Shown in the dialog, because the page behind it is not accessible. */
   error?: unknown;
   children: ReactNode;
 }
@@ -174,7 +174,7 @@ export function Dialog(props: DialogProps) {
   );
 }
 
-/** Always there, so that screen readers announce what comes into it. */
+/** Always rendered, so that screen readers announce a text that is added later. */
 export function Failure({ error }: { error: unknown }) {
   return (
     <Text role="alert" c="red" size="sm">
@@ -183,7 +183,7 @@ export function Failure({ error }: { error: unknown }) {
   );
 }
 
-/** The time, again every half minute, and when something arrives: ages grow while nothing happens. */
+/** The current time, updated every half minute and after every change, because ages grow without changes too. */
 export function useNow(): Date {
   const [now, setNow] = useState(() => new Date());
   const { token } = useLive();

@@ -11,7 +11,7 @@ import { keysOf, MAX_SEARCH_LENGTH } from "./list-view.ts";
 import { Dialog, EmptyPanel, Facts, FailurePanel, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { MessageRows } from "./rows.tsx";
 
-/** As many as the server finds. */
+/** The most people that the server returns. */
 const MAX_PEOPLE = 50;
 
 const route = getRouteApi("/people");
@@ -105,7 +105,7 @@ function PersonOf({ person }: { person: Person }) {
   const names = [...new Set(messages.map(({ name }) => name))];
   const [newest, oldest] = [messages[0], messages.length > 1 && messages.at(-1)];
 
-  // Loaded again, so that the form shows what is stored, and nothing else is saved back.
+  // Loads the person again, so that the form shows and saves only current data.
   const open = (PersonDialog: typeof CorrectDialog | typeof EraseDialog) =>
     attempt(`open ${email}`, async () => {
       const person = await queryClient.fetchQuery(trpc.person.queryOptions({ email }));
@@ -150,7 +150,7 @@ function PersonOf({ person }: { person: Person }) {
 }
 
 interface PersonDialogProps {
-  /** As it was when the dialog opened: what the operator decides about. */
+  /** The person when the dialog opened, which is what the operator decides about. */
   person: Person;
   onClose: () => void;
 }
@@ -286,7 +286,7 @@ export async function restrictPerson(request: Parameters<typeof call.restrict.mu
 
 type PersonResult = { outcome: "done"; messages: number } | { outcome: "changed" | "gone" | "no-estimate" };
 
-/** `done`: what happened to `3 messages`. */
+/** `done` follows the number of messages, as in `3 messages corrected`. */
 function noticeOf(result: PersonResult, done = ""): Notice {
   if (result.outcome === "done") return { tone: "success", text: `${plural(result.messages, "message")} ${done}.` };
   const why = {

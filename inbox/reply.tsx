@@ -9,12 +9,12 @@ import { call, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts
 import { formatTime, VisitorText } from "./labels.tsx";
 import { Card, Facts, Failure, focusTitle } from "./parts.tsx";
 
-/** As the server allows. */
+/** The server's limits. */
 const MAX_SUBJECT_LENGTH = 200;
 const MAX_REPLY_LENGTH = 20_000;
 const SAVE_PAUSE_MS = 400;
 const FIELD_ID = "reply-text";
-/** Mail programs are handed no longer address: Windows takes the least. */
+/** Windows passes no longer URL to a mail program; other systems allow more. */
 const MAX_MAILTO_LENGTH = 1900;
 
 export function focusReply(): void {
@@ -23,7 +23,7 @@ export function focusReply(): void {
   field?.setSelectionRange(field.value.length, field.value.length);
 }
 
-/** Every character that a visitor chose is encoded: an address may contain `?` or `&`, which would add recipients. */
+/** Encodes every character that a visitor chose: an address may contain `?` or `&`, which would add recipients. */
 export function mailtoOf(message: MessageDetail): string {
   const recipient = encodeURIComponent(message.email).replaceAll("%40", "@");
   const start = `mailto:${recipient}?subject=${encodeURIComponent(replySubject(message.reference))}&body=`;
@@ -54,7 +54,7 @@ export function retryLabel({ retries, deliveries }: MessageDetail): string {
 export function ReplyCard({ message }: { message: MessageDetail }) {
   const { history, allowed, replyRefusal, draft } = message;
   const { reply } = message.deliveries;
-  /** The reply that failed, to be changed. */
+  /** The failed reply that the operator is rewriting. */
   const [failed, setFailed] = useState<MessageDetail["draft"]>(null);
   const rewrite = () => {
     const [subject = "", text = ""] = (history.findLast(({ kind }) => kind === "replied")?.detail ?? "").split(
@@ -110,12 +110,12 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
   const blank = { subject: replySubject(reference), text: "" };
   const [draft, setDraft] = useState({ subject: initial?.subject || blank.subject, text: initial?.text ?? "" });
   const { subject, text } = draft;
-  /** One key for one content: a second press, or a call that is repeated, is the same reply. */
+  /** One key per content, so that a second press or a repeated call does not send a second reply. */
   const sent = useRef({ content: "", key: "" });
   const { mutate, error, isPending } = useMutation(trpc.reply.mutationOptions());
   const saveDraft = useDebouncedCallback(
     (draft: typeof blank) => {
-      // What is shown first, when one comes back to the message.
+      // Shown first when the operator returns to the message.
       queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft });
       call.saveDraft.mutate({ reference, ...draft }).catch(() => {});
     },

@@ -24,7 +24,7 @@ const root = createRootRoute({
 });
 
 const stripDefaults: SearchMiddleware<ListView> = stripSearchParams(NEWEST);
-/** A message has the list in its address that it was opened from. */
+/** A message's URL contains the list from which the message was opened. */
 const listView = { validateSearch: parseListView, search: { middlewares: [stripDefaults] } };
 
 const list = createRoute({ getParentRoute: () => root, path: "/", component: ListScreen, ...listView });
@@ -47,7 +47,7 @@ const overview = createRoute({ getParentRoute: () => root, path: "/overview", co
 
 export const router = createRouter({
   routeTree: root.addChildren([list, message, people, overview]),
-  // Every value is a text: a search for "1e3" is not one for 1000.
+  // Every value stays text: a search for "1e3" is not a search for 1000.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (values) => {
     const given = Object.entries(values).filter(([, value]) => value !== undefined);
@@ -56,7 +56,7 @@ export const router = createRouter({
   },
   scrollRestoration: true,
   scrollToTopSelectors: ["#main"],
-  // A defect of the page itself leaves a way on, instead of an empty page. Another screen begins without it.
+  // If a screen fails to render, shows the error instead of an empty page. Other screens still work.
   defaultErrorComponent: ({ error }) => (
     <>
       <ScreenTitle name="This page has a defect" />

@@ -13,16 +13,16 @@ export const STATE = {
   failed: ["Failed", "red"],
   quarantined: ["Quarantined", "yellow"],
 } as const;
-/** Why it is in quarantine, where that is not the trap or a limit. */
+/** The labels of the quarantine reasons, except the trap and the limits. */
 const HELD_AS: Readonly<Partial<Record<NonNullable<MessageView["quarantineReason"]>, string>>> = {
   "looks-like-spam": "Looks like spam",
   "marked-as-spam": "Marked as spam",
 };
 const EXPIRY_NOTICE_MS = 7 * 86_400_000;
-/** More of a text is never seen in a row. */
+/** A row never shows more of a text. */
 const EXCERPT_LENGTH = 400;
 
-/** What an operator must know of the message. That something was delivered is as it should be. */
+/** The marks that an operator needs. A delivered message needs none. */
 export function StateMarks({ message, now }: { message: MessageView; now: Date }) {
   const { state, expiresAt, answeredAt, isRestricted, deliveries } = message;
   const held = state === "quarantined" && message.quarantineReason && HELD_AS[message.quarantineReason];
@@ -49,8 +49,8 @@ export function StateMarks({ message, now }: { message: MessageView; now: Date }
 export const rowId = (reference: string) => `message-${reference}`;
 
 /**
- * When a row with the focus leaves the list, as an answered one leaves the unanswered, the row in its place gets it; the
- * heading, when there is none.
+ * If the focused row leaves the list, as an answered message leaves the tab Unanswered, focuses the row that takes its
+ * place, or the heading if the list is empty.
  */
 function useKeptFocus(messages: readonly MessageView[]) {
   const focused = useRef<number | null>(null);
@@ -63,7 +63,7 @@ function useKeptFocus(messages: readonly MessageView[]) {
     onFocus: ({ target }: FocusEvent) => {
       focused.current = [...document.querySelectorAll(".row")].findIndex((row) => row.contains(target));
     },
-    // Not when the row is removed: React tells of no event while it changes the page.
+    // Not called when the row is removed, because React dispatches no events while it changes the page.
     onBlur: () => {
       focused.current = null;
     },
@@ -74,9 +74,9 @@ interface MessageRowsProps {
   messages: readonly MessageView[];
   now: Date;
   label: string;
-  /** Rows that were not there a moment ago. */
+  /** The rows that have just arrived. */
   fresh?: ReadonlySet<string>;
-  /** The list that these are a page of. */
+  /** The list that contains these rows. */
   view?: Partial<ListView>;
   selection?: { isSelected(reference: string): boolean; toggle(reference: string): void };
 }

@@ -7,7 +7,7 @@ export const theme = createTheme({
     Alert: Alert.extend({ defaultProps: { variant: "light", role: "note" } }),
     Button: Button.extend({
       defaultProps: { variant: "default", px: "0.75rem" },
-      // Long names, and large text on a phone, take a second line.
+      // Long labels, and large text on a phone, wrap to a second line.
       styles: {
         root: { height: "auto" },
         inner: { height: "auto", minHeight: "calc(var(--button-height) - 2px)" },
@@ -16,14 +16,14 @@ export const theme = createTheme({
     }),
     Checkbox: Checkbox.extend({ defaultProps: { size: "md", iconColor: "var(--on-amber)" } }),
   },
-  // Dark letters on amber.
+  // Dark text on amber.
   variantColorResolver: (input) => ({
     ...defaultVariantColorsResolver(input),
     ...(input.variant === "filled" && input.color !== "red" && { color: "var(--on-amber)" }),
   }),
 });
 
-/** Colours of Mantine, and the variable of the site's that each of them is. Blue stands for the primary colour. */
+/** The Mantine colours that each of the site's variables replaces. Blue is Mantine's primary colour. */
 const COLORS = {
   surface: ["body", "default", "dark-6"],
   ink: ["text", "bright", "black", "default-color", "blue-light-color"],
@@ -41,7 +41,10 @@ const COLORS = {
   "success-ground": ["green-light"],
 } as const;
 
-/** Sets Mantine's variables on the root element: the page's policy allows none of the style elements that Mantine writes. */
+/**
+ * Sets Mantine's variables on the root element, because the page's policy blocks the style elements that Mantine
+ * writes.
+ */
 export function setVariables({ style }: HTMLElement): void {
   for (const [token, names] of Object.entries(COLORS)) {
     for (const name of names) style.setProperty(`--mantine-color-${name}`, `var(--${token})`);
