@@ -9,12 +9,12 @@ const fieldsOf = (input: Record<string, unknown>) => {
   return parsed.ok ? {} : parsed.fields;
 };
 
-test("keeps a good message, trimmed, and ignores fields it does not know", () => {
+test("trims a valid message, and ignores unknown fields", () => {
   const parsed = parseContactMessage({ ...GOOD, name: "  Ada ", message: "\r\nA\r\nB\n", extra: 1 });
   expect(parsed).toEqual({ ok: true, message: { ...GOOD, message: "A\nB" } });
 });
 
-test("lets the country be empty or missing", () => {
+test("accepts an empty or missing country", () => {
   expect(fieldsOf({ ...GOOD, country: "" })).toEqual({});
   const { country: _, ...without } = GOOD;
   expect(fieldsOf(without)).toEqual({});
@@ -25,7 +25,7 @@ test.each([
   ["email", 254, "@example.com"],
   ["phone", 40, ""],
   ["message", 5000, ""],
-] as const)("holds %s to %i characters", (field, limit, end) => {
+] as const)("limits %s to %i characters", (field, limit, end) => {
   const text = (length: number) => "x".repeat(length - end.length) + end;
   expect(fieldsOf({ ...GOOD, [field]: text(limit) })).toEqual({});
   expect(fieldsOf({ ...GOOD, [field]: text(limit + 1) })).toEqual({
@@ -90,7 +90,7 @@ test.each([
   ["phone", "+44 \u202a20\u202c 1"],
   ["email", "ada\u200b@example.com"],
   ["message", "See \u202emoc.elpmaxe\u202c now"],
-] as const)("refuses an invisible character within %s that could make it look like another (%#)", (field, value) => {
+] as const)("refuses an invisible character in %s, which could make two values look the same (%#)", (field, value) => {
   expect(Object.keys(fieldsOf({ ...GOOD, [field]: value }))).toEqual([field]);
   expect(fieldsOf({ ...GOOD, [field]: value })[field]).toMatch(/Please type it again\.$/);
 });
@@ -116,15 +116,15 @@ test("trims and checks the longest body quickly, with any content", () => {
   expect(performance.now() - startMs).toBeLessThan(1000);
 });
 
-test.each([null, 1, true, [], {}])("refuses %j where text belongs", (value) => {
+test.each([null, 1, true, [], {}])("refuses %j instead of text", (value) => {
   expect(fieldsOf({ ...GOOD, name: value }).name).toBe("Send your name as text.");
 });
 
-test("takes nothing from a prototype", () => {
+test("ignores fields of a prototype", () => {
   expect(Object.keys(fieldsOf(Object.create(GOOD)))).toEqual(["name", "email", "phone", "message"]);
 });
 
-test("knows exactly the countries of world-countries", () => {
+test("accepts exactly the country codes of world-countries", () => {
   const countries: readonly Country[] = createRequire(import.meta.url)("world-countries");
   expect(countries.filter(({ cca2 }) => !isKnownCountry(cca2))).toEqual([]);
   for (const code of ["gb", "ZZ", "G", "GB ", "A B", ""]) expect(isKnownCountry(code)).toBe(false);

@@ -140,12 +140,12 @@ describe("what is refused", () => {
     }
   });
 
-  test.each(["text", 7, true, [], [1]])("%j as the whole", (footprint) => {
+  test.each(["text", 7, true, [], [1]])("%j instead of an object", (footprint) => {
     const fields = { footprint: "Send the estimate's inputs as an object." };
     expect(parseFootprint({ footprint })).toEqual({ ok: false, fields, rest: null });
   });
 
-  test("names five fields that do not exist, none of them long, and says that there are more", () => {
+  test("names at most five invalid fields, no long unknown ones, and says that there are more", () => {
     const unknown = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`unknown${index}`, 1]));
     const parsed = parseFootprint({ footprint: { ["x".repeat(41)]: 1, gasKwh: -1, ...unknown } });
     const named = ["gasKwh", "unknown0", "unknown1", "unknown2", "unknown3"].map((name) => `footprint.${name}`);
@@ -209,7 +209,7 @@ test.each<[amount: number | null, unit: string, ...texts: string[]]>([
   [500, "miles", "500 mi"],
   [null, "kWh", "", "abc", "1,2,3", "1.2.3", "1..5", "--5", "0x10", "Infinity", "१५", "1 500 km", "1 kWh 5"],
   [null, "kWh", "1,500,25", "1.500.25", "1,5.000,1", "10,0000", "1500,0000"],
-])("as people write it, %j %s is %j", (amount, unit, ...texts) => {
+])("reads the amount %j (%s) in every spelling: %j", (amount, unit, ...texts) => {
   expect(texts.map((text) => [text, parseAmount(text, unit)])).toEqual(texts.map((text) => [text, amount]));
 });
 
@@ -291,7 +291,7 @@ describe("the words", () => {
     expect(estimateFootprint(old, "", electricity)).not.toHaveProperty("for");
   });
 
-  test("the report has inputs, factors, each source once, date, country, for whom, range and total, and escapes", () => {
+  test("the report has all inputs, factors, facts and totals, names each source once, and escapes its values", () => {
     const amounts = { electricityKwh: 2500, carKm: 8000, carUnit: "mi", shortFlights: 1, hotelNights: 1, railKm: 0 };
     const inputs = inputsOf({ ...amounts, for: "organisation", people: 40 });
     const sent = { inputs, country: "FR", countryName: "<b>France & co", reference: "BC-7K3Q-9M", date: new Date(0) };
@@ -361,7 +361,7 @@ describe("the words", () => {
   });
 });
 
-test("for any input, the parts add up to the total, more is never less, and the stored inputs give the same result", () => {
+test("the parts add up to the total, more input never lowers it, and the stored inputs give the same result", () => {
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   for (let seed = 0; seed < 500; seed += 1) {
     const { footprint, country } = generate(seed);

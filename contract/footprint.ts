@@ -395,7 +395,7 @@ interface Advice {
   /** "A fifth fewer flights". */
   less: string;
   lessKg: number;
-  /** A switch of the whole part, with its saving. */
+  /** A full switch, such as to an electric car, with its saving. */
   change: { words: string; kg: number } | null;
 }
 

@@ -41,7 +41,7 @@ test("a page above A+ is too heavy, unless it has a film and reaches A; on a pho
   ]);
 });
 
-test("is published as JSON, and carbon.txt says where", () => {
+test("the figures are published as JSON, and carbon.txt names the page that explains them", () => {
   const onPhones = { ...film(100_000), view: "phone" } as const;
   const pages = [...carbonOf("/", [page(50_000), onPhones]), ...carbonOf("/contact", [page(100_000)])];
   const withoutFilm = { page: "/", bytes: 50_000, grams: 0.0074, rating: "A+" };
@@ -71,7 +71,7 @@ const read = (url: string) => BUILT[url];
 const brotliBytes = (content: string | Buffer = "") => brotliCompressSync(content).length;
 const fetch = (kind: PageFetch["kind"], ...urls: string[]): PageFetch => ({ kind, urls });
 
-test("a page weighs itself and what it fetches, text compressed, each with the headers of its response", async () => {
+test("a page's weight includes its files, with text compressed, and their response headers", async () => {
   const own = [fetch("font", "/font.woff2"), fetch("data", "/list.json")];
   const otherFormats = fetch("picture", "/best.avif", "/fallback.jpg");
   const ofOthers = [fetch("film", "https://film.example/a.mp4", "/film.mp4"), fetch("data", "/api/countries")];

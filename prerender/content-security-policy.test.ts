@@ -17,7 +17,7 @@ test("allows the page's own styles and scripts by hash, and nothing else inline"
   expect(policy).not.toContain("unsafe");
 });
 
-test("follows the settings to other origins, but for films only on the page that shows them", () => {
+test("allows the origins in the settings, and film origins only on the page with the film", () => {
   const origins = { apiBase: "https://api.example.com/v1", countriesUrl: "https://countries.example/all" };
   const film = { kind: "film" as const, urls: ["https://film.example/a.mp4", "/media/b.mp4"] };
   const policy = contentSecurityPolicy({ ...NOTHING_INLINE, fetches: [film] }, { ...SETTINGS, ...origins });

@@ -5,7 +5,7 @@ import list from "./countries.json" with { type: "json" };
 
 const require = createRequire(import.meta.url);
 
-test("the list of countries is that of the package; renew it with: node tools/countries.ts", () => {
+test("the country list equals the package's list; renew it with: node tools/countries.ts", () => {
   const { compare } = new Intl.Collator("en");
   const source = (require("world-countries") as readonly Country[])
     .map(({ cca2, cca3, name }) => ({ cca2, cca3, name: name.common }))

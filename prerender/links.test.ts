@@ -18,7 +18,7 @@ function page(name: string, html: string, file: string | null = null): RenderedP
   };
 }
 
-/** Problems of a home page with these links, beside `/contact`, which has a place called `form`. */
+/** The problems of a home page with this HTML, on a site with `/contact`, which contains the id `form`. */
 function problemsOf(html: string, comingSoon = "") {
   const pages = [
     page("/", html),
@@ -56,7 +56,7 @@ test.each([
   "#",
   "#top",
   "/contact#:~:text=words",
-  // Announced by the footer, and not written yet.
+  // Linked in the footer, but not written yet.
   "/careers",
   "/careers#main",
 ])("accepts a link to %s", async (href) => {
@@ -85,7 +85,7 @@ test.each([
   ]);
 });
 
-test("looks at Coming Soon too, and names a link that many pages share once, with the line it is written in", async () => {
+test("checks Coming Soon too, and reports a link that many pages share once, with its source line", async () => {
   const link = '<a href="/assets/carbon">How we count</a>';
   const [problem, ...others] = await problemsOf(link, link);
   expect(others).toEqual([]);

@@ -7,7 +7,7 @@ import { findPathProblems, type PageFiles, readPageFiles } from "./page-files.ts
 
 const FRONT_MATTER = "---\ntitle: A page\ndescription: What it is about.\n---\n";
 
-/** Files by their names in the folder of pages. */
+/** Writes the files into a folder, and reads the pages in it. */
 async function read(files: Readonly<Record<string, string>>): Promise<PageFiles & { lines: string[] }> {
   const dir = await makeScratchFolder();
   await cp("tests/fixtures/pages/pictures", join(dir, "pictures"), { recursive: true });
@@ -20,7 +20,7 @@ async function read(files: Readonly<Record<string, string>>): Promise<PageFiles 
   return { ...found, lines };
 }
 
-test("a file's place is its path, in folders too", async () => {
+test("a file's location is the page's path, also in subfolders", async () => {
   const { pages, lines } = await read({
     "about.mdx": FRONT_MATTER,
     "articles/index.mdx": FRONT_MATTER,
@@ -55,13 +55,13 @@ test.each([
     `A "page" that's it`,
   ],
   ["---\ntitle: It''s\ndescription: A \\\"page\\\"\n---\n", "It''s", 'A \\"page\\"'],
-])("the front matter %j is read as YAML is, with the lines of Windows too", async (text, title, description) => {
+])("reads the front matter %j like YAML, also with Windows line ends", async (text, title, description) => {
   const { pages, lines } = await read({ "a.mdx": text });
   expect(lines).toEqual([]);
   expect(pages).toMatchObject([{ title, description }]);
 });
 
-test("a new picture may be twice on a page", async () => {
+test("a page may use a new picture several times", async () => {
   const { pages, lines } = await read({
     "new.svg": `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><title>${randomUUID()}</title></svg>`,
     "a.mdx": `${FRONT_MATTER}${"\n![A square](new.svg)\n".repeat(20)}`,
@@ -125,7 +125,7 @@ test.each([
   for (const part of `a.mdx:${expected}`.split("…")) expect(lines).toEqual([expect.stringContaining(part)]);
 });
 
-test("finds every problem of every file at once", async () => {
+test("reports all problems of all files at once", async () => {
   const { lines } = await read({
     "a.mdx": `${FRONT_MATTER}# One\n\n![](pictures/small.png)\n`,
     "b.mdx": "---\ntitle: B\n---\n\n{",
@@ -146,7 +146,7 @@ test("finds every problem of every file at once", async () => {
 
 const SPECIFIED = ["/", "/contact", "/contact-us", "/delivery", "/Delivery", "/assets/carbon"];
 
-/** Problems of the paths that files of these names make. */
+/** The path problems of files with these names. */
 async function pathProblemsOf(...names: string[]): Promise<string[]> {
   const { paths } = await read(Object.fromEntries(names.map((name) => [name, FRONT_MATTER])));
   const folder = paths[0] ? dirname(paths[0].file) : "";
@@ -182,7 +182,7 @@ test.each([
   for (const part of expected) expect(problems).toContain(part);
 });
 
-test("refuses two files for one path, and names the other one", async () => {
+test("refuses two files with the same path, and names the other file", async () => {
   const [problem, ...others] = await pathProblemsOf("about.mdx", "about/index.mdx");
   expect(others).toEqual([]);
   expect(problem).toMatch(

@@ -67,7 +67,7 @@ test.each<[env: Record<string, string>, says: string[], neverSays?: RegExp]>([
   if (neverSays) expect(policy).not.toMatch(neverSays);
 });
 
-test("the development server draws the icons when it starts, and none on a request", async () => {
+test("the development server draws the icons when it starts, not on a request", async () => {
   vi.mocked(drawIcons).mockClear();
   const http = createHttpServer(server.middlewares).listen(0, "127.0.0.1");
   onTestFinished(() => void http.close());

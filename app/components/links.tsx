@@ -13,8 +13,8 @@ export function ButtonLink({ link, look }: { link: Link; look: ButtonLook }) {
 }
 
 /**
- * Moves to the next line whole. It breaks after the `@` or before a dot only where it is wider than a line. `end` is the
- * punctuation after it, which stays on its line.
+ * Wraps to the next line as a whole. An address that is wider than a line breaks after the `@` or before a dot. `end`
+ * is the punctuation that follows on the same line.
  */
 export function ContactEmail({ end }: { end?: string }) {
   const parts = site.contactEmail.split(/(?<=@)|(?=\.)/);

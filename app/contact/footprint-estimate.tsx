@@ -459,7 +459,7 @@ function without(field: string, errors: FootprintErrors): FootprintErrors {
   return Object.fromEntries(Object.entries(errors).filter(([name]) => name !== field));
 }
 
-/** The form's errors without those of the message's own fields. */
+/** The errors of the estimate's fields, without those of the message's fields. */
 function ofEstimate(errors: FootprintErrors): FootprintErrors {
   const own = Object.entries(errors).filter(([name, text]) => name.startsWith(FIELD_PREFIX) && text !== undefined);
   return Object.fromEntries(own);

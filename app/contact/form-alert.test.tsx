@@ -4,13 +4,13 @@ import { SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN } from "../../contract/send-email-a
 import { FormAlert } from "./form-alert.tsx";
 import { type FormState, START } from "./form-state.ts";
 
-test("without script the success stays hidden until our server shows it; on another host the page shows it itself", () => {
+test("without script, our server shows the hidden success alert; on another host the alert is not hidden", () => {
   const htmlFor = (apiBase: string) => renderToStaticMarkup(<FormAlert state={START} apiBase={apiBase} />);
   expect(htmlFor("")).toContain(`<div ${SENT_ALERT_HIDDEN}`);
   expect(htmlFor("https://api.example")).toContain(`<div ${SENT_ALERT_SHOWN}`);
 });
 
-test("an outcome appears in a region that screen readers read as a whole: politely, or at once for a failure", () => {
+test("an outcome appears in an atomic live region: polite for a success, assertive for a failure", () => {
   const regionOf = (state: FormState) =>
     /<div class="alerts" ([^>]*)><div class="alert/.exec(
       renderToStaticMarkup(<FormAlert state={state} apiBase="" />),

@@ -9,7 +9,7 @@ interface Problems {
 interface Outcome {
   /** The visitor changed fields while the message was being sent; the form keeps these changes. */
   keepsEdits: boolean;
-  /** The page shows the estimate that went with it. */
+  /** The page shows the estimate that was sent with the message. */
   hasReport: boolean;
 }
 

@@ -201,14 +201,14 @@ describe("the ledger", () => {
     expect(claimsState(await reportWith(claim)).evidenceUntil[0]).toBe("2026-11-19");
   });
 
-  test("of the company comes before ours", async () => {
+  test("of the company overrides ours", async () => {
     const text = "Carbon Offsetting Made Easy";
     expect(textsOf((await reportWith(entry)).withoutEvidence)).toContain(text);
     const own: Review = { ...entry, text, verdict: "claim", evidence };
     expect(textsOf((await reportWith(entry, own)).withoutEvidence)).not.toContain(text);
   });
 
-  test("is refused with every problem in it", async () => {
+  test("is refused with a list of all its problems", async () => {
     const file = join(await makeScratchFolder(), "claims.json");
     const late = { ...entry, verdict: "claim", evidence: { ...evidence, at: "shared drive", until: "2028-11-02" } };
     await writeFile(file, JSON.stringify([entry, { verdict: "claim" }, late, { ...entry, on: "2026-02-30" }]));
