@@ -18,7 +18,7 @@ test("is frozen, and treats an empty variable as unset", () => {
   expect(parseConfig({ SMTP_URL: "", DATABASE_URL: " ", PORT: "" })).toEqual(parseConfig({}));
 });
 
-test("reads what an operator sets", () => {
+test("reads all settings", () => {
   const config = parseConfig({
     PORT: "8080",
     DATABASE_URL: "postgres://u:p@db/site",
@@ -105,7 +105,7 @@ test.each([
   { HOOK_URL, HOOK_SECRET: `${SECRET} ${SECRET}` },
   { HOOK_URL: "http://localhost:9000/", HOOK_SECRET: SECRET },
   { HOOK_URL: "http://[::1]:9000/", HOOK_SECRET: SECRET },
-])("takes %o", (env) => {
+])("accepts %o", (env) => {
   expect(problemsOf(env)).toEqual([]);
 });
 

@@ -5,7 +5,7 @@ import { pid } from "node:process";
 import type { Writable } from "node:stream";
 import { withinMs } from "./time.ts";
 
-/** The most bytes in memory that wait for a slow reader or disk. */
+/** The most bytes that wait in memory for a slow reader or disk. */
 const MAX_WAITING_BYTES = 256 * 1024;
 const RETRY_MS = 1000;
 /** pino's number for an error. */

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { expect, test, vi } from "vitest";
 import { onStopSignal } from "./stop-signal.ts";
 
-test("the first signal stops, one within a second is the same press, and a later one ends the process at once", () => {
+test("the first signal stops, a second one within a second is ignored, and a later one ends the process at once", () => {
   const process = Object.assign(new EventEmitter(), { pid: 123, kill: vi.fn(() => true) });
   const stop = vi.fn();
   let nowMs = 5000;

@@ -23,7 +23,7 @@ complete -o default -F _messages messages
     });
 }
 
-/** The command itself, then those below it: what may follow the path. */
+/** Lists the command and all of its subcommands, each with the words that may follow its path. */
 function listCommands(command: Command, path = ""): { path: string; words: string }[] {
   const names = command.commands.map((sub) => sub.name());
   const words = [...names, ...command.options.map(({ long }) => long), "--help"].join(" ");

@@ -3,40 +3,40 @@ import type { Config } from "../config.ts";
 import { OperatorError } from "../log.ts";
 import type { createCaller, Desk } from "../operator/router.ts";
 
-/** Where a command runs: the process of server/cli.ts, or a test's own. */
+/** Where a command runs: in the process of server/cli.ts, or in a test. */
 export interface Terminal {
   env: Readonly<Record<string, string | undefined>>;
-  /** The name of the operator's account on this machine, if it is known. */
+  /** The operator's account name on this machine, if known. */
   account?: string;
   /**
-   * Writes text as it is: whatever came from a visitor must have been made visible before. For much text, wait until the
-   * reader has taken it.
+   * Writes text unchanged, so the caller must escape hidden characters in visitors' text first. For a large output,
+   * wait until the reader has received it.
    */
   out(text: string): void | Promise<void>;
   err(text: string): void;
   isTerminal: boolean;
-  /** Asks the operator to confirm; `null` when there is no terminal to ask at. */
+  /** Asks the operator to confirm; `null` if there is no terminal. */
   confirm: ((question: string) => Promise<boolean>) | null;
   readInput(): Promise<string>;
   /** Resolves when the operator ends the command, e.g. with Ctrl-C. */
   untilStopped(): Promise<void>;
 }
 
-/** All that a command may touch. */
+/** Everything that a command may use. */
 export interface Context extends Omit<Terminal, "env" | "account"> {
   /** How an operator calls the program, e.g. `npm run messages --`. */
   program: string;
   /** The server's settings. Throws a ConfigError. */
   readConfig(): Config;
-  /** Opens the server's messages, which are closed after the command. Notes and replies are signed with the name. */
+  /** Opens the server's messages and closes them after the command. Notes and replies are signed with `name`. */
   openDesk(options?: { name?: string | undefined; isNew?: boolean }): Promise<Desk>;
-  /** The operations on these messages. A ZodError of one is a wrong use of the command. */
+  /** The operator's operations. A ZodError means that the command was used incorrectly. */
   call(options?: { name?: string | undefined; isNew?: boolean }): Promise<ReturnType<typeof createCaller>>;
-  /** The result as JSON where that was asked for, else the text. */
+  /** Prints the result as JSON if the operator asked for that, otherwise the text. */
   print(options: { json?: true | undefined }, result: object, text: string): void | Promise<void>;
-  /** For a command that goes on after an unexpected error. */
+  /** For a command that continues after an unexpected error. */
   reportDefect(error: unknown): void;
-  /** For a command that ran, and found something wrong. */
+  /** For a command that ran and found a problem. */
   setExitCode(code: number): void;
 }
 
@@ -45,7 +45,7 @@ export const JSON_OPTION: Option = ["--json", "print the result as JSON"];
 export const YES_OPTION: Option = ["--yes", "do not ask for confirmation"];
 export const NAME_OPTION: Option = ["--name <NAME>", "sign it with this name (default: the name of your account)"];
 
-/** To be given an action. The usage is its name and arguments, e.g. `show <REFERENCE>`. */
+/** The caller adds the action. `usage` is the command's name and arguments, such as `show <REFERENCE>`. */
 export function addCommand(parent: Command, usage: string, summary: string, options: readonly Option[], notes = "") {
   const command = parent.command(usage).description(summary);
   if (notes) command.addHelpText("after", `\n${notes}`);
@@ -56,7 +56,7 @@ export function addCommand(parent: Command, usage: string, summary: string, opti
   return command;
 }
 
-/** Asks before something is lost, unless `--yes` was given. Throws an OperatorError without a terminal. */
+/** Asks before data is lost, unless `--yes` was given. Throws an OperatorError without a terminal. */
 export async function isConfirmed(question: string, yes: boolean | undefined, { confirm }: Context): Promise<boolean> {
   if (yes) return true;
   if (!confirm) throw new OperatorError("This needs a confirmation; run it in a terminal, or add --yes");

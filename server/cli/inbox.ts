@@ -24,9 +24,9 @@ see docs/operations.md.`;
       if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
         command.error("--port is not a whole number from 1 to 65535");
       }
-      // Before the address is printed: the operator may press Ctrl-C at once.
+      // Listens before the address is printed, because the operator may press Ctrl-C immediately.
       const stopped = untilStopped().then(() => "stopped");
-      // Loaded here, since no other command needs a web server.
+      // Loaded on demand, because no other command needs a web server.
       const { DEFAULT_PORT, startInbox } = await import("../inbox/serve.ts");
       const running = await startInbox({
         desk: await openDesk({ name }),
@@ -52,8 +52,8 @@ see docs/operations.md.`;
 }
 
 /**
- * Through a private file that redirects there, because every user of the machine can read the arguments of a program.
- * Resolves to what removes the file. Without a browser nothing happens: the address has been printed.
+ * Opens a private file that redirects to the URL, because every user of the machine can read a program's arguments.
+ * Resolves to a function that removes the file. Does nothing without a browser: the address has been printed.
  */
 async function openInBrowser(url: string): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "inbox-"));

@@ -19,10 +19,10 @@ import { ageOf, bars, cut, table, widthOf } from "./output.ts";
 type SpamFilterFacts = Awaited<ReturnType<typeof readOverview>>["spamFilter"];
 
 const LIST_WIDTH = 120;
-/** Of a text that is cut to fit into a column anyway. */
+/** More than a column can show; the table cuts the rest. */
 const LONGEST_EXCERPT = 400;
 
-/** Those of all commands: absent where they were not given. */
+/** The options of all commands; absent if not given. */
 interface Options {
   json?: true;
   yes?: true;
@@ -35,12 +35,12 @@ interface Options {
 
 const WHEN = "a date (2025-01-31), a time or an age (7d, 12h)";
 
-/** A date is its midnight in UTC. */
+/** A date means midnight UTC. */
 export function parseWhen(text: string): Date {
   const ageMs = parseDurationMs(text);
   if (ageMs !== undefined) return new Date(Date.now() - ageMs);
   const time = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? new Date(text) : new Date(Number.NaN);
-  // `new Date` takes the 31st of February for a day in March.
+  // `new Date` reads 31 February as a day in March.
   const isReal = !Number.isNaN(time.getTime()) && (text.length > 10 || time.toISOString().startsWith(text));
   if (!isReal) throw new InvalidArgumentError("It is neither a date nor an age; e.g. 2025-01-31 or 7d.");
   return time;
@@ -80,7 +80,10 @@ export function addMessageCommands(root: Command, context: Context): void {
     },
   );
 
-  /** Does it to these messages, and prints how many they were; fails with a line for each of the others. */
+  /**
+   * Applies the action, and prints the number of changed messages. Throws an error with one line for each other
+   * message.
+   */
   async function act(
     action: Action,
     references: readonly string[],
@@ -93,7 +96,7 @@ export function addMessageCommands(root: Command, context: Context): void {
       if (result.outcome === "done") return [];
       if (result.outcome === "gone") return `There is no message ${references[index]}; "list" shows all messages`;
       if (result.outcome === "changed") return `${result.reference} has changed`;
-      // EMAIL, not the address itself: a command that is copied into a shell must not contain what a visitor wrote.
+      // Shows EMAIL instead of the address: a command that is copied into a shell must not contain a visitor's text.
       const hint = result.isRestricted ? `; to end that: ${program} privacy restrict EMAIL --lift` : "";
       return result.reason + hint;
     });
@@ -147,7 +150,7 @@ export function addMessageCommands(root: Command, context: Context): void {
     },
   );
 
-  /** For the messages named, or for all that one option names. */
+  /** Acts on the given messages, or on all messages that an option selects. */
   const actOnSome =
     (action: "retry" | "release" | "resend", done: string, choices: string) =>
     async (references: string[], { json, ...choice }: Options, command: Command) => {
@@ -232,7 +235,7 @@ messages from an address, and every trace of them in the database's files.`,
     if (options.csv && options.json) command.error("Choose one of --csv and --json");
     const filter = FILTER.parse(filterOf(options));
     const format = options.json ? "json" : "csv";
-    // A file gets the text as it is; a terminal must not be controlled by it.
+    // A file contains the text unchanged; on a terminal, control characters must not take effect.
     const show = context.isTerminal ? visible : undefined;
     for await (const text of exportMessages({ filter, format, show }, (await openDesk()).store)) await out(text);
   });
@@ -275,7 +278,7 @@ data: protect it as you protect the database itself.`,
     `FILE is a backup, or the messages.db of another folder. Either all of it is read or nothing. Messages of people who were
 erased since, on this machine, are left out. With DATABASE_URL set, this is also the way from SQLite to PostgreSQL.`,
   ).action(async (file: string, { replace = false, ...options }: Options & { replace?: boolean }) => {
-    // Before a database is made for it.
+    // Checks this before a database is created.
     await access(file).catch(unreadable(file));
     const calls = await call({ isNew: true });
     const { all } = (await calls.list({ limit: 1 })).counts;
@@ -295,7 +298,7 @@ function unreadable(file: string): (error: NodeJS.ErrnoException) => never {
   };
 }
 
-/** Attempts and errors are shown only where there are errors, the hook only where it is used. */
+/** Shows attempts and errors only if there are errors, and the hook only if it is used. */
 function messageTable(messages: readonly StoredMessage[], now: Date): string {
   const hasErrors = messages.some(({ deliveries }) => deliveries.mail.error !== null);
   const hasHook = messages.some(({ deliveries }) => deliveries.hook !== undefined);
@@ -309,7 +312,7 @@ function messageTable(messages: readonly StoredMessage[], now: Date): string {
     const text = excerpt(message.message);
     return hasErrors ? [...row, cut(text, 18), String(mail.attempts), excerpt(mail.error ?? "")] : [...row, text];
   });
-  // An error is never cut: its end is often what says why.
+  // Errors are never cut, because the reason is often at the end.
   return hasErrors ? table([[...heading, "TRIES", "LAST ERROR"], ...rows]) : table([heading, ...rows], LIST_WIDTH);
 }
 

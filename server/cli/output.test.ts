@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bars, cut, table, widthOf } from "./output.ts";
 
-test("aligns columns by what they take on a terminal", () => {
+test("aligns columns by their width on a terminal", () => {
   expect(
     table([
       ["A", "B"],
@@ -35,14 +35,14 @@ test.each([
   expect(widthOf(text)).toBe(width);
 });
 
-test("cuts what is too long, and says so", () => {
+test("cuts a long text, and marks the cut", () => {
   expect(cut("abcdef", 6)).toBe("abcdef");
   expect(cut("abcdefg", 6)).toBe("abcde…");
   expect(cut("日本語", 4)).toBe("日…");
   expect(cut("👩‍🔬👩‍🔬👩‍🔬", 4)).toBe("👩‍🔬…");
 });
 
-test("draws the highest count in full and hides none", () => {
+test("draws the highest count at full width, and any other count above 0 with at least one column", () => {
   expect(
     bars(
       [

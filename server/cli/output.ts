@@ -1,11 +1,11 @@
 import { formatDuration } from "../../contract/duration.ts";
 
-/** How long ago that was: `45s`, `12m`, `3h`, `5d`. */
+/** The time since then: `45s`, `12m`, `3h`, `5d`. */
 export function ageOf(moment: Date, now: Date): string {
   return formatDuration(now.getTime() - moment.getTime());
 }
 
-/** Cutting it further would leave nothing to read. */
+/** A shorter column would be unreadable. */
 const SHORTEST_LAST_COLUMN = 30;
 
 /**
@@ -27,7 +27,7 @@ export function table(rows: readonly (readonly string[])[], maxWidth = Number.PO
   return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
 }
 
-/** A bar for each count, the longest of them `width` columns. */
+/** One bar per count; the longest bar has `width` columns. */
 export function bars(counts: readonly (readonly [label: string, count: number])[], width = 40): string {
   const highest = Math.max(1, ...counts.map(([, count]) => count));
   const digits = String(highest).length;

@@ -8,11 +8,11 @@ test.each([
   "https://[::1]",
   "https://www.example.com",
   "https://site.test",
-])("%s is no address to launch with", (siteUrl) => {
+])("%s is not an address for a launch", (siteUrl) => {
   expect(checkAddress(siteUrl)).toMatchObject({ state: "fail", detail: expect.stringMatching(/not an address that/) });
 });
 
-test("a public site has to be https", () => {
+test("a public site needs HTTPS", () => {
   expect(checkAddress("http://www.brighter-carbon.com")).toMatchObject({
     state: "fail",
     detail: expect.stringMatching(/is not https$/),
@@ -20,14 +20,14 @@ test("a public site has to be https", () => {
   expect(checkAddress("https://www.brighter-carbon.com")).toMatchObject({ state: "ok", remedy: "" });
 });
 
-test("a limit per visitor needs to know who is a proxy", () => {
+test("a limit per visitor needs TRUST_PROXY", () => {
   const rateLimits = [{ count: 5, windowMs: 600_000 }];
   expect(checkProxy({ trustProxy: [], rateLimits })).toMatchObject({ state: "fail" });
   expect(checkProxy({ trustProxy: ["loopback"], rateLimits })).toMatchObject({ state: "ok", detail: "loopback" });
   expect(checkProxy({ trustProxy: [], rateLimits: [] })).toMatchObject({ state: "ok" });
 });
 
-test("newer factors of the estimate are looked for once they are due", () => {
+test("warns once newer emission factors are due", () => {
   expect(checkFactors(new Date("2027-06-29T23:59:59Z"))).toEqual({
     name: "footprint",
     state: "ok",

@@ -21,12 +21,12 @@ import { StoreRefused, StoreUnavailable } from "../store/store.ts";
 import { postAlert } from "../watch/alerts.ts";
 import { CLOCK_REMEDY, describeClock, LOW_DISK_BYTES } from "../watch/troubles.ts";
 
-/** The result of one check. `fail`: do not launch like this. `warn`: it works, but read this. */
+/** The result of one check. `fail`: the site is not ready for launch. `warn`: the operator should read the detail. */
 export interface Finding {
   name: string;
   state: "ok" | "warn" | "fail";
   detail: string;
-  /** How to fix it; empty when all is well. */
+  /** How to fix it; empty if the state is `ok`. */
   remedy: string;
 }
 
@@ -42,7 +42,7 @@ export function fail(name: string, detail: string, remedy: string): Finding {
   return { name, state: "fail", detail, remedy };
 }
 
-/** Of an error whose message says what to do after a semicolon. */
+/** Makes a finding from an error message with its remedy after a semicolon. */
 function failOf(name: string, message: string): Finding {
   const [detail = "", ...remedy] = message.split("; ");
   return fail(name, detail, remedy.join("; "));
@@ -69,7 +69,7 @@ export async function runChecks({ readConfig, distDir, resolver, now, program }:
     config = readConfig();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // With wrong settings there is nothing else to look at.
+    // Invalid settings make all other checks pointless.
     return error.problems.map((problem) => failOf("settings", problem));
   }
 
@@ -108,7 +108,7 @@ export function checkAddress(siteUrl: string): Finding {
   return ok("SITE_URL", siteUrl);
 }
 
-/** This server speaks plain HTTP, so a public site has a proxy before it, which tells the visitors' addresses. */
+/** The server supports only HTTP, so a public site needs a proxy, which sends the visitors' addresses. */
 export function checkProxy({ trustProxy, rateLimits }: Pick<Config, "trustProxy" | "rateLimits">): Finding {
   if (rateLimits.length === 0) return ok("TRUST_PROXY", "not needed: there is no limit per visitor");
   if (trustProxy.length > 0) return ok("TRUST_PROXY", trustProxy.join(", "));
@@ -119,7 +119,7 @@ export function checkProxy({ trustProxy, rateLimits }: Pick<Config, "trustProxy"
   );
 }
 
-/** Whether the pages are built, with the present settings, and without placeholders. */
+/** Whether the pages are built with the current settings and contain no placeholders. */
 export function checkBuild(distDir: string, wanted: BuildSettings): { findings: Finding[]; build: Build | null } {
   let build: Build;
   try {
@@ -143,7 +143,10 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
   return { findings, build };
 }
 
-/** Whether every sentence with a strong word was reviewed. To launch with claims that wait for evidence is the company's decision. */
+/**
+ * Whether every sentence with a strong word was reviewed. The company decides whether to launch with claims that wait
+ * for evidence.
+ */
 export function checkClaims({ unreviewed, withoutEvidence, evidenceUntil }: ClaimsState, now: Date): Finding[] {
   const today = now.toISOString().slice(0, 10);
   const ended = evidenceUntil.filter((day) => day < today).length;
@@ -185,10 +188,13 @@ export function judgeSpace(dataDir: string, freeBytes: number): Finding {
   return fail("disk", detail, "free some space: when the disk is full, no message can be stored");
 }
 
-/** Of the messages that a finding names. */
+/** The number of messages that a finding lists by reference. */
 const MAX_NAMED = 5;
 
-/** The server creates its folder when it starts; a check does not, since it may run as another user. */
+/**
+ * The nearest existing folder. The server creates its folder on start; a check does not, because it may run as another
+ * user.
+ */
 function nearestFolder(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
 }
@@ -205,9 +211,9 @@ async function writeAndRemove(file: string): Promise<void> {
 }
 
 /**
- * Whether the messages' database answers, and has the schema of this version; whether this machine's clock is that of a
- * database which servers share; whether every .eml file belongs to a message; and whether messages were left in DATA_DIR
- * when DATABASE_URL was set. Changes nothing.
+ * Checks the database without changing anything: whether it answers and has this version's schema, whether this
+ * machine's clock matches the clock of a shared database, whether every .eml file belongs to a message, and whether
+ * messages stayed in DATA_DIR when DATABASE_URL was set.
  */
 export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">, program = ""): Promise<Finding[]> {
   try {
@@ -281,7 +287,7 @@ export async function checkSmtp(smtpUrl: string | null, limits: SmtpLimits = SIG
   }
 }
 
-/** Whether the receiver of HOOK_URL takes a signed event. */
+/** Whether the receiver at HOOK_URL accepts a signed event. */
 export async function checkHook(hook: Config["hook"], now: Date): Promise<Finding[]> {
   if (hook === null) return [];
   const answer = await postEvent(hook, { id: `ping.${randomUUID()}`, type: "ping", timestamp: now, data: {} }, now);
@@ -296,7 +302,7 @@ export async function checkHook(hook: Config["hook"], now: Date): Promise<Findin
 
 const ALERT_TIMEOUT_MS = 10_000;
 
-/** Whether alerts arrive: posts one that says it is a test. */
+/** Whether alerts arrive. Posts a test alert. */
 export async function checkAlerts(alertUrl: string | null, brand: string): Promise<Finding[]> {
   if (alertUrl === null) return [];
   const { host } = new URL(alertUrl);
@@ -314,7 +320,7 @@ export async function checkAlerts(alertUrl: string | null, brand: string): Promi
   }
 }
 
-/** Whether mails go to and come from addresses that can exist. */
+/** Whether the mail addresses are real, not placeholders. */
 export function checkMailboxes({ mailTo, mailFrom }: { mailTo: string; mailFrom: string }): Finding[] {
   return Object.entries({ MAIL_TO: mailTo, MAIL_FROM: mailFrom }).map(([name, address]) =>
     isReservedDomain(domainOf(address))
@@ -328,7 +334,7 @@ async function checkSender(config: Config, domain: string, resolver: Dns): Promi
   return [...records, ...checkAcknowledgement(config, domain, records)];
 }
 
-/** What mail to strangers asks of the sender's domain. Whether mails are signed cannot be seen from here. */
+/** What acknowledgements require of the sender's domain. Whether mails are signed cannot be checked here. */
 export function checkAcknowledgement(
   { acknowledge, smtpUrl }: Pick<Config, "acknowledge" | "smtpUrl">,
   domain: string,
@@ -354,9 +360,9 @@ export function checkAcknowledgement(
   ];
 }
 
-/** Whether other mail servers can verify that mails from this domain are ours: its SPF and DMARC records. */
+/** Whether other mail servers can verify the site's mails: checks the domain's SPF and DMARC records. */
 export async function checkSenderDomain(domain: string, resolver: Dns): Promise<Finding[]> {
-  // A placeholder is reported as such; there is nothing to look up.
+  // A reserved domain has no records, and is reported as a placeholder.
   if (isReservedDomain(domain)) return [];
   return Promise.all([checkSpf(domain, resolver), checkDmarc(domain, resolver)]);
 }
@@ -373,7 +379,7 @@ async function checkSpf(domain: string, resolver: Dns): Promise<Finding> {
     : warn(name, `${domain} has none, so mails may land in spam`, "add the TXT record that the mail provider names");
 }
 
-/** A subdomain without a record of its own goes by that of the domain above it. */
+/** A subdomain without its own record uses the record of its parent domain. */
 async function checkDmarc(domain: string, resolver: Dns): Promise<Finding> {
   const name = "DMARC record";
   for (let parent = domain; parent.includes("."); parent = parent.slice(parent.indexOf(".") + 1)) {
@@ -405,7 +411,7 @@ async function lookUp(host: string, resolver: Dns): Promise<string[] | "no domai
 
 const SITE_TIMEOUT_MS = 10_000;
 
-/** Whether visitors get our home page at the site's address, and whether the server behind it accepts messages. */
+/** Whether the site's address shows our home page, and whether the server there accepts messages. */
 export async function checkSite(
   { siteUrl, apiBase }: Pick<BuildSettings, "siteUrl" | "apiBase">,
   homePage: string | null,

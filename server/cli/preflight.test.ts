@@ -18,7 +18,7 @@ test("one line for each finding, with its remedy, and the verdict", () => {
   ]);
 });
 
-test("warnings do not hold up a launch, failures do", () => {
+test("warnings allow a launch, failures do not", () => {
   const warned = [ok("a", ""), warn("b", "", "c"), warn("d", "", "e")];
   expect(exitCodeFor(warned)).toBe(0);
   expect(report(warned)).toMatch(/\nReady for launch, 2 warnings\.\n$/);

@@ -18,7 +18,7 @@ Posts a signed ping to HOOK_URL and a test alert to ALERT_URL, if they are set. 
 Exits with 1 if a check fails; warnings do not count.`;
   addCommand(root, "preflight", "check everything that can be checked before launch", [JSON_OPTION], notes).action(
     async ({ json }: { json?: true }) => {
-      // Loaded here, since no other command needs the mail and page code.
+      // Loaded on demand, because no other command needs the mail and page code.
       const { runChecks } = await import("./preflight-checks.ts");
       const resolver = new Resolver(DNS_LIMITS);
       const findings = await runChecks({ readConfig, distDir: DIST_DIR, resolver, now: new Date(), program });
@@ -28,7 +28,7 @@ Exits with 1 if a check fails; warnings do not count.`;
   );
 }
 
-/** One line for each finding, then the verdict. Text from outside cannot control the terminal. */
+/** One line for each finding, then the verdict. Escapes control characters in text from other systems. */
 export function report(findings: readonly Finding[]): string {
   const rows = findings.map(({ name, state, detail, remedy }) => [
     (state === "fail" ? "FAIL" : state).padEnd(4),
@@ -38,7 +38,7 @@ export function report(findings: readonly Finding[]): string {
   return `${table(rows)}\n${verdict(findings)}\n`;
 }
 
-/** 0 when the site may be launched: warnings do not prevent that. */
+/** 0 if the site is ready for launch. Warnings do not prevent a launch. */
 export function exitCodeFor(findings: readonly Finding[]): 0 | 1 {
   return findings.some(({ state }) => state === "fail") ? 1 : 0;
 }

@@ -41,7 +41,7 @@ test.each([
   expect(await runCli({ DATA_DIR }, ...args)).toEqual({ code: 2, out: "", err: expect.stringMatching(message) });
 });
 
-test("explains a command by its own definition", async () => {
+test("the help text of a command lists its arguments and options", async () => {
   expect(await runCli({}, "privacy", "restrict", "--help")).toEqual({
     code: 0,
     err: "",

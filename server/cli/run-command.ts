@@ -22,11 +22,11 @@ import { addPreflight } from "./preflight.ts";
 import { addPrivacyCommands } from "./privacy.ts";
 
 const DIST_DIR = fileURLToPath(new URL("../../dist/", import.meta.url));
-/** Of a PostgreSQL database: few, so that commands and inboxes leave enough to the servers. */
+/** The number of PostgreSQL connections: low, so that commands and inboxes leave enough for the servers. */
 const MAX_CONNECTIONS = 3;
 const HELP_WIDTH = 120;
 
-/** Runs one command line and resolves to its exit code. Rejects only with a defect of ours. */
+/** Runs one command line and resolves to its exit code. Rejects only with a defect of this program. */
 export async function runCommand(args: readonly string[], { env, account, ...terminal }: Terminal): Promise<number> {
   const program = programName(env);
   let exitCode = 0;
@@ -55,7 +55,7 @@ export async function runCommand(args: readonly string[], { env, account, ...ter
     await root.parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
-    // It has been printed.
+    // Commander has already printed the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const { message, isUsage } = explain(error, command);
     terminal.err(`${visibleLines(withOwnCommands(message, program))}\n`);
@@ -90,7 +90,7 @@ function createProgram(context: Context): Command {
   return root;
 }
 
-/** An error that the operator can fix, as text; `isUsage`: the command line is wrong. Throws any other. */
+/** The text of an error that the operator can fix. `isUsage`: the command line is wrong. Throws any other error. */
 function explain(error: unknown, command: Command): { message: string; isUsage: boolean } {
   const cause = error instanceof TRPCError ? error.cause : error;
   if (cause instanceof z.ZodError) {
@@ -105,7 +105,7 @@ function explain(error: unknown, command: Command): { message: string; isUsage: 
   return { message: (cause as Error).message, isUsage: false };
 }
 
-/** Of an input of an operation, as it is typed. */
+/** The name of an operation's input as the operator types it. */
 function nameOf(input: string, { options }: Command): string {
   return options.some(({ long }) => long === `--${input}`) ? `--${input}` : input.toUpperCase();
 }
@@ -123,7 +123,7 @@ async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program
   };
 }
 
-/** A mistyped folder, or one of another user, must not look like one without messages. */
+/** A mistyped folder, or another user's folder, must not look like a folder without messages. */
 function requireMessages(dataDir: string): void {
   try {
     statSync(sqliteFile(dataDir));

@@ -36,7 +36,7 @@ export interface Build {
   headers: Readonly<Record<string, string>>;
 }
 
-/** Reads the whole build once, films included (less than 3 MB); after that no request touches the disk. */
+/** Reads the whole build once, including films (less than 3 MB). After that, no request reads the disk. */
 export function loadBuild(distDir: string): Build {
   const manifest = readManifest(distDir);
   const headers = securityHeaders(manifest.settings.siteUrl);

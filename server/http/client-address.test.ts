@@ -27,7 +27,7 @@ test.each(["", "unknown", "1.2.3.4.5", "[::1", "_hidden", "999.1.1.1:5"])(
   },
 );
 
-test("wider networks may send more", () => {
+test("wider networks have higher limits", () => {
   const allowances = (address: string) => networkNames(address).map(({ allowance }) => allowance);
   expect(allowances("192.0.2.7")).toEqual([1, 8]);
   expect(allowances("2001:db8::1")).toEqual([1, 4, 16]);

@@ -18,19 +18,19 @@ export interface PageFile {
 export interface InboxAppOptions {
   desk: Desk;
   guard: Guard;
-  /** Of the built page, by their path. */
+  /** The files of the built page, by path. */
   files: ReadonlyMap<string, PageFile>;
-  /** Called for each call that the operator caused. */
+  /** Called for each request that the operator caused. */
   onUsed(): void;
-  /** Called once for an error that is a defect of ours, so that it is seen. */
+  /** Called for each error that is a defect of this program. */
   onDefect(error: unknown): void;
 }
 
 const MAX_BODY_BYTES = 128 * 1024;
 
 /**
- * Nothing but the page's own files, and no inline script or style. Should a visitor's text ever get into the page as
- * markup, the browser runs, loads and sends nothing for it.
+ * Allows only the page's own files, and no inline script or style. If a visitor's text were ever rendered as markup, it
+ * could not run, load or send anything.
  */
 const POLICY = [
   "default-src 'none'",
@@ -40,9 +40,9 @@ const POLICY = [
   "trusted-types 'none'",
 ].join("; ");
 
-/** Of every answer. */
+/** The headers of every response. */
 export const HEADERS: Readonly<Record<string, string>> = {
-  // By which a server of the site recognises what has taken its port.
+  // If the site's server finds its port in use, this header shows that an inbox uses it.
   server: "inbox",
   ...securityHeaders("http:"),
   "content-security-policy": POLICY,
@@ -50,15 +50,15 @@ export const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-/** The page, its operations and its downloads, without a server. */
+/** The page, its operations and its downloads, without a listening server. */
 export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAppOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: 5000 },
-    // Called for paths that cannot be decoded, before all hooks: nothing but a refusal.
+    // Called for paths that cannot be decoded, before all hooks, so it must always refuse.
     frameworkErrors: (_error, _request, reply) => refuse(reply.headers(HEADERS), 404, "There is no such file."),
   });
-  // Only JSON is understood: a form of another site cannot have its type.
+  // Accepts only JSON, a content type that a form on another site cannot send.
   app.removeContentTypeParser("text/plain");
   app.addHook("onRequest", async (_request, reply) => void reply.headers(HEADERS));
   app.setErrorHandler((error: FastifyError, _request, reply) => {
@@ -75,7 +75,8 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
     for (const [path, { type, body }] of files) page.get(path, (_request, reply) => reply.type(type).send(body));
     page.setNotFoundHandler(({ method, url }, reply) => {
       if (method !== "GET" && method !== "HEAD") return refuse(reply, 400, "Only GET and HEAD are understood.");
-      // Every screen of the page has a path of its own. A proxy must not take this for a node of the site.
+      // Every screen has its own path. Health checks get no page, so that a proxy does not mistake this for a node of
+      // the site.
       const index = /^\/(assets\/|healthz|readyz)/.test(url) ? undefined : files.get("/index.html");
       return index ? reply.type(index.type).send(index.body) : refuse(reply, 404, "There is no such file.");
     });
@@ -86,7 +87,7 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
       api.addHook("onRequest", async ({ raw, headers }, reply) => {
         const refusal = guard.checkOrigin(raw) ?? (await guard.checkToken(raw));
         if (refusal) return refuse(reply, refusal.status, refusal.message);
-        // Set by the page on what an operator has asked for, and not on what it loads again by itself.
+        // The page sends this header with requests that an operator caused, but not with automatic reloads.
         if (headers["x-operator"] === "1") onUsed();
       });
       api.register(fastifyTRPCPlugin<Router>, {
@@ -107,7 +108,7 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
   return app;
 }
 
-/** Streams, so that a file of any size needs little memory. The query is what `list` takes, as superjson. */
+/** Streams exports, so that a large file needs little memory. The query is a filter as superjson. */
 function serveDownloads(api: FastifyInstance, { store }: Desk): void {
   const day = async () => dayOf(await store.time());
   const sendAs = (reply: FastifyReply, name: string, format: ExportFormat) =>
@@ -128,7 +129,7 @@ function serveDownloads(api: FastifyInstance, { store }: Desk): void {
   });
 }
 
-/** For a person, in a browser or a terminal. */
+/** Answers with plain text, because a person reads it in a browser or a terminal. */
 function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
   if (status === 401) reply.header("www-authenticate", "Bearer");
   if (status === 429) reply.header("retry-after", "60");

@@ -29,23 +29,23 @@ const SLOW_DOWN: Refusal = {
   message: "Too many requests with a wrong address. Try again in a minute.",
 };
 
-/** Decides who gets in. Only this machine can connect at all, so what is left are other users and web pages. */
+/** Decides which requests to accept. Only this machine can connect: this excludes its other users and other pages. */
 export function createGuard(clock: Clock) {
-  /** A secret of this run, for the address's fragment. */
+  /** The secret of this run, for the fragment of the URL. */
   const token = randomBytes(32).toString("base64url");
   const expected = digest(`Bearer ${token}`);
   let wrongTriesMs: number[] = [];
   let slowAnswers = 0;
 
-  /** Whether a request for a file comes from the inbox's own page, or from a person who opens that page. */
+  /** Accepts a file request only from the inbox's own page, or from a person who opens that page. */
   function checkPage(request: IncomingMessage): Refusal | null {
     const { headers } = request;
-    // A visit by a link, from a file or a web terminal, gets the page, which has nothing in it without a token.
+    // A person may follow a link, for example in a web terminal. The page shows nothing without a token.
     const isOpened = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
     return isOpened && hasOwnHost(request) ? null : checkOrigin(request);
   }
 
-  /** Whether a call comes from the inbox's own page. */
+  /** Accepts a call only from the inbox's own page. */
   function checkOrigin(request: IncomingMessage): Refusal | null {
     if (!hasOwnHost(request)) return NOT_LOCAL;
     const { host, origin, "sec-fetch-site": fetchSite = "none" } = request.headers;
@@ -53,10 +53,10 @@ export function createGuard(clock: Clock) {
     return isOwn && ["same-origin", "none"].includes(String(fetchSite)) ? null : NOT_OWN;
   }
 
-  /** Whether the request has the token. Many wrong ones are slowed down, the right one never is. */
+  /** Accepts only requests with the token. Delays wrong tokens after many tries, but never the right one. */
   async function checkToken({ headers }: IncomingMessage): Promise<Refusal | null> {
-    // First, so that wrong tokens never keep the operator out: 32 random bytes cannot be guessed, however many try at
-    // once. Of equal length whatever was sent, so that the time it takes tells nothing.
+    // Runs first, so that wrong tokens never delay the operator: 32 random bytes cannot be guessed with any number of
+    // tries. Compares hashes of equal length, so that the time reveals nothing.
     if (timingSafeEqual(digest(headers.authorization ?? ""), expected)) return null;
     const nowMs = clock.now().getTime();
     wrongTriesMs = wrongTriesMs.filter((atMs) => Math.abs(nowMs - atMs) < TRIES_WINDOW_MS);
@@ -73,12 +73,12 @@ export function createGuard(clock: Clock) {
   return { token, checkPage, checkOrigin, checkToken };
 }
 
-/** A page of another site can reach this address under a name of its own (DNS rebinding), but not under these. */
+/** A page of another site can reach this address under that site's name (DNS rebinding), but not under these. */
 function hasOwnHost({ headers, socket }: IncomingMessage): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].some((name) => headers.host === `${name}:${socket.localPort}`);
 }
 
-/** A request for any other name was meant for the site, or is another site's trick. */
+/** A request with any other name was meant for the site, or is an attack by another site. */
 export function isForThisMachine({ headers }: IncomingMessage): boolean {
   return /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(headers.host ?? "");
 }

@@ -14,23 +14,23 @@ import { createGuard, isForThisMachine } from "./guard.ts";
 export interface InboxOptions {
   desk: Desk;
   filesDir: string;
-  /** `null`: the default port, or the next one that is free. */
+  /** `null`: the default port, or the next free port. */
   port: number | null;
-  /** Ports of the site, by the name of the setting that has them: never taken, even when nothing listens there just now. */
+  /** The site's ports with their setting names. The inbox never uses these, even if nothing listens there now. */
   sitePorts?: ReadonlyMap<number, string>;
   clock?: Clock;
-  /** Called once for an error that is a defect of ours, so that it is seen. */
+  /** Called for each error that is a defect of this program. */
   onDefect?(error: unknown): void;
 }
 
 export type Inbox = Awaited<ReturnType<typeof startInbox>>;
 
-/** Far from the ports that deploy/ and docs/ give to the site, its metrics, and what is around them. */
+/** Far from the ports that deploy/ and docs/ use for the site, its metrics and other services. */
 export const DEFAULT_PORT = 4620;
 const PORTS_TRIED = 100;
 const IDLE_MS = 8 * 60 * 60_000;
 
-/** Serves the inbox to this machine until it is closed. Rejects with OperatorError. */
+/** Serves the inbox on this machine until `close`. Rejects with an OperatorError. */
 export async function startInbox(options: InboxOptions) {
   const { desk, clock = systemClock, onDefect = () => {} } = options;
   const files = loadFiles(options.filesDir);
@@ -47,7 +47,7 @@ export async function startInbox(options: InboxOptions) {
   onUsed();
   return {
     port,
-    /** Where a browser finds it, with the token of this run. */
+    /** The URL to open in a browser, with the token of this run. */
     url: `http://localhost:${port}/#${guard.token}`,
     /** Resolves after eight hours without use. */
     idle: idle.promise,
@@ -80,14 +80,14 @@ async function listenOnFreePort(
 }
 
 /**
- * Both of the machine's own addresses, because a browser may use either for `localhost`: on one that was left to another
- * program, that program's page would get the token. `null` when the port is in use on one of them.
+ * Listens on both loopback addresses, because a browser may use either for `localhost`. If another program had one of
+ * them, its page could get the token. Returns `null` if the port is in use on one of them.
  */
 async function listenOnLoopback(port: number, app: FastifyInstance): Promise<Server[] | null> {
   const servers: Server[] = [];
   for (const host of ["127.0.0.1", "::1"]) {
     const server = createLimitedServer(LIMITS, HEADERS, (request, response) => {
-      // A proxy that takes this port for a node of the site must not get anything that looks like the site's answer.
+      // A proxy that mistakes this port for a node of the site must not get an answer that looks like the site's.
       if (isForThisMachine(request)) app.routing(request, response);
       else request.socket.destroy();
     });
@@ -98,7 +98,7 @@ async function listenOnLoopback(port: number, app: FastifyInstance): Promise<Ser
       servers.push(server);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      // This machine has no IPv6.
+      // The machine has no IPv6.
       if (host === "::1" && (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT")) continue;
       await closeAll(servers);
       if (code === "EADDRINUSE") return null;
@@ -110,7 +110,7 @@ async function listenOnLoopback(port: number, app: FastifyInstance): Promise<Ser
   return servers;
 }
 
-/** Whether an inbox listens on this machine's port, for a server that finds it taken. */
+/** Whether an inbox listens on the port. Called by a server that finds its port in use. */
 export async function isInboxOn(port: number): Promise<boolean> {
   const answer = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(2000) }).catch(() => null);
   await answer?.body?.cancel();
@@ -123,7 +123,7 @@ async function closeAll(servers: readonly Server[]): Promise<void> {
   await Promise.all(closed);
 }
 
-/** All files of the page, by their path. Nothing else of the disk is ever read for a request. */
+/** Reads all files of the page. No request reads any other file. */
 function loadFiles(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
   try {

@@ -19,7 +19,7 @@ const MESSAGE = storedWith({
   acceptedAt: new Date("2026-01-05T10:00:00Z"),
 });
 
-it("puts reference, name and country into the subject: none that was not given, the code of one it does not know", () => {
+it("puts reference, name and country into the subject, without an empty country, and with the code of an unknown one", () => {
   expect(composeMail(MESSAGE, IDENTITY).subject).toBe("[BC-7K3Q-9M] Message from Ada, Germany");
   expect(composeMail({ ...MESSAGE, country: "" }, IDENTITY).subject).toBe("[BC-7K3Q-9M] Message from Ada");
   expect(composeMail({ ...MESSAGE, country: "" }, IDENTITY).text).toContain("\nCountry: not given\n");
@@ -33,13 +33,13 @@ it("is dated when the message was accepted and has the same Message-ID at every 
   expect(later.messageId).toBe(first.messageId);
 });
 
-it("writes a Message-ID of safe characters whatever the sender's domain", () => {
+it("writes a Message-ID with safe characters for any sender domain", () => {
   const messageId = (mailFrom: string) => composeMail(MESSAGE, { ...IDENTITY, mailFrom }).messageId;
   expect(messageId("site@bücher.example")).toBe("<BC-7K3Q-9M.17@xn--bcher-kva.example>");
   expect(messageId("site@exa mple>")).toBe("<BC-7K3Q-9M.17@localhost>");
 });
 
-it("writes a message without an estimate as it always did, byte for byte", () => {
+it("writes exactly this mail for a message without an estimate", () => {
   const { text, html } = composeMail(MESSAGE, IDENTITY);
   expect(text).toBe(
     "Ada wrote through the contact form of Brand.\nReply to this email to answer Ada.\n\nReference: BC-7K3Q-9M\n" +
@@ -92,7 +92,7 @@ it("writes an estimate before the visitor's words: inputs, total, factors, and t
   expect(html).toContain("<td>2 nights</td><td>79 kg</td></tr></table>\n<p>Message:</p>");
 });
 
-it("says what an estimate costs only where the company has set a price", () => {
+it("shows the cost of an estimate only if the company has set a price", () => {
   const footprint = estimateOf({ gasKwh: 10_000 });
   const pricePerTonne = { amount: 25, currency: "EUR" };
   const line = "At 25 EUR a tonne, 2.1 t cost about 53 EUR.";
@@ -101,7 +101,7 @@ it("says what an estimate costs only where the company has set a price", () => {
   expect(composeMail({ ...MESSAGE, footprint }, { ...IDENTITY, pricePerTonne: null }).text).not.toContain("a tonne");
 });
 
-it("escapes whatever an estimate holds", () => {
+it("escapes all text of an estimate", () => {
   const footprint = { ...estimateOf({ carKm: 1 }), factorSet: '<img src="x">' };
   Object.assign(footprint.inputs, { carFuel: "<b>" });
   const { html } = composeMail({ ...MESSAGE, footprint }, IDENTITY);
@@ -126,7 +126,7 @@ describe("an acknowledgement", () => {
     return { mail, parsed: parseMail(await readFile(file)) };
   }
 
-  it("is one plain text to one address, with the reference and what happens next", async () => {
+  it("is plain text to one address, with the reference and the next steps", async () => {
     const { parsed, mail } = await written();
     expect(mail.envelope).toEqual({ from: "", to: ["Ada+1@example.org"] });
     expect(parsed.mailbox("To")).toEqual({ name: "", address: "Ada+1@example.org" });
@@ -138,7 +138,7 @@ describe("an acknowledgement", () => {
     expect(parsed.html).toBe("");
   });
 
-  it("is marked as an automatic answer, and has nothing else that could start or join a conversation", async () => {
+  it("is marked as an automatic reply, and has no other headers", async () => {
     const { parsed } = await written();
     expect(parsed.headers.map(([name]) => name.toLowerCase()).sort()).toEqual(
       (
@@ -151,12 +151,12 @@ describe("an acknowledgement", () => {
     expect(parsed.header("Message-ID")).toBe("<BC-7K3Q-9M.17.ack@example.test>");
   });
 
-  it("holds nothing of a visitor's but the address, whatever else it is given", async () => {
+  it("contains no visitor data except the address", async () => {
     const { parsed } = await written({ claim: { name: "EVIL", phone: "EVIL", country: "EVIL", message: "EVIL" } });
     expect(JSON.stringify([parsed.headers, parsed.text])).not.toContain("EVIL");
   });
 
-  it("fills in a text of the operator's own, and leaves all else in it alone", async () => {
+  it("fills the placeholders of the operator's own text, and changes nothing else in it", async () => {
     const text = { subject: "{brand}: {reference}", body: "{reference} {name} $& {brand} <b>\n.\nend" };
     const { parsed } = await written({ text, brand: "{reference}" });
     expect(parsed.header("Subject")).toBe("{reference}: BC-7K3Q-9M");

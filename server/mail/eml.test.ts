@@ -18,7 +18,7 @@ beforeEach(async () => {
   folder = join(dataDir, "outbox");
 });
 
-it("writes a whole mail that only this user can read, and nothing beside it", async () => {
+it("writes a complete mail that only this user can read, and no other file", async () => {
   await createEmlMailer(dataDir).send(MAIL);
   expect(await readdir(folder)).toEqual(["BC-7K3Q-9M.eml"]);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
@@ -28,7 +28,7 @@ it("writes a whole mail that only this user can read, and nothing beside it", as
   expect(mail.header("Message-ID")).toBe("<BC-7K3Q-9M.17@example.test>");
 });
 
-it("replaces what a crash left unfinished, and the same mail sent before", async () => {
+it("replaces an unfinished file after a crash, and an earlier file of the same mail", async () => {
   await mkdir(folder);
   await writeFile(join(folder, "BC-7K3Q-9M.eml.unfinished"), "From: half a ma");
   await createEmlMailer(dataDir).send(MAIL);
@@ -36,21 +36,18 @@ it("replaces what a crash left unfinished, and the same mail sent before", async
   expect(await readdir(folder)).toEqual(["BC-7K3Q-9M.eml"]);
 });
 
-it.skipIf(!existsSync("/dev/full"))(
-  "leaves no mail under its name when the disk is full, to be tried again",
-  async () => {
-    await mkdir(folder);
-    await symlink("/dev/full", join(folder, "BC-7K3Q-9M.eml.unfinished"));
-    await expect(createEmlMailer(dataDir).send(MAIL)).rejects.toMatchObject({
-      name: "MailError",
-      kind: "temporary",
-      message: expect.stringContaining("ENOSPC"),
-    });
-    expect(existsSync(join(folder, "BC-7K3Q-9M.eml"))).toBe(false);
-  },
-);
+it.skipIf(!existsSync("/dev/full"))("fails temporarily and leaves no .eml file when the disk is full", async () => {
+  await mkdir(folder);
+  await symlink("/dev/full", join(folder, "BC-7K3Q-9M.eml.unfinished"));
+  await expect(createEmlMailer(dataDir).send(MAIL)).rejects.toMatchObject({
+    name: "MailError",
+    kind: "temporary",
+    message: expect.stringContaining("ENOSPC"),
+  });
+  expect(existsSync(join(folder, "BC-7K3Q-9M.eml"))).toBe(false);
+});
 
-it("is blocked when its folder cannot be one", async () => {
+it("is blocked if its folder cannot be created", async () => {
   await writeFile(folder, "");
   await expect(createEmlMailer(dataDir).send(MAIL)).rejects.toMatchObject({ kind: "blocked" });
 });
@@ -63,7 +60,7 @@ describe("the files of messages", () => {
 
   const others = ["BC-AAAA-AA", "BC-AAAA-AA.eml.bak", "BC-AAAA-AA.txt", "bc-aaaa-aa.eml", "notes.eml", ".eml"];
 
-  it("are removed with them: the mail and the acknowledgement, finished or not, and no other file", async () => {
+  it("are removed with the messages: mail and acknowledgement, finished or not, and no other file", async () => {
     const theirs = ["", ".acknowledgement"].flatMap((end) => [
       `BC-AAAA-AA${end}.eml`,
       `BC-AAAA-AA${end}.eml.unfinished`,
@@ -80,7 +77,7 @@ describe("the files of messages", () => {
     expect((await listEmls(dataDir)).sort()).toEqual(["BC-AAAA-AA", "BC-BBBB-BB"]);
   });
 
-  it("are none where no email was ever written", async () => {
+  it("are an empty list before the first email", async () => {
     expect([await listEmls(dataDir), await removeEmls(dataDir, ["BC-AAAA-AA"])]).toEqual([[], 0]);
     expect(existsSync(folder)).toBe(false);
   });

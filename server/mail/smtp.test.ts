@@ -50,7 +50,7 @@ it.each(CASES)("classifies %j as %s", (failure, kind, text) => {
   expect(error.message).toMatch(text);
 });
 
-it("knows when a mail server certainly does not have the mail, and may be asked whether it answers again", () => {
+it("recognises failures after which the mail server certainly does not have the mail", () => {
   const isUnreachable = (failure: Record<string, unknown>) =>
     classifySmtpError(Object.assign(new Error(""), failure)).isUnreachable;
   const certain = [
@@ -73,7 +73,7 @@ it("knows when a mail server certainly does not have the mail, and may be asked 
   ]);
 });
 
-it("keeps a server's words, and codes that are not codes, out of its text", () => {
+it("leaves the server's text and invalid codes out of the error message", () => {
   const error = Object.assign(new Error("<ada@example.org> unknown, password secret"), {
     code: "ada@example.org",
     originalCode: "secret",
@@ -84,7 +84,7 @@ it("keeps a server's words, and codes that are not codes, out of its text", () =
   expect(classifySmtpError(error).message).not.toMatch(/ada|secret|c2VjcmV0/);
 });
 
-it("accepts anything that was thrown", () => {
+it("classifies any thrown value", () => {
   expect(classifySmtpError("text").kind).toBe("temporary");
   expect(classifySmtpError(undefined).kind).toBe("temporary");
 });

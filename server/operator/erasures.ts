@@ -3,18 +3,19 @@ import { join } from "node:path";
 import { errorName, OperatorError } from "../log.ts";
 import type { Erasure } from "../store/store.ts";
 
-// Who was erased, so that a restored backup does not bring them back: a line each, with a keyed hash of the address.
+// The erased people, one line each with a keyed hash of the address, so that restoring a backup does not restore their
+// messages.
 
 const erasuresFile = (dataDir: string) => join(dataDir, "erasures");
 
-/** Resolves once it is on disk. Rejects with OperatorError. */
+/** Resolves once the line is on disk. Rejects with an OperatorError. */
 export async function noteErasure(dataDir: string, { hash, at }: Erasure): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await using file = await open(erasuresFile(dataDir), "a", 0o600);
     await file.write(`${hash} ${at.toISOString()}\n`);
     await file.sync();
-    // A new name is on disk only once its folder is.
+    // A new file's name is on disk only after its folder is synced.
     await using folder = await open(dataDir, "r");
     await folder.sync();
   } catch (error) {

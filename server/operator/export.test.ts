@@ -4,7 +4,7 @@ import type { Store, StoredMessage } from "../store/store.ts";
 import { exportMessages, toCsv, visibleJson } from "./export.ts";
 import { messageJson } from "./messages.ts";
 
-test("writes JSON that is safe to show and means the same", () => {
+test("writes JSON that is safe to print and has the same meaning", () => {
   const value = { text: "a\u001b[2J\u009b\u202E\u{E0001}\n日本", list: [1, null] };
   const json = visibleJson(value);
   expect(JSON.parse(json)).toEqual(value);
@@ -52,7 +52,8 @@ test.each([
 ])("keeps %j inert in a spreadsheet that separates cells at ; or tab", (text, cell) => {
   expect(toCsv([["x", text]])).toBe(`x,${cell}\r\n`);
   for (const separator of [";", "\t"]) {
-    // Without a quote at the start of the row, such a spreadsheet takes every quote for text or for an empty start.
+    // If a row does not start with a quote, such a spreadsheet reads every quote as text or as an empty start of a
+    // cell.
     const cells = toCsv([["x", text]]).split(new RegExp(`[${separator}\r\n]`));
     expect(cells.filter((seen) => /^[\s"]*[=+\-@]/.test(seen))).toEqual([]);
   }

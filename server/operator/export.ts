@@ -4,7 +4,7 @@ import { eachPage, type MessageJson, messagesJson } from "./messages.ts";
 
 export type Fact = string | number | boolean | Date | null;
 
-/** Of a CSV file. New ones come last, so that programs that count columns go on working. */
+/** The columns of a CSV file. Add new ones at the end, so that programs that use column numbers still work. */
 const COLUMNS = [
   "reference",
   "state",
@@ -56,7 +56,7 @@ export function cellText(value: Fact): string {
   return value instanceof Date ? value.toISOString() : String(value ?? "");
 }
 
-/** Few enough to fit into a small heap however long they are, many enough that the file is written quickly. */
+/** Low enough for a small heap even if all messages are long, high enough to write the file quickly. */
 const MESSAGES_PER_PART = 250;
 
 export type ExportFormat = "csv" | "json";
@@ -64,11 +64,14 @@ export type ExportFormat = "csv" | "json";
 interface ExportOptions {
   filter: MessageFilter;
   format: ExportFormat;
-  /** For a terminal: every cell of a CSV file goes through it, and there is no byte order mark. */
+  /** For a terminal: applied to every cell of a CSV file, which then has no byte order mark. */
   show?: ((cell: string) => string) | undefined;
 }
 
-/** The file, part by part. It holds each message that was there at the beginning once, whatever arrives meanwhile. */
+/**
+ * Yields the file in parts. It contains each message that existed at the start exactly once, even if others arrive
+ * meanwhile.
+ */
 export async function* exportMessages(
   { filter, format, show }: ExportOptions,
   store: Pick<Store, "list" | "notes">,
@@ -78,7 +81,7 @@ export async function* exportMessages(
   for await (const page of eachPage(filter, MESSAGES_PER_PART, store)) {
     const messages = await messagesJson(page, store);
     if (format === "csv") yield toCsv(messages.map((message) => rowOf(message).map(show ?? String)));
-    // As `visibleJson` writes all messages in one array.
+    // Equals what `visibleJson` would write for all messages in one array.
     else yield before + visibleJson(messages).slice("[".length, -"\n]\n".length);
     before = ",";
   }
@@ -90,7 +93,7 @@ export const EXPORT_TYPE: Readonly<Record<ExportFormat, string>> = {
   json: "application/json",
 };
 
-/** JSON of the value, safe to show, with a line end. */
+/** The value as JSON with a final line end, safe to print on a terminal. */
 export function visibleJson(value: unknown): string {
   const escapeUnits = (hidden: string) =>
     hidden.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -99,22 +102,22 @@ export function visibleJson(value: unknown): string {
   return `${lines.map((line) => line.replaceAll(HIDDEN_CHARACTER, escapeUnits)).join("\n")}\n`;
 }
 
-/** Without it at the start of a file, many spreadsheets do not read the file as UTF-8. */
+/** Many spreadsheets read a file as UTF-8 only if it starts with this. */
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /**
- * RFC 4180: CRLF between rows, quotes where they are needed. Opening the file in a spreadsheet runs nothing that a
- * visitor wrote: whatever could be taken for a formula gets an apostrophe before it.
+ * RFC 4180: CRLF between rows, and quotes where they are needed. A visitor's text cannot run as a formula in a
+ * spreadsheet: an apostrophe precedes everything that a spreadsheet could read as one.
  */
 export function toCsv(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row.map(toCell).join(",")}\r\n`).join("");
 }
 
 /**
- * The places before what a spreadsheet may take for a formula, by OWASP's advice on CSV injection: before a cell that
- * starts with a tab, a line end or one of `=+-@`, their full-width and small forms included, also after characters that
- * spreadsheets skip. Where spreadsheets separate cells at `;`, a quote in the middle of a row is plain text, and each
- * `;`, tab and line end within our quotes starts a cell.
+ * Matches the positions before possible formulas, following OWASP's advice on CSV injection: before a cell that starts
+ * with a tab, a line end or one of `=+-@` (also in full-width and small forms), even after characters that spreadsheets
+ * skip. Some spreadsheets separate cells at `;`. There, a quote in the middle of a row is plain text, so each `;`, tab
+ * and line end within our quotes starts a cell too.
  */
 const FORMULA =
   /^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=(?:(?![\t\r\n])[\s\p{Cc}\p{Cf}"])*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20\uFE66\uFE62\uFE63\uFE6B])/gu;

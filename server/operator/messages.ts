@@ -43,13 +43,13 @@ export function messageJson(message: StoredMessage, written: readonly Note[] = [
 
 export type MessageJson = ReturnType<typeof messageJson>;
 
-/** Of several messages, with their notes and replies. */
+/** Several messages with their notes and replies. */
 export async function messagesJson(messages: readonly StoredMessage[], store: Pick<Store, "notes">) {
   const notes = await store.notes(messages.map(({ reference }) => reference));
   return messages.map((message) => messageJson(message, notes.get(message.reference)));
 }
 
-/** The state and, after a colon, why it is so, such as `skipped: address-limit`. */
+/** The state, with its reason after a colon, such as `skipped: address-limit`. */
 function describeDelivery(delivery: Delivery | undefined): string | null {
   return delivery ? [delivery.state, delivery.error].filter(Boolean).join(": ") : null;
 }
@@ -64,12 +64,12 @@ export function viewOf(message: StoredMessage, now: Date) {
     allowed: allowedActions(message, now),
     /** Why no reply can be written, as a sentence without its full stop. */
     replyRefusal: refusalOf("reply", message, now),
-    /** What a retry sends. */
+    /** The channels that a retry sends. */
     retries: channelsToQueue("retry", message, now),
   };
 }
 
-/** One message with its history. To open one that is in quarantine is to have seen it. */
+/** One message with its history. Marks a quarantined message as seen. */
 export async function readDetail(reference: string, store: Store) {
   const message = await store.find(reference);
   if (!message) throw new NoMessage(reference);
@@ -81,7 +81,7 @@ export async function readDetail(reference: string, store: Store) {
   return { ...viewOf(message, now), history: await readHistory(message, store), draft, spamSigns };
 }
 
-/** Begins with the acceptance. */
+/** The first event is the acceptance. */
 async function readHistory(message: StoredMessage, store: Store) {
   const later = await store.history(message.reference);
   const marked = later.find(({ kind }) => kind === "marked-as-spam");
@@ -101,7 +101,10 @@ export class NoMessage extends OperatorError {
   }
 }
 
-/** Every message of the filter that was there at the beginning, once, whatever arrives meanwhile; newest first. */
+/**
+ * Yields every message that matched the filter at the start exactly once, newest first, even if others arrive
+ * meanwhile.
+ */
 export async function* eachPage(
   filter: MessageFilter,
   pageSize: number,
@@ -114,15 +117,15 @@ export async function* eachPage(
   }
 }
 
-/** With a version, nothing is done to a message that has another by now. */
+/** If a version is given, a message with another version is not changed. */
 export interface Target {
   reference: string;
   version?: string | undefined;
 }
 
 /**
- * Does it to each of the messages that it fits. The results are in the order of the targets; `changed` and `refused` leave
- * the message as it is.
+ * Applies the action to the messages that allow it. The results are in the order of the targets. `changed` and
+ * `refused` messages stay unchanged.
  */
 export async function actOn(
   action: Action,
@@ -150,7 +153,7 @@ export async function actOn(
   return { results, files };
 }
 
-/** Queues the reply, or fails with the reason why that is not possible. */
+/** Queues the reply, or rejects with the reason. */
 export async function replyTo(
   { reference, version }: Target,
   { subject, ...reply }: Omit<Reply, "subject"> & { subject?: string | undefined },
@@ -166,7 +169,7 @@ export async function replyTo(
   throw new OperatorError(refusalOf("reply", (await store.find(reference)) ?? message, now) ?? changed);
 }
 
-/** Removes the .eml files of messages that were deleted, and returns their number. Throws OperatorError when some are left. */
+/** Removes the .eml files of deleted messages; returns their number. Rejects with an OperatorError if some remain. */
 export async function removeFiles(dataDir: string, references: Iterable<string>): Promise<number> {
   try {
     return await removeEmls(dataDir, new Set(references));

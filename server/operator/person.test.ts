@@ -32,7 +32,7 @@ const noBuild = () => {
   throw new BuildMissing("There is no build to serve in dist/; run: npm run build");
 };
 
-test("another country gives every estimate its figure, and leaves messages without one alone", async () => {
+test("a corrected country changes every estimate, and adds none to messages without one", async () => {
   const { correct, estimates } = await openPerson(CAR, null, { hotelNights: 2 });
   expect(await correct({ changes: { country: "FR" } })).toEqual({ outcome: "done", messages: 3, files: 0 });
   expect(await estimates()).toEqual([estimateOf(CAR, "FR"), null, estimateOf({ hotelNights: 2 }, "FR")]);
@@ -40,7 +40,7 @@ test("another country gives every estimate its figure, and leaves messages witho
   expect(await estimates()).toEqual([estimateOf(CAR, ""), null, estimateOf({ hotelNights: 2 }, "")]);
 });
 
-test("inputs that are given replace those of every estimate, empty ones go, and the last one takes it along", async () => {
+test("given inputs replace those of every estimate, and an estimate without amounts is removed", async () => {
   const { correct, estimates } = await openPerson(CAR, { carKm: 1 });
   await correct({ changes: { country: "FR" }, footprint: { carKm: "1,200 km", carFuel: "electric", gasKwh: "5" } });
   expect(await estimates()).toEqual([
@@ -51,7 +51,7 @@ test("inputs that are given replace those of every estimate, empty ones go, and 
   expect(await estimates()).toEqual([estimateOf({ electricityKwh: 1000, carFuel: "electric" }, "FR"), null]);
 });
 
-test("a corrected distance is in km, whatever the one before it was in, unless it comes with a unit", async () => {
+test("a corrected distance is in km, whatever the earlier unit, unless a unit is given", async () => {
   const { correct, estimates } = await openPerson({ carKm: 8000, carUnit: "mi" });
   await correct({ changes: { country: "FR" } });
   expect(await estimates()).toEqual([estimateOf({ carKm: 8000, carUnit: "mi" }, "FR")]);
@@ -61,7 +61,7 @@ test("a corrected distance is in km, whatever the one before it was in, unless i
   expect(await estimates()).toEqual([estimateOf({ carKm: 1200, carUnit: "mi" }, "FR")]);
 });
 
-test("estimates are removed, without a build", async () => {
+test("removing estimates needs no build", async () => {
   const { correct, estimates } = await openPerson(CAR, null);
   expect(await correct({ changes: {}, footprint: "none" }, { readElectricity: noBuild })).toMatchObject({
     messages: 2,
@@ -71,7 +71,7 @@ test("estimates are removed, without a build", async () => {
   expect(await correct({ changes: { name: "X" }, footprint: { carKm: "1" } })).toEqual({ outcome: "no-estimate" });
 });
 
-test("an estimate that cannot be computed stops the whole correction, and only where one is needed", async () => {
+test("a correction fails as a whole if it needs an estimate that cannot be computed", async () => {
   const { store, correct, estimates } = await openPerson(CAR);
   const parts = { readElectricity: noBuild };
   const failure = correct({ changes: { country: "FR", name: "Ada King" } }, parts);
@@ -85,7 +85,7 @@ test("an estimate that cannot be computed stops the whole correction, and only w
   expect(await estimates()).toEqual([estimateOf(CAR)]);
 });
 
-test("what changes meanwhile is read again, unless the operator saw another version", async () => {
+test("a correction reads changed messages again, unless the operator gave a version", async () => {
   const { store, call, correct, estimates } = await openPerson(CAR);
   /** Another message arrives between reading and writing, this many times. */
   const interrupted = (times: number): Store => {
@@ -111,7 +111,7 @@ test("what changes meanwhile is read again, unless the operator saw another vers
   expect(await call().erase({ email: EMAIL, version })).toEqual(changed);
 });
 
-test("an erasure whose traces cannot be removed yet has removed the files, and is finished when asked again", async () => {
+test("an erasure removes the files even if traces remain, and a repeated request finishes it", async () => {
   const { store, dataDir, call } = await openPerson(null);
   const file = join(dataDir, "outbox", `${(await store.list({}))[0]?.reference}.eml`);
   mkdirSync(join(dataDir, "outbox"));

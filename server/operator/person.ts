@@ -14,7 +14,10 @@ import { noteErasure } from "./erasures.ts";
 import { visibleJson } from "./export.ts";
 import { messagesJson, removeFiles } from "./messages.ts";
 
-/** All messages from an address, a version of them all together, and the references that the hook's receiver has. */
+/**
+ * All messages from an address, with one version for all of them, and the references of messages that the hook's
+ * receiver has.
+ */
 export async function readPerson(email: string, store: Store) {
   const messages = await store.list({ email });
   const versions = messages.map(({ version }) => version).sort();
@@ -34,7 +37,7 @@ export async function exportPerson(email: string, store: Store): Promise<string>
   return visibleJson({ email, exportedAt: await store.time(), messages });
 }
 
-/** With a version, nothing is changed when the person's messages have another by now. */
+/** If a version is given and the person's messages have another version, nothing is changed. */
 interface PersonTarget {
   email: string;
   version?: string | undefined;
@@ -51,7 +54,7 @@ async function findPerson({ email, version }: PersonTarget, store: Store) {
 const resultOf = (messages: number, files = 0) =>
   messages > 0 ? { outcome: "done" as const, messages, files } : { outcome: "changed" as const };
 
-/** Keeps the messages, but unused; or lifts that. */
+/** Restricts the messages, so that they are kept but not used; or lifts the restriction. */
 export async function restrictPerson(target: PersonTarget, isRestricted: boolean, { store }: { store: Store }) {
   const { problem, seen } = await findPerson(target, store);
   if (problem) return { outcome: problem };
@@ -60,14 +63,14 @@ export async function restrictPerson(target: PersonTarget, isRestricted: boolean
 
 export async function erasePerson(target: PersonTarget, { store, dataDir }: { store: Store; dataDir: string }) {
   const { problem, seen } = await findPerson(target, store);
-  // Asking again finishes an erasure that was interrupted, whose messages are gone already.
+  // A repeated request finishes an interrupted erasure, whose messages are already gone.
   const isFinished = await store.finishErasure();
   if (problem === "gone" && isFinished) return { outcome: "done" as const, messages: 0, files: 0 };
   if (problem) return { outcome: problem };
-  // First: a backup that is restored after it must not bring them back.
+  // Runs before the erasure, so that a backup that is restored later never restores these messages.
   await noteErasure(dataDir, { hash: await store.hashAddress(target.email), at: await store.time() });
   const references = await store.erase(target.email, seen);
-  // The files first: what fails after them can be repeated without their names.
+  // Removes the files before `finishErasure`: if that fails, it can be repeated without the references.
   const files = await removeFiles(dataDir, references);
   await store.finishErasure();
   return resultOf(references.length, files);
@@ -75,13 +78,16 @@ export async function erasePerson(target: PersonTarget, { store, dataDir }: { st
 
 interface Correction {
   changes: Partial<ContactMessage>;
-  /** What is to become of an estimate: removed, or computed again with these inputs in place of its own. */
+  /** Removes the estimates, or computes them again with these inputs instead of their own. */
   footprint?: "none" | Readonly<Partial<Record<FootprintField, string>>> | undefined;
 }
 
 const MAX_TRIES = 5;
 
-/** `no-estimate`: an estimate was to be corrected, and no message has one. Rejects when one cannot be computed again. */
+/**
+ * `no-estimate`: a corrected estimate was given, but no message has one. Rejects if an estimate cannot be computed
+ * again.
+ */
 export async function correctPerson(
   target: PersonTarget,
   { changes, footprint }: Correction,
@@ -97,7 +103,7 @@ export async function correctPerson(
     }
     const correction = { changes: parsed.changes, footprint };
     const footprints = correctedFootprints(messages, correction, readElectricity);
-    // Estimates are computed from what was read, so they are stored only while that is still true.
+    // Estimates are computed from the messages read, so they are stored only if these have not changed since.
     const guard = footprints === null ? seen : versions;
     const count = await store.rectify(target.email, parsed.changes, await store.time(), guard, footprints);
     if (count > 0) return resultOf(count);
@@ -105,7 +111,7 @@ export async function correctPerson(
   return { outcome: "changed" as const };
 }
 
-/** The estimates of all the messages after the correction; `null` when it changes none. */
+/** The estimates of all messages after the correction; `null` if it changes none. */
 function correctedFootprints(
   messages: readonly StoredMessage[],
   { changes, footprint: correction }: Correction,
@@ -121,7 +127,7 @@ function correctedFootprints(
       if (!isAffected(message) || footprint === null) return [reference, footprint];
       if (electricity === null) return [reference, null];
       const corrected = correction === "none" ? {} : (correction ?? {});
-      // The unit belongs to the number: a corrected distance is in km unless it comes with another.
+      // The unit belongs to the number: a corrected distance is in km unless its unit is given too.
       const unit = corrected.carKm === undefined ? {} : { carUnit: "km" };
       const parsed = parseFootprint({ footprint: { ...footprint.inputs, ...unit, ...corrected } });
       if (!parsed.ok) throw new OperatorError(`${reference}: ${Object.values(parsed.fields).join(" ")}`);
@@ -140,12 +146,12 @@ function electricityOrFail(readElectricity: () => ElectricityTable): Electricity
   }
 }
 
-/** Checks corrected fields, and inputs of an estimate, by the contact form's own rules. */
+/** Checks corrected fields and estimate inputs by the rules of the contact form. */
 function parseCorrection(
   given: Correction["changes"],
   footprint: Correction["footprint"] = "none",
 ): { ok: true; changes: Partial<ContactMessage> } | { ok: false; fields: FieldErrors & FootprintErrors } {
-  // The fields that are not given need values that are valid.
+  // Fields that are not corrected need a valid value for the check.
   const sample: ContactMessage = { name: "A", email: "a@example.com", phone: "0", country: "", message: "A" };
   const parsed = parseContactMessage({ ...sample, ...given });
   const inputs = parseFootprint({ footprint: footprint === "none" ? null : footprint });

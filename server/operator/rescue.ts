@@ -3,13 +3,13 @@ import type { Config } from "../config.ts";
 import { OperatorError } from "../log.ts";
 import { rescueMessages } from "../store/open-store.ts";
 
-/** Not an operation of the router: the database may be too damaged to be opened as a store. */
+/** Not an operation of the router, because the store may be too damaged to open. */
 export async function rescue({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">, file: string) {
   if (databaseUrl !== null) throw new OperatorError("This is for a SQLite file, and DATABASE_URL names PostgreSQL");
   return rescueMessages(dataDir, resolve(file)).catch(explainUnwritable(file));
 }
 
-/** For a file that is to be new. */
+/** Explains why a new file could not be written. */
 export function explainUnwritable(file: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     if (error.code === undefined) throw error;

@@ -25,19 +25,19 @@ import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person
 import { explainUnwritable } from "./rescue.ts";
 import { readOverview } from "./statistics.ts";
 
-// Every operation of an operator, once: its input, its rule and its result. The page calls these over HTTP
+// Defines every operator operation once: its input, its rule and its result. The inbox page calls these over HTTP
 // (server/inbox), the command line in its own process (server/cli). Downloads are streams: see export.ts.
 
-/** What the operations work with. */
+/** The resources that operations use. */
 export interface Desk {
   store: Store;
   dataDir: string;
   /** How an operator calls the program. */
   program: string;
-  /** Those in use. */
+  /** The channels in use. */
   channels: readonly Channel[];
   databaseKind: "SQLite" | "PostgreSQL";
-  /** Who writes notes and replies. */
+  /** The author of notes and replies. */
   account: string | null;
   /** Throws BuildMissing. */
   readElectricity(): ElectricityTable;
@@ -56,7 +56,7 @@ const operation = t.procedure.use(async ({ next }) => {
   const result = await next();
   if (result.ok || result.error.code !== "INTERNAL_SERVER_ERROR") return result;
   const { cause } = result.error;
-  // What an operator can do something about; anything else is a defect.
+  // These are errors that an operator can fix; any other error is a defect.
   if (cause instanceof StoreUnavailable) throw new TRPCError({ code: "SERVICE_UNAVAILABLE", cause });
   if (cause instanceof NoMessage) throw new TRPCError({ code: "NOT_FOUND", cause });
   if (cause instanceof OperatorError || cause instanceof StoreRefused)
@@ -77,11 +77,11 @@ const MAX_TARGETS = 200;
 const MAX_PEOPLE = 50;
 const MAX_NOTE_LENGTH = 2000;
 const MAX_REPLY_LENGTH = 20_000;
-/** How many messages are read at once, where all of a list are. */
+/** The number of messages per query when a whole list is read. */
 const PAGE_SIZE = 500;
 const CHANGES_INTERVAL_MS = 700;
 
-/** Without NUL, which PostgreSQL cannot store. */
+/** Text without NUL, which PostgreSQL cannot store. */
 const text = (maxLength = 500) =>
   z
     .string()
@@ -93,7 +93,7 @@ export const FILTER = z.strictObject({
   tab: z.enum(TABS).default("all"),
   state: z.enum(["queued", "delivered", "failed", "quarantined"]).optional(),
   email: text().optional(),
-  /** Part of the name, address, phone number, reference or text, in any case. */
+  /** Part of the name, address, phone number, reference or text, ignoring case. */
   search: text(200).optional(),
   /** A two-letter code; empty for messages without a country. */
   country: text(2).optional(),
@@ -104,7 +104,7 @@ export const FILTER = z.strictObject({
 });
 const SORT = z.enum(SORTS).default("newest");
 const REFERENCE = z.object({ reference: text() });
-/** With a version, nothing is done to a message, or to the messages of a person, that has another by now. */
+/** If a version is given, a message or a person's messages with another version are not changed. */
 const TARGET = REFERENCE.extend({ version: text().optional() });
 const PERSON = z.object({ email: text(), version: text().optional() });
 
@@ -125,7 +125,7 @@ export const router = t.router({
       return { messages: messages.map((message) => viewOf(message, now)), counts };
     }),
 
-  /** All messages of a list, with what each allows, to do something to them. */
+  /** All messages of a list, with their allowed actions. */
   select: operation.input(FILTER).query(async ({ input, ctx: { store } }) => {
     const now = await store.time();
     const pages = await Array.fromAsync(eachPage(input, PAGE_SIZE, store), (messages) =>
@@ -139,7 +139,7 @@ export const router = t.router({
 
   message: operation.input(REFERENCE).query(({ input: { reference }, ctx: { store } }) => readDetail(reference, store)),
 
-  /** Where a message is in a list, and what is next to it. */
+  /** A message's position in a list, and its neighbours. */
   place: operation
     .input(FILTER.extend({ ...REFERENCE.shape, sort: SORT }))
     .query(async ({ input: { reference, sort, ...filter }, ctx: { store } }) => {
@@ -152,7 +152,7 @@ export const router = t.router({
     .input(z.object({ action: z.enum(ACTIONS), targets: z.array(TARGET).min(1).max(MAX_TARGETS) }))
     .mutation(({ input: { action, targets }, ctx }) => actOn(action, targets, ctx)),
 
-  /** Does it to all messages that it fits; returns how many these were. */
+  /** Applies the action to all messages that allow it; returns their number. */
   actOnAll: operation
     .input(z.object({ action: z.enum(["retry", "release", "resend"]), since: z.date().default(new Date(0)) }))
     .mutation(
@@ -160,7 +160,7 @@ export const router = t.router({
         (await store.act(action, { since }, await store.time())).length,
     ),
 
-  /** Makes whatever waits for a later attempt due within a minute; returns how many messages that were. */
+  /** Makes all deliveries that wait for a later attempt due within a minute; returns the number of their messages. */
   retryQueued: operation.mutation(async ({ ctx: { store } }) => {
     const ids = new Set<number>();
     for (const channel of CHANNELS) {
@@ -176,7 +176,7 @@ export const router = t.router({
       if (!isAdded) throw new NoMessage(reference);
     }),
 
-  /** Sends it by email to the sender of the message. The same key again is the same reply. */
+  /** Sends a reply by email to the sender of the message. A repeated key does not send it again. */
   reply: operation
     .input(
       TARGET.extend({
@@ -189,7 +189,7 @@ export const router = t.router({
       replyTo(target, { key, subject, text }, account, store),
     ),
 
-  /** Without a text there is none. */
+  /** An empty text removes the draft. */
   saveDraft: operation
     .input(REFERENCE.extend({ subject: text(200), text: text(MAX_REPLY_LENGTH) }))
     .mutation(({ input: { reference, ...draft }, ctx: { store } }) =>
@@ -198,7 +198,7 @@ export const router = t.router({
 
   spamFilter: operation.query(async ({ ctx: { store } }) => store.readSpamFilter(await store.time())),
 
-  /** All that was taught. What it held back stays in quarantine. */
+  /** Removes all lessons. Messages that the filter quarantined stay in quarantine. */
   forgetSpam: operation.mutation(({ ctx: { store } }) => store.forgetSpam()),
 
   countries: operation.query(({ ctx: { store } }) => store.countByCountry()),
@@ -216,12 +216,12 @@ export const router = t.router({
     return { ...person, messages: person.messages.map((message) => viewOf(message, now)) };
   }),
 
-  /** `invalid`: one sentence for each wrong field. */
+  /** `invalid` contains one sentence for each invalid field. */
   correct: operation
     .input(
       PERSON.extend({
         changes: z.partialRecord(z.enum(["name", "email", "phone", "country", "message"]), z.string()),
-        /** Removes the estimates, or computes them again with these inputs in place of their own. */
+        /** Removes the estimates, or computes them again with these inputs instead of their own. */
         footprint: z
           .union([z.literal("none"), z.record(z.string(), z.string())], "is neither none nor inputs")
           .optional(),
@@ -244,7 +244,7 @@ export const router = t.router({
     await store.backup(resolve(file), await store.time()).catch(explainUnwritable(file));
   }),
 
-  /** Reads a backup in place of what is there, without the messages of people who were erased since. */
+  /** Reads a backup into the database, without the messages of people who were erased since. */
   restore: operation
     .input(z.object({ file: text(4096), replace: z.boolean().default(false) }))
     .mutation(async ({ input: { file, replace }, ctx: { store, dataDir } }) =>
@@ -252,15 +252,15 @@ export const router = t.router({
     ),
 
   /**
-   * The counts of all tabs, at once and after every change of any message; while the database cannot be read, the
-   * problem. `lost` is the last: the inbox has to be started again.
+   * Yields the counts of all tabs at once and after every change of a message, or the problem while the database cannot
+   * be read. `lost` is the last value: the inbox must be restarted.
    */
   changes: operation.subscription(async function* ({ ctx: { store }, signal }) {
     let last: string | undefined;
     while (!signal?.aborted) {
       try {
         const token = await store.changeToken();
-        // The counts are read only after a change: they take long where there are many messages.
+        // Counts only after a change, because counting many messages takes long.
         if (token !== last) yield { problem: null, token, counts: await store.countTabs({}) };
         last = token;
       } catch (error) {
@@ -276,5 +276,5 @@ export const router = t.router({
 });
 
 export type Router = typeof router;
-/** For the command line, which needs no transport. */
+/** For the command line, which calls the operations directly. */
 export const createCaller = t.createCallerFactory(router);

@@ -4,7 +4,7 @@ import { countOf, createWatch } from "../watch/troubles.ts";
 
 const DELIVERY_BOUNDS_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 
-/** Of the messages accepted in the last days; days are UTC. */
+/** Counts the messages accepted in the last `days` UTC days. */
 async function countPeriod(days: number, now: Date, store: Store) {
   const firstDay = Math.floor(now.getTime() / DAY_MS) - days + 1;
   const since = new Date(firstDay * DAY_MS);
@@ -17,7 +17,7 @@ async function countPeriod(days: number, now: Date, store: Store) {
     total: sum(counts),
     /** Oldest first. */
     perDay: allDays.map((day) => ({ day, count: sum(byDay.get(day)) })),
-    /** Most first. */
+    /** Largest count first. */
     perCountry: [...Map.groupBy(counts, ({ country }) => country)]
       .map(([country, some]) => ({ country, count: sum(some) }))
       .sort((a, b) => b.count - a.count || a.country.localeCompare(b.country, "en")),
@@ -30,7 +30,7 @@ export function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** What is wrong, what waits, failed or is in quarantine, and what came in. */
+/** The troubles, the waiting, failed and quarantined messages, and the messages of the period. */
 export async function readOverview(
   days: number,
   desk: { store: Store; databaseKind: string; dataDir: string; program: string; channels: readonly Channel[] },
@@ -49,9 +49,9 @@ export async function readOverview(
     days,
     troubles,
     counts: await store.countTabs({}),
-    /** Since when the oldest of those that wait does so. */
+    /** When the oldest waiting message started to wait. */
     waitingSince: countOf(facts, "mail", "queued")?.firstAt ?? null,
-    /** Of those in quarantine, how many no operator has opened. */
+    /** The number of quarantined messages that no operator has opened. */
     unseen: countOf(facts, "mail", "quarantined")?.unseen ?? 0,
     spamFilter: await store.readSpamFilter(now),
     deliveries,

@@ -10,7 +10,7 @@ test.each([
   expect(mailboxOf(spelling)).toBe(mailbox);
 });
 
-test("keeps mailboxes apart by name and by domain", () => {
+test("distinguishes mailboxes by name and by domain", () => {
   const mailboxes = ["ada@example.org", "bob@example.org", "ada@mail.example.org", "ada@example.com"].map(mailboxOf);
   expect(new Set(mailboxes).size).toBe(4);
 });
@@ -19,7 +19,7 @@ const PEOPLE = `
   ada@example.org ada.lovelace+site@mail.example.co.uk o'neil_1@example.org ada@xn--bcher-kva.example
   ada@example.xn--p1ai reply@example.org requests@example.org r&d@example.org _ada-1@example.org`;
 
-test.each(PEOPLE.trim().split(/\s+/))("%s may be written to", (address) => {
+test.each(PEOPLE.trim().split(/\s+/))("%s may get an acknowledgement", (address) => {
   expect(isReadByPerson(address)).toBe(true);
 });
 
@@ -28,11 +28,11 @@ const PROGRAMS_AND_LISTS = `
   MAILER-DAEMON@example.org postmaster@example.org abuse@example.org root@example.org bounces+17@example.org
   owner-list@example.org list-request@example.org list.request@example.org n.o.r.e.p.l.y@example.org
   n-o_r.eply+1@example.org`;
-/** A route, a command or an option to some mail server. */
+/** A mail server may read these as a route, a command or an option. */
 const UNSAFE = `
   victim%v.example@example.org host!victim@example.org |sh@example.org \`id\`@example.org $(id)@example.org
   /dev/null@example.org -f@example.org +@example.org prvs=1=victim@example.org`;
-/** Without a public mail server, or in a form that not every mail server accepts. */
+/** Addresses without a public mail server, or in a form that some mail servers refuse. */
 const UNUSUAL = `
   ada@localhost ada@intranet ada@127.0.0.1 ada@[127.0.0.1] .ada@example.org a..b@example.org ada ada@eve@example.org
   <ada@example.org> ada@bücher.example ädä@example.org @example.org`;
@@ -46,6 +46,6 @@ const INJECTIONS = [
 
 const REFUSED = `${PROGRAMS_AND_LISTS} ${UNSAFE} ${UNUSUAL}`.trim().split(/\s+/);
 
-test.each(REFUSED.concat(INJECTIONS))("%j is not written to", (address) => {
+test.each(REFUSED.concat(INJECTIONS))("%j gets no acknowledgement", (address) => {
   expect(isReadByPerson(address)).toBe(false);
 });

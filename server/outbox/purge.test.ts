@@ -37,7 +37,7 @@ async function setUp(...answers: (string[] | Error)[]) {
   return { folder, calls, clock, log, purge, afterMs };
 }
 
-it("erases what has expired at once and every hour, with its files and no others, until it is stopped", async () => {
+it("erases expired messages and only their files, at once and every hour, until it is stopped", async () => {
   const { calls, clock, log, purge, afterMs } = await setUp(["BC-AAAA-AA"], ["BC-BBBB-AA"]);
   expect(await afterMs(0)).toEqual(["BC-BBBB-AA.eml", "BC-CCCC-AA.eml"]);
   expect(await afterMs(HOUR_MS - 1)).toHaveLength(2);
@@ -50,16 +50,16 @@ it("erases what has expired at once and every hour, with its files and no others
   expect(calls).toHaveLength(2);
 });
 
-it("retries after an hour when the store was away", async () => {
+it("retries after an hour if the store was unavailable", async () => {
   const { log, afterMs } = await setUp(new StoreUnavailable("away"), ["BC-AAAA-AA"]);
   expect(await afterMs(HOUR_MS)).toEqual(["BC-BBBB-AA.eml", "BC-CCCC-AA.eml"]);
   expect(log.count("purge-failed")).toBe(1);
 });
 
-it("retries a file that could not be removed, which does not keep the others", async () => {
+it("removes the other files if one cannot be removed, and retries that one", async () => {
   const { folder, log, afterMs } = await setUp([], ["BC-AAAA-AA", "BC-CCCC-AA"]);
   await afterMs(0);
-  // A folder is not removed as a file.
+  // A folder cannot be removed like a file.
   await rm(join(folder, "BC-AAAA-AA.eml"));
   await mkdir(join(folder, "BC-AAAA-AA.eml"));
   expect(await afterMs(HOUR_MS)).toEqual(["BC-AAAA-AA.eml", "BC-BBBB-AA.eml"]);

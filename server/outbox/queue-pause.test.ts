@@ -18,7 +18,7 @@ it("doubles from a minute to a quarter of an hour while probes fail", () => {
   expect(pause.current).toEqual({ reason: "535", since });
 });
 
-it.each([-86_400_000, 86_400_000])("lasts no longer when the clock is set by %i ms", (byMs) => {
+it.each([-86_400_000, 86_400_000])("does not last longer if the clock is set by %i ms", (byMs) => {
   const clock = createFakeClock();
   const pause = createQueuePause(clock);
   pause.block(pause.ticket(), "535");
@@ -33,7 +33,7 @@ it("counts attempts that fail together once", () => {
   expect(pause.remainingMs).toBe(60_000);
 });
 
-it("is not ended by a delivery that was already on its way when it started, and starts again with a minute", () => {
+it("is not ended by a delivery that started before it, and the next pause lasts a minute again", () => {
   const pause = createQueuePause(createFakeClock());
   const onItsWay = pause.ticket();
   pause.block(pause.ticket(), "535");

@@ -5,7 +5,7 @@ const NOW = new Date("2026-01-05T10:00:00Z");
 const MINUTES = 60_000;
 const middle = () => 0.5;
 
-/** Every delay in minutes until it gives up. */
+/** All delays in minutes, until the schedule gives up. */
 function delays(random: () => number): number[] {
   const found: number[] = [];
   for (let attempts = 1; ; attempts += 1) {
@@ -19,7 +19,7 @@ it("waits 1, 5, 15, 30 minutes, 1 and 2 hours, then 4 hours each", () => {
   expect(delays(middle).map(Math.round).slice(0, 9)).toEqual([1, 5, 15, 30, 60, 120, 240, 240, 240]);
 });
 
-it("varies each delay by a tenth either way, whatever the number of attempts", () => {
+it("varies each delay by up to a tenth, for any number of attempts", () => {
   const [least, most] = [delays(() => 0), delays(() => 0.999999)];
   expect(least[0]).toBeCloseTo(0.9);
   expect(most[0]).toBeCloseTo(1.1);
@@ -28,6 +28,6 @@ it("varies each delay by a tenth either way, whatever the number of attempts", (
   expect(most).toHaveLength(least.length);
 });
 
-it("never waits for five hours, beyond which the store takes a time for the work of a wrong clock", () => {
+it("never waits for five hours, after which the store assumes a wrong clock", () => {
   expect(Math.max(...delays(() => 0.999999))).toBeLessThan(5 * 60);
 });

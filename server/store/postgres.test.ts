@@ -25,7 +25,7 @@ async function createOwnDatabase(name: string): Promise<string> {
   return (await server.createDatabase()).replace(/\/\w+\?.*$/, `/${name}`);
 }
 
-test("waits no longer for the commit of a long transaction than for any other", async () => {
+test("limits the commit of a long transaction like any other commit", async () => {
   const url = await server.createDatabase();
   const network = await startNetwork(server.port);
   const database = await untilEnd(openPostgres(url.replace(`:${server.port}/`, `:${network.port}/`)));
@@ -35,7 +35,7 @@ test("waits no longer for the commit of a long transaction than for any other", 
   await network.become({ kind: "open" });
 }, 15_000);
 
-test("limits the time of every statement behind a pooler that drops the settings of a connection", async () => {
+test("limits every statement's time even behind a pooler that drops connection settings", async () => {
   const url = await server.createDatabase();
   const pooler = createServer((inside) => {
     const outside = connect(server.port, "127.0.0.1");
@@ -79,7 +79,7 @@ test("does not trust a server that answers before a commit is on disk", async ()
   expect(await store.list({})).toMatchObject([{ phone: "on" }]);
 });
 
-test("notices that the database was made read-only, which can still be read", async () => {
+test("is not ready if the database is read-only", async () => {
   const store = await open(await createOwnDatabase("turned_read_only"));
   await store.ping();
   await server.administer("ALTER DATABASE turned_read_only SET default_transaction_read_only = on");
@@ -134,7 +134,7 @@ test("leaves no copy of an erased message in the tables' files", async () => {
 });
 
 test.each(["hits", "messages"])(
-  "does not say that a message is erased while a session that has read %s keeps it in the files",
+  "does not report an erasure while a session that has read %s keeps the message in the files",
   async (table) => {
     const url = await server.createDatabase();
     const store = await open(url);

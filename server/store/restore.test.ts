@@ -52,7 +52,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     return { before, leased, waiting, key, rules };
   }
 
-  test("reads all of a backup: messages, queue, history, keys, limits and the secret; row numbers go on", async () => {
+  test("reads all of a backup: messages, queue, history, keys, limits and the secret; row numbers continue", async () => {
     const { open, backup } = await place();
     const { before, leased, key, rules } = await makeBackup(backup);
     const store = await open();

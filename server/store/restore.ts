@@ -78,7 +78,7 @@ export function openBackup(file: string): DatabaseSync {
     id = db.prepare("PRAGMA application_id").get()?.application_id;
     version = db.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get()?.value;
   } catch {
-    // Not a database, or another program's.
+    // The file is not a database, or belongs to another program.
   }
   if (id === APPLICATION_ID && version === String(MIGRATIONS.length)) return db;
   if (db.isOpen) db.close();

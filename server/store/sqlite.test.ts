@@ -58,7 +58,7 @@ test("refuses a second website on its folder, until the first has ended", async 
   expect(await (await openIn(folder, WEBSITE)).list({})).toHaveLength(1);
 });
 
-test("ends the leases and reports of the website before it, but not when a command is opened", async () => {
+test("a starting website ends the leases and reports of its predecessor; a command does not", async () => {
   const folder = await makeScratchFolder();
   const dead = await openIn(folder, WEBSITE);
   await send(dead);
@@ -148,7 +148,7 @@ test("erases the last traces once another program has stopped reading", async ()
   const log = join(folder, "messages.db-wal");
   const { size } = statSync(log);
   const finished = website.finishErasure();
-  // The file has been rewritten, and its old pages are left.
+  // VACUUM has rewritten the file, but the reader keeps the old pages.
   await expect.poll(() => statSync(log).size).toBeGreaterThan(size);
   reader.close();
   expect(await finished).toBe(true);
@@ -169,7 +169,7 @@ test.each<[what: string, lose: (folder: string) => void]>([
       renameSync(join(folder, "restored.db"), join(folder, "messages.db"));
     },
   ],
-])("confirms nothing once %s, saves what it held, and says where", async (what, lose) => {
+])("confirms no message once %s, saves all messages, and names the file", async (what, lose) => {
   const folder = join(await makeScratchFolder(), "data");
   const store = await openIn(folder, WEBSITE);
   await send(store);
@@ -183,14 +183,14 @@ test.each<[what: string, lose: (folder: string) => void]>([
   expect(statSync(saved).mode & 0o777).toBe(0o600);
 
   await store.close();
-  // SQLite would read it with the replacement of this database.
+  // SQLite would read the old log together with the replaced database.
   if (what === "another file takes its place") expect(readdirSync(folder)).not.toContain("messages.db-wal");
   for (const name of FILES) rmSync(join(folder, name), { force: true });
   renameSync(saved, sqliteFile(folder));
   expect(await (await openIn(folder, WEBSITE)).list({})).toHaveLength(1);
 });
 
-test("tries to save again until it can", async () => {
+test("retries saving until it succeeds", async () => {
   const folder = await makeScratchFolder();
   const database = await openSqlite(sqliteFile(folder), { savesLost: true });
   rmSync(folder, { recursive: true });
@@ -203,7 +203,7 @@ test("tries to save again until it can", async () => {
   expect(readdirSync(folder)).toEqual([expect.stringMatching(/^messages-saved-.+\.db$/)]);
 });
 
-test("has everything in its main file, and an empty log, a short time after the last message", async () => {
+test("moves everything from the write-ahead log to the main file soon after the last message", async () => {
   const folder = await makeScratchFolder();
   const store = await openIn(folder);
   await Promise.all(Array.from({ length: 200 }, () => send(store)));
@@ -214,7 +214,7 @@ test("has everything in its main file, and an empty log, a short time after the 
   expect(copy.prepare("SELECT count(*) AS count FROM messages").get()).toEqual({ count: 200 });
 });
 
-test("writes once for all callers, and again after a failure", async () => {
+test("pings share one write, and write again after a failure", async () => {
   let [writes, written] = [0, 0];
   let isFull = false;
   const full = () => Promise.reject(new StoreUnavailable("full"));
@@ -248,7 +248,7 @@ test("writes once for all callers, and again after a failure", async () => {
   vi.advanceTimersByTime(1000);
   await expect(store.ping()).rejects.toThrow("full");
   await expect(store.ping()).rejects.toThrow("full");
-  // As much as a whole message changes, until that succeeds.
+  // After a failure, each check writes as much as a message changes, until that succeeds.
   expect([writes, written]).toEqual([3, 160 * 1024]);
   isFull = false;
   for (const expected of [160 * 1024, 9000]) {
@@ -272,7 +272,7 @@ test.each(["3.51.2", "3.50.9", "2.99.99", "3.6"])("refuses SQLite %s, which may 
 test.each<[what: string, write: (file: string) => void]>([
   ["no database", (file) => writeFileSync(file, "Dear diary, ".repeat(1000))],
   ["another program's", (file) => new DatabaseSync(file).exec("CREATE TABLE diary (entry TEXT)")],
-])("refuses a file that is %s, leaves it as it is, and gives the folder back", async (_, write) => {
+])("refuses a file that is %s, does not change it, and releases the folder", async (_, write) => {
   const folder = await makeScratchFolder();
   const file = sqliteFile(folder);
   write(file);

@@ -3,7 +3,7 @@ import { HOUR_MS } from "../time.ts";
 import { type Database, readMeta, writeMeta } from "./database.ts";
 import { type Pause, type Status, StoreDamaged } from "./store.ts";
 
-/** Each running server has its own row, so that one server's stop does not affect the others. */
+/** Each running server has its own row, so that the rows of other servers stay when one stops. */
 const NODE = "node.";
 const BACKED_UP = "last_backup";
 const DAMAGED = "damaged_at";

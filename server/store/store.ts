@@ -81,9 +81,10 @@ export type EventKind =
   | "replied";
 
 /**
- * `retry`: send it now, and what else of it failed: its acknowledgement, its post to HOOK_URL. `resend`: send it once
- * more. `release`: out of quarantine, to be sent unless it was. `spam`: into quarantine. `answer` and `unanswer`: mark, and
- * undo it. `allowedActions` says which of them a message allows.
+ * `retry`: send the message's failed and waiting deliveries now. `resend`: send a delivered mail once more. `release`:
+ * take the message out of quarantine, and send it unless it was delivered before. `spam`: put it into quarantine.
+ * `answer` and `unanswer`: mark it as answered, or remove the mark. `allowedActions` lists the actions that a message
+ * allows.
  */
 export const ACTIONS = ["retry", "resend", "release", "spam", "delete", "answer", "unanswer"] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -527,7 +528,10 @@ export class StoreDamaged extends StoreUnavailable {
   override readonly name = "StoreDamaged";
 }
 
-/** The store must not be used: another program's file, a newer schema, an unsafe database version, another server's. */
+/**
+ * The store must not be used: another program's file, a newer schema, an unsafe database version, or a folder that
+ * another server uses.
+ */
 export class StoreRefused extends Error {
   override readonly name = "StoreRefused";
 }

@@ -41,7 +41,7 @@ async function openTarget({ failsWith = "", limitMs = 5000 } = {}) {
   return { target, ends };
 }
 
-test("passes on values of every kind, both ways", async () => {
+test("passes values of every kind in both directions", async () => {
   const { target } = await openTarget();
   expect(target.secret).toEqual(new Uint8Array([1, 2, 3]));
   const value = { at: new Date(7), notes: new Map([["BC-0000-00", [null, 0.1, "ä"]]]) };
@@ -53,7 +53,7 @@ test.each([
   ["StoreLost", StoreLost],
   ["StoreRefused", StoreRefused],
   ["RangeError", Error],
-])("an error keeps its class and its words: %s", async (name, kind) => {
+])("an error keeps its class and message: %s", async (name, kind) => {
   const { target } = await openTarget();
   for (const failure of [target.fail(name), openTarget({ failsWith: name })]) {
     const error = await failure.catch((reason) => reason);

@@ -6,7 +6,7 @@ import { openSharedClock } from "./clock.ts";
 
 const MINUTE_MS = 60_000;
 
-it("is the database's, and continues by the stopwatch while that is away, whatever the machine's date is set to", async () => {
+it("uses the database's time, and the stopwatch while the database is away, never the machine's date", async () => {
   const machineClock = createFakeClock();
   const databaseMs = machineClock.now().getTime() - 5 * MINUTE_MS;
   // Advances with the timers, independent of the date.

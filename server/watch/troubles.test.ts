@@ -4,7 +4,7 @@ import { openPostOffice } from "../../tests/support/post-office.ts";
 import { CHANNELS, type Channel } from "../store/store.ts";
 import { createWatch } from "./troubles.ts";
 
-it("lists the most urgent first; operators hear also of a website that does not run", async () => {
+it("lists the most urgent trouble first; only operators are told that no website runs", async () => {
   const { store, dataDir, clock, accept } = await openPostOffice({ channels: ["mail", "hook"] });
   await store.backup(join(dataDir, "copy.db"), clock.now());
   clock.set(3 * 86_400_000);
