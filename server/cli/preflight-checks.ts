@@ -60,8 +60,8 @@ interface Checked {
 }
 
 /**
- * Runs every check, in bounded time. Sends no mail, posts a ping to HOOK_URL and a test to ALERT_URL, stores nothing, and
- * shows no secret.
+ * Runs every check in bounded time. Sends no mail, posts a ping to HOOK_URL and a test to ALERT_URL, stores nothing,
+ * and shows no secret.
  */
 export async function runChecks({ readConfig, distDir, resolver, now, program }: Checked): Promise<Finding[]> {
   let config: Config;
