@@ -6,7 +6,7 @@ import { fillForm, openForm } from "../support/contact.ts";
 import { SCREENS } from "../support/screens.ts";
 import { test } from "../support/site.ts";
 
-/** Stands for any request that made the server fail. */
+/** Represents any request that makes the server fail. */
 const FAILURE_PATH = "/made-to-fail";
 const { files } = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
 const policyOfFailure = files.find(({ file }) => file === "500.html")?.policy ?? "";
@@ -20,7 +20,7 @@ const ALL_SCREENS = [
 
 for (const path of ALL_SCREENS) {
   const tag = ["/", "/contact", "/privacy"].includes(path) ? [] : ["@full"];
-  test(`axe finds nothing on ${path}, and it does not scroll sideways: light and narrow, dark and wide`, {
+  test(`axe finds no problem on ${path}, and it does not scroll sideways: light and narrow, dark and wide`, {
     tag,
   }, async ({ page }) => {
     const headers = { "content-type": "text/html", "content-security-policy": policyOfFailure };
@@ -34,14 +34,14 @@ for (const path of ALL_SCREENS) {
 test.describe("states on a phone", () => {
   test.use({ viewport: { width: 320, height: 667 }, expectedTrouble: /send-email|status of 422|failed/ });
 
-  test("axe finds nothing with the menu open", async ({ page }) => {
+  test("axe finds no problem with the menu open", async ({ page }) => {
     await page.goto("/contact");
     await page.getByRole("button", { name: "Menu" }).click();
     await expect(page.locator("#menu")).toHaveCSS("opacity", "1");
     await expectNoViolations(page);
   });
 
-  test("axe finds nothing on the form while it asks, counts, lists what is wrong, sends, fails, breaks and succeeds", {
+  test("axe finds no problem in any state of the form", {
     tag: "@full",
   }, async ({ page }) => {
     await openForm(page);

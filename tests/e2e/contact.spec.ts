@@ -7,9 +7,7 @@ const KEY = /^[0-9a-f]{32}$/;
 const submit = (page: Page) => page.getByRole("button", { name: "Submit" });
 const EMPTY = { name: "", email: "", phone: "", country: "", message: "" };
 
-test("the form as it first appears: words, fields, countries in order, and a trap that nobody meets", async ({
-  page,
-}) => {
+test("the form has its texts, fields and sorted countries, and a trap that visitors cannot reach", async ({ page }) => {
   await openForm(page);
   await test.step("both panels hold their words, and the fields their types", async () => {
     await expect(page.getByRole("heading", { name: "Get in Touch" })).toBeVisible();
@@ -67,7 +65,7 @@ test("the form as it first appears: words, fields, countries in order, and a tra
   });
 });
 
-test("success: the five strings go out with a key of their own; an alert with a reference, in view; an empty form", async ({
+test("after a success, five strings and a new key were sent, the alert shows a reference, and the form is empty", async ({
   page,
   site,
 }) => {
@@ -109,7 +107,7 @@ test("success: the five strings go out with a key of their own; an alert with a 
 test.describe("when the server answers without success", () => {
   test.use({ expectedTrouble: /status of 422|status 422/ });
 
-  test("the failure alert shows, the reason beside it, the fields are kept; only other words get another key", async ({
+  test("the failure alert shows the reason, the fields are kept, and only a changed text gets a new key", async ({
     page,
   }) => {
     await openForm(page);
@@ -168,7 +166,7 @@ test.describe("when the network fails, or the answer is not JSON", () => {
   });
 });
 
-test("while a message is sent: the button is busy and sends once; what is typed stays, and is said not to be part of it", async ({
+test("while a message is sent, the button is busy and sends once; later edits stay, and the page says that they were not sent", async ({
   page,
 }) => {
   await openForm(page);
@@ -197,7 +195,7 @@ test("while a message is sent: the button is busy and sends once; what is typed 
   expect(requests).toBe(1);
 });
 
-test("a long message: counted near the limit, kept whole above it, and never higher than half the screen", async ({
+test("a long message is counted near the limit and never cut, and its field takes at most half the screen", async ({
   page,
 }) => {
   await openForm(page);
@@ -227,7 +225,7 @@ test("a long message: counted near the limit, kept whole above it, and never hig
   await expect(message).toHaveValue("y".repeat(6000));
 });
 
-test("an address that looks wrong is asked about, and sent as it is all the same", async ({ page }) => {
+test("the form asks about an address that looks wrong, and still sends it", async ({ page }) => {
   await openForm(page);
   const email = page.getByLabel("Email", { exact: true });
   await fillForm(page, { ...VISITOR, email: "ada@gmail" });
@@ -253,7 +251,7 @@ test("an address that looks wrong is asked about, and sent as it is all the same
   await expect(page.getByText("Is this address complete?")).toHaveCount(0);
 });
 
-test("a message is sent over plain HTTP, where browsers withhold much of `crypto`", async ({
+test("a message can be sent over plain HTTP, where browsers disable parts of `crypto`", async ({
   playwright,
   launchOptions,
   site,
@@ -273,7 +271,7 @@ test("a message is sent over plain HTTP, where browsers withhold much of `crypto
     await submit(page).click();
     await expect(page.getByText("Message sent successfully!", { exact: true })).toBeVisible();
     expect(await (await request).allHeaders()).toMatchObject({ origin, "idempotency-key": expect.stringMatching(KEY) });
-    // Browsers ignore this header here, and say so.
+    // Browsers ignore this header over HTTP, and log that.
     expect(trouble.filter((line) => !line.includes("Cross-Origin-Opener-Policy header has been ignored"))).toEqual([]);
   } finally {
     await browser.close();
@@ -354,7 +352,7 @@ test.describe("when the country list fails", () => {
   });
 });
 
-test("what was typed before the script arrives survives it, and the way back finds it with the country", async ({
+test("input from before the script loads survives the script, a link within the page, and going back", async ({
   page,
 }) => {
   const letScriptGo = await holdScript(page);
@@ -365,10 +363,10 @@ test("what was typed before the script arrives survives it, and the way back fin
   expect(await readForm(page)).toEqual({ ...VISITOR, country: "" });
 
   await page.getByLabel("Country", { exact: true }).selectOption(VISITOR.country);
-  // A link within the page takes nothing from it.
+  // A link within the page keeps all input.
   await page.getByRole("link", { name: "Skip to the main content" }).press("Enter");
   await expect(page).toHaveURL(/#/);
-  // The page keeps the country in the new history entry at the event "hashchange", which comes after the address.
+  // The page stores the country in the new history entry at the `hashchange` event, which follows the URL change.
   await expect.poll(() => page.evaluate(() => history.state)).toEqual({ country: VISITOR.country });
   await page.goto("/privacy");
   await page.goBack();
@@ -376,7 +374,7 @@ test("what was typed before the script arrives survives it, and the way back fin
   expect(await readForm(page)).toEqual(VISITOR);
 });
 
-test("a submit before the script arrives is a plain post, with the estimate; another message starts with an empty form", async ({
+test("a submit before the script loads is a plain post with the estimate, and another message starts with an empty form", async ({
   page,
 }) => {
   const letScriptGo = await holdScript(page);

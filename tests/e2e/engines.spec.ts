@@ -1,5 +1,6 @@
-// What can differ in Firefox and WebKit: layout, styles, media, focus, and what a browser keeps. What our own code decides
-// is tested in Chromium. Each test opens one browser with a visitor's settings, because starting one takes long.
+// Tests of behaviour that can differ in Firefox and WebKit: layout, styles, media, focus, and what a browser keeps. Our
+// own logic is tested in Chromium. Each test opens one browser with a visitor's settings, because starting a browser is
+// slow.
 import { spawnSync } from "node:child_process";
 import { expect } from "@playwright/test";
 import { VISITOR } from "../support/contact.ts";
@@ -23,7 +24,7 @@ const COUNTRIES = /\/countries\.json$/;
 const EMPTY = { name: "", email: "", phone: "", country: "", message: "" };
 const skip = (reason: string) => test.skip(true, reason) as never;
 
-// Long journeys, on machines that may be busy.
+// The tests are long, and the machine may be busy.
 test.describe.configure({ timeout: 180_000 });
 
 for (const engine of [FIREFOX, WEBKIT]) {
@@ -33,7 +34,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
       requirePrograms(skip, "pdftotext");
     });
 
-    /** Runs a journey in a new browser, and fails on any trouble that the browser reports. */
+    /** Runs a test in a new browser, and fails on any error that the browser reports. */
     async function visit(
       serverUrl: string,
       modes: Modes,
@@ -50,13 +51,14 @@ for (const engine of [FIREFOX, WEBKIT]) {
       }
     }
 
-    test("every screen narrow and wide, menu, film and print", async ({ site }) => {
+    test("every screen works narrow and wide, with menu, film and print", async ({ site }) => {
       await visit(site.url, {}, async (page) => {
         for (const path of PATHS) {
           await openWhole(page, path);
           for (const width of [320, 1280]) {
             await page.driver.resize(width, 800);
-            // WebKit 2.50 applies no media query to a new size while a film plays and a script asks for the layout.
+            // WebKit 2.50 does not update media queries after a resize while a film plays and a script reads the
+            // layout.
             if (path === "/") await page.driver.reload();
             await expectNoSidewaysScroll(page, `${path} at ${width}`);
           }
@@ -70,7 +72,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
       });
     });
 
-    test("the form before its script, left and found again, corrected and sent; a film that the browser does not start", async ({
+    test("the form keeps early input, survives leaving and going back, and is corrected and sent; a blocked film can be started", async ({
       site,
     }) => {
       await visit(site.url, { isAutoplayBlocked: true }, async (page, gate) => {
@@ -84,7 +86,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
       });
     });
 
-    test("dark, reduced motion and classic scrollbars: nothing moves, and the main button is on the first screen", async ({
+    test("with dark mode, reduced motion and classic scrollbars, nothing moves, and the main button is on the first screen", async ({
       site,
     }) => {
       const modes = { isDark: true, isMotionReduced: true, areScrollbarsClassic: true };
@@ -110,7 +112,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
       });
     });
 
-    test("text at 200 % and forced colours: everything fits a phone, and no hidden film is downloaded", async ({
+    test("with text at 200 % and forced colours, everything fits on a phone, and the hidden film is not downloaded", async ({
       site,
     }) => {
       const canForceColours = engine !== WEBKIT;
@@ -131,9 +133,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
       });
     });
 
-    test("without JavaScript: pages, menu, film with a labelled checkbox, and a message that arrives", async ({
-      site,
-    }) => {
+    test("without JavaScript, pages, menu and film work, and a message arrives", async ({ site }) => {
       await visit(site.url, { isScriptOff: true }, async (page, gate) => {
         await page.driver.resize(375, 667);
         for (const { paths, heading } of SCREENS) {
@@ -172,7 +172,7 @@ for (const engine of [FIREFOX, WEBKIT]) {
 const isMenuOpen = () => document.querySelector("#menu")?.matches(":popover-open");
 const isMenuClosed = () => !document.querySelector("#menu")?.matches(":popover-open");
 
-/** Opens a page, and on the contact page the estimate too. */
+/** Opens a page; on the contact page also opens the estimate. */
 async function openWhole(page: EnginePage, path: string): Promise<void> {
   await page.open(path);
   if (path !== "/contact") return;
@@ -189,7 +189,7 @@ async function expectNoSidewaysScroll(page: EnginePage, where: string): Promise<
   expect(content, `width of ${where}`).toBeLessThanOrEqual(window);
 }
 
-/** All of the element lies in the window, and nothing else over its middle. */
+/** The whole element is in the window, and nothing covers its centre. */
 async function expectInView(page: EnginePage, selector: string): Promise<void> {
   await page.until((selector) => {
     const element = document.querySelector(selector);
@@ -201,7 +201,9 @@ async function expectInView(page: EnginePage, selector: string): Promise<void> {
   }, selector);
 }
 
-/** Between the last words of the header and the right edge of the page's content, in a wide window. */
+/**
+ * The distance between the end of the header's last text and the right edge of the page's content, in a wide window.
+ */
 function gapAtHeadersEnd(page: EnginePage): Promise<number> {
   return page.evaluate(() => {
     const words = document.createRange();
@@ -211,7 +213,7 @@ function gapAtHeadersEnd(page: EnginePage): Promise<number> {
   });
 }
 
-/** Everything that has an animation or a transition, whether it runs now or not. */
+/** All elements with an animation or a transition, running or not. */
 function movingParts(page: EnginePage): Promise<string[]> {
   return page.evaluate(() => {
     const found: string[] = [];
@@ -227,7 +229,7 @@ function movingParts(page: EnginePage): Promise<string[]> {
   });
 }
 
-/** Until its list is there: WebKit reports a request that ends because the page is left. */
+/** Waits for the country list, because WebKit reports a request that ends when the page is left. */
 async function openContact(page: EnginePage): Promise<void> {
   await page.open("/contact");
   await countriesLoaded(page);
@@ -273,11 +275,11 @@ async function watchFilm(page: EnginePage): Promise<void> {
     await page.until((isPaused) => document.querySelector<HTMLVideoElement>("#film")?.paused === isPaused, isPaused);
     await page.until((label) => document.querySelector("#film-toggle")?.textContent === label, label);
   }
-  // Firefox warns of these in its console, but not over its protocol.
+  // Firefox warns about these in its console, but does not report them over its protocol.
   expect(await page.evaluate(() => document.querySelectorAll("source:not([src], [srcset])").length)).toBe(0);
 }
 
-/** WebKit can cut a line of text in two: its upper half at the end of one page, the lower half on the next. */
+/** WebKit can split a line of text between two pages, with the upper half on one and the lower half on the next. */
 async function printPages(page: EnginePage): Promise<void> {
   for (const path of ["/privacy", "/terms", "/assets/carbon"]) {
     await page.open(path);
@@ -345,10 +347,10 @@ async function leaveAndComeBack(page: EnginePage, gate: Gate, engineName: string
 
   await page.reload();
   await countriesLoaded(page);
-  // Firefox keeps what was typed, and then the country too; the others start again with an empty form.
+  // Firefox keeps typed input, and so the country too. Other browsers start with an empty form.
   expect(await values(page)).toEqual(engineName === "firefox" ? VISITOR : EMPTY);
 
-  // In this order: a browser keeps the figures, once it has them.
+  // The order matters, because a browser caches the electricity figures.
   for (const file of [ELECTRICITY, COUNTRIES]) {
     const letGo = gate.hold(file);
     await leaveEarly(page, gate, file);
@@ -356,7 +358,7 @@ async function leaveAndComeBack(page: EnginePage, gate: Gate, engineName: string
   }
 }
 
-/** Leaves the contact page while it waits for a file, which is no error. */
+/** Leaves the contact page while a file is loading, which must not be an error. */
 async function leaveEarly(page: EnginePage, gate: Gate, file: RegExp): Promise<void> {
   gate.requests.length = 0;
   await page.open("/contact#footprint");
@@ -403,7 +405,7 @@ async function startBlockedFilm(page: EnginePage): Promise<void> {
     const toggle = document.querySelector<HTMLElement>("#film-toggle");
     return toggle?.hidden === false && toggle.textContent === "Play film";
   });
-  // Else it would start as soon as the pointer is pressed, and the click would stop it again.
+  // Otherwise it would start when the pointer is pressed, and the click would stop it again.
   expect(await page.evaluate(() => document.querySelector<HTMLVideoElement>("#film")?.autoplay)).toBe(false);
   await page.click("#film-toggle");
   await page.until(() => (document.querySelector<HTMLVideoElement>("#film.is-playing")?.currentTime ?? 0) > 0);

@@ -20,7 +20,7 @@ async function openPart(page: Page): Promise<void> {
   await expect(part(page).getByText("Your estimate appears here as you type.")).toBeVisible();
 }
 
-/** With everything unfolded. */
+/** Opens the part with all of its groups. */
 async function openAll(page: Page): Promise<void> {
   await openPart(page);
   await part(page).locator("summary", { hasText: "Distance and class" }).click();
@@ -34,9 +34,7 @@ async function enter(page: Page, values: Readonly<Record<string, string>>): Prom
   }
 }
 
-test("the home page's button leads to the open part; until somebody opens it, nothing of it is fetched", async ({
-  page,
-}) => {
+test("the home page's button opens the estimate; nothing of it is fetched before it is opened", async ({ page }) => {
   const fetched: string[] = [];
   page.on("request", (request) => {
     const [name] = /electricity|footprint-estimate/.exec(request.url()) ?? [];
@@ -56,7 +54,7 @@ test("the home page's button leads to the open part; until somebody opens it, no
   expect(fetched.sort()).toEqual(["electricity", "footprint-estimate"]);
 });
 
-test("while somebody types: total, bars, savings, the country's figures, sources, a print; and it can be removed", async ({
+test("typing updates the total, bars, savings, country figures and sources; the estimate can be printed and removed", async ({
   page,
 }) => {
   await openAll(page);
@@ -149,7 +147,7 @@ test("while somebody types: total, bars, savings, the country's figures, sources
   });
 });
 
-test("a total is announced once somebody has stopped typing, not with every key", async ({ page }) => {
+test("a total is announced after the visitor stops typing, not with every key", async ({ page }) => {
   await openPart(page);
   const said: string[] = [];
   await page.exposeFunction("say", (text: string) => said.push(text));
@@ -165,16 +163,16 @@ test("a total is announced once somebody has stopped typing, not with every key"
   await expect(announcement(page)).toHaveAttribute("aria-atomic", "true");
 });
 
-test.describe("what cannot be used", () => {
+test.describe("an unreadable amount", () => {
   test.use({ viewport: { width: 375, height: 667 }, expectedTrouble: /status of 422|status 422/ });
 
-  test("is said at the field, by the page and by the server; the rest is counted, and nothing is lost", async ({
+  test("is reported at its field, by the page and by the server; the other amounts count, and no input is lost", async ({
     page,
   }) => {
     await openPart(page);
     await fillForm(page);
     await enter(page, { carKm: "10000", gasKwh: "11.500" });
-    // Nobody is corrected while typing.
+    // No error appears while the visitor types.
     await expect(part(page).locator(".footprint-problem")).toHaveCount(0);
     await next(page).click();
     const question = "Natural gas: Did you mean 11500 or 11.5?";
@@ -212,11 +210,11 @@ test.describe("what cannot be used", () => {
   });
 });
 
-test.describe("when a file of it does not load", () => {
+test.describe("when one of its files does not load", () => {
   test.use({ expectedTrouble: /electricity|footprint-estimate|did not load|status of 404/ });
 
   for (const file of ["footprint-estimate", "electricity"]) {
-    test(`the amounts are sent as they were typed, and the server computes: ${file}`, async ({ page }) => {
+    test(`the form sends the typed amounts, and the server computes the estimate: ${file}`, async ({ page }) => {
       await page.route(`**/assets/${file}-*`, (route) => route.fulfill({ status: 404, body: "" }));
       await openForm(page);
       await title(page).click();
@@ -231,7 +229,7 @@ test.describe("when a file of it does not load", () => {
   }
 });
 
-test("by keyboard alone: open, enter, choose, read; what was typed survives the way back", async ({ page }) => {
+test("the estimate works by keyboard alone, and its input survives going back", async ({ page }) => {
   await openForm(page);
   await title(page).focus();
   await page.keyboard.press("Enter");
@@ -264,7 +262,7 @@ test("by keyboard alone: open, enter, choose, read; what was typed survives the 
     await tabTo(amount(page, name));
     await page.keyboard.press(key);
     await expect(amount(page, name)).toHaveValue(value);
-    // Enter ends a number, and sends nothing.
+    // Enter in a number field does not send the form.
     if (name === "gasKwh") await page.keyboard.press("Enter");
   }
   await amount(page, "longFlights").focus();
@@ -282,7 +280,7 @@ test("by keyboard alone: open, enter, choose, read; what was typed survives the 
   await expect(amount(page, "shortFlightKm")).toBeHidden();
 });
 
-test("the estimate comes with the message, can be edited and removed; after sending it can be printed", async ({
+test("the estimate is sent with the message; before, it can be edited and removed; afterwards it can be printed", async ({
   page,
 }) => {
   await openPart(page);
@@ -292,7 +290,7 @@ test("the estimate comes with the message, can be edited and removed; after send
   await expect(part(page)).not.toHaveAttribute("open");
   const summary = "Your estimate comes with it: about 2.8 t CO₂e a year. The largest part: Car, 96%.";
   await expect(enclosed(page)).toContainText(summary);
-  // Read out together, before the buttons.
+  // Screen readers read both together, before the buttons.
   await expect(page.getByRole("group", { name: `Send us a Message ${summary}` })).toBeFocused();
   await enclosed(page).getByRole("button", { name: "Remove the estimate" }).click();
   await expect(enclosed(page)).toHaveCount(0);
@@ -345,7 +343,7 @@ for (const [width, height] of [
   [320, 568],
   [1280, 800],
 ] as const) {
-  test(`no field is covered while somebody types in it, and the total stays in view, at ${width}x${height}`, {
+  test(`nothing covers a field while the visitor types in it, and the total stays in view, at ${width}x${height}`, {
     tag: "@full",
   }, async ({ page }) => {
     await page.setViewportSize({ width, height });
@@ -366,7 +364,7 @@ for (const [width, height] of [
       await expectUncovered("scrolled to the top");
       await field.blur();
       await scrollToTop(field);
-      // As a press on the part of it that is below the bar; on a select that would open a list.
+      // Simulates a press on the visible part of the field below the bar. A real press would open a select's list.
       await field.evaluate((element) => element.focus({ preventScroll: true }));
       await expectUncovered("pressed");
     }
@@ -380,7 +378,7 @@ for (const [width, height] of [
   });
 }
 
-/** Where the bar is on a narrow screen; the field's lower edge is below it. */
+/** Scrolls the field to the bar's position on a narrow screen; the field's lower edge is below the bar. */
 async function scrollToTop(field: Locator): Promise<void> {
   await field.evaluate((element) => {
     scrollBy({ top: element.getBoundingClientRect().top - 12, behavior: "instant" });
@@ -388,7 +386,7 @@ async function scrollToTop(field: Locator): Promise<void> {
   });
 }
 
-/** What is seen at the upper and lower edge of its first line instead of the element itself. */
+/** The elements that cover the upper or lower edge of the target's first line. */
 function coveringOf(target: Locator): Promise<string[]> {
   return target.evaluate((element) => {
     const [{ left, right, top, bottom } = new DOMRect()] = element.getClientRects();
@@ -397,9 +395,7 @@ function coveringOf(target: Locator): Promise<string[]> {
   });
 }
 
-test("for an organisation: other words, an amount for each person, and both travel with the message", async ({
-  page,
-}) => {
+test("an organisation gets its own texts and an amount per person, and the message contains both", async ({ page }) => {
   await openPart(page);
   const legend = (name: string) => part(page).getByRole("group", { name, exact: true });
   await expect(legend("Home energy")).toHaveAccessibleDescription(/For a shared home, enter your share\.$/);
@@ -428,9 +424,7 @@ test("for an organisation: other words, an amount for each person, and both trav
   await expect(page.getByText(/a tonne|within/)).toHaveCount(0);
 });
 
-test("the fields of the form end at the same edge at every width, with the estimate closed and open", async ({
-  page,
-}) => {
+test("the form's fields are aligned at every width, with the estimate closed or open", async ({ page }) => {
   await openForm(page);
   for (const state of ["closed", "open"]) {
     if (state === "open") await title(page).click();
@@ -451,7 +445,7 @@ for (const [width, height, isStuck] of [
   [1280, 600, false],
   [1440, 900, true],
 ] as const) {
-  test(`the result never scrolls inside itself, and its total is the largest thing in it, at ${width}x${height}`, async ({
+  test(`the result has no scrollbar of its own, and the total is its largest text, at ${width}x${height}`, async ({
     page,
   }) => {
     await page.setViewportSize({ width, height });
@@ -468,7 +462,7 @@ for (const [width, height, isStuck] of [
         const strong = outcome.querySelector(".footprint-total strong") as Element;
         return {
           scrolls: styles.some(({ overflowY }) => /auto|scroll/.test(overflowY)),
-          // It stays in view only where all of it fits the screen.
+          // It is sticky only if all of it fits on the screen.
           isStuck: styles.some(({ position }) => position === "sticky"),
           total: getComputedStyle(strong).fontSize,
           largest: `${Math.max(...styles.map(({ fontSize }) => Number.parseFloat(fontSize)))}px`,
@@ -493,7 +487,7 @@ for (const [width, height, isStuck] of [
   });
 }
 
-test("axe finds nothing, and nothing scrolls sideways: filled in, and with an error", { tag: "@full" }, async ({
+test("axe finds no problem, and nothing scrolls sideways: filled in, and with an error", { tag: "@full" }, async ({
   page,
 }) => {
   await openAll(page);
@@ -505,7 +499,7 @@ test("axe finds nothing, and nothing scrolls sideways: filled in, and with an er
   await expectAccessible(page);
 });
 
-test("with text at 200 % no word of its buttons is broken on a phone, nor of the outcome from 375 px", {
+test("with text at 200 % on a phone, no word in its buttons breaks, nor in the outcome from 375 px", {
   tag: "@full",
 }, async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 640 });

@@ -5,7 +5,9 @@ import { test } from "../support/site.ts";
 const LABELS = ["About Us", "Carbon Credits", "Business Tools", "Energy Transition", "Support"];
 const SMALL_LABELS = ["About Us", "Carbon Offsetting Credits", "Business Tools", "Energy Transition", "Support"];
 
-test("the header holds the logo, five plain labels and two buttons; the footer a way home", async ({ page }) => {
+test("the header has the logo, five plain labels and two buttons; the footer links to the home page", async ({
+  page,
+}) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto("/contact");
   const header = page.getByRole("banner");
@@ -25,7 +27,7 @@ test("the header holds the logo, five plain labels and two buttons; the footer a
   await expect(page).toHaveURL(/:\d+\/$/);
 });
 
-// No script takes part in it; tests/e2e/engines.spec.ts uses it with scripts on.
+// The menu needs no script; tests/e2e/engines.spec.ts uses it with scripts on.
 test.describe("the small-screen menu", () => {
   test.use({ viewport: { width: 375, height: 667 }, hasTouch: true, javaScriptEnabled: false });
 
@@ -47,7 +49,7 @@ test.describe("the small-screen menu", () => {
       await page.keyboard.press("Tab");
       await expect(menu.getByRole("link", { name })).toBeFocused();
     }
-    // It is never over what has the focus.
+    // The menu never covers the focused element.
     await page.keyboard.press("Tab");
     await expect(menu.locator(":focus")).toHaveCount(0);
     await expect(page.locator("body > :not(header)").locator(":focus")).toHaveCount(0);
@@ -56,7 +58,7 @@ test.describe("the small-screen menu", () => {
     await expect(menu).toBeHidden();
   });
 
-  test("closes by a press outside, which presses nothing of the page", async ({ page }) => {
+  test("closes on a press outside, which does not reach the page", async ({ page }) => {
     await page.goto("/");
     const button = await page.getByRole("link", { name: "Start Offsetting Now" }).boundingBox();
     const [x, y] = [(button?.x ?? 0) + 40, (button?.y ?? 0) + 10];
@@ -70,13 +72,13 @@ test.describe("the small-screen menu", () => {
       await expect(menu).toBeHidden();
       await expect(page).toHaveURL(/:\d+\/$/);
     }
-    // It was the menu that took the presses.
+    // With the menu closed, the same press reaches the page.
     await page.mouse.click(x, y);
     await expect(page).toHaveURL(/\/contact#footprint$/);
   });
 });
 
-test.describe("in a browser without popovers and the newest parts of JavaScript", () => {
+test.describe("in a browser without popovers and the newest JavaScript features", () => {
   test.use({ viewport: { width: 375, height: 667 }, bypassCSP: true });
 
   test("the menu opens and closes, and a message is sent", { tag: "@full" }, async ({ page }) => {
@@ -104,7 +106,7 @@ test.describe("in a browser without popovers and the newest parts of JavaScript"
   });
 });
 
-/** What assistive technology is told of the toggle: the browser derives it from the popover. */
+/** The expanded state of the toggle in the accessibility tree, which the browser derives from the popover. */
 async function stateToldOf(page: Page): Promise<unknown> {
   const session = await page.context().newCDPSession(page);
   const { nodes } = await session.send("Accessibility.getFullAXTree");
@@ -112,14 +114,14 @@ async function stateToldOf(page: Page): Promise<unknown> {
   return toggle?.properties?.find(({ name }) => name === "expanded")?.value.value;
 }
 
-test("every ray of the mark is within its picture: header, footer and icon", async ({ page }) => {
+test("the mark is not cut off in the header, the footer or the icon", async ({ page }) => {
   await page.goto("/contact");
-  // Without its styles, which the page's policy would refuse.
+  // Removes the icon's styles, which the page's policy would block.
   const icon = (await (await page.request.get("/favicon.svg")).text()).replace(/<style>.*<\/style>/, "");
   const marks = await page.evaluate((svg) => {
     const marks = [...document.querySelectorAll<SVGSVGElement>("svg.mark")];
     const icon = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-    // In the page, because shapes have no size before they are laid out.
+    // Added to the page, because shapes have no size without a layout.
     marks.push(document.body.appendChild(document.importNode(icon, true)) as unknown as SVGSVGElement);
     return marks.map((mark) => {
       const { x, y, width, height } = mark.getBBox();
@@ -131,11 +133,11 @@ test("every ray of the mark is within its picture: header, footer and icon", asy
   for (const margins of marks) expect(Math.min(...margins)).toBeGreaterThanOrEqual(0.5);
 });
 
-test("Coming Soon turns its rotor and leads to the contact page", async ({ page }) => {
+test("Coming Soon shows a turning rotor and links to the contact page", async ({ page }) => {
   await page.goto("/no-such-page");
   await expect(page.locator(".turbine-rotor")).toHaveCSS("animation-name", "turn");
   await page.setViewportSize({ width: 375, height: 667 });
-  // The address is on a line of its own rather than on two.
+  // The address is on one line.
   const address = await page.getByRole("link", { name: "hello@" }).boundingBox();
   expect(address?.height).toBeLessThan(32);
   await page.getByRole("link", { name: "Get Notified" }).click();

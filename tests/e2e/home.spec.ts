@@ -2,7 +2,7 @@ import { expect, type Page } from "@playwright/test";
 import { recordShifts, shiftsOf } from "../support/layout-shifts.ts";
 import { test } from "../support/site.ts";
 
-/** Fills with the address of each film that the page asks for. */
+/** The URLs of the films that the page requests. */
 function filmsAskedBy(page: Page): string[] {
   const films: string[] = [];
   page.on("request", (request) => request.url().includes("/media/") && films.push(request.url()));
@@ -33,7 +33,7 @@ test.describe("when the display font does not arrive", () => {
 
   test("nothing moves as the film and its buttons appear", async ({ page }) => {
     await page.route("**/*.woff2", (route) => route.abort());
-    // So slow that the page is painted before its script runs.
+    // Slows the page down, so that it is painted before its script runs.
     const browserSession = await page.context().newCDPSession(page);
     await browserSession.send("Emulation.setCPUThrottlingRate", { rate: 6 });
     await recordShifts(page);
@@ -72,13 +72,13 @@ function saveData(): void {
 test.describe("when the film cannot be shown", () => {
   test.use({ expectedTrouble: /\/media\/|ERR_FAILED/ });
 
-  test("it has no button: not loaded, also after the visitor was in another tab, nor without a decoder", async ({
+  test("its button is hidden if no source loads, also after a change of tabs, and if there is no decoder", async ({
     page,
   }) => {
     await page.route("**/media/**", (route) => route.abort());
     await page.goto("/");
     const toggle = page.locator("#film-toggle");
-    // Broken: every source has failed.
+    // Every source has failed.
     await expect(toggle).toHaveAttribute("data-film", "off");
     await expect(toggle).toBeHidden();
     for (const isHidden of [true, false]) {
@@ -91,7 +91,7 @@ test.describe("when the film cannot be shown", () => {
     }
 
     await page.unrouteAll();
-    // Sources of another type stand for a decoder that is missing.
+    // Sources of an unknown type simulate a missing decoder.
     await page.route("/", async (route) => {
       const response = await route.fetch();
       const body = (await response.text()).replaceAll(/type="video\/mp4[^"]*"/g, 'type="video/unknown"');
@@ -104,7 +104,7 @@ test.describe("when the film cannot be shown", () => {
   });
 });
 
-test("who chooses no film gets none, on later visits either, until the choice is taken back", async ({ page }) => {
+test("a visitor who chooses no film gets none, also on later visits, until the choice is undone", async ({ page }) => {
   const films = filmsAskedBy(page);
   const choice = page.getByRole("button", { name: "No film", exact: true });
   const grams = page.locator(".view-between");
@@ -120,7 +120,7 @@ test("who chooses no film gets none, on later visits either, until the choice is
   await expect(grams).not.toHaveText(withFilm);
 
   films.length = 0;
-  // As on a later visit, for which nothing of this one is kept but the choice.
+  // Simulates a later visit, which keeps only the choice.
   await page.evaluate(() => sessionStorage.clear());
   await page.reload({ waitUntil: "networkidle" });
   await expect(choice).toHaveAttribute("aria-pressed", "true");
@@ -132,7 +132,7 @@ test("who chooses no film gets none, on later visits either, until the choice is
   await expect(grams).toHaveText(withFilm);
 });
 
-test("each screen gets the film and the picture of its size, and the figure that is true for it", async ({ page }) => {
+test("each screen size gets its own film, picture and carbon figure", async ({ page }) => {
   type Entry = { page: string; screen?: string; grams: number; rating: string };
   const { pages } = (await (await page.request.get("/carbon.json")).json()) as { pages: Entry[] };
   for (const [width, height, screen, rating, pictureWidth] of [
@@ -173,13 +173,15 @@ test.describe("without JavaScript", () => {
   });
 });
 
-test("headline, subtitle and button are on the first screen, apart from the film's buttons", async ({ page }) => {
+test("headline, subtitle and button are on the first screen, and do not overlap the film's buttons", async ({
+  page,
+}) => {
   await page.goto("/");
   const parts = page.locator(".hero-text > *, .film-controls");
   const look = await parts.evaluateAll((all) =>
     all.map((part) => `${part.className || part.tagName} ${getComputedStyle(part).fontWeight}`),
   );
-  // Headline and subtitle speak, the rest is quiet; the film's buttons come last.
+  // Only headline and subtitle are prominent; the film's buttons come last.
   expect(look).toEqual([
     "H1 600",
     "hero-subtitle 500",
@@ -189,7 +191,7 @@ test("headline, subtitle and button are on the first screen, apart from the film
     "hero-more 400",
     expect.stringMatching(/^film-controls/),
   ]);
-  // The left one of the two.
+  // Waits for the left one of the film's two buttons.
   await page.getByRole("button", { name: "Pause film" }).waitFor();
   for (const [width, height] of [
     [320, 568],
@@ -215,13 +217,13 @@ test("headline, subtitle and button are on the first screen, apart from the film
         controls.x >= box.x + box.width || controls.y >= box.y + box.height || box.y >= controls.y + controls.height;
       expect(isApart, where).toBe(true);
     }
-    // On one line.
+    // The button has one line.
     const button = await page.getByRole("link", { name: "Start Offsetting Now" }).boundingBox();
     expect(button?.height, where).toBeLessThan(60);
   }
 });
 
-test("words and column grow with screens wider than 1920 px, and their edges stay in line", async ({ page }) => {
+test("text and column grow on screens wider than 1920 px, and their edges stay aligned", async ({ page }) => {
   await page.goto("/");
   const measure = async (width: number) => {
     await page.setViewportSize({ width, height: (width * 9) / 16 });
@@ -242,7 +244,7 @@ test("words and column grow with screens wider than 1920 px, and their edges sta
   expect(wide.column).toBeGreaterThan(1500);
 });
 
-test("with text at 200 % on a phone, the film's buttons are icons that leave the picture free", async ({ page }) => {
+test("with text at 200 % on a phone, the film's buttons are icons that do not cover the picture", async ({ page }) => {
   await page.setViewportSize({ width: 375, height: 667 });
   await page.goto("/");
   await page.evaluate(() => {
@@ -254,7 +256,7 @@ test("with text at 200 % on a phone, the film's buttons are icons that leave the
   }
 });
 
-test("every word of the hero is printed black", async ({ page }) => {
+test("all text of the hero is printed in black", async ({ page }) => {
   await page.goto("/");
   await page.emulateMedia({ media: "print" });
   const colours = await page

@@ -20,7 +20,7 @@ import { hold } from "../support/site.ts";
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS);
 
-/** A message that has got as far as the state says; nothing older may be waiting. */
+/** Stores a message and brings it to the state. No older message may be waiting. */
 async function put(
   store: Store,
   state: "waiting" | "delivered" | "failed" | "held",
@@ -33,7 +33,7 @@ async function put(
   return reference;
 }
 
-/** References of one message in each state, accepted in this order a minute apart. */
+/** Stores one message in each state, accepted in this order a minute apart. Returns their references. */
 async function putSamples(store: Store) {
   const grace = { name: "Grace Hopper", email: "grace@example.com", country: "US" };
   const emile = { name: "Émile Zola", email: "emile@example.fr", country: "FR" };
@@ -61,13 +61,13 @@ const select = (page: Page, reference: string) => row(page, reference).getByRole
 const tab = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "Messages by state" }).getByRole("link", { name: new RegExp(`^${name} `) });
 const notice = (page: Page) => page.locator(".notices[data-position=bottom-center]");
-/** What the server answers to a call. */
+/** The server's answer to a call. */
 const result = (json: object) => ({ json: { result: { data: { json } } } });
 const failure = (message: string) => ({
   status: 503,
   json: { error: { json: { message, code: -32603, data: { code: "SERVICE_UNAVAILABLE", httpStatus: 503 } } } },
 });
-/** Chooses from the menu of a message. */
+/** Chooses an item of the message's menu. */
 async function choose(page: Page, name: string): Promise<void> {
   await button(page, "More").click();
   await page.getByRole("menuitem", { name, exact: true }).click();
@@ -75,7 +75,7 @@ async function choose(page: Page, name: string): Promise<void> {
 const button = (page: Page | Locator, name: string) => page.getByRole("button", { name, exact: true });
 
 async function expectNoSidewaysScroll(page: Page, subject = page.url()): Promise<void> {
-  // Only the screen scrolls, or the whole page where there is no screen.
+  // Only the main part scrolls, or the whole page if there is none.
   const width = () =>
     page.evaluate(() => {
       const scrolled = [document.documentElement, ...document.querySelectorAll("#main")];
@@ -84,7 +84,7 @@ async function expectNoSidewaysScroll(page: Page, subject = page.url()): Promise
   expect(Math.max(...(await width())), subject).toBe(0);
 }
 
-test("lists by tab, search, country and time, all of it in the address", async ({ page, inbox }) => {
+test("filters the list by tab, search, country and time, all of them in the URL", async ({ page, inbox }) => {
   const { delivered, failed, held } = await putSamples(inbox.store);
   await put(inbox.store, "delivered", { name: "Old Friend" }, minutesAgo(3 * 24 * 60));
   await page.goto(inbox.address);
@@ -124,7 +124,7 @@ test("lists by tab, search, country and time, all of it in the address", async (
   await expect(rows(page)).toHaveCount(5);
 });
 
-test("the overview says what needs somebody, with each chart's numbers in a table", async ({ page, inbox }) => {
+test("the overview shows what needs attention, and has a table with each chart's numbers", async ({ page, inbox }) => {
   await putSamples(inbox.store);
   await inbox.store.backup(test.info().outputPath("backup.db"), new Date());
   await page.goto(inbox.address);
@@ -178,7 +178,7 @@ test("on a phone the first message is in the upper half, and nothing covers it",
   await expect(page.getByLabel("Country")).toBeVisible();
   await button(page, "Filters").click();
 
-  // Only what is unusual has a mark. Arabic is cut off at its own end, on the left.
+  // Only unusual states have a mark. Arabic text is cut off at its end, on the left.
   await expect(row(page, delivered)).not.toContainText("Delivered");
   const name = rows(page).first().locator(".row-who bdi").first();
   expect(await name.evaluate((bdi) => getComputedStyle(bdi).direction)).toBe("rtl");
@@ -219,10 +219,10 @@ test("no label of a chart is cut off", async ({ page, inbox }) => {
   }
 });
 
-test.describe("where the page itself fails", () => {
+test.describe("when the page has a defect", () => {
   test.use({ expectedTrouble: /undefined/ });
 
-  test("a defect on one message ends with it", async ({ page, inbox }) => {
+  test("a defect on one message does not affect other screens", async ({ page, inbox }) => {
     const { delivered, failed } = await putSamples(inbox.store);
     await page.route(`**/operations/message?*${failed}*`, async (route) => {
       const answer = await (await route.fetch()).json();
@@ -243,7 +243,7 @@ test.describe("where the page itself fails", () => {
   });
 });
 
-test("shows a new message by itself, with the count in the title", async ({ page, inbox }) => {
+test("a new message appears without a reload, with the count in the title", async ({ page, inbox }) => {
   await page.goto(inbox.address);
   await expect(page.getByText("No messages yet")).toBeVisible();
   await expect(page).toHaveTitle(/^Messages/);
@@ -255,7 +255,7 @@ test("shows a new message by itself, with the count in the title", async ({ page
   await expect(page).toHaveTitle(/^Messages/);
 });
 
-test("saves what is shown as a file", async ({ page, inbox }) => {
+test("exports the listed messages as a file", async ({ page, inbox }) => {
   await putSamples(inbox.store);
   await page.goto(`${inbox.address.replace("/#", "/?search=ada#")}`);
   await expect(rows(page)).toHaveCount(1);
@@ -298,13 +298,13 @@ test("a message shows its estimate, which can be removed", async ({ page, inbox 
   await expect(card).toHaveCount(0);
 });
 
-test.describe("where messages are deleted", () => {
-  // A message that is gone may be asked for once more before the page has left it.
+test.describe("when messages are deleted", () => {
+  // The page may request a deleted message once more before it leaves it.
   test.use({ expectedTrouble: /404/ });
 
   test("a person's messages are exported, corrected, restricted and erased", async ({ page, inbox }) => {
     const { waiting } = await putSamples(inbox.store);
-    // The newest: it is shown for correction, and its address differs from the page's by case.
+    // The newest message, which the correction form shows. Its address differs from the page's address in case.
     await put(inbox.store, "waiting", { email: "ADA@example.com" }, minutesAgo(-1));
     await page.goto(`${inbox.origin}/messages/${waiting}${new URL(inbox.address).hash}`);
     await page.getByRole("link", { name: "ada@example.com" }).click();
@@ -380,7 +380,7 @@ test.describe("where messages are deleted", () => {
     expect(await inbox.store.list({})).toMatchObject([{ reference: failed }, { reference: delivered }]);
   });
 
-  test("says so, and changes nothing, when a message changed meanwhile", async ({ page, inbox }) => {
+  test("an action on a message that changed meanwhile changes nothing and says so", async ({ page, inbox }) => {
     const { failed, delivered } = await putSamples(inbox.store);
     await page.goto(inbox.address);
     await select(page, failed);
@@ -398,10 +398,7 @@ test.describe("where messages are deleted", () => {
     await expect(notice(page)).toContainText(`No longer there: ${failed}`);
   });
 
-  test("a message has everything about it, and can be answered, marked, released and deleted", async ({
-    page,
-    inbox,
-  }) => {
+  test("a message's page shows everything about it, and can mark, release and delete it", async ({ page, inbox }) => {
     const { failed, held } = await putSamples(inbox.store);
     await page.goto(inbox.address);
     await page.locator(`#message-${failed}`).click();
@@ -423,7 +420,7 @@ test.describe("where messages are deleted", () => {
 
     await page.goto(`${inbox.origin}/messages/${held}`);
     await expect(page.getByText("A field that no visitor sees was filled in").first()).toBeVisible();
-    // What is pressed while the page still loads what has changed is asked about at once, and done after it.
+    // An action that starts while the page still reloads asks at once, and runs after the reload.
     const answer = await hold(page, "**/operations/overview*");
     await button(page, "Release").click();
     await expect(history.last()).toContainText("Released by an operator");
@@ -456,7 +453,7 @@ test.describe("where messages are deleted", () => {
     await expect(page.getByRole("heading", { level: 1 })).toBeFocused();
     const openDelete = async () => {
       await page.keyboard.press("Enter");
-      // The menu takes the focus a moment after it is drawn.
+      // The menu takes the focus shortly after it is rendered.
       await expect(page.getByRole("menu").locator(":focus")).toHaveCount(1);
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("End");
@@ -474,7 +471,7 @@ test.describe("where messages are deleted", () => {
     await page.keyboard.press("Enter");
     await expect(rows(page)).toHaveCount(3);
 
-    // The focus is never lost with what was pressed: a button, or the last row.
+    // The focus is not lost when the focused button or row is removed.
     const heading = page.getByRole("heading", { level: 1 });
     await page.locator(`#message-${held}`).focus();
     await page.keyboard.press("o");
@@ -504,10 +501,10 @@ test.describe("where messages are deleted", () => {
   });
 });
 
-test.describe("who gets in", () => {
+test.describe("access to the inbox", () => {
   test.use({ expectedTrouble: /401|403|ERR_|CORS|foreign/ });
 
-  test("the token is in no request's address, survives a reload, and is shared with new tabs", async ({
+  test("the token is in no request URL, survives a reload, and is shared with new tabs", async ({
     page,
     inbox,
     context,
@@ -540,7 +537,7 @@ test.describe("who gets in", () => {
     await expect(rows(page)).toHaveCount(4);
   });
 
-  test("a lost connection is shown, and what was there stays; another run asks for its own address", async ({
+  test("a lost connection is shown, and the data stays; after a restart the page asks for the new address", async ({
     page,
     inbox,
   }) => {
@@ -556,7 +553,7 @@ test.describe("who gets in", () => {
   });
 });
 
-test("says when the database does not answer, and that the inbox has to be started again after a restore", async ({
+test("says that the database does not answer, and that the inbox must be restarted after a restore", async ({
   page,
   inbox,
 }) => {
@@ -577,9 +574,12 @@ test("says when the database does not answer, and that the inbox has to be start
   await expect(page.getByRole("alert").getByText("The database")).toHaveCount(0);
 });
 
-test("cancels long work, and says how much was done", { tag: "@full" }, async ({ page, inbox }) => {
+test("a long action can be cancelled, and the notice says how much was done", { tag: "@full" }, async ({
+  page,
+  inbox,
+}) => {
   await Promise.all(Array.from({ length: 130 }, (_, index) => put(inbox.store, "waiting", {}, minutesAgo(index))));
-  // The first part is done, and the second under way when somebody cancels.
+  // The first batch is done, and the second is running when the operator cancels.
   const cancelled = Promise.withResolvers<void>();
   let calls = 0;
   await page.route("**/operations/act*", async (route) => {
@@ -609,7 +609,7 @@ test("cancels long work, and says how much was done", { tag: "@full" }, async ({
   await expect(notice(page)).toContainText(`${130 - answered} messages marked as answered.`);
 });
 
-test("cancels an export, and saves nothing", { tag: "@full" }, async ({ page, inbox }) => {
+test("a cancelled export saves no file", { tag: "@full" }, async ({ page, inbox }) => {
   await putSamples(inbox.store);
   const downloads: string[] = [];
   page.on("download", (download) => downloads.push(download.suggestedFilename()));
@@ -625,7 +625,7 @@ test("cancels an export, and saves nothing", { tag: "@full" }, async ({ page, in
   expect(downloads).toEqual([]);
 });
 
-test("turns pages, and comes back to the same place", async ({ page, inbox }) => {
+test("the list has pages, and going back returns to the same position", async ({ page, inbox }) => {
   await Promise.all(Array.from({ length: 60 }, (_, index) => put(inbox.store, "waiting", {}, minutesAgo(index))));
   await page.goto(inbox.address);
   await expect(rows(page)).toHaveCount(50);
@@ -642,7 +642,7 @@ test("turns pages, and comes back to the same place", async ({ page, inbox }) =>
   await expect(far).toBeInViewport();
 });
 
-test("opens at once, with 1,000 messages and nothing cached", { tag: "@full" }, async ({ browser, inbox }) => {
+test("opens quickly with 1,000 messages and an empty cache", { tag: "@full" }, async ({ browser, inbox }) => {
   await Promise.all(Array.from({ length: 1000 }, (_, index) => put(inbox.store, "waiting", {}, minutesAgo(index))));
   const times: number[] = [];
   for (let run = 0; run < 3; run += 1) {
@@ -655,19 +655,19 @@ test("opens at once, with 1,000 messages and nothing cached", { tag: "@full" }, 
     });
     await page.goto(inbox.address);
     await expect(rows(page)).toHaveCount(50);
-    // When the first row was drawn, in milliseconds after the navigation began.
+    // The time until the first row was rendered, in milliseconds after the start of the navigation.
     times.push(await page.evaluate(() => performance.getEntriesByName("first-row")[0]?.startTime ?? Number.NaN));
     await context.close();
   }
   test.info().annotations.push({ type: "first row after", description: `${times.map(Math.round).join(", ")} ms` });
-  // It may take two seconds: about one where nothing else runs, and up to two more beside other tests.
+  // Two seconds are allowed: it takes about one on an idle machine, and up to two more beside other tests.
   expect(Math.min(...times)).toBeLessThan(4000);
 });
 
 test.describe("when one of two actions fails", () => {
   test.use({ expectedTrouble: /500/ });
 
-  test("it is said, though the other one was done", async ({ page, inbox }) => {
+  test("the failure is shown, although the other action succeeded", async ({ page, inbox }) => {
     const [second = "", first = ""] = await Promise.all(
       [1, 2].map((age) => put(inbox.store, "waiting", {}, minutesAgo(age))),
     );
@@ -690,7 +690,10 @@ test.describe("when one of two actions fails", () => {
   });
 });
 
-test("an action on all that match is done to what matched when they were selected", async ({ page, inbox }) => {
+test("an action on all matching messages applies to those that matched when they were selected", async ({
+  page,
+  inbox,
+}) => {
   await Promise.all(Array.from({ length: 52 }, (_, index) => put(inbox.store, "held", {}, minutesAgo(index + 5))));
   await page.goto(inbox.address);
   await page.getByLabel("Select all 50").check();
@@ -707,7 +710,7 @@ test("an action on all that match is done to what matched when they were selecte
 test.describe("a morning's work", () => {
   test.use({ expectedTrouble: /429|503|404/ });
 
-  test("a list of more than a page: nothing old is called new, no choice is lost, the focus stays", async ({
+  test("in a list of several pages, old messages are not marked as new, no choice is lost, and the focus stays", async ({
     page,
     inbox,
   }) => {
@@ -716,7 +719,7 @@ test.describe("a morning's work", () => {
     await page.goto(inbox.address.replace("/#", "/?tab=unanswered#"));
     await expect(rows(page)).toHaveCount(50);
 
-    // What moves up from the next page is not new; what arrives is.
+    // A message that moves up from the next page is not marked as new; an arriving one is.
     await page.keyboard.press("j");
     await page.keyboard.press("j");
     await expect(page.locator(`#message-${references[1]}`)).toBeFocused();
@@ -729,7 +732,7 @@ test.describe("a morning's work", () => {
     await expect(page.locator("[data-fresh=true]")).toHaveCount(1);
     await expect(page.getByText("1 new message")).toBeAttached();
 
-    // Back from a message that has left the list, the focus is on the row in its place.
+    // After going back from a message that has left the list, the row in its place has the focus.
     await page.locator(`#message-${references[3]}`).click();
     await choose(page, "Mark answered");
     await expect(page.locator("main header .marks")).toContainText("Answered");
@@ -737,7 +740,7 @@ test.describe("a morning's work", () => {
     await expect(row(page, references[3] ?? "")).toHaveCount(0);
     await expect(page.locator(`#message-${references[4]}`)).toBeFocused();
 
-    // Typing in the search does not undo what is chosen before it is looked for.
+    // A delayed search does not undo a choice that was made while typing.
     await page.keyboard.press("/");
     await expect(page.getByLabel("Search")).toBeFocused();
     await page.keyboard.type("just");
@@ -755,7 +758,7 @@ test.describe("a morning's work", () => {
     await expect(page).toHaveURL(/since=2026-0\d-0\d/);
     expect(await page.evaluate(() => history.length)).toBe(steps);
 
-    // The way back shows the date of that view.
+    // Going back shows the date of that view.
     const from = page.getByLabel("From", { exact: true });
     await from.fill("2026-03-04");
     await page.getByLabel("Country").selectOption("All countries");
@@ -766,7 +769,7 @@ test.describe("a morning's work", () => {
     await expect(from).toHaveValue("2026-03-04");
   });
 
-  test("goes from message to message: by buttons and keys, with the position in the filtered list", async ({
+  test("buttons and keys lead from message to message, and show the position in the filtered list", async ({
     page,
     inbox,
   }) => {
@@ -793,7 +796,7 @@ test.describe("a morning's work", () => {
     await expect(notice(page)).toContainText("1 message marked as answered.");
     expect(await inbox.store.find(second)).toMatchObject({ answeredAt: expect.any(Date) });
 
-    // What is pressed before the page knows a message's neighbours is done once it does.
+    // A key that is pressed before the neighbours have loaded takes effect afterwards.
     const tellPlaces = await hold(page, "**/operations/place?*");
     await page.keyboard.press("j");
     await expect(heading).toHaveText("Third");
@@ -812,7 +815,7 @@ test.describe("a morning's work", () => {
     expect(await inbox.store.find(first)).toMatchObject({ answeredAt: expect.any(Date) });
     expect(await inbox.store.countTabs({})).toMatchObject({ answered: 3 });
 
-    // Keys do nothing while somebody types, and once they are switched off.
+    // Keys do nothing while the operator types, or if they are switched off.
     await page.getByLabel("Note").fill("");
     await page.keyboard.type("jeku");
     await expect(heading).toHaveText("Fourth");
@@ -826,7 +829,7 @@ test.describe("a morning's work", () => {
     await page.keyboard.press("Escape");
     expect(await inbox.store.countTabs({})).toMatchObject({ answered: 3 });
 
-    // Who has begun to write before the neighbours are known stays where they write.
+    // An operator who starts to type before the neighbours have loaded stays on the message.
     await page.goto(`${inbox.origin}/messages/${second}`);
     const tellPlace = await hold(page, "**/operations/place?*");
     await page.reload();
@@ -839,7 +842,7 @@ test.describe("a morning's work", () => {
     await expect(page.getByLabel("Note")).toHaveValue("Called back");
   });
 
-  test("notes, and shows what fits the state first", async ({ page, inbox }) => {
+  test("a note can be added, and the most likely action for the state comes first", async ({ page, inbox }) => {
     const { waiting, held } = await putSamples(inbox.store);
     const at = (reference: string) => page.goto(`${inbox.origin}/messages/${reference}${new URL(inbox.address).hash}`);
     await at(waiting);
@@ -865,7 +868,7 @@ test.describe("a morning's work", () => {
     await expect(primary).toHaveText("Reply");
   });
 
-  test("people are found by any part; a correction keeps the one before, and shows its own failure", async ({
+  test("people are found by any part; a correction keeps an earlier one, and shows its own errors", async ({
     page,
     inbox,
   }) => {
@@ -905,7 +908,7 @@ test.describe("a morning's work", () => {
     await expect(dialog.getByLabel("Country")).toHaveAccessibleDescription("Choose a country.");
   });
 
-  test("every screen tells whether the website runs, and what expires soon or has a large estimate", async ({
+  test("every screen shows whether the website runs, and which messages expire soon or have a large estimate", async ({
     page,
     inbox,
   }) => {
@@ -929,7 +932,7 @@ test.describe("a morning's work", () => {
     await page.goto(`${inbox.origin}/messages/${expiring}`);
     await expect(page.getByRole("region", { name: "Sender" })).toContainText("Kept until");
 
-    // On a phone too: the most urgent one as a whole, and how many more there are.
+    // A phone shows the full text of the most urgent trouble, and the number of the others.
     const pause = { channel: "mail", reason: `535 ${"no longer valid ".repeat(20)}`, since: minutesAgo(1) } as const;
     await inbox.store.reportNode([pause], new Date());
     await page.setViewportSize({ width: 375, height: 740 });
@@ -948,7 +951,7 @@ test.describe("a morning's work", () => {
     await page.reload();
     await expect(status).toContainText("Website: running");
 
-    // Wrong keys of others slow the page down, but its own is still right.
+    // Wrong tokens from another program slow the page down, but its own token stays valid.
     await page.route("**/operations/changes*", (route) =>
       route.fulfill({ status: 429, body: "Too many requests with a wrong address." }),
     );
@@ -962,7 +965,7 @@ test.describe("replies", () => {
   const at = (reference: string, { origin, address }: { origin: string; address: string }) =>
     `${origin}/messages/${reference}${new URL(address).hash}`;
 
-  test("one message after the other is answered with a reply, by keyboard alone", async ({ page, inbox }) => {
+  test("messages are answered one after another by keyboard alone", async ({ page, inbox }) => {
     const names = Array.from({ length: 4 }, (_, index) => `Sender ${index}`);
     for (const [index, name] of names.entries()) await put(inbox.store, "delivered", { name }, minutesAgo(index + 1));
     await page.goto(inbox.address.replace("/#", "/?tab=unanswered#"));
@@ -988,10 +991,7 @@ test.describe("replies", () => {
     }
   });
 
-  test("a draft survives a reload and a restart; one reply is sent, however often it is pressed", async ({
-    page,
-    inbox,
-  }) => {
+  test("a draft survives a reload and a restart, and a reply is sent only once", async ({ page, inbox }) => {
     const reference = await put(inbox.store, "delivered", { message: "Two\nlines" });
     await page.goto(at(reference, inbox));
     const box = page.getByRole("region", { name: "Reply" });
@@ -1007,7 +1007,7 @@ test.describe("replies", () => {
     await expect(page.getByLabel("Subject")).toHaveValue("Our offer");
     await expect(page.getByLabel("Text")).toHaveValue("Dear Ada");
 
-    // The first call arrives, but its answer does not; the second one says the same, and is the same reply.
+    // The call arrives, but its answer is lost.
     await page.route("**/operations/reply*", async (route) => {
       await route.fetch();
       await route.fulfill(failure("The database does not answer"));
@@ -1024,7 +1024,7 @@ test.describe("replies", () => {
     expect((await inbox.store.notes([reference])).get(reference)).toHaveLength(1);
   });
 
-  test("a reply that failed says why, and is sent again or rewritten", async ({ page, inbox }) => {
+  test("a failed reply shows the reason, and can be sent again or rewritten", async ({ page, inbox }) => {
     const reference = await put(inbox.store, "delivered");
     const reply = { key: "1f0c2c1e-5f0e-4e0e-8f6e-3d9a9c8a7b61", subject: "Re: Hello", text: "Dear Ada" };
     await inbox.store.reply(reference, reply, "operator", new Date());
@@ -1054,10 +1054,7 @@ test.describe("replies", () => {
   });
 });
 
-test("what was answered last is taken back with the key z, and one is on that message again", async ({
-  page,
-  inbox,
-}) => {
+test("the key z undoes the last mark as answered, and returns to that message", async ({ page, inbox }) => {
   await put(inbox.store, "delivered", { name: "Second" }, minutesAgo(2));
   const first = await put(inbox.store, "delivered", { name: "First" }, minutesAgo(1));
   await page.goto(`${inbox.origin}/messages/${first}?tab=unanswered${new URL(inbox.address).hash}`);
@@ -1079,10 +1076,7 @@ test("what was answered last is taken back with the key z, and one is on that me
   await expect(page.getByText("Nothing is answered yet")).toBeVisible();
 });
 
-test("by keyboard alone: marks spam, one and several, takes it back, and releases what looks like it", async ({
-  page,
-  inbox,
-}) => {
+test("keys mark one or several messages as spam, undo that, and release suspected spam", async ({ page, inbox }) => {
   const { store } = inbox;
   const spam = (index: number) => ({
     message: `Cheap pills at https://pills.example/${index}`,
@@ -1101,7 +1095,7 @@ test("by keyboard alone: marks spam, one and several, takes it back, and release
   ];
   await page.goto(inbox.address);
   await expect(row(page, held)).toContainText("Looks like spam");
-  // From a message on to the next, and back.
+  // On a message: marks it and goes to the next one, then undoes that.
   for (const key of ["j", "o"]) await page.keyboard.press(key);
   const heading = page.getByRole("heading", { level: 1 });
   await expect(heading).toHaveText("First");
@@ -1113,7 +1107,7 @@ test("by keyboard alone: marks spam, one and several, takes it back, and release
   await expect(heading).toHaveText("First");
   await expect(notice(page)).toContainText("1 message released.");
   expect(await store.find(first)).toMatchObject({ state: "queued", taught: "good" });
-  // In the list: the row with the focus, then what is selected.
+  // In the list: marks the focused row, then the selection.
   await page.keyboard.press("u");
   await page.locator(`#message-${first}`).focus();
   await page.keyboard.press("!");
@@ -1137,7 +1131,7 @@ test("by keyboard alone: marks spam, one and several, takes it back, and release
   await expect(page.getByText("held this month, 1 released")).toBeVisible();
 });
 
-test("only what the operator does keeps the command running", async ({ page, inbox }) => {
+test("only the operator's input keeps the command running", async ({ page, inbox }) => {
   const marked: string[] = [];
   page.on("request", (request) => {
     if (request.headers()["x-operator"] === "1") marked.push(new URL(request.url()).pathname);
@@ -1151,7 +1145,7 @@ test("only what the operator does keeps the command running", async ({ page, inb
   await expect.poll(() => marked).toHaveLength(1);
 });
 
-test("shows hostile names and words as text", { tag: "@full" }, async ({ page, inbox }) => {
+test("shows hostile names and messages as text", { tag: "@full" }, async ({ page, inbox }) => {
   const accepted = HOSTILE_CASES.flatMap(([, hostile, outcome]) => {
     const parsed = parseContactMessage({ ...HARMLESS, ...hostile });
     return outcome === "literal" && parsed.ok ? [parsed.message] : [];
@@ -1168,7 +1162,7 @@ test("shows hostile names and words as text", { tag: "@full" }, async ({ page, i
   await expectNoViolations(page);
   await expect(page.locator("main img, main iframe, main script, main b")).toHaveCount(0);
 
-  // A message's own page treats all alike, so a third of them is enough.
+  // Every message has the same page, so a third of the messages is enough.
   for (const [reference, message] of [...references].filter((_, index) => index % 3 === 0)) {
     await page.evaluate((path) => {
       history.pushState(null, "", path);
@@ -1215,7 +1209,7 @@ test("prints a message without the controls", async ({ page, inbox }) => {
     for (const one of await page.locator(hidden).all()) await expect(one).toBeHidden();
 });
 
-test.describe("axe finds nothing, and nothing scrolls sideways: light and narrow, dark and wide", {
+test.describe("axe finds no problem, and nothing scrolls sideways: light and narrow, dark and wide", {
   tag: "@full",
 }, () => {
   test.use({ expectedTrouble: /404|503/ });
@@ -1278,7 +1272,7 @@ test.describe("axe finds nothing, and nothing scrolls sideways: light and narrow
     await look(page, "Type the address to confirm");
   });
 
-  test("on the overview, and where something cannot be shown", async ({ page, inbox }) => {
+  test("on the overview, and on screens that could not load", async ({ page, inbox }) => {
     await putSamples(inbox.store);
     await page.goto(`${inbox.origin}/overview${new URL(inbox.address).hash}`);
     await look(page, "Time to delivery");

@@ -7,10 +7,10 @@ import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { parseMail } from "../support/parse-mail.ts";
 import { test } from "../support/site.ts";
 
-// One site for all tests here, one after the other: the first two use up what the last one's visitor was allowed.
+// All tests share one site and run in this order, because the first two use up the visitor's limit.
 test.describe.configure({ mode: "serial" });
 
-/** A site whose mail goes to a real SMTP server, and which takes two messages of a visitor. */
+/** A site that sends mail to a real SMTP server, and accepts two messages per visitor. */
 let site: RunningServer | undefined;
 let mailServer: MailServer;
 test.beforeAll(async () => {
@@ -26,14 +26,14 @@ test.afterAll(async () => {
   await site?.stop();
   await mailServer.close();
 });
-// Also asked for before the site is there, by what prepares beforeAll.
+// Playwright also reads this before `beforeAll` has started the site.
 test.use({ baseURL: ({ browserName: _ }, use) => use(site?.url) });
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`${javaScriptEnabled ? "with" : "without"} JavaScript`, () => {
     test.use({ javaScriptEnabled });
 
-    test("fill, submit, see the alert and the reference, read the mail that arrived", async ({ page }) => {
+    test("a submitted message shows the alert with its reference, and arrives as a mail", async ({ page }) => {
       const message = `Read me ${javaScriptEnabled}\nTwo lines & <b>no</b> markup`;
       const country = javaScriptEnabled ? VISITOR.country : "";
       await page.goto("/contact");

@@ -4,7 +4,7 @@ import { test } from "../support/site.ts";
 
 test.use({ javaScriptEnabled: false });
 
-test("the browser checks the fields; a refused message shows which are wrong, and going back finds the text", async ({
+test("the browser checks the fields, a refused message names the invalid ones, and going back restores the text", async ({
   page,
 }) => {
   await page.goto("/contact");
@@ -23,9 +23,7 @@ test("the browser checks the fields; a refused message shows which are wrong, an
   await expect(page.getByLabel("Message", { exact: true })).toHaveValue(VISITOR.message);
 });
 
-test("the estimate is open at its address, the rest unfolds, and the result comes with the answer", async ({
-  page,
-}) => {
+test("the estimate is open at its URL, its groups can be opened, and the answer shows the result", async ({ page }) => {
   await page.goto("/contact#footprint");
   await expect(page.getByRole("heading", { name: "About how much CO₂e do you emit in a year?" })).toBeInViewport();
   await expect(page.getByText("Your estimate appears here.")).toBeHidden();

@@ -1,7 +1,7 @@
 import { expect } from "@playwright/test";
 import { test } from "../support/site.ts";
 
-test("a policy's contents lead to its sections inside the pane", async ({ page }) => {
+test("a policy's table of contents scrolls to its sections inside the pane", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   for (const path of ["/privacy", "/terms", "/refund", "/delivery"]) {
     await page.goto(path);
@@ -17,7 +17,7 @@ test("a policy's contents lead to its sections inside the pane", async ({ page }
   }
 });
 
-test("what explains our figures has its contents beside the text, and fills a wide screen as a policy does", async ({
+test("the explanations have their table of contents beside the text, and fill a wide screen like a policy", async ({
   page,
 }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -51,12 +51,14 @@ test("the text pane scrolls at 600 px, also by keyboard, and prints in full", as
 
 test("the refund notice is red", async ({ page }) => {
   await page.goto("/refund");
-  // Red in oklch: strong, at a hue about 29 degrees.
+  // Red in oklch: high chroma, and a hue of about 29 degrees.
   const colour = page.getByText("No refund for any issue.", { exact: true });
   await expect(colour).toHaveCSS("color", /^oklch\(0\.\d+ 0\.[12]\d* (1|2|3)\d(\.\d+)?\)$/);
 });
 
-test("an email address is on one line wherever it fits one, and what follows it is never alone", async ({ page }) => {
+test("an email address is on one line wherever it fits, and the punctuation after it never wraps alone", async ({
+  page,
+}) => {
   for (const path of ["/privacy", "/terms", "/refund", "/delivery"]) {
     await page.goto(path);
     for (const width of [320, 340, 360, 375, 390, 412, 768, 1280]) {

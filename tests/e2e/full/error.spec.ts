@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "@playwright/test";
 import { findFreePort, startProgram } from "../../../scripts/run-server.ts";
 
-/** The development server hands out each module by itself, so that one of them can be made to fail. */
+/** Uses the development server, which serves each module separately, so that one module can be made to fail. */
 test("an unexpected rendering failure shows the error screen with the error's message and a way home", async ({
   page,
 }) => {

@@ -4,7 +4,7 @@ import { recordShifts, shiftsOf } from "../../support/layout-shifts.ts";
 import { hold, test } from "../../support/site.ts";
 
 const SAMPLES = [0, 0.25, 0.5, 0.8, 0.99];
-/** For each size of the film, the windows that get it. */
+/** The viewports that get each size of the film. */
 const VIEWPORTS = {
   phone: [
     [375, 667],
@@ -22,11 +22,11 @@ const VIEWPORTS = {
   ],
 } as const;
 
-// A test hides the words by a style of its own, which the site's policy would rightly refuse.
+// The tests hide the text with an extra style, which the site's policy blocks.
 test.use({ bypassCSP: true });
 
 for (const [view, viewports] of Object.entries(VIEWPORTS)) {
-  test(`words over the film of size "${view}" keep 4.5:1, and the headline 3:1, on sampled frames`, async ({
+  test(`text over the film of size "${view}" has a contrast of 4.5:1, and the headline 3:1, on sampled frames`, async ({
     page,
   }) => {
     test.setTimeout(180_000);
@@ -35,7 +35,7 @@ for (const [view, viewports] of Object.entries(VIEWPORTS)) {
     await page.goto("/");
     await page.locator("#film.is-playing").waitFor();
     await page.getByRole("button", { name: "Pause film" }).click();
-    // The words are hidden for the picture, so that only what lies behind them is measured.
+    // Hides the text, so that only the background is measured.
     await page.addStyleTag({
       content: ".hero-text > *, .header > * { visibility: hidden } #film { transition: none }",
     });
@@ -56,7 +56,7 @@ for (const [view, viewports] of Object.entries(VIEWPORTS)) {
   });
 }
 
-test("no edge shows where the film begins beside the words, also with large text", async ({ page }) => {
+test("the film has no visible edge beside the text, also with large text", async ({ page }) => {
   await page.setViewportSize({ width: 844, height: 390 });
   await page.goto("/");
   await page.addStyleTag({ content: ".hero-text > *, .header > *, .film-controls { visibility: hidden }" });
@@ -73,7 +73,7 @@ test("no edge shows where the film begins beside the words, also with large text
   }
 });
 
-test("the sun shines: nothing dims it where no words are", async ({ page }) => {
+test("nothing dims the picture where there is no text", async ({ page }) => {
   await page.goto("/");
   await page.addStyleTag({
     content: ".hero-text > *, .header > *, .film-controls, #film { visibility: hidden }",
@@ -98,7 +98,7 @@ interface Box {
   height: number;
 }
 
-/** Where words lie over the film, in whole pixels of the first screen, and how bright they are. */
+/** The boxes of all text over the film, in whole pixels of the first screen, with the text's luminance. */
 async function boxesOfWords(page: Page): Promise<{ name: string; box: Box; luminance: number }[]> {
   const words = page.locator(".hero-text > :not(.button), .header-overlaid > :is(.logo, .menu-wide, .menu-toggle)");
   const found = await words.evaluateAll((elements) =>
@@ -134,14 +134,14 @@ interface Picture {
   info: { width: number; height: number; channels: 1 | 2 | 3 | 4 };
 }
 
-/** The same pixels as Playwright's own screenshot in a sixth of the time, which that takes to make a smaller file. */
+/** The same pixels as Playwright's own screenshot, but six times as fast, because the file is not made small. */
 async function takePicture(page: Page): Promise<Picture> {
   const browserSession = await page.context().newCDPSession(page);
   const { data } = await browserSession.send("Page.captureScreenshot", { format: "png", optimizeForSpeed: true });
   return sharp(Buffer.from(data, "base64")).removeAlpha().raw().toBuffer({ resolveWithObject: true });
 }
 
-/** The brightest of small patches, since a single noisy pixel does not make a letter unreadable. */
+/** The luminance of the brightest small patch. A single noisy pixel does not make a letter unreadable. */
 async function brightestLuminance({ data: pixels, info }: Picture, box: Box): Promise<number> {
   const { width, height, channels } = info;
   const data = await sharp(pixels, { raw: { width, height, channels } })

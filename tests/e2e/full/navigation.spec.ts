@@ -10,10 +10,10 @@ import { test } from "../../support/site.ts";
 const budgets: Readonly<Record<string, { requests: number }>> = budgetsOfPages;
 const PAGES: readonly string[] = [...SCREENS.map(({ paths }) => paths[0]), COMING_SOON_PATH];
 
-// One after the other, so that all use one browser.
+// Runs the tests one after another, so that they share one browser.
 test.describe.configure({ mode: "default" });
 
-/** Playwright switches off what keeps navigation instant: pages prepared ahead of a click, and pages kept whole. */
+/** Not Playwright's browser, which disables prerendering and the back/forward cache. */
 let browser: Browser;
 test.beforeAll(async () => {
   const executablePath = findChromium() ?? chromium.executablePath();
@@ -21,14 +21,14 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => browser.close());
 
-/** A page of somebody who was never here: with an empty cache and no history. */
+/** A page of a new visitor, with an empty cache and no history. */
 const newVisitor = async () => (await browser.createBrowserContext()).newPage();
 
 for (const [path, file] of [
   ["/", "media"],
   ["/contact", "\\.js$"],
 ] as const) {
-  test(`${path} is prepared while the pointer rests on its link; what it fetches late waits for the visit`, async ({
+  test(`${path} is prerendered while the pointer rests on its link; its late files are fetched at the visit`, async ({
     site,
   }) => {
     const gate = await startGate(site.url);
@@ -48,14 +48,14 @@ for (const [path, file] of [
         return found?.startTime ?? 0;
       }, file);
     await expect.poll(askedAt).toBeGreaterThanOrEqual(activatedAt);
-    // The form's script takes over.
+    // The form's script has started.
     if (path === "/contact") await page.waitForSelector("#country option:nth-child(251)");
     await page.close();
     await gate.close();
   });
 }
 
-test("the way back to any page is instant: the browser keeps it whole", async ({ site }) => {
+test("going back to any page is instant, because the browser caches the whole page", async ({ site }) => {
   const page = await newVisitor();
   for (const path of PAGES) {
     await page.goto(site.url + path);
@@ -74,20 +74,20 @@ test("a first view receives the bytes that the footer's figure was computed from
   for (const path of PAGES) {
     const page = await newVisitor();
     const session = await page.createCDPSession();
-    // The first page of an origin starts a process, which may miss what is reported of the page's first files.
+    // The first page of an origin starts a process, and the events of its first files may be missed.
     await page.goto(`${site.url}/robots.txt`);
     const received: number[] = [];
     session.on("Network.loadingFinished", ({ encodedDataLength }) => received.push(encodedDataLength));
     await session.send("Network.enable");
     await page.goto(site.url + path);
     const name = path === COMING_SOON_PATH ? "coming-soon" : path;
-    // The browser's window is that of a laptop.
+    // The browser's window has the size of a laptop.
     const counted = pages.find(({ page, screen = "between" }) => page === name && screen === "between")?.bytes ?? 0;
     const total = () => received.reduce((sum, bytes) => sum + bytes, 0);
     await expect.poll(total, { message: path }).toBeGreaterThan(counted * 0.96);
     expect(total(), path).toBeLessThan(counted * 1.02);
     const { requests } = budgets[path === COMING_SOON_PATH ? "/404.html" : path === "/" ? "/ between" : path] ?? {};
-    // A browser without a window does not ask for the manifest.
+    // A headless browser does not fetch the manifest.
     expect(received.length, path).toBeLessThanOrEqual(requests ?? 0);
   }
 });

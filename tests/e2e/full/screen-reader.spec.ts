@@ -1,4 +1,4 @@
-// What a visitor hears who uses a screen reader: Orca, with Firefox.
+// What Orca says to a visitor who uses Firefox.
 import { writeFile } from "node:fs/promises";
 import { expect } from "@playwright/test";
 import { startServer } from "../../../scripts/run-server.ts";
@@ -8,10 +8,10 @@ import { type Gate, startGate } from "../../support/gate.ts";
 import { requirePrograms } from "../../support/require-program.ts";
 import { test } from "../../support/site.ts";
 
-/** Printed nowhere, because it is long: what was said is in this file of the test's results. */
+/** The test's results contain all utterances in this file, because they are too long to print. */
 const TRANSCRIPT = "transcript.txt";
 
-test("the contact form as it is heard: load, nothing entered, corrected, broken, sent, limited, estimated", async () => {
+test("Orca reads every state of the contact form: loaded, empty, corrected, broken, sent, limited, estimated", async () => {
   test.setTimeout(300_000);
   requirePrograms((reason) => test.skip(true, reason) as never, "orca");
   const server = await startServer({ RATE_LIMIT: "1/10m" });
@@ -52,7 +52,7 @@ async function hearEmptyForm({ page, hear, press, transcript }: ScreenReader): P
   await hear("Enter your message.");
 }
 
-/** From the list of problems, by keyboard alone, to the button with a form that can be sent. */
+/** Corrects all fields by keyboard, from the list of problems to the submit button. */
 async function correct({ hear, press, type }: ScreenReader): Promise<void> {
   await press("Tab");
   await hear("Enter your name. link.");

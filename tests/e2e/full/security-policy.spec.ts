@@ -6,8 +6,8 @@ import { expect } from "@playwright/test";
 import { collectTrouble, test } from "../../support/site.ts";
 import { collectViolations } from "../../support/violations.ts";
 
-// What a policy refuses is an error on the console, which fails every test of the other files.
-test.describe("what does not belong to a page", () => {
+// A violation is a console error, which fails every test in the other files.
+test.describe("foreign content in a page", () => {
   test.use({ expectedTrouble: /Content Security Policy|ERR_BLOCKED_BY_CSP|csp|foreign request|EvalError/i });
 
   const INTRUSIONS: [what: string, violation: string, intrude: () => void][] = [
@@ -21,7 +21,7 @@ test.describe("what does not belong to a page", () => {
     ["a call to another site", "connect-src https://evil.example/x.js", () => void fetch(EVIL).catch(() => {})],
     ["code from text", "script-src eval", () => void setTimeout(() => Function("self.hasRun = true")())],
   ];
-  test("is refused, and seen by these tests", async ({ page, site }) => {
+  test("is blocked, and the tests detect it", async ({ page, site }) => {
     const violations = await collectViolations(page);
     const trouble = collectTrouble(page, site.url);
     await page.goto("/contact");
@@ -39,15 +39,15 @@ test.describe("what does not belong to a page", () => {
   });
 });
 
-// Known to the functions above where they run: in the page.
+// Declared for the functions above, which run in the page.
 declare const EVIL: string;
 declare function addElement(name: string, properties: Record<string, string>): void;
 
-test.describe("a film that the settings take from another host", () => {
-  // A page that a test has changed has no address of its own, and needs leave to ask this machine.
+test.describe("a film from another host in the settings", () => {
+  // A page that a test has changed has no origin, so it needs permission to connect to this machine.
   test.use({ expectedTrouble: /foreign request/, permissions: ["local-network-access"] });
 
-  test("plays under the policy, though that host says nothing of who may embed it", async ({ page }) => {
+  test("plays under the policy, even if that host sends no Cross-Origin-Resource-Policy", async ({ page }) => {
     const film = readdirSync("dist/media").find((name) => name.includes("h264")) ?? "";
     const host = createServer((_request, response) => {
       response.writeHead(200, { "content-type": "video/mp4" }).end(readFileSync(`dist/media/${film}`));

@@ -10,7 +10,7 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => host.close());
 
-test("a plain static host's pages break nothing of their policy, and its contact form hydrates", async ({ page }) => {
+test("pages on a plain static host do not violate their policy, and the contact form hydrates", async ({ page }) => {
   const trouble = collectTrouble(page, host.url);
   for (const { heading, paths } of SCREENS) {
     await page.goto(host.url + paths[0]);
@@ -20,7 +20,7 @@ test("a plain static host's pages break nothing of their policy, and its contact
   expect(trouble).toEqual([]);
 });
 
-test("a page on a static host may send a message to an API on another origin, if that allows it", async ({ page }) => {
+test("a page on a static host can send a message to an API on another origin that allows it", async ({ page }) => {
   const api = await startServer({ ALLOWED_ORIGINS: host.url });
   try {
     const send = () =>
@@ -32,7 +32,7 @@ test("a page on a static host may send a message to an API on another origin, if
         const { success, footprint } = await answer.json();
         return { success, footprint };
       }, `${api.url}/send-email`);
-    // This page has no policy of its own, so that nothing but the API's headers can be in the way.
+    // This page has no policy of its own, so that only the API's headers can block the request.
     await page.goto(`${host.url}${COMING_SOON_PATH}`);
     expect(await send()).toEqual({ success: true, footprint: { totalKg: 128 } });
     await page.evaluate((action) => {

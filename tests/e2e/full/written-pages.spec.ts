@@ -28,7 +28,7 @@ const test = base.extend<object, { origin: string }>({
   baseURL: ({ origin }, use) => use(origin),
 });
 
-test("a page from a file is read on any screen and on paper", async ({ page }) => {
+test("a page from a file is readable on any screen and on paper", async ({ page }) => {
   await recordShifts(page);
   const table = page.getByRole("group", { name: "Table: Numbers" });
 
@@ -40,7 +40,7 @@ test("a page from a file is read on any screen and on paper", async ({ page }) =
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("Coming Soon");
   });
 
-  // First, since a browser that has a larger picture already takes that.
+  // Runs first, because a browser that has a larger picture in its cache uses that one.
   await test.step("pictures are loaded on the way, fill the column, and move nothing", async () => {
     await page.setViewportSize({ width: 320, height: 640 });
     await page.goto("/articles/first", { waitUntil: "networkidle" });
@@ -56,7 +56,7 @@ test("a page from a file is read on any screen and on paper", async ({ page }) =
 
   await test.step("axe finds nothing and nothing scrolls sideways, light and dark, narrow and wide", async () => {
     for (const path of ["/about", "/articles", "/articles/first"]) {
-      // Opened for each width, because a preloaded picture has to be used.
+      // Opens the page at each width, because a preloaded picture must be used.
       for (const width of [320, 1280]) {
         await page.setViewportSize({ width, height: 800 });
         await page.goto(path);
