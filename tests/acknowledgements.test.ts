@@ -3,11 +3,11 @@ import { HOUR_MS, MINUTE_MS } from "../server/time.ts";
 import { parseMail } from "./support/parse-mail.ts";
 import { openPostOffice, withStore } from "./support/post-office.ts";
 
-// What every channel does is in tests/outbox.test.ts.
+// tests/outbox.test.ts covers the behaviour that all channels share.
 
 /**
- * A team's mail server, and another one that only gets the mails to senders: so that it alone can be in trouble. In use
- * both are the same server, by different connections.
+ * The team's mail server, and a second one that gets only the mails to senders, so that it can fail alone. In
+ * production both are one server, with separate connections.
  */
 async function openTwoServers() {
   const office = await openPostOffice();
@@ -26,7 +26,7 @@ async function openTwoServers() {
   };
 }
 
-it("goes out once the message was delivered: one short mail without an envelope sender", async () => {
+it("is sent after the message was delivered: one short mail without an envelope sender", async () => {
   const { accept, events, message, team, strangers, start, seen } = await openTwoServers();
   const reference = await accept({ name: "Buy now", email: "victim@example.org", message: "Visit spam.example" });
   start();
@@ -46,19 +46,16 @@ it.each([
   [550, "failed"],
   [530, "queue-paused"],
   [535, "queue-paused"],
-])(
-  "is a warning when a mail server answers %s to mails for strangers, and the message stays delivered",
-  async (code, event) => {
-    const { accept, delivery, strangers, start, seen } = await openTwoServers();
-    strangers.behave({ kind: "refuse", at: "recipient", code });
-    const reference = await accept();
-    start();
-    expect(await seen(event)).toMatchObject({ level: "warn" });
-    expect(await delivery(reference)).toMatchObject({ state: "delivered", attempts: 1, error: null });
-  },
-);
+])("is only a warning if a mail server answers %s to it, and the message stays delivered", async (code, event) => {
+  const { accept, delivery, strangers, start, seen } = await openTwoServers();
+  strangers.behave({ kind: "refuse", at: "recipient", code });
+  const reference = await accept();
+  start();
+  expect(await seen(event)).toMatchObject({ level: "warn" });
+  expect(await delivery(reference)).toMatchObject({ state: "delivered", attempts: 1, error: null });
+});
 
-it("goes to no more an hour than the limit, and the log says why the others get none", async () => {
+it("is sent at most as often per hour as the limit allows, and the log says why others are skipped", async () => {
   const { accept, strangers, start, seen } = await openTwoServers();
   for (let number = 0; number < 5; number += 1) await accept({ email: `victim${number}@example.org` });
   start({ perHour: 2 });
@@ -67,12 +64,12 @@ it("goes to no more an hour than the limit, and the log says why the others get 
   expect(strangers.mails).toHaveLength(2);
 });
 
-it("goes to an address once a day, however it is spelled, and a flood to it keeps nobody else waiting", async () => {
+it("is sent to a mailbox once a day in any spelling, and a flood to it does not delay other senders", async () => {
   const { accept, clock, count, strangers, start, seen } = await openTwoServers();
   for (let number = 0; number < 50; number += 1) await accept({ email: `vic.tim+${number}@example.org` });
   await accept({ email: "bob@example.org" });
   const outbox = start();
-  // The clock stands still.
+  // The fake clock does not advance here, so no mail waits for a timer.
   await seen("delivered", 2);
   expect(await seen("skipped", 49)).toMatchObject({ error: "address-limit" });
   clock.set(25 * HOUR_MS);
@@ -96,7 +93,7 @@ it("is tried for a day and no longer", async () => {
   expect((clock.now().getTime() - startMs) / HOUR_MS).toBeCloseTo(23.85, 1);
 });
 
-it("is given up after three attempts whose end nobody knows", async () => {
+it("is given up after three attempts with an unknown result", async () => {
   const { accept, acknowledgement, clock, seen, start, store, strangers } = await openTwoServers();
   const reference = await accept();
   const [claim] = await store.claim("mail", 1, MINUTE_MS, clock.now());
@@ -111,7 +108,7 @@ it("is given up after three attempts whose end nobody knows", async () => {
   expect(strangers.mails).toEqual([]);
 });
 
-it("is put off when the store cannot decide on it, and no message is", async () => {
+it("is deferred if the store cannot check its limits, while the message is delivered", async () => {
   const { accept, clock, log, store, strangers, start, seen } = await openTwoServers();
   let isBroken = true;
   const broken = withStore(store, {
@@ -143,7 +140,7 @@ it.each([
   expect(strangers.mails).toEqual([]);
 });
 
-it("is not sent when the message is delivered more than a day after it came", async () => {
+it("is not sent if the message is delivered more than a day after its acceptance", async () => {
   const { accept, clock, store, strangers, start, seen } = await openTwoServers();
   const reference = await accept({}, true);
   clock.set(25 * HOUR_MS);

@@ -15,7 +15,7 @@ const DAY_MS = 24 * HOUR_MS;
 const PROGRAM = "npm run messages --";
 const away = () => Promise.reject(new StoreUnavailable("away"));
 
-/** `changed`: methods of the store that do something else. */
+/** `changed`: methods that replace those of the store. */
 type WatchOptions = Partial<AlertOptions> & { changed?: Partial<Store> };
 
 async function openWatched({ messages = 1, channels = ["mail"] as readonly Channel[] } = {}) {
@@ -26,7 +26,7 @@ async function openWatched({ messages = 1, channels = ["mail"] as readonly Chann
   return {
     ...office,
     receiver,
-    /** Starts alerts with a clock of their own, so that time can pass for them and not for the messages. */
+    /** Starts alerts with their own clock, so that time passes only for them, not for the messages. */
     watch({ changed = {}, ...options }: WatchOptions = {}) {
       const clock = createFakeClock();
       const watched = withStore(store, changed);
@@ -34,14 +34,14 @@ async function openWatched({ messages = 1, channels = ["mail"] as readonly Chann
       const given = { store: watched, watch, retention: RETENTION, brand: "Brighter", log, clock };
       const alerts = startAlerts({ ...given, alertUrl: receiver.url, ...options });
       onTestFinished(() => alerts.stop());
-      /** Only the last minute is lived through. */
+      /** Sets the clock, and fires timers only for the last minute. */
       const pass = async (ms: number) => {
         clock.set(ms - MINUTE_MS);
         await clock.advance(MINUTE_MS);
       };
       return { clock, alerts, pass };
     },
-    /** How one delivery ends, of those that wait. */
+    /** Settles the next waiting delivery. */
     async end(kind: "delivered" | "failed", channel: Channel = "mail") {
       const now = office.clock.now();
       const [claim] = await store.claim(channel, 1, MINUTE_MS, now);
@@ -55,7 +55,7 @@ async function openWatched({ messages = 1, channels = ["mail"] as readonly Chann
 }
 
 describe("the oldest undelivered message", () => {
-  it("leads to one line and one post when it passes an hour, and to another each hour while it waits", async () => {
+  it("causes one log line and one post after an hour, and again after each further hour", async () => {
     const { receiver, watch, log, posts } = await openWatched({ messages: 2 });
     const { clock } = watch();
     await clock.advance(HOUR_MS - 1);
@@ -73,7 +73,7 @@ describe("the oldest undelivered message", () => {
     expect([posts().length, log.count("alert")]).toEqual([2, 2]);
   });
 
-  it("is one line in the log where ALERT_URL is not set, posted as soon as it is, and another line when it is over", async () => {
+  it("causes one log line without ALERT_URL, a post once ALERT_URL is set, and a log line at its end", async () => {
     const { watch, log, end, posts } = await openWatched();
     const silent = watch({ alertUrl: null });
     await silent.clock.advance(HOUR_MS + 30 * MINUTE_MS);
@@ -88,7 +88,7 @@ describe("the oldest undelivered message", () => {
     expect([log.count("alert-over"), posts().length]).toEqual([1, 1]);
   });
 
-  it("is told of with its channel, unless it is an acknowledgement or in quarantine", async () => {
+  it("is reported with its channel, unless it is an acknowledgement or in quarantine", async () => {
     const { watch, accept, end, posts, lastText } = await openWatched({
       channels: ["mail", "acknowledgement", "hook"],
     });
@@ -102,7 +102,7 @@ describe("the oldest undelivered message", () => {
 });
 
 describe("messages in quarantine", () => {
-  it("lead to an alert at once, then to one an hour, but not once somebody has opened them", async () => {
+  it("cause an alert at once, then one per hour, until an operator has opened them", async () => {
     const { watch, accept, store, posts, lastText } = await openWatched({ messages: 0 });
     const { clock, alerts, pass } = watch();
     const hold = async () => {
@@ -127,7 +127,7 @@ describe("messages in quarantine", () => {
     expect(posts()).toHaveLength(2);
   });
 
-  it("that flood in cause a check a second, and no flood of posts to a service that fails", async () => {
+  it("cause one check per second during a flood, and no flood of posts to a failing service", async () => {
     const { receiver, watch, accept, store } = await openWatched({ messages: 0 });
     receiver.answer = status(429);
     let checks = 0;
@@ -145,12 +145,12 @@ describe("messages in quarantine", () => {
   });
 });
 
-it("a channel that pauses leads at once to one alert that says what to fix, the web hook's after an hour", async () => {
+it("a paused channel causes one alert with the remedy, at once, or after an hour for the web hook", async () => {
   const { store, watch, log, posts, lastText } = await openWatched({ messages: 0 });
   const { clock, alerts } = watch();
   const since = clock.now();
   const pause = (channel: Channel, reason: string) => ({ channel, reason, since });
-  // Its receiver may ask for a break.
+  // The hook's receiver may ask the site to wait.
   const hook = pause("hook", "status 429");
   await store.reportNode([pause("mail", "535 refused: check SMTP_URL"), hook], since);
   alerts.checkNow();
@@ -168,27 +168,24 @@ it("a channel that pauses leads at once to one alert that says what to fix, the 
   expect(posts()).toEqual(["paused", "hook-paused"]);
 });
 
-it.each(["mail", "hook"] as const)(
-  "what failed for good by %s is reported once, though it is kept",
-  async (channel) => {
-    const { receiver, watch, end, log } = await openWatched({ channels: ["mail", "hook"] });
-    await end("failed", channel);
-    await end("delivered", channel === "mail" ? "hook" : "mail");
-    const { pass } = watch();
-    for (let hour = 0; hour < 5; hour += 1) await pass(HOUR_MS + MINUTE_MS);
-    const verb = channel === "mail" ? "emailed" : "posted to HOOK_URL";
-    const text = `Brighter: 1 message could not be ${verb}. Fix the cause, then run: ${PROGRAM} retry --failed`;
-    const troubles = [channel === "mail" ? "failed" : "hook-failed"];
-    expect(receiver.posts.map(({ body }) => body)).toMatchObject([
-      { text, troubles, queued: 0, failed: channel === "mail" ? 1 : 0 },
-    ]);
-    // The outbox has logged it as an error.
-    expect(log.lines[0]).toMatchObject({ level: "info", event: "alert" });
-    expect(log.count("alert-over")).toBe(0);
-  },
-);
+it.each(["mail", "hook"] as const)("deliveries by %s that failed for good are reported once", async (channel) => {
+  const { receiver, watch, end, log } = await openWatched({ channels: ["mail", "hook"] });
+  await end("failed", channel);
+  await end("delivered", channel === "mail" ? "hook" : "mail");
+  const { pass } = watch();
+  for (let hour = 0; hour < 5; hour += 1) await pass(HOUR_MS + MINUTE_MS);
+  const verb = channel === "mail" ? "emailed" : "posted to HOOK_URL";
+  const text = `Brighter: 1 message could not be ${verb}. Fix the cause, then run: ${PROGRAM} retry --failed`;
+  const troubles = [channel === "mail" ? "failed" : "hook-failed"];
+  expect(receiver.posts.map(({ body }) => body)).toMatchObject([
+    { text, troubles, queued: 0, failed: channel === "mail" ? 1 : 0 },
+  ]);
+  // The outbox has logged it as an error.
+  expect(log.lines[0]).toMatchObject({ level: "info", event: "alert" });
+  expect(log.count("alert-over")).toBe(0);
+});
 
-it("a backup that has not succeeded for two days, once one was ever made, leads to one alert a day", async () => {
+it("if the last backup is two days old, one alert is sent per day", async () => {
   const { store, watch, posts, lastText } = await openWatched({ messages: 0 });
   const { clock, pass } = watch();
   const backUp = async () => store.backup(join(await makeScratchFolder(), "copy.db"), clock.now());
@@ -210,7 +207,7 @@ it("a backup that has not succeeded for two days, once one was ever made, leads 
   expect(posts()).toHaveLength(2);
 });
 
-it("a machine's clock that is not that of the database leads to one alert a day", async () => {
+it("a machine's clock that differs from the database's clock causes one alert per day", async () => {
   const { watch, posts, lastText } = await openWatched({ messages: 0 });
   const { pass } = watch({ changed: { time: async () => new Date(Date.now() + 6 * MINUTE_MS) } });
   await pass(HOUR_MS);
@@ -220,7 +217,7 @@ it("a machine's clock that is not that of the database leads to one alert a day"
 });
 
 describe("messages that expire soon", () => {
-  /** Delivered messages, each with the given number of days left of the 30 that it is kept. */
+  /** Delivered messages, each with its number of days left of the retention period of 30 days. */
   async function openExpiring(...daysLeft: number[]) {
     const office = await openWatched({ messages: 0 });
     const references: string[] = [];
@@ -230,7 +227,7 @@ describe("messages that expire soon", () => {
       await office.end("delivered");
       office.clock.set((30 - days) * DAY_MS);
     }
-    /** In days after the start. */
+    /** The number of days from the start until the message expires. */
     const endsIn = async (reference: string) => {
       const { expiresAt } = await office.message(reference);
       return ((expiresAt?.getTime() ?? 0) - office.clock.now().getTime()) / DAY_MS;
@@ -238,7 +235,7 @@ describe("messages that expire soon", () => {
     return { ...office, references, endsIn };
   }
 
-  it("are announced once a post was taken, with a count, at most once a day, early enough to end when they should", async () => {
+  it("are announced with their number by a successful post, at most once a day, early enough to be erased on time", async () => {
     const { receiver, store, watch, references, log, posts, lastText, endsIn } = await openExpiring(6, 7.9, 8.9);
     const ends = async () => (await Promise.all(references.map(endsIn))).map((days) => Math.round(days * 100) / 100);
     await store.act("answer", { references: references.slice(0, 1) }, new Date());
@@ -255,12 +252,12 @@ describe("messages that expire soon", () => {
     await pass(HOUR_MS);
     await pass(2 * DAY_MS);
     expect(posts()).toHaveLength(3);
-    // The first was announced a day too late.
+    // The first message was announced a day late.
     expect(await ends()).toEqual([7, 7.9, 8.9]);
     expect(log.lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  it("are announced by a line of the log where ALERT_URL is not set, which is no warning when all are answered", async () => {
+  it("are announced in the log without ALERT_URL, at level info if all are answered", async () => {
     const { store, watch, references, log } = await openExpiring(3);
     await store.act("answer", { references }, new Date());
     const { clock } = watch({ alertUrl: null });
@@ -271,7 +268,7 @@ describe("messages that expire soon", () => {
 });
 
 describe("at most one alert an hour", () => {
-  it("comes from all nodes together, and across restarts", async () => {
+  it("is sent by all nodes together, also across restarts", async () => {
     const { watch, log, posts } = await openWatched();
     const nodes = [watch(), watch(), watch()];
     await Promise.all(nodes.map(({ pass }) => pass(HOUR_MS + MINUTE_MS)));
@@ -280,7 +277,7 @@ describe("at most one alert an hour", () => {
     expect([log.count("alert"), posts()]).toEqual([1, ["overdue"]]);
   });
 
-  it("is not prevented by one that a clock set back has left in the future", async () => {
+  it("is not prevented by an alert with a future time, after the clock was set back", async () => {
     const { watch, store, posts } = await openWatched();
     await store.moveLastAlert("overdue", new Date(0), new Date("2026-06-01"));
     await watch().pass(HOUR_MS + MINUTE_MS);
@@ -288,8 +285,8 @@ describe("at most one alert an hour", () => {
   });
 });
 
-describe("an alert that is not taken", () => {
-  it.each([500, 404, 302])("because of status %i is posted again at the next check, not logged again", async (code) => {
+describe("a post that fails", () => {
+  it.each([500, 404, 302])("with status %i is retried at the next check, and not logged again", async (code) => {
     const { receiver, watch, log } = await openWatched();
     receiver.answer = status(code, { location: "/elsewhere" });
     const alertUrl = `http://operator:top%20secret@127.0.0.1:${receiver.port}/a-secret-path`;
@@ -305,7 +302,7 @@ describe("an alert that is not taken", () => {
     expect(JSON.stringify(log.lines)).not.toMatch(/operator|secret|127\.0\.0\.1/);
   });
 
-  it("because the service never answers, is not there, or the program stops is given up in time", async () => {
+  it("because the service does not answer or does not exist, or because the program stops, ends in time", async () => {
     const { receiver, watch, log } = await openWatched();
     receiver.answer = () => {};
     const patient = watch();
@@ -324,7 +321,7 @@ describe("an alert that is not taken", () => {
 });
 
 describe("a store", () => {
-  /** A store that fails in all that watching and alerting asks of it, while there is an error. */
+  /** Makes all methods fail that watching and alerting use, while `error` returns an error. */
   function failing(store: Store, error: () => Error | null): Partial<Store> {
     const ifThere = <Args extends unknown[], T>(method: (...args: Args) => Promise<T>) => {
       return (...args: Args) => (error() ? Promise.reject(error()) : method(...args));
@@ -338,7 +335,7 @@ describe("a store", () => {
     };
   }
 
-  it("that is away for a minute leads to one alert an hour, and is over when messages get through again", async () => {
+  it("that is away for a minute causes one alert per hour, until messages can be stored again", async () => {
     const { receiver, store, watch, log } = await openWatched({ messages: 0 });
     let isAway = true;
     const { clock, pass } = watch({ changed: failing(store, () => (isAway ? new StoreUnavailable("away") : null)) });
@@ -357,7 +354,7 @@ describe("a store", () => {
     expect(receiver.posts).toHaveLength(2);
   });
 
-  it("that is gone leads to an alert at once, even after another, and to one when its messages are saved", async () => {
+  it("that is lost causes an alert at once, even after another alert, and one when its messages are saved", async () => {
     const { store, watch, log, posts, lastText } = await openWatched();
     let loss: StoreLost | null = null;
     const { clock, alerts, pass } = watch({ changed: failing(store, () => loss) });
@@ -374,13 +371,13 @@ describe("a store", () => {
     }
     await pass(HOUR_MS - 2 * MINUTE_MS);
     expect(posts()).toEqual(["overdue", "store-lost", "store-lost"]);
-    // Nobody knows what became of the message.
+    // It is unknown what happened to the message.
     expect(log.count("alert-over")).toBe(0);
     await pass(3 * MINUTE_MS);
     expect(posts()).toHaveLength(4);
   });
 
-  it("that can only be read, as with a full disk, is reported, with the messages in it, also after the clock was set back", async () => {
+  it("that is read-only, as on a full disk, is reported with its messages, also after the clock was set back", async () => {
     const { watch, posts } = await openWatched();
     const { clock, pass } = watch({ changed: { ping: away, moveLastAlert: away } });
     await clock.advance(MINUTE_MS / 2);
@@ -394,7 +391,7 @@ describe("a store", () => {
     expect(posts()).toHaveLength(2);
   });
 
-  it("that never answers is reported all the same", async () => {
+  it("that never answers is reported too", async () => {
     const { dataDir, store, clock } = await openWatched({ messages: 0 });
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -406,7 +403,7 @@ describe("a store", () => {
     expect(await found).toMatchObject({ troubles: [{ kind: "store-away" }], facts: null });
   });
 
-  it("that fails as nobody expected is reported too, without the words of the error", async () => {
+  it("that fails with an unexpected error is reported too, without the error's message", async () => {
     const { store, watch, log, posts } = await openWatched();
     const { pass } = watch({ changed: failing(store, () => new Error("ada@example.org")) });
     await pass(2 * MINUTE_MS);

@@ -6,13 +6,13 @@ import { expect, test } from "vitest";
 const text = readFileSync("docs/architecture.md", "utf8");
 const pathsIn = (markdown: string) => [...markdown.matchAll(/`([\w-]+\/[\w./-]*)`/g)].map(([, path = ""]) => path);
 
-/** Rows of the table "Who may import whom": a folder or file, and what its files may import. */
+/** The rows of the table "Who may import whom": a folder or file, and what its files may import. */
 const allowed = new Map(
   [...text.matchAll(/^\|((?: `[\w/.-]+\/[\w.-]*`,?)+) +\|([^|]*)\|/gm)].flatMap(([, names = "", others = ""]) =>
     pathsIn(names).map((name) => [name, pathsIn(others)] as const),
   ),
 );
-/** The row of a file is the longest path that holds it. */
+/** The row for a file is the one with the longest matching path. */
 const rowOf = (path: string) =>
   [...allowed.keys()].filter((name) => path.startsWith(name)).toSorted((a, b) => b.length - a.length)[0];
 
@@ -25,7 +25,7 @@ function mayImport(file: string, imported: string): boolean {
   );
 }
 
-test("every import between the folders is one that its table allows", () => {
+test("the table allows every import between folders", () => {
   const { stdout } = spawnSync("git", ["ls-files", "*.ts", "*.tsx", "*.mjs"], { encoding: "utf8" });
   // Tests may import everything.
   const files = stdout.split("\n").filter((file) => /^(?!tests\/).*\/(?!.*\.test\.)/.test(file));

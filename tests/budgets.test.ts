@@ -15,11 +15,11 @@ const { pages } = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
   pages: { page: string; screen?: string; bytes: number }[];
 };
 
-/** Bytes of a first view, as budgets.json grants them. A budget is a size, so it holds on any machine. */
+/** The bytes of a first view, as in budgets.json. A budget is a size, so it is the same on every machine. */
 test.each(Object.entries(budgets))("%s stays within its budget", (name, budget) => {
   const [path = "", view] = name.split(" ");
   const counted = { "/404.html": "coming-soon", "/500.html": "error" }[path] ?? path;
-  // That a browser fetches as much as the build has counted is in tests/e2e/full/navigation.spec.ts.
+  // tests/e2e/full/navigation.spec.ts checks that a browser fetches as many bytes as the build has counted.
   expect(pages.find(({ page, screen }) => page === counted && screen === view)?.bytes).toBeLessThanOrEqual(
     budget.total,
   );
@@ -28,7 +28,7 @@ test.each(Object.entries(budgets))("%s stays within its budget", (name, budget) 
 });
 
 test("every page has a budget", () => {
-  // The build itself holds those to the limit that docs/carbon.md states.
+  // The build checks pages from files against the limit in docs/carbon.md.
   const isWritten = (url: string) => WRITTEN_PATHS.includes(url);
   const built = files.filter(({ kind, url }) => kind === "page" && !isWritten(url));
   // Aliases show the same page.
@@ -60,7 +60,7 @@ test("the inbox's script stays within its budget, and is in a folder that the pu
   expect(files.filter(({ file }) => scripts.some((name) => file.endsWith(name)))).toEqual([]);
 });
 
-test("there is one script file, another one that is loaded with the estimate, and no style sheet", () => {
+test("the build has one script, a second one for the estimate, and no style sheet", () => {
   const scripts = files.filter(({ file }) => file.endsWith(".js")).map(({ file }) => file.replace(/-[\w-]{8}\./, "."));
   expect(scripts.toSorted()).toEqual(["assets/contact.js", "assets/footprint-estimate.js"]);
   expect(files.filter(({ file }) => file.endsWith(".css"))).toEqual([]);

@@ -26,7 +26,7 @@ import { sharePostgres } from "./support/shared-postgres.ts";
 const done = (out: unknown) => ({ code: 0, out, err: "" });
 const refused = (err: RegExp, code = 1) => ({ code, out: "", err: expect.stringMatching(err) });
 
-test("explains itself without opening anything", async () => {
+test("shows its help without opening the database", async () => {
   const dataDir = join(tmpdir(), "cli-never-made");
   const general = await runCliProcess({ DATA_DIR: dataDir }, "--help");
   expect(general).toMatchObject({ code: 0, err: "" });
@@ -42,7 +42,7 @@ test("explains itself without opening anything", async () => {
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test("leaves with 2 when it is used wrongly, and with 1 and one line each when the settings are wrong", async () => {
+test("exits with 2 if it is used incorrectly, and with 1 and one line each for invalid settings", async () => {
   expect(await runCliProcess({}, "list", "--colour")).toEqual(refused(/^unknown option '--colour'\n+.+--help/, 2));
   const wrong = { PORT: "x", DATABASE_URL: "mysql://x" };
   expect(await runCli(wrong, "list")).toEqual(refused(/^PORT is not .+\nDATABASE_URL is not .+\n$/));
@@ -51,10 +51,10 @@ test("leaves with 2 when it is used wrongly, and with 1 and one line each when t
   expect(await runCli({ DATA_DIR: "/dev/null/x" }, "list")).toEqual(refused(/^[^\n]+DATA_DIR[^\n]+\n$/));
 });
 
-test("says that another user may not read the messages, instead of that there are none", async () => {
+test("says that this user may not read the messages, not that there are none", async () => {
   const dataDir = join(await makeScratchFolder(), "data");
   mkdirSync(dataDir, { mode: 0o700 });
-  // Root may read everything, so it runs the command as nobody.
+  // Root may read everything, so root runs the command as the user `nobody`.
   const isRoot = process.getuid?.() === 0;
   if (!isRoot) chmodSync(dataDir, 0);
   chmodSync(dirname(dataDir), 0o755);
@@ -91,7 +91,7 @@ describe("on SQLite", () => {
   const cli = (...args: string[]) => runCli({ DATA_DIR: dataDir, ACKNOWLEDGE: "on", ...hook }, ...args);
   const atTerminal = (isYes: boolean, ...args: string[]) => runAtTerminal({ DATA_DIR: dataDir }, isYes, ...args);
 
-  /** Of the delivery that waits longest. */
+  /** Settles the delivery that is due first. */
   const settle = async (channel: Channel, outcome: Outcome, now = NOON, next?: Channel) => {
     await store.settle(await claimOne(store, now, channel), outcome, now, next);
   };
@@ -141,7 +141,7 @@ describe("on SQLite", () => {
     expect((await cli("list", "--search", "nobody wrote this")).out).toBe("No messages.\n");
   });
 
-  test("lists names and first words within 120 columns, without errors where there are none", async () => {
+  test("lists names and the start of each text within 120 columns, without a column for errors if there are none", async () => {
     const long = { name: "N".repeat(100), email: `${"e".repeat(200)}@example.com`, message: "w ".repeat(2000) };
     const reference = await send(store, submissionOf(messageWith(long)), minutesAgo(3));
     const japanese = { name: "山田太郎", email: "taro@example.jp", message: "お問い合わせ".repeat(20) };
@@ -155,7 +155,7 @@ describe("on SQLite", () => {
     expect(widthOf(second ?? "")).toBe(120);
   });
 
-  test("shows a message in full, whatever the letter case", async () => {
+  test("shows a message in full, for a reference in any letter case", async () => {
     const words = "First line\nsecond \u202Eline";
     const reference = await send(store, submissionOf(messageWith({ name: "Zoë", message: words, country: "" })));
     const { code, out } = await cli("show", reference.toLowerCase());
@@ -169,7 +169,7 @@ describe("on SQLite", () => {
     expect(await cli("show", "BC-NONE-00")).toEqual(refused(/^There is no message BC-NONE-00/));
   });
 
-  test("shows a message's estimate before its words", async () => {
+  test("shows a message's estimate before its text", async () => {
     const footprint = estimateOf({ carKm: 10_000, hotelNights: 2 }, "");
     const words = "Words\nFootprint estimate: none";
     const reference = await send(store, submissionOf(messageWith({ message: words }), { footprint }));
@@ -194,7 +194,7 @@ describe("on SQLite", () => {
     expect((await cli("show", reference)).out).not.toContain("An estimate");
   });
 
-  test("tells what became of the web hook, retries it, and names the copies that an erasure leaves", async () => {
+  test("shows the web hook's state, retries it, and names the copies that remain after an erasure", async () => {
     expect((await cli("list")).out).not.toContain("HOOK");
     const sendAll = () => send(store, submissionOf(), NOON, ["mail", "hook"]);
     const [posted, failed] = [await sendAll(), await sendAll()];
@@ -214,7 +214,7 @@ describe("on SQLite", () => {
     );
   });
 
-  test("tells whether the sender was told, in show, export and stats", async () => {
+  test("shows the acknowledgement's state in show, export and stats", async () => {
     const deliver = async (email: string, outcome: Outcome) => {
       const reference = await send(store, submissionOf(messageWith({ email })));
       await settle("mail", { kind: "delivered" }, NOON, "acknowledgement");
@@ -244,7 +244,7 @@ describe("on SQLite", () => {
     expect((await cli("stats")).out).toContain("\nAcknowledgement: 1 sent, 0 waiting, 1 failed, 1 skipped.\n\n");
   });
 
-  test("retries what failed and releases what is held", async () => {
+  test("retries failed messages and releases quarantined ones", async () => {
     const failed = await send(store);
     await finish(store, "failed");
     const held = await send(store, submissionOf(messageWith(), { isTrapped: true }));
@@ -271,7 +271,7 @@ describe("on SQLite", () => {
     expect(JSON.parse((await cli("list", "--json", "--unanswered")).out)).toEqual([]);
   });
 
-  test("marks spam, says what the filter was taught and why it held a message back, and forgets it", async () => {
+  test("marks spam, shows the filter's lessons and its reasons, and removes the lessons", async () => {
     const spam = (index: number) =>
       submissionOf(messageWith({ message: `Cheap pills at https://pills.example/${index}`, email: `${index}@x.org` }));
     const sent = await Promise.all(Array.from({ length: 20 }, (_, index) => send(store, spam(index), new Date())));
@@ -305,7 +305,7 @@ describe("on SQLite", () => {
     expect(JSON.parse((await cli("spam-filter", "--json")).out)).toMatchObject({ isOn: true, isDeciding: false });
   });
 
-  test("releases all that is in quarantine, or what came since a time", async () => {
+  test("releases all quarantined messages, or those since a time", async () => {
     const held = (minutes: number, email: string) =>
       send(store, submissionOf(messageWith({ email }), { isTrapped: true }), minutesAgo(minutes));
     const old = await held(300, "a@example.com");
@@ -322,7 +322,7 @@ describe("on SQLite", () => {
     );
   });
 
-  test("sends what was delivered again, one message or all since a time", async () => {
+  test("resends delivered messages, one or all since a time", async () => {
     const deliver = async (minutes: number) => {
       const reference = await send(store, submissionOf(), minutesAgo(minutes));
       await finish(store, "delivered", minutesAgo(minutes));
@@ -341,7 +341,7 @@ describe("on SQLite", () => {
     expect(await cli("resend", "BC-NONE-00")).toEqual(refused(/^There is no message BC-NONE-00/));
   });
 
-  test("deletes one message and its .eml file, only with a yes, and never a restricted one", async () => {
+  test("deletes one message and its .eml file after a confirmation, but never a restricted message", async () => {
     const spam = await send(store, submissionOf(messageWith(), { isTrapped: true }));
     const kept = await send(store, submissionOf(messageWith({ email: "kept@example.com" })));
     const outbox = writeMails(`${spam}.eml`, `${kept}.eml`);
@@ -375,7 +375,7 @@ describe("on SQLite", () => {
     expect((await atTerminal(false, "export")).out).toMatch(/^reference/);
   });
 
-  test("ends quietly when whoever reads its output stops reading, as head does", async () => {
+  test("ends without an error if the reader of its output closes the pipe, as head does", async () => {
     const long = (index: number) => submissionOf(messageWith({ message: `${index}${"x".repeat(4900)}` }));
     await Promise.all(Array.from({ length: 200 }, (_, index) => store.accept(long(index), NO_LIMITS, NOON)));
     const child = spawnCli({ DATA_DIR: dataDir }, "export");
@@ -384,7 +384,7 @@ describe("on SQLite", () => {
     expect([code, err]).toEqual([0, ""]);
   });
 
-  test("counts what waits and failed, and draws messages per day and country", async () => {
+  test("counts waiting and failed messages, and draws messages per day and country", async () => {
     const today = new Date();
     expect((await cli("stats")).out).toBe(
       [
@@ -412,7 +412,7 @@ describe("on SQLite", () => {
     expect(out).toMatch(/not given {2}1 {2}█{20}\n/);
   });
 
-  test("counts what is in quarantine, and what nobody has opened yet", async () => {
+  test("counts quarantined messages, and those that no operator has opened", async () => {
     const held = (minutes: number) =>
       send(store, submissionOf(messageWith({ country: "DE" }), { isTrapped: true }), minutesAgo(minutes));
     await store.markSeen(await held(2), new Date());
@@ -427,12 +427,12 @@ describe("on SQLite", () => {
     });
   });
 
-  test("backs up to a new file only, which can be opened again, also after a backup that was killed", async () => {
+  test("backs up only to a new file, which can be opened, also after a killed backup", async () => {
     const reference = await send(store);
     const folder = join(dataDir, "copy");
     mkdirSync(folder);
     const file = join(folder, "messages.db");
-    // What a killed process leaves: the file that is being written, half full.
+    // A killed backup leaves a partly written file.
     writeFileSync(`${file}.partial`, "x".repeat(10_000), { mode: 0o600 });
     expect((await cli("stats")).out).not.toContain("Last backup");
     expect(await cli("backup", file)).toEqual(done(`All messages copied to ${file}.\n`));
@@ -464,7 +464,7 @@ describe("on SQLite", () => {
     );
   });
 
-  test("corrects single inputs of an estimate, or removes it, and refuses what cannot be", async () => {
+  test("corrects single inputs of an estimate, removes an estimate, and refuses invalid corrections", async () => {
     const inputs = { carKm: 100, electricityKwh: 1000 };
     const reference = await send(store, submissionOf(messageWith(), { footprint: estimateOf(inputs) }));
     const rectify = (...args: string[]) => cli("privacy", "rectify", "ada@example.com", ...args);
@@ -492,7 +492,7 @@ describe("on SQLite", () => {
     for (const line of help.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(120);
   });
 
-  test("erases an address without a trace, .eml files included, and only with a yes", async () => {
+  test("erases all messages of an address, including .eml files, after a confirmation", async () => {
     const secret = messageWith({ email: "Secret@Example.com", message: "hidden words" });
     const reference = await send(store, submissionOf(secret));
     const other = await send(store, submissionOf(messageWith({ email: "eve@example.com" })));
@@ -513,7 +513,7 @@ describe("on SQLite", () => {
     expect(await store.list({})).toHaveLength(1);
   });
 
-  test("an erasure without messages changes no file, neither the database nor what others left", async () => {
+  test("an erasure without messages changes neither the database nor other files", async () => {
     await send(store, submissionOf(messageWith({ email: "eve@example.com" })));
     const outbox = writeMails("BC-GONE-10.eml");
     const { mtimeMs, ino } = statSync(join(dataDir, "messages.db"));
@@ -555,7 +555,7 @@ describe("on PostgreSQL", () => {
     const reference = await send(store);
     const cli = (...args: string[]) => runCli({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir }, ...args);
     expect((await cli("list")).out).toContain(reference);
-    // A killed backup leaves these; the log must not get into the next one.
+    // A killed backup leaves these files. The next backup must not read the old log.
     for (const end of ["", "-wal", "-shm"])
       writeFileSync(join(dataDir, `messages.db.partial${end}`), "x".repeat(10_000));
     expect(await cli("backup", join(dataDir, "messages.db"))).toMatchObject({ code: 0, err: "" });

@@ -28,7 +28,7 @@ function posted(body: string, type = "application/json", line = "POST /send-emai
 }
 const count = async () => (await subject.store.list({})).length;
 
-describe("what is not HTTP", () => {
+describe("invalid HTTP", () => {
   test.each([
     ["a word", "GARBAGE\r\n\r\n", 400],
     ["an unknown method", request("BREW /"), 400],
@@ -53,7 +53,7 @@ describe("what is not HTTP", () => {
     expect(answer.body).toMatch(/^[A-Z][A-Za-z ]+\n$/);
   });
 
-  test("both a length and chunks: refused, and what follows is no request of its own", async () => {
+  test("a request with both a length and chunks is refused, and the rest is not read as a second request", async () => {
     const smuggled = request("GET /healthz");
     const text = request(
       "POST /send-email",
@@ -77,7 +77,7 @@ describe("what is not HTTP", () => {
     },
   );
 
-  test("nothing is written into an answer that has begun", async () => {
+  test("no error is written into an answer that has started", async () => {
     const socket = await openSocket(port);
     const received = drain(socket);
     socket.write(`GET ${filmPath()} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -96,7 +96,7 @@ describe("what is not HTTP", () => {
 
 describe("methods", () => {
   test.each(["TRACE", "PUT", "DELETE", "PATCH", "POST", "OPTIONS", "PROPFIND", "PURGE", "QUERY"])(
-    "%s on a page is refused with what is allowed",
+    "%s on a page is refused with a list of allowed methods",
     async (method) => {
       const answer = await ask(request(`${method} /contact`, ["X-Secret: mirrored"]));
       expect(answer.status).toBe(405);
@@ -111,7 +111,7 @@ describe("methods", () => {
     expect(answer.headers).toMatchObject({ allow: "GET, HEAD", "x-content-type-options": "nosniff" });
   });
 
-  test("a method is refused before the body is read, be it large, broken or never sent", async () => {
+  test("a method is refused before the body is read, even if the body is large, broken or missing", async () => {
     for (const text of [
       posted("{", "application/json", "POST /contact"),
       request("POST /contact", ["Content-Type: application/json", "Content-Length: 900000"]),
@@ -120,7 +120,7 @@ describe("methods", () => {
       expect((await ask(text)).status).toBe(405);
   });
 
-  test("an upgrade is ignored, an expectation but 100-continue refused", async () => {
+  test("an upgrade is ignored, and any expectation except 100-continue is refused", async () => {
     expect((await ask(request("GET /healthz", ["Upgrade: websocket"]))).body).toBe('{"status":"ok"}');
     const answer = await ask(request("GET /healthz", ["Expect: the-unexpected"]));
     expect(answer.status).toBe(417);
@@ -130,7 +130,7 @@ describe("methods", () => {
 
 describe("a forged host", () => {
   test.each(["evil.example", "evil.example:1", "a b<script>", "", "localhost, evil.example", "[::1", "\u00ff"])(
-    "of %j leaves no trace in a page or a redirect",
+    "such as %j does not appear in a page or a redirect",
     async (host) => {
       const text = (line: string, rest: string) => `${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${rest}`;
       const page = await exchange(port, text("GET /contact", "X-Forwarded-Host: evil.example\r\n\r\n"));
@@ -142,7 +142,7 @@ describe("a forged host", () => {
     },
   );
 
-  test("in an absolute address is ignored as well", async () => {
+  test("in an absolute URL is ignored too", async () => {
     const { status, body } = await ask(request("GET http://evil.example/contact?x"));
     expect(status).toBe(200);
     expect(body).toContain("Get in Touch");
@@ -150,8 +150,8 @@ describe("a forged host", () => {
   });
 });
 
-describe("what a body may not do", () => {
-  test("be longer than its limit, even in chunks that do not say how long", async () => {
+describe("a body", () => {
+  test("above the limit is refused, even in chunks without a total length", async () => {
     const chunk = `1000\r\n${"x".repeat(0x1000)}\r\n`;
     const headers = ["Content-Type: application/json", "Transfer-Encoding: chunked"];
     const { status } = await ask(request("POST /send-email", headers, chunk.repeat(20)));

@@ -8,12 +8,12 @@ import { HOUR_MS, MINUTE_MS } from "../server/time.ts";
 import { createManualMailer, openPostOffice } from "./support/post-office.ts";
 import { startReceiver, status } from "./support/receiver.ts";
 
-// What every channel does is in tests/outbox.test.ts.
+// tests/outbox.test.ts covers the behaviour that all channels share.
 
 const SECRET = `whsec_${Buffer.alloc(32, "a").toString("base64")}`;
 const NEW_SECRET = `whsec_${Buffer.alloc(32, "b").toString("base64")}`;
 
-/** By the verifier that receivers use, at the time of the post. */
+/** The content according to the verifier that receivers use, at the time of the post. */
 function verified({ headers, text }: { headers: IncomingHttpHeaders; text: string }, secret = SECRET): unknown {
   vi.useFakeTimers({ toFake: ["Date"], now: Number(headers["webhook-timestamp"]) * 1000 });
   try {
@@ -36,7 +36,7 @@ async function openHookOffice(secrets: readonly string[] = [SECRET]) {
   };
 }
 
-it("posts each message signed, by every secret, with all that its sender wrote", async () => {
+it("posts each message completely, signed with every secret", async () => {
   const { accept, clock, receiver, start, seen, message } = await openHookOffice([SECRET, NEW_SECRET]);
   const reference = await accept({ name: "Ada Lovelace", country: "GB" });
   start();
@@ -47,7 +47,7 @@ it("posts each message signed, by every secret, with all that its sender wrote",
   const timestamp = acceptedAt.toISOString();
   const data = { reference, acceptedAt: timestamp, name, email, phone, country, message: text, footprint: null };
   expect(verified(post)).toEqual({ type: "message.accepted", timestamp, data });
-  // Either end can change its secret first.
+  // Either side can change its secret first.
   expect(verified(post, NEW_SECRET)).toEqual(verified(post));
   expect(() => verified(post, `whsec_${Buffer.alloc(32, "c").toString("base64")}`)).toThrow();
   expect(post.headers).toMatchObject({
@@ -57,7 +57,7 @@ it("posts each message signed, by every secret, with all that its sender wrote",
   });
 });
 
-it("posts under the same id until the receiver takes it", async () => {
+it("posts with the same id until the receiver accepts the message", async () => {
   const { accept, clock, receiver, start, seen, store } = await openHookOffice();
   receiver.answer = status(500);
   const reference = await accept();
@@ -76,7 +76,7 @@ it("posts under the same id until the receiver takes it", async () => {
 });
 
 describe("a receiver", () => {
-  it("asks to wait: nothing is posted until then, and mail goes on", async () => {
+  it("that asks to wait gets no posts until then, while mails are sent", async () => {
     const { accept, clock, mailer, receiver, seen, start } = await openHookOffice();
     receiver.answer = status(429, { "retry-after": "600" });
     await accept();
@@ -104,20 +104,20 @@ describe("a receiver", () => {
   it.each([
     ["503 with a date", 503, "Mon, 05 Jan 2026 11:00:00 GMT", HOUR_MS],
     ["a wait of a week, which is cut to four hours", 429, String(7 * 24 * 3600), 4 * HOUR_MS],
-  ])("is obeyed: %s", async (_, code, retryAfter, retryAfterMs) => {
+  ])("can delay posts: %s", async (_, code, retryAfter, retryAfterMs) => {
     const receiver = await startReceiver(status(code, { "retry-after": retryAfter }));
     const answer = await ping(receiver.url, undefined, new Date("2026-01-05T10:00:00Z"));
     expect(failureOf(answer)).toEqual({ kind: "temporary", message: `status ${code}`, retryAfterMs });
   });
 
-  it("is not followed to another address", async () => {
+  it("cannot redirect to another URL", async () => {
     const other = await startReceiver();
     const receiver = await startReceiver(status(307, { location: other.url }));
     expect(failureOf(await ping(receiver.url))?.message).toBe("status 307: redirects are not followed");
     expect(other.posts).toEqual([]);
   });
 
-  it("sends an answer without end: it is cut off after 64 KiB, and the status counts", async () => {
+  it("that sends an endless answer is disconnected after 64 KiB, and its status counts", async () => {
     let written = 0;
     const receiver = await startReceiver((response) => {
       const write = () => {
@@ -132,14 +132,14 @@ describe("a receiver", () => {
     await expect.poll(() => written).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it("answers slowly or not at all: the attempt ends in time, and a status that came counts", async () => {
+  it("that answers slowly or not at all does not prolong the attempt, and its status counts if it arrived", async () => {
     const silent = await startReceiver(() => {});
     const trickling = await startReceiver((response) => void response.writeHead(200).write("a"));
     expect(await ping(silent.url, 1000)).toEqual({ kind: "temporary", message: "no answer within 1 s" });
     expect(await ping(trickling.url, 1000)).toMatchObject({ status: 200, text: "a" });
   });
 
-  it("is known to have nothing only when no connection was made, and then answers a probe once it is there", async () => {
+  it("is unreachable only if no connection was made, and a probe then detects when it is back", async () => {
     const nobody = `http://127.0.0.1:${await findFreePort()}/`;
     const somebody = await startReceiver(status(405));
     const isUnreachable = async (url: string) => failureOf(await ping(url))?.isUnreachable;
@@ -149,7 +149,7 @@ describe("a receiver", () => {
   });
 });
 
-it("preflight posts a signed ping, and says what came back", async () => {
+it("preflight posts a signed ping, and shows the answer", async () => {
   const receiver = await startReceiver((response) => response.end("pong"));
   const hook = { url: receiver.url, secrets: [SECRET] };
   const [finding] = await checkHook(hook, new Date());

@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe("a hostile message", () => {
-  it.each(HOSTILE_CASES)("%s is refused at its field or arrives literally", async (_title, hostile, outcome) => {
+  it.each(HOSTILE_CASES)("with %s is refused at its field or arrives unchanged", async (_title, hostile, outcome) => {
     const parsed = parseContactMessage({ ...HARMLESS, ...hostile });
     if (outcome !== "literal" || !parsed.ok) {
       expect(parsed.ok ? ["accepted"] : Object.keys(parsed.fields)).toEqual([outcome]);
@@ -49,7 +49,7 @@ describe("a hostile message", () => {
     "a@b.example>\r\nRCPT TO:<c@d.example",
     "a@b.example, C <c@d.example>",
     "friends: a@b.example, c@d.example;",
-  ])("reaches nobody else even if the address %j had got past the contract", async (email) => {
+  ])("reaches no other recipient, even if the contract accepted the address %j", async (email) => {
     for (const name of [HARMLESS.name, "=?utf-8?q?evil?="]) {
       const { recipients, mail } = await sendThrough({ ...HARMLESS, name, email });
       expect(recipients).toEqual([IDENTITY.mailTo]);
@@ -58,19 +58,19 @@ describe("a hostile message", () => {
     }
   });
 
-  it("leaves a name out of Reply-To that looks like an encoded word, if the address needs quotes", async () => {
+  it("has no name in Reply-To if the name looks like an encoded word and the address needs quotes", async () => {
     const { mail } = await sendThrough({ ...HARMLESS, name: "=?utf-8?q?evil?=", email: "..ada..@example.org" });
     expect(mail.mailbox("Reply-To")).toEqual({ name: "", address: '"..ada.."@example.org' });
     expect(mail.header("Subject")).toContain("=?utf-8?q?evil?=");
   });
 
-  it("shows a brand that looks like an encoded word as it is", async () => {
+  it("shows a brand that looks like an encoded word unchanged", async () => {
     const brand = "=?utf-8?q?Brand?=";
     const { mail } = await sendThrough(HARMLESS, { ...IDENTITY, brand });
     expect(mail.mailbox("From")).toEqual({ name: brand, address: IDENTITY.mailFrom });
   });
 
-  it("adds no header even if a name with line ends had got past the contract", async () => {
+  it("adds no header, even if the contract accepted a name with line ends", async () => {
     const { mail } = await sendThrough({ ...HARMLESS, name: "Ada\r\nBcc: c@d.example\r\n\r\nbody" });
     expect(mail.headers.map(([name]) => name).sort()).toEqual(HEADERS);
   });
@@ -107,7 +107,7 @@ ${message.message}`,
   expectNoMarkupOf(message, mail.html);
 }
 
-/** Only our own tags are there, and the text between them, unescaped, is what the visitor typed. */
+/** The HTML contains only our own tags, and the unescaped text between them is what the visitor typed. */
 function expectNoMarkupOf(message: ContactMessage, html: string): void {
   const tags = [...html.matchAll(/<\/?([a-z!]+)[^>]*>/gi)].map(([, tag]) => tag);
   const known = ["!doctype", "html", "head", "meta", "body", "p", "br", "table", "tr", "th", "td", "div"];

@@ -41,7 +41,7 @@ afterAll(() => postgres?.stop(), 120_000);
 
 const ago = (ms: number) => new Date(Date.now() - ms);
 
-/** A page of its own, so that these tests do not need a build. */
+/** A page for these tests, so that they need no build. */
 async function makePage(): Promise<string> {
   const folder = await makeScratchFolder();
   await mkdir(join(folder, "assets"));
@@ -50,7 +50,7 @@ async function makePage(): Promise<string> {
   return folder;
 }
 
-/** The inbox within this process, on SQLite, with a clock of the test's own. */
+/** The inbox in this process, on SQLite, with a fake clock. */
 async function openInbox({ readElectricity = electricityTable, ...settings }: Partial<Desk & InboxOptions> = {}) {
   const dataDir = await makeScratchFolder();
   const store = await openStoreInProcess({ dataDir, databaseUrl: null });
@@ -80,7 +80,7 @@ async function openInbox({ readElectricity = electricityTable, ...settings }: Pa
   return { inbox, store, clock, port, token, authorization, asked, operations: operationsOf({ port, token }) };
 }
 
-/** Stores a message, and gives the body of a request that would delete it. */
+/** Stores a message, and returns the body of a request that deletes it. */
 async function sendTarget(store: Store): Promise<{ reference: string; version: string; body: string }> {
   const reference = await send(store, trapped());
   const { version = "" } = (await store.find(reference)) ?? {};
@@ -91,8 +91,8 @@ async function sendTarget(store: Store): Promise<{ reference: string; version: s
   };
 }
 
-describe("who gets in", () => {
-  test("only a request with the token of this run", async () => {
+describe("the guard", () => {
+  test("accepts only requests with the token of this run", async () => {
     const { asked, authorization, token } = await openInbox();
     expect(token).toMatch(/^[\w-]{43}$/);
     expect((await asked("/api/operations/countries", { headers: { authorization } })).status).toBe(200);
@@ -106,12 +106,12 @@ describe("who gets in", () => {
       expect(text).toMatch(/^This address is not valid, or no longer valid\. .+\n$/);
     }
     expect((await asked("/api/operations/countries")).status).toBe(401);
-    // Neither in the query nor as a cookie, which all ports of a host share.
+    // A token does not count in the query, nor in a cookie, which all ports of a host share.
     expect((await asked(`/api/operations/countries?token=${token}`)).status).toBe(401);
     expect((await asked("/api/operations/countries", { headers: { cookie: `token=${token}` } })).status).toBe(401);
   });
 
-  test("without a token nothing is shown or done, and nothing by what a form of another site could post", async () => {
+  test("shows and changes nothing without a token, or for a request that a form on another site could send", async () => {
     const { asked, store, authorization, clock } = await openInbox();
     const { reference, version, body } = await sendTarget(store);
     for (const path of [
@@ -130,7 +130,7 @@ describe("who gets in", () => {
         expect(answered).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
       }
     }
-    // So that these are not too many tries.
+    // After a minute, the earlier tries do not count any more.
     await clock.advance(60_000);
     const act = async (headers: Record<string, string>) =>
       (await asked("/api/operations/act", { method: "POST", headers, body })).status;
@@ -141,7 +141,7 @@ describe("who gets in", () => {
     expect(await store.list({})).toMatchObject([{ reference, version }]);
   });
 
-  test("wrong tokens are slowed down after ten tries, refused after twenty at once, and forgotten after a minute; the right one never waits", async () => {
+  test("delays wrong tokens after ten tries, refuses more than twenty at once, forgets them after a minute, and never delays the right one", async () => {
     const { asked, authorization, clock } = await openInbox();
     const tryWrong = () => asked("/api/operations/countries", { headers: { authorization: "Bearer wrong" } });
     const tryRight = async () => (await asked("/api/operations/countries", { headers: { authorization } })).status;
@@ -150,7 +150,7 @@ describe("who gets in", () => {
     const answered: number[] = [];
     const slow = tryWrong().then(({ status, headers }) => answered.push(status, Number(headers["retry-after"])));
     await expect.poll(delayed).toHaveLength(1);
-    // What is open to be read by the right token is not held up by somebody else's guesses.
+    // Wrong tokens of another program do not delay requests with the right token.
     expect(await tryRight()).toBe(200);
     await clock.advance(999);
     expect(answered).toEqual([]);
@@ -168,7 +168,7 @@ describe("who gets in", () => {
     expect((await tryWrong()).status).toBe(401);
   });
 
-  test("only under this machine's own names and the inbox's own port", async () => {
+  test("accepts only this machine's own names and the inbox's own port", async () => {
     const { asked, authorization, port } = await openInbox();
     const own = [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`];
     const elsewhere = ["localhost", `localhost:${port + 1}`, "127.0.0.1"];
@@ -188,7 +188,8 @@ describe("who gets in", () => {
         expect([host, path, status]).toEqual([host, path, 403]);
         expect(text).toMatch(/^This inbox is only open under localhost .+ same number on both sides\.\n$/);
       }
-      // Meant for the site, or a trick: not a byte, so that no proxy takes it for the site's answer.
+      // Such a request was meant for the site, or is an attack. It gets no byte, so that no proxy takes an answer for
+      // the site's.
       for (const host of [...foreign, ...tricks]) {
         const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${authorization}\r\n\r\n`;
         expect([host, path, await exchange(port, request)]).toEqual([host, path, ""]);
@@ -199,7 +200,7 @@ describe("who gets in", () => {
     expect(await exchange(port, "no HTTP\r\n\r\n")).toBe("");
   });
 
-  test("no other site or program, even with the token", async () => {
+  test("refuses other sites and programs, even with the token", async () => {
     const { asked, store, authorization, port } = await openInbox();
     const { reference, version, body } = await sendTarget(store);
     const navigation = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
@@ -225,7 +226,7 @@ describe("who gets in", () => {
     expect(await store.list({})).toMatchObject([{ reference, version }]);
   });
 
-  test("the page's own requests, and a person who opens the page", async () => {
+  test("accepts the page's own requests, and a person who opens the page", async () => {
     const { asked, authorization, port } = await openInbox();
     const own = { origin: `http://localhost:${port}`, "sec-fetch-site": "same-origin", authorization };
     expect((await asked("/api/operations/countries", { headers: own })).status).toBe(200);
@@ -233,14 +234,14 @@ describe("who gets in", () => {
     for (const site of ["none", "cross-site", "same-site"]) {
       expect((await asked("/", { headers: { ...opened, "sec-fetch-site": site } })).status).toBe(200);
     }
-    // Framed, or loaded as a script.
+    // In a frame, or as a script.
     expect(
       (await asked("/", { headers: { ...opened, "sec-fetch-site": "cross-site", "sec-fetch-dest": "iframe" } })).status,
     ).toBe(403);
     expect((await asked("/assets/main.js", { headers: { "sec-fetch-site": "cross-site" } })).status).toBe(403);
   });
 
-  test("every answer forbids to be kept, framed, sniffed or to load anything from elsewhere", async () => {
+  test("every answer forbids caching, framing, sniffing and loading from other origins", async () => {
     const { asked, authorization } = await openInbox();
     const answers = await Promise.all([
       ...["/", "/assets/main.js", "/messages/BC-AAAA-AA", "/assets/none.js", "/api/operations/countries"].map((path) =>
@@ -270,7 +271,7 @@ describe("who gets in", () => {
     }
   });
 
-  test("no file but the page's own", async () => {
+  test("serves only the page's own files", async () => {
     const { asked } = await openInbox();
     for (const up of ["..", "assets/../..", "assets/%2e%2e/%2e%2e"]) {
       expect((await asked(`/${up}/package.json`)).text).not.toContain("brighter");
@@ -292,7 +293,7 @@ describe("who gets in", () => {
 });
 
 describe("the command", () => {
-  /** With a database that has no messages. */
+  /** A data folder with an empty database. */
   async function makeDataDir(): Promise<string> {
     const dataDir = await makeScratchFolder();
     await (await openStoreInProcess({ dataDir, databaseUrl: null })).close();
@@ -306,7 +307,7 @@ describe("the command", () => {
     onTestFinished(async () => void (await inbox.stop()));
     expect(inbox.output()).toBe(`Inbox: http://localhost:${port}/#${inbox.token}\n`);
     expect((await ask(port, "/", {})).text).toContain("<!doctype html>");
-    // A page that waits for changes does not keep the command from ending.
+    // A page that waits for changes does not prevent the command from ending.
     const changes = changesOf(inbox);
     expect((await changes.next()).value).toMatchObject({ counts: { all: 0 } });
     const next = changes.next().catch(() => "cut off");
@@ -315,10 +316,10 @@ describe("the command", () => {
     expect(inbox.output()).toBe(`Inbox: http://localhost:${port}/#${inbox.token}\n`);
   });
 
-  test("uses the next free port when the default one is in use, also on IPv6 only, and says so", async () => {
+  test("uses the next free port if the default port is in use, also only on IPv6, and says so", async () => {
     const blockers = [createServer(), createServer()];
     onTestFinished(() => blockers.forEach((server) => void server.close()));
-    // Taken by these or by another program: either will do.
+    // It does not matter whether these servers or another program use the ports.
     const listening = blockers.map((server, index) => {
       server.on("error", () => {});
       server.listen(DEFAULT_PORT + index, index === 0 ? "127.0.0.1" : "::1");
@@ -334,7 +335,7 @@ describe("the command", () => {
     expect(await inbox.stop()).toBe(0);
   });
 
-  test("says what to do when its port is in use, there is no data, or it is used wrongly", async () => {
+  test("says what to do if its port is in use, there is no data, or it is used incorrectly", async () => {
     const dataDir = await makeDataDir();
     const blocker = createServer().listen(0, "127.0.0.1");
     await once(blocker, "listening");
@@ -367,7 +368,7 @@ describe("the command", () => {
     await expect(opening).rejects.toThrow(/npm run build/);
   });
 
-  test("ends after eight hours without the operator, however often the page asks by itself", async () => {
+  test("ends after eight hours without operator input, even if the page keeps sending requests", async () => {
     const { inbox, clock, operations, asked, authorization } = await openInbox();
     let isOver = false;
     void inbox.idle.then(() => {
@@ -382,7 +383,7 @@ describe("the command", () => {
     await expect.poll(() => isOver).toBe(true);
   });
 
-  test("opens in the browser without the token among a program's arguments", async () => {
+  test("opens the browser without the token in a program's arguments", async () => {
     const bin = await makeScratchFolder();
     const opened = join(bin, "opened");
     for (const name of ["xdg-open", "open"]) {
@@ -404,10 +405,10 @@ describe("the command", () => {
     expect(existsSync(new URL(argument))).toBe(false);
   });
 
-  test("is no part of the public server", async () => {
+  test("is not part of the public server", async () => {
     const { app, close } = await openApp();
     onTestFinished(close);
-    // Its font is the site's own.
+    // Only scripts and styles, because the font is the same as the site's.
     const names = (await readdir("dist-inbox/assets")).filter((name) => /\.(js|css)$/.test(name));
     expect(names.length).toBeGreaterThan(1);
     for (const path of [
@@ -419,7 +420,7 @@ describe("the command", () => {
       expect(body).not.toContain('id="inbox"');
       if (path.startsWith("/assets/")) expect([path, statusCode]).toEqual([path, 404]);
     }
-    // The server serves what its manifest lists, and nothing else of dist/.
+    // The server serves only the files in its manifest, not everything in dist/.
     const { files } = JSON.parse(await readFile(manifestFile("dist"), "utf8")) as BuildManifest;
     expect(
       files.filter(({ file, url }) => /inbox/i.test(file + url) || names.some((name) => file.endsWith(name))),
@@ -427,7 +428,7 @@ describe("the command", () => {
   });
 });
 
-/** The command beside a store that is in use, as a running server's is. */
+/** Runs the command while another store is open, like that of a running server. */
 async function setUp() {
   const dataDir = await makeScratchFolder();
   const store = await openStoreInProcess({ dataDir, databaseUrl: null });
@@ -447,9 +448,9 @@ async function setUp() {
   return { dataDir, env, store, inbox, operations, cli, act, item };
 }
 
-// What each does to the database is in tests/store-contract, for SQLite and PostgreSQL.
+// tests/store-contract tests the effect of each operation on SQLite and PostgreSQL.
 describe("its operations", () => {
-  test("shows everything about a message, its notes and its draft, and what happened to it", async () => {
+  test("show everything about a message: its notes, its draft and its history", async () => {
     const { store, operations, cli, act, item } = await setUp();
     const message = "First line\nsecond \u202Eline";
     const reference = await send(store, submissionOf(messageWith({ message }), { isTrapped: true }), ago(1000));
@@ -484,7 +485,7 @@ describe("its operations", () => {
     ]);
   });
 
-  test("queues a reply from the page or the command line, and refuses a second one", async () => {
+  test("queue a reply from the page or the command line, and refuse a second one", async () => {
     const { store, operations, cli, item, env, dataDir } = await setUp();
     const [first, second] = [
       await send(store, submissionOf(messageWith({ message: "Hello\nyou" }))),
@@ -516,7 +517,7 @@ describe("its operations", () => {
     });
   });
 
-  test("acts on many at once, says what became of each, and changes nothing that changed meanwhile", async () => {
+  test("act on many messages at once, report each result, and leave out messages that changed meanwhile", async () => {
     const { store, item, act, cli } = await setUp();
     const references = await Promise.all(
       ["a", "b", "c", "d", "e"].map((name) => send(store, trapped(`${name}@x.org`), ago(HOUR_MS))),
@@ -536,7 +537,7 @@ describe("its operations", () => {
     ]);
   });
 
-  test("tells of every change as it happens", async () => {
+  test("report every change at once", async () => {
     const { store, inbox, act, item } = await setUp();
     const changes = changesOf(inbox);
     const next = async () => (await changes.next()).value;
@@ -547,10 +548,10 @@ describe("its operations", () => {
     expect(await next()).toMatchObject({ counts: { all: 1, unanswered: 0, answered: 1 } });
   });
 
-  test("gives an overview of what needs somebody, and of the last days", async () => {
+  test("give an overview of troubles and of the last days", async () => {
     const { store, operations, item, cli } = await setUp();
     const overview = () => operations.overview.query({ days: 2 });
-    // The disk is the machine's.
+    // Leaves out the disk, which depends on the machine.
     const kindsOf = (troubles: readonly { kind: string }[]) =>
       troubles.flatMap(({ kind }) => (kind === "disk-low" ? [] : kind));
     const quiet = await overview();
@@ -601,7 +602,7 @@ describe("its operations", () => {
     expect(await cli("stats")).toMatch(new RegExp(`\nEmail: paused since \\S+Z \\(2h ago\\): ${reason}\\.\n`));
   });
 
-  test("refuses what it does not understand, with a sentence", async () => {
+  test("refuse invalid input with a sentence", async () => {
     const { inbox, operations } = await setUp();
     const target = { reference: "BC-AAAA-AA" };
     const wrong = [
@@ -639,7 +640,7 @@ describe("its operations", () => {
   });
 });
 
-test("says that the database is away, and works again once it is back", async () => {
+test("reports that the database is away, and works again once it is back", async () => {
   const url = new URL(await postgres.createDatabase());
   const network = await startNetwork(Number(url.port));
   url.port = String(network.port);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 type LockFile = { packages: Record<string, { version: string; integrity?: string; resolved?: string }> };
 
 test.for(["package-lock.json", "film/package-lock.json", "scripts/node-runtime/package-lock.json"])(
-  "%s has the hash of every package, and names no registry",
+  "%s has a hash for every package, and names no registry",
   (file) => {
     const { packages } = JSON.parse(readFileSync(file, "utf8")) as LockFile;
     const entries = Object.entries(packages).filter(([path]) => path !== "");

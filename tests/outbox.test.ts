@@ -19,7 +19,7 @@ import { sharePostgres } from "./support/shared-postgres.ts";
 const postgres = await sharePostgres();
 afterAll(() => postgres.stop());
 
-/** A worker of one channel, whose deliveries are all up to the test. */
+/** A worker for one channel. The test decides how each delivery ends. */
 async function openWorker(channel: Channel = "mail", databaseUrl: string | null = null) {
   const office = await openPostOffice({ databaseUrl, channels: [...new Set<Channel>(["mail", channel])] });
   const mailer = createManualMailer();
@@ -31,7 +31,7 @@ async function openWorker(channel: Channel = "mail", databaseUrl: string | null 
       return office.startSenders([{ ...sender, channel }], options);
     },
     delivery: (reference: string) => office.delivery(reference, channel),
-    /** Ends the nth attempt, once it was started. */
+    /** Ends the nth attempt after it has started. */
     async end(nth: number, error?: MailError) {
       await mailer.received(nth);
       if (error) mailer.mails[nth - 1]?.fail(error);
@@ -44,7 +44,7 @@ const TEMPORARY = new MailError("temporary", "451");
 const PERMANENT = new MailError("permanent", "550");
 const BLOCKED = new MailError("blocked", "535");
 
-// Other channels on PostgreSQL are in tests/store-contract.
+// tests/store-contract tests the other channels on PostgreSQL.
 const PLACES = [
   ...CHANNELS.map((channel) => ({ channel, database: "SQLite" })),
   { channel: "mail" as const, database: "PostgreSQL" },
@@ -53,17 +53,17 @@ const PLACES = [
 describe.each(PLACES)("a delivery by $channel on $database", ({ channel, database }) => {
   const open = async () => openWorker(channel, database === "SQLite" ? null : await postgres.createDatabase());
 
-  it("is sent at once after a wake, and found by the poll without one", async () => {
+  it("is sent at once after a wake, or found by the next poll", async () => {
     const { accept, clock, end, events, log, mailer, message, start } = await open();
     const outbox = start();
     const reference = await accept();
     outbox.wake();
-    // The clock stands still: no poll can have come.
+    // The fake clock has not advanced, so no poll can have run.
     await end(1);
     expect(await log.seen("delivered")).toMatchObject({ channel, reference, attempts: 1, level: "info" });
     const { mail, ...others } = (await message(reference)).deliveries;
     const delivered = { state: "delivered", attempts: 1, error: null, dueAt: null };
-    // A channel that is switched off leaves no trace.
+    // A channel that is not used leaves no delivery.
     expect(channel === "mail" ? { mail, ...others } : others).toEqual({
       [channel]: expect.objectContaining(delivered),
     });
@@ -74,7 +74,7 @@ describe.each(PLACES)("a delivery by $channel on $database", ({ channel, databas
     expect(log.lines).toHaveLength(1);
   });
 
-  it("is sent at the same time as others up to the channel's limit", async () => {
+  it("is sent in parallel with others, up to the channel's limit", async () => {
     const { accept, end, log, mailer, start } = await open();
     for (let count = 0; count < 12; count += 1) await accept();
     start();
@@ -86,7 +86,7 @@ describe.each(PLACES)("a delivery by $channel on $database", ({ channel, databas
     }
   });
 
-  it("is tried again on the schedule after a temporary failure, fails once refused, and starts over when retried", async () => {
+  it("is retried on schedule after a temporary failure, fails after a refusal, and starts again when an operator retries it", async () => {
     const { accept, clock, delivery, end, events, log, mailer, start, store } = await open();
     const reference = await accept();
     const outbox = start({ concurrency: 1 });
@@ -115,7 +115,7 @@ describe.each(PLACES)("a delivery by $channel on $database", ({ channel, databas
     expect(await events(reference)).toEqual(kinds.map((kind) => `${channel} ${kind}`));
   });
 
-  it("does not count while nothing can be sent: the queue pauses, tries one at a time, and goes on by itself", async () => {
+  it("does not count attempts while nothing can be sent: the queue pauses, probes with one delivery, and resumes", async () => {
     const { accept, clock, delivery, end, log, mailer, start } = await open();
     const references = [await accept(), await accept(), await accept()];
     let changes = 0;
@@ -137,7 +137,7 @@ describe.each(PLACES)("a delivery by $channel on $database", ({ channel, databas
     expect(await log.seen("queue-paused", 2)).toMatchObject({ level: "warn" });
     await clock.advance(2 * MINUTE_MS);
     await mailer.received(5);
-    // Away is not the same as fixed.
+    // A temporary failure does not end the pause.
     await end(5, TEMPORARY);
     await mailer.received(6);
     expect([outbox.pauses.length, mailer.mails.length]).toEqual([1, 6]);
@@ -147,7 +147,7 @@ describe.each(PLACES)("a delivery by $channel on $database", ({ channel, databas
     expect([outbox.pauses, changes]).toEqual([[], 2]);
   });
 
-  it("is taken over after its lease, and from then on a failure of the first worker changes nothing", async () => {
+  it("is taken over after its lease, and then a failure of the first worker changes nothing", async () => {
     const { accept, clock, delivery, end, log, mailer, start } = await open();
     const reference = await accept();
     const undone: unknown[] = [];
@@ -168,7 +168,7 @@ describe.each(PLACES)("a delivery by $channel on $database", ({ channel, databas
     expect(undone).toEqual([]);
   });
 
-  it("is repeated when the server died before the result was saved, and the history says so", async () => {
+  it("is repeated if the server died before it saved the result, and the history says so", async () => {
     const { accept, clock, end, events, log, start, store } = await open();
     const reference = await accept();
     const saved = Promise.withResolvers<boolean>();
@@ -212,7 +212,7 @@ describe.each(CHANNELS)("%s in trouble delays no other channel", (troubled) => {
   });
 });
 
-it("sends what is due although the backlog cannot be flushed", async () => {
+it("sends due deliveries even if the backlog cannot be flushed", async () => {
   const { accept, mailer, start, store } = await openWorker();
   const reference = await accept();
   start({ store: withStore(store, { flushBacklog: () => Promise.reject(new StoreUnavailable("took too long")) }) });
@@ -222,7 +222,7 @@ it("sends what is due although the backlog cannot be flushed", async () => {
 
 describe("a wake", () => {
   it.each(["flushBacklog", "claim", "dueInMs", "settle"] as const)(
-    "that comes while the answer of %s is on its way is not lost",
+    "during a call of %s is not lost",
     async (method) => {
       const { accept, mailer, start, store } = await openWorker();
       await accept();
@@ -245,7 +245,7 @@ describe("a wake", () => {
     },
   );
 
-  it("finds what is due though others hold locks on the message and its other deliveries", async () => {
+  it("finds a due delivery while others lock the message and its other deliveries", async () => {
     const databaseUrl = await postgres.createDatabase();
     const { accept, mailer, start } = await openWorker("hook", databaseUrl);
     const outbox = start();
@@ -257,7 +257,7 @@ describe("a wake", () => {
     expect(mailer.mails[0]?.reference).toBe(reference);
   });
 
-  it("that found a delivery locked is repeated after a second, not at the next poll", async () => {
+  it("that finds a locked delivery is repeated after a second, not at the next poll", async () => {
     const databaseUrl = await postgres.createDatabase();
     const { accept, clock, mailer, start } = await openWorker("mail", databaseUrl);
     await accept();
@@ -269,7 +269,7 @@ describe("a wake", () => {
     await mailer.received(1);
   });
 
-  /** As another transaction does that has not ended yet. */
+  /** Locks rows like another transaction that has not ended. */
   async function lockRows(databaseUrl: string, sql: string): Promise<() => Promise<void>> {
     const client = new pg.Client(databaseUrl);
     await client.connect();
@@ -281,29 +281,26 @@ describe("a wake", () => {
 });
 
 describe("stopping", () => {
-  it.each([true, false])(
-    "waits for the delivery on its way until its deadline, which that meets: %s",
-    async (isInTime) => {
-      const { accept, clock, delivery, end, log, mailer, start } = await openWorker();
-      const reference = await accept();
-      const isClosed = Promise.withResolvers<void>();
-      const outbox = start({}, { ...mailer, close: async () => isClosed.resolve() });
-      await mailer.received(1);
-      let isStopped = false;
-      const stopping = outbox.stop(5000).then(() => (isStopped = true));
-      clock.setTimer(() => {}, HOUR_MS);
-      await clock.advance(4999);
-      expect([isStopped, (await delivery(reference))?.state]).toEqual([false, "queued"]);
-      if (isInTime) await end(1);
-      else await clock.advance(1);
-      await stopping;
-      await isClosed.promise;
-      expect([log.count("delivered"), log.count("stopped-early")]).toEqual(isInTime ? [1, 0] : [0, 1]);
-      expect(await delivery(reference)).toMatchObject({ state: isInTime ? "delivered" : "queued" });
-    },
-  );
+  it.each([true, false])("waits for a running delivery until the deadline (in time: %s)", async (isInTime) => {
+    const { accept, clock, delivery, end, log, mailer, start } = await openWorker();
+    const reference = await accept();
+    const isClosed = Promise.withResolvers<void>();
+    const outbox = start({}, { ...mailer, close: async () => isClosed.resolve() });
+    await mailer.received(1);
+    let isStopped = false;
+    const stopping = outbox.stop(5000).then(() => (isStopped = true));
+    clock.setTimer(() => {}, HOUR_MS);
+    await clock.advance(4999);
+    expect([isStopped, (await delivery(reference))?.state]).toEqual([false, "queued"]);
+    if (isInTime) await end(1);
+    else await clock.advance(1);
+    await stopping;
+    await isClosed.promise;
+    expect([log.count("delivered"), log.count("stopped-early")]).toEqual(isInTime ? [1, 0] : [0, 1]);
+    expect(await delivery(reference)).toMatchObject({ state: isInTime ? "delivered" : "queued" });
+  });
 
-  it("gives back what it had claimed but not started, and whoever starts next sends it", async () => {
+  it("returns claimed deliveries that were not started, and the next start sends them", async () => {
     const { accept, delivery, mailer, start, store } = await openWorker();
     const reference = await accept();
     const claimed = Promise.withResolvers<void>();
@@ -331,7 +328,7 @@ describe("stopping", () => {
 
 describe("a store that is away", () => {
   it.each(["claim", "settle"] as const)(
-    "for an hour when it is asked to %s is asked ever more seldom; nothing is sent meanwhile, nor twice",
+    "for an hour during %s is called less and less often, and nothing is sent meanwhile or twice",
     async (method) => {
       const { accept, clock, end, log, mailer, start, store } = await openWorker();
       const reference = await accept();
@@ -359,7 +356,7 @@ describe("a store that is away", () => {
     },
   );
 
-  it("does not stop the queue for good when a result cannot be saved because of another error", async () => {
+  it("does not stop the queue forever if another error prevents saving a result", async () => {
     const { accept, clock, end, log, start, store } = await openWorker();
     const reference = await accept();
     const broken = withStore(store, {
@@ -379,7 +376,7 @@ describe("a store that is away", () => {
 });
 
 describe("deliveries that wait for a later attempt", () => {
-  it("are due once the receiver takes one after a time of failures", async () => {
+  it("become due once the receiver accepts a delivery after a period of failures", async () => {
     const { accept, clock, delivery, end, log, mailer, start } = await openWorker();
     const outbox = start();
     const waiting = await accept();
@@ -399,7 +396,7 @@ describe("deliveries that wait for a later attempt", () => {
     expect(await delivery(waiting)).toMatchObject({ state: "queued", attempts: 4 });
   });
 
-  it("are due after a start, and once a mail server answers that could not be reached, though nothing was sent", async () => {
+  it("become due after a start, and once an unreachable mail server answers again, even if nothing was sent", async () => {
     const { accept, clock, delivery, log, store, ...office } = await openPostOffice();
     const reference = await accept();
     const dueAt = new Date(clock.now().getTime() + 4 * HOUR_MS);
@@ -456,7 +453,7 @@ describe("a mail server", () => {
     expect(await message(reference)).toMatchObject({ state: "failed", message: expect.stringContaining("credits") });
   });
 
-  it("that refuses the password pauses the queue, which goes on once the password is right", async () => {
+  it("that refuses the password pauses the queue until the password is right", async () => {
     const { accept, clock, log, ...office } = await openPostOffice();
     const server = await office.mailServer({ hasTls: true });
     server.expectPassword("the new one");
@@ -491,7 +488,7 @@ describe("a mail server", () => {
     ["says nothing", { kind: "accept" }, { kind: "silent" }, { connectMs: 500 }, /ETIMEDOUT/],
     ["says a byte a second", { kind: "accept" }, { kind: "trickle", byteEveryMs: 1000 }, { attemptMs: 500 }, TOO_SLOW],
     ["has no time", { kind: "refuse", at: "greeting", code: 421 }, OPEN, {}, /^421 /],
-  ])("that %s gets the same Message-ID again", async (_what, behaviour, weather, given, reason) => {
+  ])("that %s gets the mail again with the same Message-ID", async (_what, behaviour, weather, given, reason) => {
     const { accept, clock, log, ...office } = await openPostOffice();
     const server = await office.mailServer();
     const network = await startNetwork(server.port);
@@ -502,7 +499,7 @@ describe("a mail server", () => {
     office.start(office.smtpMailer(network, { limits }));
     const { dueAt = clock.now(), error } = await log.seen("deferred");
     expect(error).toMatch(reason);
-    // Time enough from now on, even on a busy machine.
+    // From now on the limits are long enough, even on a busy machine.
     Object.assign(limits, SMTP_LIMITS);
     server.behave({ kind: "accept" });
     await network.become(OPEN);
@@ -513,7 +510,7 @@ describe("a mail server", () => {
   });
 });
 
-it("a message erased while its mail is written leaves no file, finished or not, and others keep theirs", async () => {
+it("a message erased while its mail is written leaves no file, finished or not, and other files stay", async () => {
   const { accept, dataDir, log, start, store } = await openPostOffice();
   const files = createEmlMailer(dataDir);
   const folder = join(dataDir, "outbox");

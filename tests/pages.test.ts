@@ -30,7 +30,7 @@ const pageAt = ({ files }: Build, url: string): ServedFile => {
   return page;
 };
 
-test("a page comes in the encoding the client takes, each with a strong tag of its own, or not at all to who has it", async () => {
+test("a page has the encoding that the client accepts, with a strong tag per encoding, or status 304", async () => {
   const decode = { br: brotliDecompressSync, gzip: gunzipSync, "": (bytes: Buffer) => bytes };
   const tags = new Set<unknown>();
   for (const [accepted, encoding] of [["gzip, br", "br"] as const, ["gzip", "gzip"] as const, ["", ""] as const]) {
@@ -50,14 +50,14 @@ test("a page comes in the encoding the client takes, each with a strong tag of i
   expect(head.headers["content-length"]).toBe(String(contactHtml().length));
 });
 
-test("files named by their hash are kept for a year", async () => {
+test("files with a hash in their name are cached for a year", async () => {
   expect((await get(fileUnder("/assets/", /\.js$/))).headers).toMatchObject({
     "cache-control": "public, max-age=31536000, immutable",
     "content-type": "text/javascript; charset=utf-8",
   });
 });
 
-test("a film comes whole or by range", async () => {
+test("a film is served whole or by range", async () => {
   const url = fileUnder("/media/", /\.mp4$/);
   const whole = await get(url);
   expect(whole.statusCode).toBe(200);
@@ -97,7 +97,7 @@ test.each([
   expect(body).toBe("Not found\n");
 });
 
-test("tells whether it lives and whether it can take messages", async () => {
+test("reports whether it runs and whether it can accept messages", async () => {
   expect((await get("/healthz")).json()).toEqual({ status: "ok" });
   expect((await get("/readyz")).json()).toEqual({ status: "ready" });
   const cut = await untilEnd(openApp({}, { ping: () => Promise.reject(new Error("gone")) }));
@@ -135,7 +135,7 @@ test("answers a request from the network exactly as one that a test injects", as
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     const received = await ask(port, request(`${method} ${url}`, lines));
     const injected = await subject.app.inject({ url, method, headers });
-    // These are the connection's, and an injected request has none.
+    // These headers belong to the connection, which an injected request does not have.
     for (const name of ["date", "connection"]) {
       delete received.headers[name];
       delete injected.headers[name];
@@ -145,7 +145,7 @@ test("answers a request from the network exactly as one that a test injects", as
   }
 });
 
-test("a page or a handler that fails shows the error screen and no stack, and the server goes on", async () => {
+test("a failing page or handler shows the error screen without a stack trace, and the server keeps running", async () => {
   const build = loadBuild("dist");
   const page = pageAt(build, "/contact");
   let isBroken = false;
@@ -175,7 +175,7 @@ test("a page or a handler that fails shows the error screen and no stack, and th
   expect((await ask(port, request("GET /"))).status).toBe(200);
 });
 
-test("after a post without script the estimate is shown for ten minutes, and the address holds nothing of it", async () => {
+test("after a post without script, the page shows the estimate for ten minutes, and the URL does not contain it", async () => {
   let minutes = 0;
   let isStoreAway = false;
   const now = () => new Date(Date.UTC(2026, 10, 16, 12, minutes));
@@ -212,7 +212,7 @@ test("after a post without script the estimate is shown for ten minutes, and the
   expect(other.log()).not.toContain("error");
 });
 
-test("the pages made for one visitor share all but what differs, so that many unread ones take no memory", async () => {
+test("pages for single visitors share all identical parts, so that many unread ones take little memory", async () => {
   const write = vi.spyOn(ServerResponse.prototype, "write");
   onTestFinished(() => write.mockRestore());
   const other = await untilEnd(openApp());
@@ -226,7 +226,7 @@ test("the pages made for one visitor share all but what differs, so that many un
   expect(second.map((part, index) => part === first[index])).toEqual([true, false, true, false, true, false, true]);
 });
 
-test("a page fetched ahead of a visit is refused to those who save data, and given to others", async () => {
+test("a prefetch is refused for visitors who save data, and answered for others", async () => {
   const ahead = { "sec-purpose": "prefetch;prerender" };
   expect((await get("/contact", ahead)).statusCode).toBe(200);
   expect((await get("/contact", { "save-data": "on" })).statusCode).toBe(200);
@@ -235,11 +235,11 @@ test("a page fetched ahead of a visit is refused to those who save data, and giv
   expect(refused.headers["cache-control"]).toBe("no-store");
 });
 
-test("text keeps its size on a phone in landscape orientation, which iOS knows only by its own name", async () => {
+test("text keeps its size in landscape orientation on iOS, which supports only the prefixed property", async () => {
   expect((await get("/contact")).body).toContain("-webkit-text-size-adjust:");
 });
 
-test("who saves data gets the home page without the film that would play without script", async () => {
+test("visitors who save data get the home page without the film that plays without script", async () => {
   const [usual, light] = await Promise.all([get("/"), get("/", { "save-data": "on" })]);
   expect(usual.body).toContain("<noscript><video");
   expect(light.body).not.toContain("<noscript>");

@@ -74,7 +74,7 @@ describe("the build", () => {
     );
     expect(lines).toContain("fail placeholders: unset: governing law (policyFacts.governingLaw in app/site.ts)");
     expect(lines).toContain("fail placeholders: unset: LinkedIn link (social in app/site.ts)");
-    // By design, so it is no problem.
+    // Coming Soon pages are intended, so this is not a problem.
     expect(lines).toContain("ok pages: Coming Soon is shown by 7 pages of the navigation");
     expect(lines.at(-1)).toMatch(/^fail contact email: the pages show .+\.example, which is a placeholder$/);
   });
@@ -91,7 +91,7 @@ describe("the build", () => {
     expect(withRetention("delivered=1d,failed=1d,quarantined=1h").findings[0]).toMatchObject({ state: "ok" });
   });
 
-  test("does not say that messages are passed on, though HOOK_URL is set", () => {
+  test("does not say that messages are posted, although HOOK_URL is set", () => {
     const { settings } = parseBuildSettings({ HOOK_URL: "https://crm.example.org/hook" });
     expect(checkBuild("dist", settings).findings[0]).toMatchObject({
       state: "fail",
@@ -111,7 +111,7 @@ describe("the build", () => {
 });
 
 describe("the disk", () => {
-  test("can be written, and nothing is left or made", async () => {
+  test("can be written, and the check leaves nothing behind", async () => {
     const folder = await makeScratchFolder();
     expect(await checkDisk(folder)).toMatchObject({ detail: expect.stringMatching(/^\d+ MB free in /) });
     expect(readdirSync(folder)).toEqual([]);
@@ -143,7 +143,7 @@ describe("the database", () => {
     return `${state}: ${detail}${remedy && ` -> ${remedy}`}`;
   };
 
-  test("SQLite: none yet, ours, older, newer, with a version that is none, damaged", async () => {
+  test("SQLite: missing, current, older, newer, with an invalid version, damaged", async () => {
     const dataDir = await makeScratchFolder();
     const config = { dataDir, databaseUrl: null };
     const setVersion = (version: number | string) => {
@@ -169,7 +169,7 @@ describe("the database", () => {
     );
   });
 
-  test("PostgreSQL: empty, ours, unsafe, away; the password is not shown", async () => {
+  test("PostgreSQL: empty, current, unsafe, unavailable; the password is not shown", async () => {
     const dataDir = await makeScratchFolder();
     const databaseUrl = await postgres.createDatabase();
     expect(await judge({ dataDir, databaseUrl })).toMatch(/^ok: PostgreSQL, still empty: .+ first start$/);
@@ -184,7 +184,7 @@ describe("the database", () => {
     expect(await checkDatabase({ dataDir, databaseUrl: away })).toMatchObject([{ name: "database", state: "fail" }]);
   });
 
-  test.each(["SQLite", "PostgreSQL"])("%s: names the .eml files of messages that it does not have", async (kind) => {
+  test.each(["SQLite", "PostgreSQL"])("%s: the check names .eml files without a message", async (kind) => {
     const dataDir = await makeScratchFolder();
     const databaseUrl = kind === "SQLite" ? null : await postgres.createDatabase();
     const store = await openStoreInProcess({ dataDir, databaseUrl });
@@ -219,7 +219,7 @@ describe("the database", () => {
 });
 
 describe("the mail server", () => {
-  test("lets us in, or not, and the password is not shown", async () => {
+  test("accepts or refuses the sign-in, and the password is not shown", async () => {
     const server = await startMailServer({ hasTls: true });
     onTestFinished(() => server.close());
     server.expectPassword("hunter2");
@@ -235,7 +235,7 @@ describe("the mail server", () => {
     expect(server.mails).toEqual([]);
   });
 
-  test("says nothing: given up in time", async () => {
+  test("does not answer, and the check ends in time", async () => {
     const server = await startMailServer();
     onTestFinished(() => server.close());
     server.behave({ kind: "hang-before-greeting" });
@@ -243,7 +243,7 @@ describe("the mail server", () => {
     expect(await checkSmtp(`smtp://127.0.0.1:${server.port}`, limits)).toMatchObject({ state: "fail" });
   });
 
-  test("is not there, or not set, and mailboxes are placeholders", async () => {
+  test("does not exist or is not set, and mailboxes are placeholders", async () => {
     expect(await checkSmtp(`smtp://127.0.0.1:${await findFreePort()}`)).toMatchObject({
       state: "fail",
       detail: expect.stringMatching(/ECONNREFUSED/),
@@ -257,7 +257,7 @@ describe("the mail server", () => {
 describe("the sender's domain", () => {
   const SPF = `v=spf1 ${"include:a-long-name-of-a-provider.net ".repeat(8)}-all`;
 
-  test("has SPF, and DMARC of its own or of the domain above it", async () => {
+  test("has SPF, and DMARC of its own or of its parent domain", async () => {
     const records = { "mail.company.com": ["other", SPF], "_dmarc.company.com": ["v=DMARC1; p=reject"] };
     const resolver = resolverOf(await startDnsServer(records));
     expect(await checkSenderDomain("mail.company.com", resolver)).toMatchObject([
@@ -279,7 +279,7 @@ describe("the sender's domain", () => {
     ]);
   });
 
-  test("cannot be looked up where DNS does not answer", async () => {
+  test("cannot be looked up if DNS does not answer", async () => {
     const found = await checkSenderDomain("company.com", resolverOf(await startSilentDnsServer()));
     expect(found).toMatchObject([
       { state: "warn", detail: "could not look up company.com: no answer from DNS" },
@@ -293,7 +293,7 @@ describe("acknowledgements", () => {
   const dmarc = (policy: string) => ({ name: "DMARC record", state: "ok" as const, detail: policy, remedy: "" });
   const found = (policy: string) => checkAcknowledgement(on, "company.com", [dmarc(policy)]);
 
-  test("are explained where they are on: what SPF, DKIM and DMARC do to mails without an envelope sender", () => {
+  test("cause an explanation of SPF, DKIM and DMARC for mails without an envelope sender", () => {
     const [finding, ...others] = found("_dmarc.company.com: v=DMARC1; p=none");
     expect(others).toEqual([]);
     expect(finding).toMatchObject({
@@ -307,13 +307,13 @@ describe("acknowledgements", () => {
   });
 
   test.each(["v=DMARC1; p=reject", "v=DMARC1;p=quarantine; rua=mailto:x@company.com", "v=DMARC1; p=none; sp=reject"])(
-    "unsigned are refused where the record says so: %s",
+    "are refused without a signature if the record says so: %s",
     (policy) => {
       expect(found(`_dmarc.company.com: ${policy}`)[0]?.detail).toContain("tells other mail servers to refuse");
     },
   );
 
-  test("reach nobody without a mail server, and are not mentioned where they are off", () => {
+  test("need a mail server, and are not mentioned if they are off", () => {
     const files = checkAcknowledgement({ ...on, smtpUrl: null }, "company.com", []);
     expect(files).toMatchObject([{ state: "warn", remedy: "set SMTP_URL" }]);
     expect(checkAcknowledgement({ ...on, acknowledge: false }, "company.com", [])).toEqual([]);
@@ -352,7 +352,7 @@ describe("the site", () => {
     expect(await states(await answering(200, homePage()), url)).toEqual(["home page ok", "server ok"]);
   });
 
-  test("is another's, cannot take messages, fails, or is not there", async () => {
+  test("belongs to another program, cannot accept messages, fails, or does not exist", async () => {
     expect(await states(await answering(200, "Welcome to nginx!"))).toEqual(["home page warn", "server fail"]);
     const busy = await checkSite(
       { siteUrl: await answering(503, '{"status":"store unavailable"}'), apiBase: "" },
@@ -369,7 +369,7 @@ describe("the site", () => {
 });
 
 describe("ALERT_URL", () => {
-  test("gets a test alert, and what came back is shown without the address's secret", async () => {
+  test("gets a test alert, and the check shows the answer without the URL's secret", async () => {
     expect(await checkAlerts(null, "Brighter")).toEqual([]);
     const receiver = await startReceiver();
     const url = `http://127.0.0.1:${receiver.port}/services/hunter2`;
@@ -387,7 +387,7 @@ describe("ALERT_URL", () => {
 });
 
 describe("npm run preflight", () => {
-  test("shows every check, no secret, and leaves with 1 while something fails", async () => {
+  test("shows every check and no secret, and exits with 1 if a check fails", async () => {
     const dataDir = join(await makeScratchFolder(), "data");
     await mkdir(dataDir);
     const mailServer = await startMailServer();

@@ -18,7 +18,7 @@ test("every command that README.md or CONTRIBUTING.md names exists, and every pu
   expect(named).toEqual(sorted(Object.keys(scripts).filter((name) => !isHook(name))));
 });
 
-/** The rows of the configuration table: a row's variables, whether they are the build's, and what it says of the default. */
+/** The rows of the configuration table: the variables, whether the build reads them, and the default text. */
 const rows = configuration
   .slice(configuration.search(/\| variable +\|/), configuration.indexOf("Variables marked (build)"))
   .split("\n")
@@ -29,7 +29,7 @@ const rows = configuration
     return variables.length > 0 ? { variables, isBuild: names.includes("(build)"), defaults: defaults.trim() } : [];
   });
 
-test("the configuration table names exactly the variables that are read", () => {
+test("the configuration table lists exactly the variables that the program reads", () => {
   const config = readFileSync("server/config.ts", "utf8");
   const build = namesIn(readFileSync("contract/build-settings.ts", "utf8"), /env\.([A-Z_]+)/g);
   const read = [...namesIn(config, /(?:text|list|one)\("([A-Z_]+)"\)/g), ...build];
@@ -38,7 +38,7 @@ test("the configuration table names exactly the variables that are read", () => 
   expect(sorted(baked)).toEqual(sorted(build));
 });
 
-test.each(rows)("the table's defaults of $variables are those of the code", ({ variables, defaults }) => {
+test.each(rows)("the table has the same defaults for $variables as the code", ({ variables, defaults }) => {
   const byDefault = parseConfig({});
   const values = defaults.startsWith("`") ? namesIn(defaults, /`([^`]+)`/g) : [];
   if (values.length > 0) {
@@ -51,7 +51,7 @@ test.each(rows)("the table's defaults of $variables are those of the code", ({ v
   const parsed: Readonly<Record<string, unknown>> = { ...byDefault, ...byDefault.build };
   for (const name of variables) {
     const key = name.toLowerCase().replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-    // Variables that make sense only together are one setting, named by what they share.
+    // Variables that are needed together become one setting, with the part of the name that they share.
     const value = key in parsed ? parsed[key] : parsed[name.split("_", 1).join("").toLowerCase()];
     expect([null, "", []], name).toContainEqual(value);
   }
@@ -61,7 +61,7 @@ test.each(rows)("the table's defaults of $variables are those of the code", ({ v
 const pages = new Map(
   ["README.md", "CONTRIBUTING.md", ...globSync("docs/**/*.md")].map((path) => [path, readFileSync(path, "utf8")]),
 );
-/** In words: the bars of tables are none. */
+/** The number of words, without table bars. */
 const lengthOf = (text = "") => text.split(/\s+/).filter((part) => /[\p{L}\d]/u.test(part)).length;
 
 test("every file, folder and heading that a document links to exists", () => {
@@ -69,7 +69,7 @@ test("every file, folder and heading that a document links to exists", () => {
   expect(folders.filter((path) => !existsSync(path))).toEqual([]);
   const broken = [...pages].flatMap(([path, text]) =>
     namesIn(text, /\]\((?![a-z]+:|\/)([^)\s]+)\)/g).filter((link) => {
-      // The examples of docs/writing.md name pictures of the reader's own.
+      // The examples in docs/writing.md name the reader's own pictures.
       if (/^(pictures\/)?turbine\.jpg$/.test(link)) return false;
       const [file = "", heading] = link.split("#");
       const target = file === "" ? path : join(dirname(path), file);
@@ -104,7 +104,7 @@ test("documents stay short, and each names its reader in its first line", () => 
   expect(others.filter(([, text]) => !/^# .+\n\n(For|This page is for) /.test(text)).map(([path]) => path)).toEqual([]);
 });
 
-test("the README lists every document, and other documents have today's counts and weights", () => {
+test("the README lists every document, and other documents have current counts and sizes", () => {
   const documents = readdirSync("docs").filter((name) => name.endsWith(".md"));
   expect(documents.filter((name) => !readme.includes(`](docs/${name})`))).toEqual([]);
   const strong = JSON.parse(readFileSync("prerender/claims/strong-words.json", "utf8")) as unknown[];

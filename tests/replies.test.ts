@@ -17,7 +17,7 @@ import { runWithInput } from "./support/run-cli.ts";
 import { kill } from "./support/scene.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
-// What every channel does is in tests/outbox.test.ts.
+// tests/outbox.test.ts covers the behaviour that all channels share.
 
 const REPLY = { key: "8b6f1d0e-0000-4000-8000-000000000001", subject: "Re: Grüße", text: "Dear Ada,\n\n12 tonnes." };
 
@@ -28,7 +28,7 @@ async function openReplyOffice() {
   return { ...office, send };
 }
 
-test("reaches the visitor as an answer to the message's mail, and the team as the place to answer to", async () => {
+test("a reply reaches the visitor, refers to the message's mail, and has the team as Reply-To", async () => {
   const { accept, store, send, mailServer, smtpMailer, log, clock, message } = await openReplyOffice();
   const server = await mailServer();
   const outbox = send(smtpMailer(server));
@@ -51,7 +51,7 @@ test("reaches the visitor as an answer to the message's mail, and the team as th
   expect((await message(reference)).answeredAt).toEqual(clock.now());
 });
 
-test("that the visitor's mail server refuses has failed, says why, and needs somebody", async () => {
+test("a reply that the visitor's mail server refuses has failed, shows the reason, and needs attention", async () => {
   const { accept, store, send, mailServer, smtpMailer, log, clock, delivery, dataDir } = await openReplyOffice();
   const server = await mailServer();
   const outbox = send(smtpMailer(server));
@@ -75,7 +75,7 @@ test("that the visitor's mail server refuses has failed, says why, and needs som
   ]);
 });
 
-test("without a mail server is a file, which is erased with its message", async () => {
+test("without a mail server, a reply is a file, which is erased with its message", async () => {
   const { accept, store, send, log, clock, dataDir } = await openReplyOffice();
   const outbox = send(createEmlMailer(dataDir));
   const reference = await accept();
@@ -90,7 +90,7 @@ test("without a mail server is a file, which is erased with its message", async 
   expect(files()).toEqual([]);
 });
 
-test("is sent once, also when the server is killed after it was queued", async () => {
+test("a reply is sent once, even if the server is killed after it was queued", async () => {
   const mailServer = await startMailServer();
   onTestFinished(() => mailServer.close());
   const env = {
@@ -102,7 +102,7 @@ test("is sent once, also when the server is killed after it was queued", async (
   onTestFinished(() => kill(first));
   const reference = await postMessage(first.url, "to be answered");
   await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(1);
-  // The server looks for what others have queued every half minute only.
+  // Only every half minute does the server look for deliveries that other processes queued.
   expect(await runWithInput(env, "Yes.\n", "reply", String(reference))).toMatchObject({ code: 0, err: "" });
   await kill(first);
   expect(mailServer.mails).toHaveLength(1);

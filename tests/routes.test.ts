@@ -19,9 +19,9 @@ beforeAll(async () => {
 });
 afterAll(() => subject.close());
 
-/** Asks as a browser does: `fetch` writes the address as the same standard tells browsers to. */
+/** Requests a path like a browser, because `fetch` encodes URLs by the same standard. */
 async function open(path: string, origin = url) {
-  // As a script of another site would ask.
+  // A script on another site would send this header.
   const answer = await fetch(origin + path, { headers: { origin: "https://elsewhere.example" } });
   const html = await answer.text();
   const canonical = elementsOf(html, 'link rel="canonical"')[0]?.href;
@@ -30,7 +30,7 @@ async function open(path: string, origin = url) {
 
 const ALIASES = SCREENS.flatMap(({ heading, paths }) => paths.map((path) => ({ path, heading, canonical: paths[0] })));
 
-test.each(ALIASES)('$path shows "$heading", as its canonical address does', async ({ path, heading, ...expected }) => {
+test.each(ALIASES)('$path shows "$heading", like its canonical path', async ({ path, heading, ...expected }) => {
   const { answer, html, headings, canonical } = await open(path);
   expect(answer.status).toBe(200);
   expect(headings).toEqual([heading]);
@@ -39,7 +39,7 @@ test.each(ALIASES)('$path shows "$heading", as its canonical address does', asyn
   for (const name of ["x-robots-tag", "set-cookie", "access-control-allow-origin"]) {
     expect(answer.headers.has(name), name).toBe(false);
   }
-  // What holds for the first path in a browser holds for its aliases: the same bytes under the same policy.
+  // Aliases have the same bytes and policy, so browser tests of the first path apply to them too.
   const first = await open(expected.canonical);
   expect(html).toBe(first.html);
   const policy = answer.headers.get("content-security-policy");
@@ -84,12 +84,12 @@ test.each([
   expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
   expect(metaOf(html, "robots")).toBe("noindex");
   expect(headings).toEqual(["Coming Soon"]);
-  // Browsers show every one of these paths the page that the end-to-end tests open.
+  // All these paths show the page that the end-to-end tests open.
   expect(html).toBe(readFileSync("dist/404.html", "utf8"));
   expect([elementsOf(html, "header").length, elementsOf(html, "footer").length]).toEqual([1, 1]);
 });
 
-test("every page says of itself what a search engine or a shared link needs", async () => {
+test("every page has the metadata for search engines and shared links", async () => {
   const [titles, descriptions] = [new Set<string>(), new Set<string>()];
   for (const { paths } of SCREENS) {
     const { html } = await open(paths[0]);
@@ -101,7 +101,7 @@ test("every page says of itself what a search engine or a shared link needs", as
     expect(metaOf(html, "og:url")).toBe(SITE + paths[0]);
     expect(metaOf(html, "twitter:card")).toBe("summary_large_image");
     const colours = elementsOf(html, "meta").flatMap(({ name, content }) => (name === "theme-color" ? content : []));
-    // The home page is dark at its top in both themes.
+    // The top of the home page is dark in both themes.
     expect(colours, paths[0]).toEqual([paths[0] === "/" ? "#0d1f1c" : "#f8faf7", "#0d1f1c"]);
     const hrefs = elementsOf(html, "link").map(({ href = "" }) => href);
     const own = hrefs.filter((href) => href.startsWith("/"));
@@ -112,7 +112,7 @@ test("every page says of itself what a search engine or a shared link needs", as
   expect(descriptions.size).toBe(SCREENS.length);
 });
 
-test("search engines learn who this is on every page that they list, and nothing that the settings do not say", () => {
+test("every indexed page has structured data about the company, with only facts from the settings", () => {
   const organization = {
     "@type": "Organization",
     "@id": `${SITE}/#organization`,
@@ -146,7 +146,7 @@ test.each(SCREENS)("the social card of $name is a 1200 x 630 picture", async ({ 
 });
 
 test("no page has a style attribute or a style sheet, and only two have a script", () => {
-  // Rules for preparing pages ahead and what search engines read are data, though their element is called a script.
+  // Speculation rules and structured data are script elements, but not code.
   const isCode = ({ type }: Record<string, string>) => type !== "speculationrules" && type !== "application/ld+json";
   const withScript: string[] = [];
   for (const { kind, file, url: path } of manifest.files) {
@@ -159,7 +159,7 @@ test("no page has a style attribute or a style sheet, and only two have a script
   expect(withScript.toSorted()).toEqual(["/", "/contact", "/contact-us"]);
 });
 
-test("the files that programs ask for are there", async () => {
+test("the files for programs exist", async () => {
   const get = async (path: string) => {
     const answer = await fetch(url + path);
     expect(answer.status, path).toBe(200);
@@ -181,14 +181,14 @@ test("the files that programs ask for are there", async () => {
   expect(countries[0]).toEqual({ cca2: expect.stringMatching(/^[A-Z]{2}$/), name: { common: expect.any(String) } });
 });
 
-test("every page says in its footer what a view emits, and leads to how that is counted", async () => {
+test("every page's footer shows the emissions of a view, and links to the explanation", async () => {
   const { pages } = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
     pages: { page: string; grams: number }[];
   };
   for (const path of ["/", "/contact", "/privacy", COMING_SOON_PATH]) {
     const own = pages.filter(({ page }) => page === (path === COMING_SOON_PATH ? "coming-soon" : path));
     const [footer = ""] = contentsOf((await open(path)).html, "footer");
-    // One for each size of screen, of which styles show one.
+    // One figure per screen size, of which CSS shows one.
     const grams = own.map(({ grams }) => grams.toFixed(3));
     expect(textOf(footer).replaceAll(/\s/g, "")).toContain(`Firstview:about${grams.join("")}gCO₂e(model)`);
     const explanation = textsOf(footer, "a").indexOf("How we count");
@@ -198,7 +198,7 @@ test("every page says in its footer what a view emits, and leads to how that is 
   }
 });
 
-test("the page on the carbon of the site has the figures of this build", async () => {
+test("the page about the site's carbon has the figures of this build", async () => {
   const { pages } = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
     pages: { page: string; grams: number }[];
   };

@@ -31,7 +31,7 @@ const post = (payload: object | string, headers: Record<string, string> = {}): I
   headers,
 });
 
-describe("every answer carries every header:", () => {
+describe("every answer has every header:", () => {
   test.each<[what: string, options: InjectOptions, status: number]>([
     ["a page", { url: "/contact" }, 200],
     ["a page that the client holds", { url: "/contact", headers: { "if-none-match": "*" } }, 304],
@@ -92,7 +92,7 @@ test("the drawn icon may use its own styles, and nothing else", async () => {
   expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; .*; style-src 'sha256-[\w+/]+='$/);
 });
 
-test("HTTPS is asked for by a site that was built for HTTPS, and by no other", async () => {
+test("only a site that was built for HTTPS sends Strict-Transport-Security", async () => {
   const secure = await untilEnd(openApp({}, {}, { build: await loadHttpsSite() }));
   for (const url of ["/", "/healthz", "/%zz", film]) {
     const { headers } = await secure.app.inject(url);
@@ -107,13 +107,13 @@ test("HTTPS is asked for by a site that was built for HTTPS, and by no other", a
 describe("the file of headers for static hosts", () => {
   const text = readFileSync("dist/_headers", "utf8");
   const headersFor = parseHeadersFile(text);
-  /** What belongs to one answer of one server, rather than to the file that it sends. */
+  /** Headers of a single response, which do not belong to the file. */
   const OF_THE_TRANSFER = ["content-type", "content-length", "etag", "vary", "accept-ranges", "date", "connection"];
   const lasting = ({ headers }: LightMyRequestResponse) =>
     Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_TRANSFER.includes(name)));
 
   test.each([...build.files.values()].filter(({ url }) => url !== "/500.html"))(
-    "says for $url what our own server sends",
+    "has the same headers for $url as our own server",
     async ({ url, file }) => {
       const answer = await subject.app.inject(url);
       expect(answer.statusCode).toBe(200);
@@ -122,13 +122,13 @@ describe("the file of headers for static hosts", () => {
     },
   );
 
-  test("says for the failure page what our own server sends, but that a copy on a static host may be kept", async () => {
+  test("has the same headers for the failure page as our own server, except that it may be cached", async () => {
     const { "x-robots-tag": robots, ...headers } = headersFor("/500.html");
     expect(robots).toBe("noindex");
     expect({ ...headers, "cache-control": "no-store" }).toEqual(lasting(await subject.app.inject("/made-to-fail")));
   });
 
-  test("keeps within what Cloudflare Pages reads: 100 rules, 2,000 characters a line", () => {
+  test("stays within the limits of Cloudflare Pages: 100 rules, 2,000 characters per line", () => {
     expect(text.match(/^\S/gm)?.length).toBeLessThanOrEqual(100);
     for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(2000);
   });

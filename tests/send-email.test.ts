@@ -31,10 +31,10 @@ function post({ body = BODY, headers = {}, remoteAddress = "192.0.2.1", to = sub
     remoteAddress,
   });
 }
-/** Another app for the running test alone. */
+/** Opens another app for the current test only. */
 const openAnother = (env: Record<string, string>, overrides: Partial<Store> = {}) => untilEnd(openApp(env, overrides));
 
-test("the bare call with five strings stores the message and answers with its reference", async () => {
+test("a request with only the five strings stores the message and returns its reference", async () => {
   const answer = await post();
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({ success: true, reference: expect.stringMatching(REFERENCE) });
@@ -66,7 +66,7 @@ test.each(["GET", "PUT", "DELETE", "PATCH"] as const)("%s is refused with 405", 
   expect(answer.headers.allow).toBe("OPTIONS, POST");
 });
 
-test("the same key and body, or the same words, are one message; a key for another body, or that is none, is refused", async () => {
+test("the same key and body, or the same text, are one message; a reused or invalid key is refused", async () => {
   const withKey = (key: string, message = BODY.message) =>
     post({ headers: { "idempotency-key": key }, body: { ...BODY, message } });
   const first = await withKey("a-key");
@@ -76,7 +76,7 @@ test("the same key and body, or the same words, are one message; a key for anoth
   expect(await subject.store.list({})).toHaveLength(1);
 });
 
-test("a filled trap means quarantine: stored with its estimate, answered like any other, not to be mailed", async () => {
+test("a filled trap causes quarantine: the message is stored with its estimate and answered, but not mailed", async () => {
   const answer = await post({ body: { ...BODY, footprint: { carKm: 1 }, topic_code: "spam" } });
   const footprint = estimateOf({ carKm: 1 });
   expect(answer.json()).toMatchObject({ success: true, footprint: { totalKg: footprint.totalKg } });
@@ -88,7 +88,7 @@ describe("limits per client", () => {
   const send = (app: AppUnderTest, message: string, remoteAddress: string, headers = {}) =>
     post({ to: app, body: { ...BODY, message }, remoteAddress, headers });
 
-  test("refuse with 429 and Retry-After, count an IPv6 /64 as one client, and not what repeats or is refused", async () => {
+  test("refuse with 429 and Retry-After, count an IPv6 /64 as one client, and do not count repeats or refusals", async () => {
     const app = await openAnother({ RATE_LIMIT: "2/10m" });
     expect((await post({ to: app, body: { ...BODY, name: "" }, remoteAddress: "2001:db8::1" })).statusCode).toBe(422);
     for (const [message, host] of ["1", "1", "2"].entries()) await send(app, host, `2001:db8::${message + 1}`);
@@ -99,10 +99,10 @@ describe("limits per client", () => {
     expect((await send(app, "4", "2001:db8:0:1::1")).statusCode).toBe(200);
   });
 
-  test("stop a flood from the networks of one IPv6 /48 before it uses up the hourly limit of everybody", async () => {
+  test("stop a flood from one IPv6 /48 before it uses up the hourly limit of all clients", async () => {
     const app = await openAnother({ RATE_LIMIT: "1/10m", HOURLY_LIMIT: "5" });
     const numbers = Array.from({ length: 16 }, (_, index) => index + 1);
-    // All of one /56, which stops at its own limit, and then each of another: the /48 has had enough.
+    // Networks of one /56 until its limit is reached, then networks of other /56s until the /48 reaches its limit.
     const flood = [...numbers, ...numbers.map((number) => `${number}00`)];
     for (const network of flood) await send(app, `spam ${network}`, `2001:db8:1:${network}::1`);
     expect(await app.store.list({ state: "queued" })).toHaveLength(4);
@@ -113,7 +113,7 @@ describe("limits per client", () => {
     }
   });
 
-  test("believe a forwarded address only from a trusted proxy", async () => {
+  test("use a forwarded address only from a trusted proxy", async () => {
     const forwarded = (address: string) => ({ "x-forwarded-for": address });
     const app = await openAnother({ RATE_LIMIT: "1/10m", TRUST_PROXY: "10.0.0.1" });
     expect((await send(app, "1", "10.0.0.1", forwarded("192.0.2.1"))).statusCode).toBe(200);
@@ -128,7 +128,7 @@ describe("a footprint estimate", () => {
   const FOOTPRINT = { electricityKwh: "1,500.5", carKm: 12_000, carFuel: "diesel", longFlights: 1, hotelNights: 3 };
   const estimate = estimateOf(FOOTPRINT, "GB");
 
-  test("is computed from the inputs and the message's country, stored, and answered to the digit", async () => {
+  test("is computed from the inputs and the message's country, stored, and returned without rounding", async () => {
     const answer = await post({ body: { ...BODY, footprint: FOOTPRINT } });
     expect(answer.statusCode).toBe(200);
     const { reference, footprint } = answer.json();
@@ -140,7 +140,7 @@ describe("a footprint estimate", () => {
     expect(nowhere.json().footprint.totalKg).toBeCloseTo(472.94, 9);
   });
 
-  test("comes again with the answer to a message that comes again, and other inputs make another message", async () => {
+  test("is returned again for a repeated message, and other inputs make another message", async () => {
     const headers = { "idempotency-key": "a-key" };
     const first = await post({ body: { ...BODY, footprint: FOOTPRINT }, headers });
     expect((await post({ body: { ...BODY, footprint: FOOTPRINT }, headers })).json()).toEqual(first.json());
@@ -152,7 +152,7 @@ describe("a footprint estimate", () => {
     });
   });
 
-  test("is refused together with the message's own fields, a sentence for each, and nothing is stored", async () => {
+  test("is refused together with the message's fields, with one sentence each, and nothing is stored", async () => {
     const footprint = { electricityKwh: -1, carFuel: "coal", totalKg: 4200 };
     const answer = await post({ body: { ...BODY, email: "x", footprint } });
     expect(answer.statusCode).toBe(422);
@@ -183,7 +183,7 @@ describe("a footprint estimate", () => {
     [JSON.stringify({ ...BODY, footprint: { [`secret-${"x".repeat(50_000)}`]: 1 } }), 422],
     [JSON.stringify({ ...BODY, footprint: { carKm: "9".repeat(50_000) } }), 422],
     [JSON.stringify({ ...BODY, footprint: { carFuel: "secret-".repeat(5000) } }), 422],
-  ])("that is hostile is refused in a short answer, and none of it is logged: %.90j", async (body, status) => {
+  ])("that is hostile gets a short refusal, and none of it is logged: %.90j", async (body, status) => {
     const answer = await post({ body });
     expect(answer.statusCode).toBe(status);
     expect(answer.json()).toMatchObject({ success: false });
@@ -202,7 +202,7 @@ describe("other origins", () => {
     expect(answer.json().success).toBe(false);
   });
 
-  test("may post when they are allowed, with the headers that browsers ask for", async () => {
+  test("may post if they are allowed, with the headers that browsers require", async () => {
     const app = await openAnother({ ALLOWED_ORIGINS: "https://pages.example" });
     const headers = { origin: "https://pages.example" };
     const preflight = await app.app.inject({ method: "OPTIONS", url: "/send-email", headers });
@@ -229,7 +229,7 @@ describe("a form without script", () => {
   const EMPTY_FOOTPRINT = { "footprint.electricityKwh": "", "footprint.carKm": "", "footprint.carFuel": "petrol" };
   const pageAt = async (location: string) => (await subject.app.inject({ url: location.split("#")[0] ?? "" })).body;
 
-  test("is sent back to the failure alert, which names every wrong field", async () => {
+  test("is redirected to the failure alert, which names every invalid field", async () => {
     const wrong = { ...BODY, name: " ", email: "x", "footprint.carKm": "far", "footprint.<b>": "1" };
     const location = String((await form(wrong)).headers.location);
     expect(location).toMatch(/^\/contact\?problems=[^&#<]+&code=[\w-]{16}#message-failed$/);
@@ -242,7 +242,7 @@ describe("a form without script", () => {
     expect(await pageAt(location.replace("name", "bank+account+number"))).toBe(await pageAt("/contact"));
   });
 
-  test("is sent back to the contact page, which shows its reference and its estimate, unless the link is forged", async () => {
+  test("is redirected to the contact page, which shows its reference and estimate unless the link is forged", async () => {
     const whom = { "footprint.for": "organisation", "footprint.people": "40" };
     const answer = await form({ ...BODY, ...EMPTY_FOOTPRINT, ...whom, "footprint.carKm": "10 000 km", topic_code: "" });
     expect([answer.statusCode, subject.wakes()]).toEqual([303, 1]);
@@ -264,7 +264,7 @@ describe("a form without script", () => {
     expect(await pageAt("/contact")).toContain(SENT_ALERT_HIDDEN);
   });
 
-  test("fits the limit with the longest message and every field of the estimate", async () => {
+  test("is below the size limit with the longest message and every field of the estimate", async () => {
     const message = "鬱".repeat(5000);
     const inputs = Object.keys(AMOUNTS).map((name) => [`footprint.${name}`, "1".padStart(40, "0")]);
     const answer = await form({ ...BODY, message, ...Object.fromEntries(inputs) });
@@ -278,7 +278,7 @@ describe("a form without script", () => {
     ["bytes of Latin-1", Buffer.from("Zoë", "latin1")],
     ["an encoded surrogate", "%ED%A0%80"],
     ["one character in two ways", Buffer.from("Zo%C3\xab", "latin1")],
-  ])("is sent back to the failure alert when its text is not UTF-8: %s", async (_kind, name) => {
+  ])("is redirected to the failure alert if its text is not UTF-8: %s", async (_kind, name) => {
     const fields = new URLSearchParams({ ...BODY, name: "" });
     fields.delete("name");
     const body = Buffer.concat([Buffer.from(`${fields}&name=`), Buffer.from(name)]);
@@ -288,13 +288,13 @@ describe("a form without script", () => {
     expect(await subject.store.list({})).toEqual([]);
   });
 
-  test("is stored letter by letter, also with a percent sign that is not encoded", async () => {
+  test("is stored exactly, even with a percent sign that is not encoded", async () => {
     const body = `${new URLSearchParams({ ...BODY, name: "Zoë \ufffd" })}&message=100% Zo%C3%AB +1`;
     await post({ body, headers: { "content-type": "application/x-www-form-urlencoded" } });
     expect(await subject.store.list({})).toMatchObject([{ name: "Zoë \ufffd", message: "100% Zoë  1" }]);
   });
 
-  test("is sent back to an alert of its own when it is over the limit", async () => {
+  test("is redirected to a separate alert if it is over the limit", async () => {
     const app = await openAnother({ RATE_LIMIT: "1/10m" });
     await form(BODY, app);
     const location = String((await form({ ...BODY, message: "More" }, app)).headers.location);
@@ -304,13 +304,13 @@ describe("a form without script", () => {
     );
   });
 
-  test("is sent back to the page's own origin when that is another", async () => {
+  test("is redirected to the page's origin if that differs from the server's", async () => {
     const app = await openAnother({ ALLOWED_ORIGINS: "https://pages.example" });
     const answer = await form(BODY, app, { origin: "https://pages.example" });
     expect(answer.headers.location).toMatch(/^https:\/\/pages\.example\/contact\?reference=/);
   });
 
-  test("is sent back to the error alert when the store is down, and JSON is answered with 503 and Retry-After", async () => {
+  test("is redirected to the error alert if the store is down, and JSON gets 503 with Retry-After", async () => {
     const app = await openAnother({}, { accept: () => Promise.reject(new StoreUnavailable("the disk is full")) });
     expect((await form(BODY, app)).headers.location).toMatch(
       /^\/contact\?problems=We\+cannot\+take\+messages\+just\+now\.[^#]+#message-error$/,

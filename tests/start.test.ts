@@ -19,14 +19,14 @@ import { untilEnd } from "./support/until-end.ts";
 
 const start = (env: Readonly<Record<string, string>> = {}) => untilEnd(startServer(env));
 
-/** Runs a server that is expected to end by itself. */
+/** Runs a server that must exit by itself. */
 async function failToStart(env: Readonly<Record<string, string>>): Promise<{ code: number; error: string }> {
   const child = spawn(process.execPath, ["server/main.ts"], { env: { PATH: process.env.PATH, PORT: "0", ...env } });
   const [[code], error] = await Promise.all([once(child, "exit"), text(child.stderr)]);
   return { code, error };
 }
 
-test("says in one line where it is, where messages go and how much is unset; a second one on its port changes nothing", async () => {
+test("prints its URL, the mail destination and the number of open tasks; a second server on its port changes nothing", async () => {
   const server = await start();
   const line = server
     .output()
@@ -39,7 +39,7 @@ test("says in one line where it is, where messages go and how much is unset; a s
 
   const dataDir = await makeScratchFolder();
   const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
-  // Past its retention, and waiting.
+  // One message is past its retention period, and one is waiting.
   await send(store, submissionOf(), new Date(0));
   await finish(store, "delivered", new Date(0));
   await send(store);
@@ -54,7 +54,7 @@ test("says in one line where it is, where messages go and how much is unset; a s
   expect(await server.stop()).toBe(0);
 });
 
-test("a second one on its data folder ends at once and mails nothing; after a kill the next one starts", async () => {
+test("a second server on its data folder exits at once and mails nothing; after a kill, the next one starts", async () => {
   const mailServer = await untilEnd(startMailServer());
   mailServer.behave({ kind: "hold-after-data", times: 1 });
   const env = { DATA_DIR: await makeScratchFolder(), SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` };
@@ -77,7 +77,7 @@ test("a second one on its data folder ends at once and mails nothing; after a ki
   expect([ids.length, new Set(ids).size]).toEqual([2, 2]);
 });
 
-test("says so when its port is taken by an inbox", async () => {
+test("says if an inbox uses its port", async () => {
   const dataDir = await makeScratchFolder();
   await (await openStoreInProcess({ dataDir, databaseUrl: null })).close();
   const inbox = await untilEnd(openInboxCommand({ DATA_DIR: dataDir }, "--port", String(await findFreePort())));
@@ -113,7 +113,7 @@ test("in a terminal, it prints a few plain lines instead of JSON", async () => {
   expect(terminal.output()).not.toContain("{");
 });
 
-test("leaves a sign of life in the database, and says when it stops", async () => {
+test("reports to the database that it runs, and that it stops", async () => {
   const dataDir = await makeScratchFolder();
   const server = await start({ DATA_DIR: dataDir });
   const website = async () => (await runCli({ DATA_DIR: dataDir }, "stats")).out.split("\n", 1)[0];
@@ -122,7 +122,7 @@ test("leaves a sign of life in the database, and says when it stops", async () =
   expect(await website()).toMatch(/^Website: not running since 20\S+Z \(\ds ago\)\.$/);
 });
 
-test("names the mail server without its password and the command by which it was started, and says which settings the pages were not built with", async () => {
+test("prints the mail server without its password and its own command, and names settings that differ from the build", async () => {
   const server = await start({
     MESSAGES_COMMAND: "sudo brighter-carbon messages",
     SMTP_URL: "smtp://user:secret@mail.example.test",
@@ -142,16 +142,16 @@ test("names the mail server without its password and the command by which it was
   );
 });
 
-test("a data folder that cannot be written is one clear line and exit code 1", async () => {
+test("for a data folder that is not writable, prints one line and exits with code 1", async () => {
   const locked = join(await makeScratchFolder(), "locked");
   await mkdir(locked, { mode: 0o500 });
-  // Modes do not bind root, but the kernel's own folders do.
+  // File modes do not restrict root, but the kernel's own folders do.
   const { code, error } = await failToStart({ DATA_DIR: process.getuid?.() === 0 ? "/sys/data" : locked });
   expect(code).toBe(1);
   expect(error).toMatch(/^The messages cannot be kept in .+; .+ set DATA_DIR to .+\n$/);
 });
 
-test("bad variables are a line each, all at once, without a stack", async () => {
+test("prints one line for each invalid variable, without a stack trace", async () => {
   const { code, error } = await failToStart({ PORT: "x", SMTP_URL: "x", RATE_LIMIT: "x" });
   expect(code).toBe(1);
   expect(error).toMatch(/^PORT [^\n]+\nSMTP_URL [^\n]+\nRATE_LIMIT [^\n]+\n$/);

@@ -37,7 +37,7 @@ describe("PostgreSQL", () => {
   });
 });
 
-/** The first node is the website, behind its proxy; the others are commands beside it, in this process. */
+/** The first node is the website, with its store in a thread. The others are commands beside it, in this process. */
 async function newSqlitePlace(): Promise<Place> {
   const dataDir = await makeScratchFolder();
   let nodes = 0;
@@ -45,7 +45,7 @@ async function newSqlitePlace(): Promise<Place> {
     isShared: false,
     open({ retention, migrations } = {}) {
       nodes += 1;
-      // Two in one thread would block each other. A migration is a function, which no thread can be sent.
+      // Two stores in one thread would block each other. A migration is a function, which cannot be sent to a thread.
       const isInThread = !migrations && nodes === 1;
       const options = { isServer: isInThread, migrations };
       return openUntilTheEnd({ dataDir, databaseUrl: null, retention }, options);

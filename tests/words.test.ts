@@ -6,7 +6,7 @@ import { contentsOf, elementsOf, textOf, textsOf } from "./support/html.ts";
 const pageOf = (path: string) => readFileSync(`dist${path}/index.html`, "utf8");
 const mainOf = (html: string) => contentsOf(html, "main")[0] ?? "";
 
-/** What the specification says of each policy: the number of its sections, and the facts in them. */
+/** What the specification says about each policy: the number of sections, and facts in them. */
 const POLICIES = [
   {
     path: "/privacy",
@@ -34,7 +34,7 @@ const POLICIES = [
   },
 ];
 
-test.each(POLICIES)("$path has its numbered sections, and every fact of the specification", ({ path, ...policy }) => {
+test.each(POLICIES)("$path has its numbered sections, and all facts of the specification", ({ path, ...policy }) => {
   const pane = contentsOf(pageOf(path), 'section class="pane"')[0] ?? "";
   const numbers = textsOf(pane, "h2").map((title) => Number(/^(\d+)\. \w/.exec(title)?.[1]));
   expect(numbers).toEqual(Array.from({ length: policy.sections }, (_, index) => index + 1));
@@ -42,7 +42,7 @@ test.each(POLICIES)("$path has its numbered sections, and every fact of the spec
   for (const fact of policy.facts.split(/,\s+/)) expect(text).toContain(fact.toLowerCase());
 });
 
-test("the hero says what the specification asks", () => {
+test("the hero has the texts of the specification", () => {
   const main = mainOf(pageOf(""));
   expect(textsOf(main, "h1")).toEqual([expect.stringContaining("net zero")]);
   for (const words of [
@@ -55,7 +55,7 @@ test("the hero says what the specification asks", () => {
     expect(textOf(main)).toContain(words);
 });
 
-test("Coming Soon says all its words", () => {
+test("Coming Soon has all its texts", () => {
   const main = mainOf(readFileSync("dist/404.html", "utf8"));
   expect(textsOf(main, "p")).toEqual([
     "Something amazing is on the way! Stay tuned.",
@@ -64,7 +64,7 @@ test("Coming Soon says all its words", () => {
   expect(elementsOf(main, "a")).toMatchObject([{ href: "mailto:hello@brightercarbon.example" }, { href: "/contact" }]);
 });
 
-test("the footer holds the tagline, the company line, three columns and four named social links", () => {
+test("the footer has the tagline, the company line, three columns and four named social links", () => {
   const footer = contentsOf(pageOf("/terms"), "footer")[0] ?? "";
   expect(textsOf(footer, "p")).toContain("Carbon Offsetting Made Easy");
   expect(textsOf(footer, "p")).toContain("This site is provided by Brighter Carbon Private Limited.");
@@ -106,6 +106,6 @@ test("email, percentages and negative numbers are written in one way", () => {
 test("CO₂ has a real subscript on every page", () => {
   const pages = allPages();
   expect(pages.some((html) => textOf(html).includes("CO₂e"))).toBe(true);
-  // The name of a library has none.
+  // The library's name has no subscript.
   for (const html of pages) expect(textOf(html).replaceAll("CO2.js", "")).not.toContain("CO2");
 });

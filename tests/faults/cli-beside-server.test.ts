@@ -9,7 +9,7 @@ import { makeScratchFolder } from "../support/scratch-folder.ts";
 
 const ROUNDS = 5;
 
-test(`the operator's commands write beside a server under load (${ROUNDS} rounds)`, async () => {
+test(`the operator's commands can write while a server is under load (${ROUNDS} rounds)`, async () => {
   const scene = await openScene();
   const server = await scene.start();
   const backups = await makeScratchFolder();
@@ -18,7 +18,7 @@ test(`the operator's commands write beside a server under load (${ROUNDS} rounds
   const run = (...args: string[]) => runCliProcess({ DATA_DIR: scene.dataDir }, ...args);
 
   for (let round = 1; round <= ROUNDS; round += 1) {
-    // One message that fails and is retried, one that is held and erased; each command is a process of its own.
+    // One message fails and is retried, another is quarantined and erased. Each command is a separate process.
     scene.mailServer.behave({ kind: "refuse", at: "recipient", code: 550, times: 1 });
     await send(scene.store, submissionOf(messageWith({ email: "gone@example.com" }), { isTrapped: true }), new Date());
     const outcomes = await Promise.all([
@@ -34,7 +34,7 @@ test(`the operator's commands write beside a server under load (${ROUNDS} rounds
   expect(scene.visitors.acknowledged.length).toBeGreaterThan(ROUNDS);
   await scene.queueIsEmpty();
   expect(await run("retry", "--failed")).toMatchObject({ code: 0, err: "" });
-  // The server looks for what others have queued every half minute, and sooner for a message of its own.
+  // Every half minute, or when it accepts a message, the server looks for deliveries that other processes queued.
   await scene.visitors.post(server.url);
   await scene.expectNothingLost(server);
 

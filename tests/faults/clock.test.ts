@@ -10,12 +10,12 @@ import { runCli, runCliProcess } from "../support/run-cli.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
 import { untilEnd } from "../support/until-end.ts";
 
-// What a clock set back or forward does to leases, due times and retention is in tests/store-contract.
+// tests/store-contract tests the effect of a wrong clock on leases, due times and retention.
 
 it.each([
   ["forward", DAY_MS],
   ["back", -DAY_MS],
-])("a clock set a day %s loses nothing that was queued, deferred or on its way", async (_direction, jumpMs) => {
+])("a clock set %s by a day loses no queued, deferred or unfinished message", async (_direction, jumpMs) => {
   const { accept, clock, log, store, ...office } = await openPostOffice();
   const server = await office.mailServer();
   const acknowledged = [await accept(), await accept()];
@@ -32,21 +32,21 @@ it.each([
   server.release();
   acknowledged.push(await accept());
   outbox.wake();
-  // The deferred one is due within the minute it was promised, or at once; not a day later.
+  // The deferred message is due within its minute, or at once, but not a day later.
   await clock.advance(2 * MINUTE_MS);
   await expect.poll(async () => (await store.countChannel("mail")).queued).toBe(0);
   const messageIds = messageIdsOf(server.mails);
-  // A lease cannot outlast such a jump, so what was on its way may come a second time.
+  // The jump is longer than a lease, so a message that was being sent may be sent a second time.
   expect(findViolations({ acknowledged, stored: await store.list({}), messageIds }, 2)).toEqual([]);
 });
 
-/** Variables of a process on a machine whose clock is off by so much. */
+/** The environment of a process on a machine whose clock is ahead by this time. */
 function aheadBy(aheadMs: number) {
   const shim = new URL("../support/shift-clock.ts", import.meta.url).href;
   return { NODE_OPTIONS: `--import=${shim}`, CLOCK_AHEAD_MS: String(aheadMs) };
 }
 
-it("two servers on one PostgreSQL, one six minutes ahead, mail each message of a burst once", async () => {
+it("two servers on one PostgreSQL mail each message once, although one clock is six minutes ahead", async () => {
   const postgres = await untilEnd(sharePostgres());
   const mailServer = await untilEnd(startMailServer());
   const receiver = await startReceiver<{ text: string }>();
@@ -58,7 +58,7 @@ it("two servers on one PostgreSQL, one six minutes ahead, mail each message of a
   const nodes = await Promise.all([startServer(env), startServer({ ...env, ...aheadBy(6 * MINUTE_MS) })]);
   onTestFinished(async () => void (await Promise.all(nodes.map((node) => node.stop()))));
 
-  // Slow enough that leases matter.
+  // Slow enough to need leases.
   mailServer.behave({ kind: "accept", afterMs: 500 });
   const posts = Array.from({ length: 80 }, (_, count) => postMessage(nodes[count % 2]?.url ?? "", `burst ${count}`));
   expect(new Set(await Promise.all(posts)).size).toBe(80);
@@ -68,7 +68,7 @@ it("two servers on one PostgreSQL, one six minutes ahead, mail each message of a
   expect([times.size, Math.max(...times.values())]).toEqual([80, 1]);
 
   expect((await fetch(`${nodes[1].url}/readyz`)).status).toBe(200);
-  // The first check of the alerts comes after half a minute.
+  // The first check for alerts runs after half a minute.
   await expect
     .poll(() => receiver.posts.map(({ body }) => body.text), { timeout: 45_000 })
     .toEqual([expect.stringMatching(/The clock of \S+ is 6 minutes ahead of the database's/)]);
@@ -76,7 +76,7 @@ it("two servers on one PostgreSQL, one six minutes ahead, mail each message of a
   expect(timesLogged).toEqual([0, 1]);
   const preflight = await runCliProcess({ ...env, ...aheadBy(6 * MINUTE_MS) }, "preflight");
   expect(preflight.out).toMatch(/^warn +clock +The clock of \S+ is 6 minutes ahead of the database's/m);
-  // All times are those of the database.
+  // All times come from the database's clock.
   const [newest] = JSON.parse((await runCli(env, "list", "--json", "--limit", "1")).out);
   expect(Math.abs(Date.parse(newest.acceptedAt) - Date.now())).toBeLessThan(MINUTE_MS);
 }, 150_000);

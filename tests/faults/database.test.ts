@@ -16,59 +16,75 @@ import { mountSmallDisk } from "../support/small-disk.ts";
 import { attachStrace } from "../support/strace.ts";
 import { untilEnd } from "../support/until-end.ts";
 
-/** Longer than a statement waits for the lock, and than a call may take. */
+/** Longer than a statement waits for the lock, and longer than a call may take. */
 const LOCKED_MS = 10_000;
 const LONG = { timeout: 120_000 };
 
-test(`a database locked for ${LOCKED_MS / 1000} s: refused for now, pages up, nothing lost`, LONG, async () => {
-  const { scene, server } = await openBusyScene();
-  const unlock = lockDatabase(scene.dataDir);
-  const untilMs = performance.now() + LOCKED_MS;
-  while (performance.now() < untilMs) {
-    const answers = scene.visitors.post(server.url, 3);
-    await expectPagesUp(server);
-    expectRefusedForNow(await answers);
-  }
-  unlock();
-  await scene.expectNothingLost(server);
-});
+test(
+  `with the database locked for ${LOCKED_MS / 1000} s, messages are refused, pages are served, and nothing is lost`,
+  LONG,
+  async () => {
+    const { scene, server } = await openBusyScene();
+    const unlock = lockDatabase(scene.dataDir);
+    const untilMs = performance.now() + LOCKED_MS;
+    while (performance.now() < untilMs) {
+      const answers = scene.visitors.post(server.url, 3);
+      await expectPagesUp(server);
+      expectRefusedForNow(await answers);
+    }
+    unlock();
+    await scene.expectNothingLost(server);
+  },
+);
 
-test("a full disk: refused for now, pages up, nothing lost once there is room", LONG, async ({ skip }) => {
-  const disk = await mountSmallDisk(skip);
-  const { scene, server } = await openBusyScene({ dataDir: disk.folder });
-  await disk.fill();
-  await expectOutage(scene, server);
-  expect(server.output()).toMatch(/the disk is full; free some space where DATA_DIR lies/);
-  disk.free();
-  await scene.expectNothingLost(server);
-});
+test(
+  "on a full disk, messages are refused until there is room, pages are served, and nothing is lost",
+  LONG,
+  async ({ skip }) => {
+    const disk = await mountSmallDisk(skip);
+    const { scene, server } = await openBusyScene({ dataDir: disk.folder });
+    await disk.fill();
+    await expectOutage(scene, server);
+    expect(server.output()).toMatch(/the disk is full; free some space where DATA_DIR lies/);
+    disk.free();
+    await scene.expectNothingLost(server);
+  },
+);
 
-test.for([3, 6])("a disk with %i blocks left: not ready from the first refusal on", LONG, async (blocks, { skip }) => {
-  const disk = await mountSmallDisk(skip);
-  const { scene, server } = await openBusyScene({ dataDir: disk.folder });
-  await disk.fill(blocks);
-  const afterRefusals: number[] = [];
-  const countRefusals = async () => {
-    const [answer] = await scene.visitors.post(server.url, 1);
-    if (answer?.status === 503) afterRefusals.push((await fetch(`${server.url}/readyz`)).status);
-    return afterRefusals.length;
-  };
-  await expect.poll(countRefusals, { timeout: 60_000, interval: 200 }).toBe(8);
-  // A checkpoint in between may make room for a whole message: then the server is ready.
-  expect(afterRefusals.filter((status) => status === 503).length, afterRefusals.join()).toBeGreaterThanOrEqual(6);
-  disk.free();
-  await scene.expectNothingLost(server);
-});
+test.for([3, 6])(
+  "a server on a disk with %i free blocks is not ready after the first refusal",
+  LONG,
+  async (blocks, { skip }) => {
+    const disk = await mountSmallDisk(skip);
+    const { scene, server } = await openBusyScene({ dataDir: disk.folder });
+    await disk.fill(blocks);
+    const afterRefusals: number[] = [];
+    const countRefusals = async () => {
+      const [answer] = await scene.visitors.post(server.url, 1);
+      if (answer?.status === 503) afterRefusals.push((await fetch(`${server.url}/readyz`)).status);
+      return afterRefusals.length;
+    };
+    await expect.poll(countRefusals, { timeout: 60_000, interval: 200 }).toBe(8);
+    // A checkpoint may free enough space for a whole message. Then the server is ready.
+    expect(afterRefusals.filter((status) => status === 503).length, afterRefusals.join()).toBeGreaterThanOrEqual(6);
+    disk.free();
+    await scene.expectNothingLost(server);
+  },
+);
 
-test("a file that may grow no further: refused for now, pages up, nothing lost once it may", LONG, async ({ skip }) => {
-  requirePrograms(skip, "prlimit");
-  const { scene, server } = await openBusyScene();
-  const limitTo = (size: string) => spawnSync("prlimit", ["--pid", String(server.process.pid), `--fsize=${size}:`]);
-  if (limitTo("4096").status !== 0) missing(skip, "prlimit may not limit another process here");
-  await expectOutage(scene, server);
-  limitTo("unlimited");
-  await scene.expectNothingLost(server);
-});
+test(
+  "while the file may not grow, messages are refused, pages are served, and nothing is lost",
+  LONG,
+  async ({ skip }) => {
+    requirePrograms(skip, "prlimit");
+    const { scene, server } = await openBusyScene();
+    const limitTo = (size: string) => spawnSync("prlimit", ["--pid", String(server.process.pid), `--fsize=${size}:`]);
+    if (limitTo("4096").status !== 0) missing(skip, "prlimit may not limit another process here");
+    await expectOutage(scene, server);
+    limitTo("unlimited");
+    await scene.expectNothingLost(server);
+  },
+);
 
 const DISK_FAULTS = [
   ["a read-only data folder", "pwrite64,ftruncate", "EROFS"],
@@ -78,11 +94,11 @@ const DISK_FAULTS = [
 ] as const;
 
 test.for(DISK_FAULTS)(
-  "%s: refused for now, pages up, nothing lost once it is repaired",
+  "with %s, messages are refused until the repair, pages are served, and nothing is lost",
   LONG,
   async ([, calls, error], { skip }) => {
     const { scene, server } = await openBusyScene();
-    // A file system cannot be made read-only under open files; so the system calls answer as if it were.
+    // A file system cannot be made read-only while files are open, so strace makes the system calls fail instead.
     const files = ["", "-wal", "-shm"].flatMap((end) => ["-P", `${scene.dataDir}/messages.db${end}`]);
     const options = ["-o", "/dev/null", ...files, "-e", `trace=${calls}`, "-e", `inject=${calls}:error=${error}`];
     const repair = await attachStrace(skip, server.process.pid, options);
@@ -93,7 +109,7 @@ test.for(DISK_FAULTS)(
 );
 
 test(
-  "a disk that stands still: refused within ten seconds, not ready, pages up, nothing lost once it moves",
+  "on a stuck disk, messages are refused within ten seconds, /readyz fails, pages are served, and nothing is lost",
   LONG,
   async ({ skip }) => {
     const { scene, server } = await openBusyScene();
@@ -105,43 +121,47 @@ test(
     for (const answer of await answers) expect(answer?.tookMs).toBeLessThan(10_000);
     expectRefusedForNow(await answers);
     await repair();
-    // What was refused had been stored after all, unseen by the outbox: it looks at the next message.
+    // The refused messages were stored after all, but the outbox was not woken. The next message wakes it.
     await scene.visitors.post(server.url, 1);
     await scene.expectNothingLost(server);
   },
 );
 
-test("a database removed under load: refused, saved beside it, and whole once it is put back", LONG, async () => {
-  const dataDir = await makeScratchFolder();
-  const receiver = await startReceiver<{ text: string }>();
-  const visitors = createVisitors();
-  const env = { DATA_DIR: dataDir, ALERT_URL: receiver.url };
-  const server = await untilEnd(startServer(env));
-  const stop = new AbortController();
-  onTestFinished(() => stop.abort());
-  const posting = visitors.postUntil(stop.signal, server.url, 4);
-  await expect.poll(() => visitors.acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(100);
-  for (const end of ["", "-wal", "-shm"]) await rm(join(dataDir, `messages.db${end}`));
-  const readyz = await fetch(`${server.url}/readyz`);
-  expect([readyz.status, await readyz.json()]).toEqual([503, { status: "store lost" }]);
-  expectRefusedForNow(await visitors.post(server.url, 3));
-  await expectPagesUp(server);
-  await expect.poll(() => receiver.posts.length, { timeout: 20_000 }).toBe(1);
-  const [, saved = ""] = / were saved to (\S+\.db): /.exec(receiver.posts[0]?.body.text ?? "") ?? [];
-  expect(server.output()).toContain(saved);
-  stop.abort();
-  await posting;
-  expect(await stopAsking(server)).toBe(0);
+test(
+  "if the database is removed under load, messages are refused, and the data is saved and can be put back",
+  LONG,
+  async () => {
+    const dataDir = await makeScratchFolder();
+    const receiver = await startReceiver<{ text: string }>();
+    const visitors = createVisitors();
+    const env = { DATA_DIR: dataDir, ALERT_URL: receiver.url };
+    const server = await untilEnd(startServer(env));
+    const stop = new AbortController();
+    onTestFinished(() => stop.abort());
+    const posting = visitors.postUntil(stop.signal, server.url, 4);
+    await expect.poll(() => visitors.acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(100);
+    for (const end of ["", "-wal", "-shm"]) await rm(join(dataDir, `messages.db${end}`));
+    const readyz = await fetch(`${server.url}/readyz`);
+    expect([readyz.status, await readyz.json()]).toEqual([503, { status: "store lost" }]);
+    expectRefusedForNow(await visitors.post(server.url, 3));
+    await expectPagesUp(server);
+    await expect.poll(() => receiver.posts.length, { timeout: 20_000 }).toBe(1);
+    const [, saved = ""] = / were saved to (\S+\.db): /.exec(receiver.posts[0]?.body.text ?? "") ?? [];
+    expect(server.output()).toContain(saved);
+    stop.abort();
+    await posting;
+    expect(await stopAsking(server)).toBe(0);
 
-  await rename(saved, join(dataDir, "messages.db"));
-  const again = await untilEnd(startServer(env));
-  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
-  expect(await visitors.postAgain(again.url)).toBe(0);
-  const references = (await store.list({})).map(({ reference }) => reference);
-  expect(new Set(references)).toEqual(new Set(visitors.acknowledged));
-});
+    await rename(saved, join(dataDir, "messages.db"));
+    const again = await untilEnd(startServer(env));
+    const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
+    expect(await visitors.postAgain(again.url)).toBe(0);
+    const references = (await store.list({})).map(({ reference }) => reference);
+    expect(new Set(references)).toEqual(new Set(visitors.acknowledged));
+  },
+);
 
-test("the thread of the database ends: so does the server, with one line and exit code 1", async () => {
+test("the server exits with one line and code 1 if its database thread ends", async () => {
   const folder = await makeScratchFolder();
   const trigger = join(folder, "end-the-thread");
   const preload = join(folder, "preload.mjs");
@@ -158,11 +178,11 @@ test("the thread of the database ends: so does the server, with one line and exi
   await writeFile(trigger, "");
   expect(await exited).toEqual([1, null]);
   expect(server.output()).toMatch(/^The thread of the message database ended \([^)\n]+\); restart the server$/m);
-  // The thread may have ended between a mail and its mark.
+  // The thread may have ended after a mail was sent and before it was marked.
   await scene.expectNothingLost(await scene.start(), 2);
 }, 60_000);
 
-/** A scene whose server has taken and mailed its first messages. */
+/** A scene whose server has accepted and mailed its first messages. */
 async function openBusyScene(options?: Parameters<typeof openScene>[0]) {
   const scene = await openScene(options);
   const server = await scene.start();
@@ -176,7 +196,7 @@ async function expectOutage({ visitors }: Scene, server: RunningServer): Promise
     expectRefusedForNow(await visitors.post(server.url, 3));
     await expectPagesUp(server);
   }
-  // After a failure it is checked once a second.
+  // After a failure, the server checks the store once a second.
   await expect.poll(() => readiness(server)).toBe(503);
 }
 

@@ -4,14 +4,14 @@ import { MEASURABLE, type Memory, measureMemory } from "../support/live-memory.t
 import { expectPagesUp, openScene } from "../support/scene.ts";
 
 const REQUESTS = 12_000;
-/** Another one for every run, unless one is to be repeated. */
+/** Different in every run, unless FUZZ_SEED repeats a run. */
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000_000);
 const CONNECTIONS = 24;
 const MB = 1024 * 1024;
-/** A healthy server moves by less than one either way; its process takes and gives back more than it holds. */
+/** A healthy server's heap changes by less than 1 MB. The process itself takes and returns more memory than that. */
 const MOST_GROWTH = { heldBytes: 2 * MB, processBytes: 64 * MB } satisfies Memory;
 
-test(`${REQUESTS} hostile requests (FUZZ_SEED=${SEED}): no 5xx, no crash, memory flat`, async () => {
+test(`${REQUESTS} hostile requests (FUZZ_SEED=${SEED}) cause no 5xx, no crash and no memory growth`, async () => {
   const scene = await openScene();
   const server = await scene.start(MEASURABLE);
   const port = Number(new URL(server.url).port);
@@ -35,7 +35,7 @@ test(`${REQUESTS} hostile requests (FUZZ_SEED=${SEED}): no 5xx, no crash, memory
     await Promise.all(Array.from({ length: CONNECTIONS }, client));
   }
 
-  // What is made once and kept is made by now.
+  // By now, all caches are filled.
   await sendUntil(REQUESTS / 4);
   const early = await measureMemory(server);
   await sendUntil(REQUESTS);
@@ -44,7 +44,7 @@ test(`${REQUESTS} hostile requests (FUZZ_SEED=${SEED}): no 5xx, no crash, memory
   console.info(`fuzz: memory after a quarter ${inMb(early)}, after all ${inMb(late)}`);
 
   expect(trouble).toEqual([]);
-  // The requests got as far as they were meant to: understood, refused, and each refusal that a message can meet.
+  // The requests reached every kind of answer: accepted, refused, and each refusal of a message.
   for (const status of [200, 204, 303, 400, 405, 413, 415, 422])
     expect(statuses.get(status), `${status}`).toBeGreaterThan(0);
   expect(server.process.exitCode).toBeNull();

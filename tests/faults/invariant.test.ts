@@ -11,7 +11,7 @@ const GOOD: Evidence = {
   messageIds: [idOf(ONE), idOf(TWO, 2)],
 };
 
-test("finds nothing where acknowledged references, rows and Message-IDs are the same", () => {
+test("finds no violation if acknowledged references, rows and Message-IDs are the same", () => {
   expect(findViolations(GOOD)).toEqual([]);
 });
 
@@ -31,7 +31,7 @@ test.each<[string, Partial<Evidence>, string[]]>([
   expect(findViolations({ ...GOOD, ...change })).toEqual(expected.map((text) => expect.stringContaining(text)));
 });
 
-test("lets a mail come twice under one Message-ID where that is allowed, and no third time", () => {
+test("allows a mail to arrive twice with one Message-ID if told so, but not three times", () => {
   const twice = { ...GOOD, messageIds: [...GOOD.messageIds, idOf(ONE)] };
   expect(findViolations(twice, 2)).toEqual([]);
   expect(findViolations({ ...twice, messageIds: [...twice.messageIds, idOf(ONE)] }, 2)).toHaveLength(1);

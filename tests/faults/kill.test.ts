@@ -10,13 +10,13 @@ import { sharePostgres } from "../support/shared-postgres.ts";
 const CLIENTS = 4;
 const KILLS = 20;
 const SOON = { timeout: 90_000, interval: 10 };
-/** A kill between sending and saving repeats a mail, and may fall on the same one at several starts. */
+/** A kill between sending and saving repeats a mail, and may hit the same mail after several starts. */
 const MOST_TIMES = 8;
 const ON = { ACKNOWLEDGE: "on" };
-/** A visitor in ten writes more than once. */
+/** One visitor in ten writes more than once. */
 const emailOf = (count: number) => `visitor${count % 10 === 0 ? 0 : count}@example.com`;
 
-test(`${KILLS} kills under load lose nothing, and what a dead server had claimed goes out at the next start`, async () => {
+test(`${KILLS} kills under load lose nothing, and the next start sends what a dead server had claimed`, async () => {
   const scene = await openScene({ emailOf });
   for (let count = 1; count <= KILLS; count += 1) {
     const server = await scene.start(ON);
@@ -24,9 +24,9 @@ test(`${KILLS} kills under load lose nothing, and what a dead server had claimed
     const load = scene.visitors.postUntil(stop.signal, server.url, CLIENTS);
     const { acknowledged } = scene.visitors;
     const before = acknowledged.length;
-    // Half of the kills come after an acknowledgement, however busy the machine is.
+    // Half of the kills wait for an acknowledged message, even on a slow machine.
     if (count % 2 === 0) await expect.poll(() => acknowledged.length, SOON).toBeGreaterThan(before);
-    // Odd but repeatable moments, from the middle of the first request to well under way.
+    // Irregular but repeatable times, from the middle of the first request to full load.
     await wait(10 + ((count * 67) % 190));
     await kill(server);
     stop.abort();
@@ -35,7 +35,7 @@ test(`${KILLS} kills under load lose nothing, and what a dead server had claimed
   await expectAllTold(scene, await scene.start(ON));
 }, 300_000);
 
-test("two servers on one PostgreSQL, one of which is killed: each sender is told once", async () => {
+test("two servers on one PostgreSQL, one of which is killed, send each acknowledgement once", async () => {
   const postgres = await sharePostgres();
   try {
     const databaseUrl = await postgres.createDatabase();
@@ -48,7 +48,7 @@ test("two servers on one PostgreSQL, one of which is killed: each sender is told
     stop.abort();
     await Promise.all(load);
     await endLeases(databaseUrl);
-    // What was leased a moment ago is due now, and looked for at each message and each poll.
+    // The leases have just ended, and the next message makes the server look for due deliveries.
     await scene.visitors.post(nodes[1].url, 1);
     await expectAllTold(scene, nodes[1]);
   } finally {
@@ -56,7 +56,7 @@ test("two servers on one PostgreSQL, one of which is killed: each sender is told
   }
 }, 180_000);
 
-/** No message is lost; and rows, histories and mails agree on who was told of which. */
+/** No message is lost, and rows, histories and mails agree on which acknowledgements were sent. */
 async function expectAllTold(scene: Scene, server: RunningServer): Promise<void> {
   const { store, visitors, mailServer } = scene;
   await expect.poll(() => visitors.postAgain(server.url), SOON).toBe(0);
@@ -74,8 +74,8 @@ async function expectAllTold(scene: Scene, server: RunningServer): Promise<void>
     const history = (await store.history(reference)).filter(({ channel }) => channel === "acknowledgement");
     const unknownEnds = history.filter(({ detail }) => detail?.includes("may arrive twice")).length;
     const times = timesOf.get(reference) ?? 0;
-    // After three kills during its attempts nobody knows whether it was sent, and it is given up. A fourth may come
-    // before that is saved.
+    // After three kills during its attempts, it is unknown whether it was sent, so it is given up. A fourth kill may
+    // happen before that is saved.
     const isGivenUp = state === "failed" && unknownEnds >= 3;
     if (isGivenUp) expect(error).toMatch(/^given up: /);
     else {

@@ -8,11 +8,11 @@ import { expectPagesUp, kill } from "../support/scene.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 
-/** More lines than fit into the last blocks of a file that may not grow, of which the system may have reserved several. */
+/** More lines than fit into the last blocks of a file that cannot grow; the system may have reserved several blocks. */
 const MESSAGES = 200;
 const STOP_MS = 5000;
 
-/** The server with standard output and standard error in this file or pipe. */
+/** Starts a server that writes standard output and standard error to this file or pipe. */
 async function startLoggingTo(log: string): Promise<RunningProgram & { dataDir: string }> {
   const port = await findFreePort();
   const dataDir = await makeScratchFolder();
@@ -30,7 +30,7 @@ async function expectServing(server: RunningProgram): Promise<void> {
   await expectPagesUp(server);
 }
 
-test("a log on a full disk: messages and pages as ever, and the dropped lines are counted once there is room", async ({
+test("a log on a full disk does not affect messages and pages, and dropped lines are counted once there is room", async ({
   skip,
 }) => {
   const disk = await mountSmallDisk(skip);
@@ -49,12 +49,12 @@ test("a log on a full disk: messages and pages as ever, and the dropped lines ar
   const counts = lines.map((line) => Number(/"event":"log-dropped","count":(\d+)/.exec(line)?.[1] ?? 0));
   const dropped = counts.reduce((sum, count) => sum + count, 0);
   const events = lines.filter((line) => /"event":"(accepted|delivered)".*\}$/.test(line));
-  // Each message is accepted and delivered.
+  // Each message causes two lines: accepted and delivered.
   expect(events.length + dropped).toBe(2 * MESSAGES);
   expect(lines.at(-2)).toContain('"event":"stopping"');
 });
 
-test("a log in a pipe that nobody reads: messages and pages as ever, and SIGTERM ends the server in time", async () => {
+test("a log in an unread pipe does not affect messages and pages, and SIGTERM ends the server in time", async () => {
   const pipe = await makePipe();
   const server = await startLoggingTo(pipe.path);
   pipe.fill();

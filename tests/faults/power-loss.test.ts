@@ -7,14 +7,14 @@ import { attachStrace } from "../support/strace.ts";
 
 const MESSAGES = 40;
 
-/** Where in the trace a message's row was written, was on disk, and was acknowledged; -1 for never. */
+/** The positions in the trace at which a message's row was written, synced and acknowledged; -1 if never. */
 interface Order {
   written: number;
   synced: number;
   answered: number;
 }
 
-test("no answer leaves before the disk has the message", async ({ skip }) => {
+test("no answer is sent before the message is on disk", async ({ skip }) => {
   const scene = await openScene();
   const server = await scene.start();
   const trace = join(await makeScratchFolder(), "trace");
@@ -37,7 +37,7 @@ test("no answer leaves before the disk has the message", async ({ skip }) => {
 function orderOf(reference: string, lines: readonly string[]): Order {
   const written = lines.findIndex((line) => /^\d+ +pwrite64\(\d+<[^>]+-wal>/.test(line) && line.includes(reference));
   const thread = /^\d+/.exec(lines[written] ?? "")?.[0] ?? "none";
-  // A call that another thread's interrupted in the trace ends on a line of its own.
+  // If a call of another thread interrupts a call in the trace, the end of that call is on a separate line.
   const syncEnd = new RegExp(
     `^${thread} +(f(data)?sync\\(\\d+<[^>]+-wal>\\)|<\\.\\.\\. f(data)?sync resumed>\\)) += 0`,
   );

@@ -10,7 +10,7 @@ import { openScene } from "../support/scene.ts";
 const LIMIT_MS = 10_000;
 const SOON = { timeout: 20_000 };
 
-/** Asks the server to stop; it leaves in time and with 0. */
+/** Asks the server to stop, and expects it to exit in time with code 0. */
 async function expectStop({ process }: RunningServer): Promise<void> {
   const startMs = performance.now();
   const ended = once(process, "exit");
@@ -19,7 +19,7 @@ async function expectStop({ process }: RunningServer): Promise<void> {
   expect(performance.now() - startMs).toBeLessThan(LIMIT_MS);
 }
 
-test("SIGTERM under load: it leaves with 0 in time, and nothing acknowledged is lost", async () => {
+test("after SIGTERM under load, the server exits in time with code 0 and loses no acknowledged message", async () => {
   const scene = await openScene();
   const server = await scene.start();
   const stop = new AbortController();
@@ -29,11 +29,11 @@ test("SIGTERM under load: it leaves with 0 in time, and nothing acknowledged is 
   stop.abort();
   await load;
   for (const answer of scene.visitors.answers) expect(answer).toMatchObject({ status: 200 });
-  // Marked before it left, so nothing is mailed twice.
+  // All mails were marked before the exit, so none is sent twice.
   await scene.expectNothingLost(await scene.start());
 }, 60_000);
 
-test("SIGTERM lets requests that wait for the database finish, each with its reference", async () => {
+test("after SIGTERM, requests that wait for the database finish with their references", async () => {
   const scene = await openScene();
   const server = await scene.start();
   const unlock = lockDatabase(scene.dataDir);
@@ -47,7 +47,7 @@ test("SIGTERM lets requests that wait for the database finish, each with its ref
   await scene.expectNothingLost(await scene.start());
 }, 60_000);
 
-test("SIGTERM while requests are half sent: the rest is awaited, they are answered, and their connections ended", async () => {
+test("after SIGTERM, the server reads half-sent requests, answers them and closes their connections", async () => {
   const scene = await openScene();
   const server = await scene.start();
   const body = JSON.stringify(messageWith());
@@ -67,7 +67,7 @@ test("SIGTERM while requests are half sent: the rest is awaited, they are answer
 }, 60_000);
 
 test.each(["hold-after-data", "hang-before-greeting"] as const)(
-  "SIGTERM is held up neither by a silent mail server (%s) nor by clients that never end a request",
+  "neither a silent mail server (%s) nor clients with unfinished requests delay the exit after SIGTERM",
   async (kind) => {
     const scene = await openScene();
     scene.mailServer.behave({ kind });
@@ -81,12 +81,12 @@ test.each(["hold-after-data", "hang-before-greeting"] as const)(
   60_000,
 );
 
-/** Connections are served in turn, so answers to later ones show that what was sent before has arrived. */
+/** The server handles connections in order, so later answers show that it has received everything sent before. */
 async function hasArrived({ url }: RunningServer): Promise<void> {
   for (let count = 0; count < 3; count += 1) await fetch(`${url}/healthz`);
 }
 
-/** A client that has sent this much and no more. */
+/** A client that sends only this part of a request. */
 async function sendHalf(server: RunningServer, words: string): Promise<Socket> {
   const socket = await openSocket(server.port);
   onTestFinished(() => void socket.destroy());

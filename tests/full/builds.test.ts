@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { copyProject } from "../support/project-copy.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 
-/** Runs `npm run build` without the set-up that comes before it. */
+/** Runs `npm run build` without its set-up step. */
 function startBuild(cwd: string): ChildProcess {
   const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
   const child = spawn("npm", ["run", "build", "--ignore-scripts"], {
@@ -43,7 +43,7 @@ async function outcomeOf(child: ChildProcess): Promise<{ code: number; errors: s
   return { code, errors };
 }
 
-test("builds at once in one project do not disturb each other, and remove what a killed build left", {
+test("simultaneous builds in one project do not affect each other, and remove the remains of a killed build", {
   timeout: 180_000,
 }, async () => {
   const project = await copyProject("inbox", "package-lock.json", "vite.inbox.config.ts");
@@ -53,7 +53,7 @@ test("builds at once in one project do not disturb each other, and remove what a
   killGroup(killed);
   await once(killed, "exit");
   const [leftover = ""] = await outputs();
-  // The build is a process of npm's: it may be there for a moment after npm has ended.
+  // npm starts the build as a child process, which may end shortly after npm.
   await expect.poll(() => isRunning(Number(leftover.replace(/^.*-/, ""))), { timeout: 20_000 }).toBe(false);
 
   const builds = [1, 2].map(() => outcomeOf(startBuild(project)));
@@ -70,7 +70,7 @@ test("builds at once in one project do not disturb each other, and remove what a
   };
   expect((await inboxScripts()).includes("Brighter Carbon")).toBe(true);
 
-  // Another company's inbox, though its settings are older than the one that was built.
+  // Another company's settings cause a new inbox build, even if they are older than the existing build.
   const siteDir = await makeScratchFolder();
   const settings = join(siteDir, "site.ts");
   await writeFile(settings, 'export const site = { brand: "Northwind Climate" };');

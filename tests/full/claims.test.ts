@@ -17,7 +17,7 @@ async function makeSiteDir(): Promise<string> {
   return siteDir;
 }
 
-/** The command in a pseudo terminal, where somebody answers each question when it is asked. */
+/** Runs the command in a pseudo terminal, where the test answers each question. */
 function review(siteDir: string, ...parameters: string[]) {
   const command = [process.execPath, "scripts/claims.ts", "review", ...parameters].join(" ");
   const env = { ...process.env, SITE_DIR: siteDir, NO_COLOR: "1" };
@@ -29,7 +29,7 @@ function review(siteDir: string, ...parameters: string[]) {
   });
   return {
     child,
-    /** Waits for the question, answers it, and returns what was printed before. */
+    /** Waits for the question, answers it, and returns the output before it. */
     async answer(question: string, text: string): Promise<string> {
       await expect.poll(() => unread, { timeout: 60_000 }).toContain(question);
       const [before = ""] = unread.split(question, 1);
@@ -91,7 +91,7 @@ test("a review in a terminal repeats only the question with a wrong answer, and 
   expect(ledgerOf(siteDir)[1]).toEqual({ text: TAGLINES[1], verdict: "no claim", by: "Bob", on });
 });
 
-test("build and command find the same, whatever the site's address is, and ask a company about its own sentences only", {
+test("build and command find the same sentences for any site URL, and ask a company only about its own", {
   timeout: 180_000,
 }, async () => {
   const siteDir = await makeSiteDir();

@@ -26,7 +26,7 @@ function run(command: string[], env: Record<string, string> = {}) {
   return { status, out: stdout, text: `${stdout}${stderr}` };
 }
 
-test("nginx takes its configuration", async ({ skip }) => {
+test("nginx accepts its configuration", async ({ skip }) => {
   requirePrograms(skip, "nginx", "openssl");
   const folder = await makeScratchFolder();
   const command = await prepareNginx({ folder, port: await findFreePort(), nodePorts: [] });
@@ -45,7 +45,7 @@ test.each([
   expect(out.match(/127\.0\.0\.1:\d+/g)).toEqual(ports);
 });
 
-test("Caddy takes its configuration, and would not format it otherwise", async ({ skip }) => {
+test("Caddy accepts its configuration and its format", async ({ skip }) => {
   requirePrograms(skip, "caddy");
   const env = { HOME: await makeScratchFolder() };
   const { status, text } = run(["caddy", "validate", "--config", "deploy/Caddyfile", "--adapter", "caddyfile"], env);
@@ -53,10 +53,10 @@ test("Caddy takes its configuration, and would not format it otherwise", async (
   expect(run(["caddy", "fmt", "deploy/Caddyfile"], env).out).toBe(await readFile("deploy/Caddyfile", "utf8"));
 });
 
-test("systemd takes the unit, and finds it little exposed", async ({ skip }) => {
+test("systemd accepts the unit, and rates its exposure as low", async ({ skip }) => {
   requirePrograms(skip, "systemd-analyze");
   const file = "deploy/systemd/brighter-carbon.service";
-  // The program is not in /opt on this machine.
+  // The program is not installed in /opt on this machine.
   const verified = run(["systemd-analyze", "verify", file]).text.split("\n");
   expect(verified.filter((line) => line !== "" && !/\/opt\/brighter-carbon\/\S+ is not executable/.test(line))).toEqual(
     [],
@@ -65,7 +65,7 @@ test("systemd takes the unit, and finds it little exposed", async ({ skip }) => 
   expect(Number(/exposure level for .+: ([\d.]+)/.exec(text)?.[1])).toBeLessThanOrEqual(1.5);
 });
 
-test("the operator's script says how it is used", () => {
+test("the operator's script prints its usage", () => {
   const { status, text } = run(["sh", "deploy/systemd/brighter-carbon", "nonsense"]);
   expect(text).toBe("Usage: brighter-carbon build | claims [review] | preflight | inbox | messages COMMAND\n");
   expect(status).toBe(2);
@@ -86,14 +86,14 @@ test("every variable that is set exists", async () => {
   expect(set.filter((name) => !known.includes(name))).toEqual([]);
 });
 
-test("no secret is baked into the image", () => {
+test("the image contains no secret", () => {
   const secrets = ["HOOK_URL", "HOOK_SECRET", "SMTP_URL", "DATABASE_URL", "ALERT_URL"];
   expect(namesIn(dockerfile, /^ARG ([A-Z_]+)/gm).filter((name) => secrets.includes(name))).toEqual([]);
   const environment = dockerfile.slice(dockerfile.indexOf("ENV "), dockerfile.indexOf("VOLUME"));
   expect(secrets.filter((name) => environment.includes(`${name}=`))).toEqual([]);
 });
 
-test("the image has the Node that is tested, and a node may take its time to stop", async () => {
+test("the image has the tested Node version, and the stop timeouts are long enough", async () => {
   const { optionalDependencies } = JSON.parse(await readFile("scripts/node-runtime/package.json", "utf8"));
   const images = namesIn(dockerfile, /^FROM node:([\d.]+)-/gm);
   expect(new Set(images)).toEqual(new Set(Object.values(optionalDependencies)));
@@ -111,7 +111,7 @@ test("the server is started as `npm run serve` starts it", async () => {
   expect(unit).toContain(` ${arenas} NODE_COMPILE_CACHE=`);
 });
 
-test("building and serving need no package but those installed with --omit=dev", async () => {
+test("building and serving need only packages that --omit=dev installs", async () => {
   const { dependencies } = JSON.parse(await readFile("package.json", "utf8"));
   const names = await Promise.all(
     ["app", "contract", "inbox", "prerender", "server"].map(async (folder) =>
@@ -128,7 +128,7 @@ test("building and serving need no package but those installed with --omit=dev",
   }
 });
 
-test("docs/scaling.md says which files under /assets/ and /media/ may not be kept for a year", async () => {
+test("docs/scaling.md lists the files under /assets/ and /media/ that must not be cached for a year", async () => {
   const { files } = JSON.parse(await readFile("dist.json", "utf8")) as Pick<BuildManifest, "files">;
   const text = await readFile("docs/scaling.md", "utf8");
   const named = namesIn(/only (.+?) have none/.exec(text)?.[1] ?? "", /`([^`]+)`/g);
@@ -138,7 +138,10 @@ test("docs/scaling.md says which files under /assets/ and /media/ may not be kep
   expect(assets.filter(({ url, cache }) => isNamed(url) !== (cache === "revalidate"))).toEqual([]);
 });
 
-/** Whether Docker leaves a file out of the image's context: the last pattern that matches it, or a folder it is in, decides. */
+/**
+ * Whether Docker leaves a file out of the image's context. The last pattern that matches the file or one of its folders
+ * decides.
+ */
 function isIgnored(path: string, patterns: string): boolean {
   let isOut = false;
   for (const [, exception, glob = ""] of patterns.matchAll(/^(!?)\/?([^#\s].*?)\/?$/gm)) {
@@ -147,7 +150,7 @@ function isIgnored(path: string, patterns: string): boolean {
   return isOut;
 }
 
-/** Fills a folder with what `docker build` sends: the project's files less those of the ignore file. */
+/** Fills a folder with the files that `docker build` sends: the project's files that .dockerignore does not exclude. */
 async function copyContext(folder: string): Promise<void> {
   const ignoreFile = await readFile(".dockerignore", "utf8");
   const list = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
@@ -157,7 +160,7 @@ async function copyContext(folder: string): Promise<void> {
   for (const path of paths) await cp(path, join(folder, path));
 }
 
-/** Links packages one by one, so that a cache written beside them is not the project's. */
+/** Links each package separately, so that a cache beside them is not written into the project. */
 async function linkPackages(folder: string, names: string[]): Promise<void> {
   await mkdir(join(folder, "node_modules"), { recursive: true });
   for (const name of names) {
@@ -167,7 +170,7 @@ async function linkPackages(folder: string, names: string[]): Promise<void> {
   }
 }
 
-test("the image is built from its context alone, and its server runs from its files alone", async () => {
+test("the image can be built from its context only, and its server needs only the image's files", async () => {
   const scratch = await makeScratchFolder();
   const context = join(scratch, "context");
   const pages = join(scratch, "pages");

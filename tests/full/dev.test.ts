@@ -13,7 +13,7 @@ import { copyProject } from "../support/project-copy.ts";
 import { runCli } from "../support/run-cli.ts";
 import { untilEnd } from "../support/until-end.ts";
 
-/** Runs `npm run dev` as a terminal does: in a process group of its own. */
+/** Runs `npm run dev` as a terminal does, in a separate process group. */
 function startDev(port: number, cwd = resolve()): { process: ChildProcess; output(): string } {
   const env = { PATH: process.env.PATH, PORT: String(port) };
   const dev = spawn(process.execPath, ["scripts/dev.ts"], { cwd, env, detached: true });
@@ -56,7 +56,7 @@ async function post(origin: string, message: string): Promise<number> {
   return status;
 }
 
-test("runs beside the site, takes all messages of a developer, reloads pages only for their sources, stops with Ctrl-C", {
+test("runs beside the site, accepts messages without limits, reloads pages only after source changes, and stops with Ctrl-C", {
   timeout: 60_000,
 }, async () => {
   const port = await findFreePort();
@@ -93,7 +93,7 @@ test("runs beside the site, takes all messages of a developer, reloads pages onl
       "to read messages: DATA_DIR=data-dev npm run inbox - ",
   );
   process.kill(-(dev.process.pid ?? Number.NaN), "SIGINT");
-  // Its output is closed once the last of its processes has ended.
+  // The output closes when the last of its processes ends.
   expect(await once(dev.process, "close")).toEqual([0, null]);
 });
 
@@ -109,7 +109,7 @@ test("ends with one clear line and leaves no process when its port is taken", as
   );
 });
 
-test("starts without a build although a page is refused, and shows what is wrong with it", {
+test("starts without a build even if a page is refused, and shows the page's problems", {
   timeout: 90_000,
 }, async () => {
   const copy = await copyProject();
@@ -127,11 +127,11 @@ test("starts without a build although a page is refused, and shows what is wrong
   expect(await post(origin, "Hello")).toBe(200);
 });
 
-test("shows a new, a changed and a deleted page at once, and what is wrong with one", { timeout: 60_000 }, async () => {
-  // In the project, but not where Vite would not watch it.
+test("shows new, changed and deleted pages at once, and the problems of a page", { timeout: 60_000 }, async () => {
+  // A folder in the project that Vite watches.
   await mkdir("data", { recursive: true });
   const pagesDir = await mkdtemp("data/pages-");
-  // Of this project: the folder that it is in may have any name.
+  // An absolute pattern, because the path of the project may contain such a name.
   const ignored = new RegExp(`^${RegExp.escape(resolve())}/(app|dist|docs|server|tests)/`);
   const server = await createVite({
     ...config,

@@ -19,7 +19,7 @@ import { untilEnd } from "../support/until-end.ts";
 
 const MESSAGES = 10_000;
 const LONGEST = 5000;
-/** Of each thread. All messages together have 50 MB. */
+/** The heap of each thread. All messages together have 50 MB. */
 const HEAP_MB = 40;
 
 async function openLargeStore() {
@@ -56,7 +56,7 @@ test("exports many long messages with a small heap, each once, while others arri
   expect(new Set(references).size).toBe(references.length);
 }, 120_000);
 
-test("whatever a command writes is for its own user, in whichever shell it runs", async () => {
+test("only its own user can read a command's output files, in any shell", async () => {
   const folder = await makeScratchFolder();
   const preload = join(folder, "preload.mjs");
   const written = join(folder, "written");

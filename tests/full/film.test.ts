@@ -5,12 +5,14 @@ import { requirePrograms } from "../support/require-program.ts";
 
 const films = readdirSync("app/media").filter((file) => file.endsWith(".mp4"));
 const FRAMES = 240;
-/** Small is enough to see the picture twitch, and quick. */
+/** Large enough to detect a jump, and fast. */
 const [WIDTH, HEIGHT] = [320, 180];
-/** The share of the changes from frame to frame that must be larger than the one at the seam: then it does not stand out. */
+/**
+ * This share of the changes between frames must be larger than the change at the seam. Then the seam is not noticeable.
+ */
 const LARGER_SHARE = 0.3;
 
-/** As brightness, without the grain that the player adds to AV1: it would hide a part of the twitch from the measure. */
+/** The frames as brightness, without the grain that players add to AV1, which would hide a jump in the measurement. */
 function framesOf(film: string): Uint8Array[] {
   const decoder = film.includes("av1") ? ["-c:v", "libdav1d", "-filmgrain", "0"] : [];
   const { stdout, stderr } = spawnSync(
@@ -31,7 +33,7 @@ function meanChange(from: Uint8Array, to: Uint8Array): number {
   return from.reduce((sum, brightness, at) => sum + Math.abs(brightness - (to[at] ?? 0)), 0) / from.length;
 }
 
-test.for(films)("%s does not twitch where it starts again", { timeout: 150_000 }, (film, { expect, skip }) => {
+test.for(films)("%s has no visible jump where it loops", { timeout: 150_000 }, (film, { expect, skip }) => {
   requirePrograms(skip, "ffmpeg");
   const frames = framesOf(film);
   const changes = frames.slice(1).map((frame, at) => meanChange(frames[at] ?? frame, frame));

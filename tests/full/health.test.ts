@@ -4,13 +4,13 @@ import { startServer } from "../../scripts/run-server.ts";
 import { postMessage } from "../support/load.ts";
 import { untilEnd } from "../support/until-end.ts";
 
-/** A connection of its own each, as from a load balancer. */
+/** Uses a new connection for each request, like a load balancer. */
 async function ask(url: string, path: string): Promise<{ status: number; said: string }> {
   const response = await fetch(url + path, { headers: { connection: "close" } });
   return { status: response.status, said: ((await response.json()) as { status: string }).status };
 }
 
-test("tells whoever asks regularly that it is about to stop, and serves until they heard it", async () => {
+test("tells regular callers of /readyz that it is about to stop, and serves until they know", async () => {
   const server = await untilEnd(startServer());
   expect(await ask(server.url, "/readyz")).toEqual({ status: 200, said: "ready" });
 
@@ -22,7 +22,7 @@ test("tells whoever asks regularly that it is about to stop, and serves until th
   expect(await exited).toEqual([0, null]);
 });
 
-test("stops at once when nobody asks", async () => {
+test("stops at once if /readyz has no regular callers", async () => {
   const server = await startServer();
   const startMs = performance.now();
   expect(await server.stop()).toBe(0);

@@ -9,7 +9,7 @@ import { untilEnd } from "../support/until-end.ts";
 const FORWARDED = "203.0.113.77";
 const REQUEST_EVENTS = ["accepted", "repeated", "refused", "store-unavailable", "failure"];
 
-/** Words that occur nowhere else, so that each can be looked for. */
+/** Unique words, so that the log can be searched for each of them. */
 function createSecrets() {
   const secrets: string[] = [FORWARDED];
   const run = Math.random().toString(36).slice(2, 8);
@@ -29,7 +29,7 @@ function createSecrets() {
 }
 type Secrets = ReturnType<typeof createSecrets>;
 
-/** Everything a visitor, or somebody less kind, may send. Each message comes with headers that nobody else has. */
+/** Sends everything that a visitor or an attacker may send. Each message has unique headers. */
 async function sendEverything(url: string, { secret, visitor }: Secrets): Promise<void> {
   const status = async (body: string, headers: Record<string, string> = {}) => {
     const response = await fetch(`${url}/send-email?${secret("query")}=${secret("value")}`, {
@@ -83,7 +83,7 @@ async function sendEverything(url: string, { secret, visitor }: Secrets): Promis
     await exchange(Number(new URL(url).port), text);
 }
 
-test("a whole run's log holds nothing that was sent, and no password", async () => {
+test("the log of a whole run contains no visitor data and no password", async () => {
   const words = createSecrets();
   const { secrets, secret } = words;
   const mailServer = await untilEnd(startMailServer({ hasTls: true }));
@@ -93,7 +93,7 @@ test("a whole run's log holds nothing that was sent, and no password", async () 
   mailServer.expectPassword(password);
   const env: Record<string, string> = {
     SMTP_URL: `smtp://website:${password}@127.0.0.1:${mailServer.port}?tls.rejectUnauthorized=false`,
-    // Nobody is there to take the alert.
+    // Nothing listens at this address.
     ALERT_URL: `http://operator:${secret("alert")}@127.0.0.1:1/${secret("hook")}`,
     TRUST_PROXY: "loopback",
     RATE_LIMIT: "5/10m",
@@ -132,7 +132,7 @@ test("a whole run's log holds nothing that was sent, and no password", async () 
   const output = server.output();
   expect(secrets.length).toBeGreaterThan(150);
   expect(secrets.filter((word) => output.includes(word))).toEqual([]);
-  // Bytes would not be found by their words.
+  // A logged buffer would not contain the words as text.
   expect(output).not.toMatch(/"type":"Buffer"|203\.0\.113|"(req|res|remoteAddress|headers)":/);
 
   const lines = output
@@ -142,7 +142,7 @@ test("a whole run's log holds nothing that was sent, and no password", async () 
   const reasons = new Set(output.match(/"reason":"[^"]+"/g));
   expect(reasons.size).toBe(8);
   const ofRequests = lines.filter(({ event }) => REQUEST_EVENTS.includes(event ?? ""));
-  // The outbox, too, says when the store is away, and it has no request.
+  // The outbox logs the unavailable store too, without a request.
   const named = ofRequests.filter(({ event, level }) => event !== "store-unavailable" || level === 50);
   expect(named.length).toBeGreaterThanOrEqual(15);
   expect(new Set(named.map(({ reqId }) => reqId)).size).toBe(named.length);

@@ -22,7 +22,7 @@ async function start(env: Record<string, string> = {}) {
   return { ...server, metrics: metricsUrl(server) };
 }
 
-test("counts requests, messages and deliveries by outcome, and names nobody", async () => {
+test("counts requests, messages and deliveries by outcome, without personal data", async () => {
   const mailServer = await untilEnd(startMailServer());
   mailServer.behave({ kind: "refuse", at: "recipient", code: 550, times: 1 });
   const { url, metrics } = await start({
@@ -78,14 +78,14 @@ test("counts requests, messages and deliveries by outcome, and names nobody", as
   expect(text).not.toMatch(/Ada|ada@|other\.example|secret|privacy/);
 });
 
-test("reads the queue and makes the text once for all who ask within a second", async () => {
+test("reads the queue and renders the text once for all scrapes within a second", async () => {
   const { metrics } = await start();
   const texts = await Promise.all(Array.from({ length: 50 }, async () => (await scrape(metrics)).text));
-  // Node's own numbers, such as the time of the processor, differ in every text that is made.
+  // Node's own metrics, such as processor time, differ in every rendered text.
   expect(new Set(texts).size).toBeLessThan(10);
 });
 
-test("answers one path and one method, in Prometheus' own type, on the address that METRICS_PORT names", async () => {
+test("answers one path and one method, in Prometheus' content type, only on the address in METRICS_PORT", async () => {
   const { metrics } = await start();
   const answer = await fetch(metrics);
   expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
@@ -97,11 +97,11 @@ test("answers one path and one method, in Prometheus' own type, on the address t
   expect((await fetch(open.metrics.replace("0.0.0.0", "127.0.0.2"))).status).toBe(200);
 });
 
-test("shows the queue of all nodes, and without the store leaves it out in time", async () => {
+test("shows the queue of all nodes, and omits it in time if the store is away", async () => {
   const postgres = await untilEnd(sharePostgres());
   const network = await startNetwork(postgres.port);
   const databaseUrl = await postgres.createDatabase();
-  // Nobody listens there: the message stays queued.
+  // Nothing listens there, so the message stays queued.
   const env = { SMTP_URL: "smtp://127.0.0.1:1", DATABASE_URL: databaseUrl };
   const other = await start(env);
   const { metrics } = await start({
@@ -117,7 +117,7 @@ test("shows the queue of all nodes, and without the store leaves it out in time"
   expect(ageSeconds).toBeLessThan(60);
 
   await network.become({ kind: "silent" });
-  // What was read within the last second is shown again.
+  // Values read within the last second are shown again.
   await expect.poll(queued, { timeout: 15_000 }).toBeUndefined();
   const startMs = performance.now();
   const lost = await scrape(metrics);
@@ -163,7 +163,7 @@ test("shows that no mail can be sent", async () => {
   await expect.poll(attempts, { timeout: 10_000 }).toBe(1);
 });
 
-test("a port in use is one clear line that suggests another, and exit code 1", async () => {
+test("for a port in use, prints one line that suggests another port, and exits with code 1", async () => {
   const { port } = await start();
   const blocker = createServer().on("error", () => {});
   onTestFinished(() => void blocker.close());
@@ -177,11 +177,11 @@ test("a port in use is one clear line that suggests another, and exit code 1", a
 });
 
 test.each([
-  ["loads the library that counts only when METRICS_PORT is set", {}, false],
-  ["loads the library when METRICS_PORT is set", { METRICS_PORT: "0" }, true],
+  ["does not load the metrics library without METRICS_PORT", {}, false],
+  ["loads the metrics library with METRICS_PORT", { METRICS_PORT: "0" }, true],
 ])("%s", async (_what, env, isLoaded) => {
   const folder = await makeScratchFolder();
-  // Node lists every script it has run there.
+  // Node writes a list of all loaded scripts there.
   const server = await startServer({ ...env, NODE_V8_COVERAGE: folder });
   expect(await server.stop()).toBe(0);
   const scripts = readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8"));

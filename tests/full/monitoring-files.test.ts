@@ -21,7 +21,7 @@ const expressions = [
   ...rules.map((rule) => /^ +expr: (.+)$/m.exec(rule)?.[1] ?? ""),
   ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
 ];
-/** Made by Prometheus itself for every job. */
+/** Prometheus adds these for every job. */
 const OWN_TO_PROMETHEUS = ["up"];
 
 let server: RunningServer;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => void (await server.stop()));
 
-/** Every word of an expression that can only be a metric. */
+/** The metric names in an expression. */
 function metricsIn(expression: string): string[] {
   const bare = expression
     .replaceAll(/\{[^}]*\}|\[[^\]]*\]/g, " ")
@@ -57,11 +57,11 @@ test("rules and dashboard use only metrics that a real server has", () => {
   }
 });
 
-test("rules and dashboard ask only for labels that a real server gives", () => {
+test("rules and dashboard use only labels that a real server has", () => {
   const selectors = expressions.flatMap((expression) => [...expression.matchAll(/(\w+)\{([^}]*)\}/g)]);
   expect(selectors.length).toBeGreaterThan(5);
   for (const [selector, name, labels = ""] of selectors) {
-    // The job is added by Prometheus.
+    // Prometheus adds the job.
     const asked = labels.split(",").filter((label) => label !== 'job="site"');
     const lines = real.text.split("\n").filter((line) => line.startsWith(`${name}{`) || asked.length === 0);
     expect(
@@ -71,13 +71,13 @@ test("rules and dashboard ask only for labels that a real server gives", () => {
   }
 });
 
-test("each metric of the site's own is on the dashboard", () => {
+test("the dashboard shows each of the site's own metrics", () => {
   const shown = dashboard.panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(expr)));
   const own = [...real.names].filter((name) => name.startsWith("site_") && !/_(sum|count)$/.test(name));
   expect(own.filter((name) => !shown.includes(name))).toEqual([]);
 });
 
-test("each rule says how bad it is, what it means and what to do", () => {
+test("each rule has a severity, a meaning and a remedy", () => {
   const names = rules.map((rule) => rule.split("\n", 1).join(""));
   expect(new Set(names).size).toBe(rules.length);
   for (const rule of rules) {
@@ -87,7 +87,7 @@ test("each rule says how bad it is, what it means and what to do", () => {
   }
 });
 
-test("every example names the same port for the metrics", () => {
+test("all examples use the same metrics port", () => {
   const text = [
     "deploy/systemd/site.env",
     "deploy/compose.yaml",
@@ -106,17 +106,17 @@ test("every example names the same port for the metrics", () => {
   expect(new Set([...set, ...scraped])).toEqual(new Set(["9464"]));
 });
 
-test("in a container the metrics are reached from its own network and from nowhere else", () => {
+test("a container's metrics are reachable only from its own network", () => {
   const compose = readFileSync("deploy/compose.yaml", "utf8");
   const [, host, port = ""] = /METRICS_PORT: "?([\d.]+):(\d+)/.exec(compose) ?? [];
-  // No other container can reach its loopback, the default.
+  // Other containers cannot reach the loopback interface, which is the default.
   expect(host).toBe("0.0.0.0");
   const published = [...compose.matchAll(/^ +- "(?:[\d.]+:)?\d+:(\d+)"$/gm)].map(([, inside]) => inside);
   expect(published).toContain("3000");
   expect(published).not.toContain(port);
 });
 
-test("no two panels of the dashboard lie over each other", () => {
+test("no panels of the dashboard overlap", () => {
   const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
   );
@@ -132,7 +132,7 @@ test("Prometheus accepts the rules and every expression", async ({ skip }) => {
   const panels = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
   const asRules = panels.map((expr, index) => ({ record: `panel:${index}`, expr }));
   const file = join(await makeScratchFolder(), "panels.yml");
-  // JSON is YAML.
+  // JSON is also YAML.
   writeFileSync(file, JSON.stringify({ groups: [{ name: "panels", rules: asRules }] }));
   const parsed = spawnSync("promtool", ["check", "rules", file], { encoding: "utf8" });
   expect(parsed.stdout + parsed.stderr).toContain(`SUCCESS: ${panels.length} rules found`);
@@ -162,9 +162,9 @@ test("new messages in quarantine are reported for an hour", async ({ skip }) => 
       {
         interval: "1m",
         input_series: [
-          // Two old ones, a third after 70 minutes, and all released an hour and a half later.
+          // Two old messages, a third after 70 minutes, and all released an hour and a half later.
           inQuarantine("a", "2x70 3x90 0x30"),
-          // A node that is started again does not hide them.
+          // A restarted node does not hide them.
           inQuarantine("b", "2x60 _x15 3x85 0x30"),
         ],
         alert_rule_test: [alerts(69), alerts(72, 3), alerts(125, 3), alerts(140), alerts(170)],

@@ -15,16 +15,16 @@ import { untilEnd } from "../support/until-end.ts";
 const MESSAGES = 200;
 const KILL_AFTER = 60;
 const CLIENTS = 12;
-/** Visitors who read a page and send a message in turns. */
+/** The number of visitors who alternately read a page and send a message. */
 const READERS = 4;
 const PAUSE_MS = 50;
-/** A check each second, which a busy machine may delay. */
+/** Nodes are checked every second, but a busy machine may delay a check. */
 const FOUND_DEAD_MS = 5000;
-/** Mails that a node has under way at once: as many may be sent twice when it is killed. */
+/** The number of mails that a node sends at the same time. A kill may repeat all of them. */
 const UNDER_WAY = 5;
 
 let postgres: PostgresConnection;
-/** Not shared with other files, because tests here stop it. */
+/** Not shared with other test files, because tests here stop it. */
 let ownPostgres: PostgresServer | undefined;
 beforeAll(async () => {
   postgres = await sharePostgres();
@@ -37,7 +37,7 @@ afterAll(async () => {
 describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes behind %s", (name) => {
   beforeEach(({ skip }) => requirePrograms(skip, ...BALANCERS[name].needs));
 
-  test(`one killed under load: ${MESSAGES} messages, none lost, one mail each, and one to their only sender`, async () => {
+  test(`a node killed under load loses none of ${MESSAGES} messages, each is mailed once, and their sender gets one mail`, async () => {
     const mailServer = await untilEnd(startMailServer());
     const databaseUrl = await postgres.createDatabase();
     const env = {
@@ -54,7 +54,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
     const client = async (first: number) => {
       for (let count = first; count < MESSAGES; count += CLIENTS) {
         let reference = await post(balancer, `message ${count}`);
-        // As a visitor would: the form has kept the words.
+        // Sends the message again, like a visitor: the form has kept the text.
         while (reference === null) {
           refusedAtMs = performance.now();
           reference = await post(balancer, `message ${count}`);
@@ -69,7 +69,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
     expect(nodes[1]?.process.signalCode).toBe("SIGKILL");
     expect(new Set(references.values()).size).toBe(MESSAGES);
     if (BALANCERS[name].repeatsPosts) expect(refusedAtMs).toBe(0);
-    // Until the next check takes the node out.
+    // Messages are refused only until the next check excludes the node.
     else expect(refusedAtMs - killedAtMs).toBeLessThan(FOUND_DEAD_MS);
 
     const mails = `${schemaOf(databaseUrl)}.deliveries WHERE channel = 'mail'`;
@@ -89,7 +89,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
     await expect.poll(() => new Set(acknowledgementIdsOf(mailServer.mails)).size, { timeout: 30_000 }).toBe(1);
   }, 90_000);
 
-  test("restarted one after the other under load: no page fails", async () => {
+  test("restarting one node after another under load fails no page", async () => {
     const env = { DATABASE_URL: await postgres.createDatabase(), LOG_LEVEL: "error" };
     const nodes = await startNodes(env);
     const balancer = await startBalancer(name, nodes);
@@ -101,7 +101,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
         note(`page ${(await balancer.ask("/contact")).status}`);
         const { status } = await balancer.ask("/send-email", { json: messageOf(`message ${first} ${count}`) });
         note(`message ${status}`);
-        // More than a hundred requests a second, and the nodes have the time to start and to stop.
+        // Allows more than a hundred requests per second, and leaves the nodes time to start and stop.
         await setTimeout(PAUSE_MS);
       }
     };
@@ -115,13 +115,13 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
     const { "page 200": pages = 0, "message 200": messages = 0, ...others } = Object.fromEntries(statuses);
     expect(Math.min(pages, messages)).toBeGreaterThan(READERS);
     if (BALANCERS[name].repeatsPosts) return expect(others).toEqual({});
-    // A message that finds its node gone: the form has kept the words.
+    // A message to a stopped node fails, but the form keeps its text.
     const { "message 502": gone = 0, "message 503": noneLeft = 0, ...rest } = others;
     expect(rest).toEqual({});
     expect(gone + noneLeft).toBeLessThanOrEqual(READERS * nodes.length);
   }, 60_000);
 
-  test("an inbox that has taken the port of a node answers no visitor and loses no message", async () => {
+  test("an inbox on a node's port answers no visitor and loses no message", async () => {
     const dataDir = await makeScratchFolder();
     const [node] = await startNodes({ LOG_LEVEL: "error", DATA_DIR: dataDir }, 1);
     if (!node) throw new Error("There is no node");
@@ -134,7 +134,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
     }
   }, 60_000);
 
-  test("share limits whatever address a visitor claims, and send pages, also while the database is away", async () => {
+  test("share limits despite forged addresses, and serve pages while the database is away", async () => {
     ownPostgres ??= await startPostgres();
     const own = ownPostgres;
     const nodes = await startNodes({
@@ -166,7 +166,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
 
     onTestFinished(() => own.resume());
     await own.halt();
-    // Long enough for health checks to have found every node unable to take messages.
+    // Long enough for the health checks to exclude every node for messages.
     for (const endMs = performance.now() + 4000; performance.now() < endMs; ) {
       const refused = await balancer.ask("/send-email", { json: messageOf("nobody can store this") });
       expect(refused.status).toBe(503);
@@ -183,7 +183,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("one node be
   beforeEach(({ skip }) => requirePrograms(skip, ...BALANCERS[name].needs));
   const broken = { success: false, error: "We cannot take messages just now. Please try again in a minute." };
 
-  test("serves visitors beside bodies that break off, and tells the form and the page when it cannot store or is gone", async () => {
+  test("serves visitors despite incomplete bodies, and form and page say when it cannot store or has stopped", async () => {
     ownPostgres ??= await startPostgres();
     const own = ownPostgres;
     const [node] = await startNodes({ DATABASE_URL: await own.createDatabase(), LOG_LEVEL: "silent" }, 1);
@@ -221,14 +221,16 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("one node be
   }, 60_000);
 });
 
-/** They end with the test, all at once: each waits for the balancer to hear that it is about to stop. */
+/**
+ * The nodes stop together at the end of the test, because each waits until the balancer knows that it is about to stop.
+ */
 async function startNodes(env: Record<string, string>, count = 3): Promise<RunningServer[]> {
   const nodes = await Promise.all(Array.from({ length: count }, () => startServer(env)));
   onTestFinished(async () => void (await Promise.all(nodes.map((node) => node.stop()))));
   return nodes;
 }
 
-/** Gives the reference, or null when there was no success. */
+/** Resolves to the reference, or to null without a success. */
 async function post(balancer: Balancer, message: string, headers: Record<string, string> = {}): Promise<string | null> {
   const { body } = await balancer.ask("/send-email", { json: messageOf(message), headers });
   return body.startsWith("{") ? (JSON.parse(body).reference ?? null) : null;

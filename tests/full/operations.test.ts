@@ -23,7 +23,7 @@ const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].m
 test.each([
   ["docs/operations.md", /(?:brighter-carbon |`|^)messages ([^\n`>&#]+)/gm, 20],
   ["README.md", /npm run messages -- ([^\n`>&#]+)/g, 4],
-] as const)("every operator's command in %s is understood", async (document, pattern, least) => {
+] as const)("every operator command in %s is valid", async (document, pattern, least) => {
   const nowhere = await makeScratchFolder();
   const commands = namesIn(readFileSync(document, "utf8"), pattern).map((command) =>
     command.trim().replace(/\)"$/, ""),
@@ -33,13 +33,13 @@ test.each([
     const words = command.replaceAll(/\$\([^)]*\)/g, "DATE").match(/'[^']*'|\S+/g) ?? [];
     const args = words.map((word) => word.replaceAll("'", ""));
     if (args[0] === "…" || args[0] === "--help") continue;
-    // Understood, and then stopped because there is no database or no file.
+    // A valid command fails only because there is no database or file.
     const { code, err } = await runWithInput({ DATA_DIR: join(nowhere, "none") }, "text", ...args);
     expect([command, code, err]).toEqual([command, args[0] === "completion" ? 0 : 1, expect.any(String)]);
   }
 });
 
-/** The documented machine in a folder, with everything that its commands name moved there. */
+/** Simulates the documented machine: moves all paths in its commands to a folder. */
 async function makeMachine() {
   const folder = await makeScratchFolder();
   const [sbin, opt] = [join(folder, "sbin"), join(folder, "opt")];
@@ -58,38 +58,38 @@ async function makeMachine() {
   const moved = (text: string) => places.reduce((result, [from, to]) => result.replaceAll(from, to), text);
   const program = (name: string, script: string) =>
     writeFileSync(join(sbin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  // Debian's needs the user, and is found only where Debian has it: not on cron's PATH.
+  // Debian's runuser needs the service's user. It is in a folder that is not on cron's PATH.
   program("runuser", 'shift 3; exec "$@"');
   program("systemctl", "exit 0");
   const wrapper = moved(readFileSync("deploy/systemd/brighter-carbon", "utf8"));
   return { folder, opt, dataDir, backups, settings, moved, program, wrapper };
 }
 
-test("the documented line of cron makes a backup with cron's own environment", async () => {
+test("the documented cron line makes a backup in cron's environment", async () => {
   const { opt, dataDir, backups, moved, program, wrapper } = await makeMachine();
   program("brighter-carbon", wrapper);
   symlinkSync(process.cwd(), join(opt, "brighter-carbon"));
   const [, line = ""] = /^15 3 \* \* \* (.+)$/m.exec(readFileSync("docs/operations.md", "utf8")) ?? [];
-  // Cron turns `\%` into `%`, and a `%` alone into the end of the line.
+  // Cron replaces `\%` with `%`, and ends the line at a plain `%`.
   const command = moved(line).replaceAll("\\%", "\0").replaceAll(/%.*/g, "").replaceAll("\0", "%");
   const env = { PATH: "/usr/bin:/bin", SHELL: "/bin/sh", HOME: "/root", LOGNAME: "root" };
   const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], { env, encoding: "utf8" });
   expect([status, stderr]).toEqual([0, ""]);
   const [file = "", ...others] = readdirSync(backups);
-  // With the time, so that a second one on the same day has a name of its own.
+  // The name contains the time, so that a second backup on the same day has another name.
   expect([file, others]).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d-\d{6}\.db$/), []]);
   expect(stdout).toBe(`All messages copied to ${join(backups, file)}.\n`);
   expect((await runCli({ DATA_DIR: dataDir }, "stats")).out).toContain("\nLast backup: ");
 });
 
-test("the documented launch and upgrade keep the company's own brand, and check before they switch", async () => {
+test("the documented launch and upgrade keep the company's brand, and check the new version before the switch", async () => {
   const { folder, opt, moved, program, wrapper } = await makeMachine();
   const release = await copyProject("deploy", "inbox", "package-lock.json", "vite.inbox.config.ts");
   writeFileSync(join(release, "deploy/systemd/brighter-carbon"), wrapper);
   program("git", `cp -R ${release} "$3"`);
-  // What the operator types into the editor.
+  // Simulates the operator's changes in the editor.
   program("nano", "sed -i 's/Brighter Carbon/Solar Hill/; s/hello@.*example/post@solarhill.example/' \"$1\"");
-  // Packages and Node 24 are there already.
+  // Packages and Node 24 are installed already.
   program("node", `exec ${process.execPath} "$@"`);
   program("npm", 'if [ "$1" = run ]; then exec node_modules/.bin/node --run "$2"; fi');
   const text = readFileSync("docs/operations.md", "utf8");
@@ -112,7 +112,7 @@ test("the documented launch and upgrade keep the company's own brand, and check 
   const OWN_NAME = ["Solar Hill Private Limited", "Solar Hill Private Limited"];
   const page = () => readFileSync(join(opt, "brighter-carbon/dist/index.html"), "utf8");
 
-  // Without what needs root or a network: packages, the user, its settings.
+  // Leaves out steps that need root or a network: packages, the user and its settings.
   const [getProgram, makeFolder, build] = blocks("3. **Get the program**", "7. **Start the server**").filter(
     (block) => !block.includes("useradd"),
   );
@@ -126,7 +126,7 @@ test("the documented launch and upgrade keep the company's own brand, and check 
 
   const [check = "", change = ""] = blocks("## Upgrade\n", "## Rotating credentials");
   const beforeSwitch = type(check);
-  // This machine is no public site; what matters is that the new folder was checked, and before the switch.
+  // This machine is not a public site. Only the check of the new folder before the switch matters.
   expect(beforeSwitch.output).toMatch(/^ok +build +\d+ files, built with the present settings$/m);
   expect(beforeSwitch.output).toContain("the pages show post@solarhill.example");
   expect(beforeSwitch.output).toMatch(/\nNot ready: /);
@@ -138,7 +138,7 @@ test("the documented launch and upgrade keep the company's own brand, and check 
   expect(page().match(/Solar Hill Private Limited|Brighter Carbon/g)).toEqual(OWN_NAME);
 }, 300_000);
 
-test("the documented clean-up removes old backups and what killed backups left, and keeps recent ones", () => {
+test("the documented clean-up removes old backups and the remains of killed ones, and keeps recent ones", () => {
   const folder = mkdtempSync(join(tmpdir(), "backups-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const old = ["1.db", "2.db.partial", "3.db.partial", "3.db.partial-wal", "3.db.partial-shm"];

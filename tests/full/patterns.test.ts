@@ -16,7 +16,7 @@ test("no regular expression takes more than linear time", () => {
   expect(slow).toEqual([]);
 }, 120_000);
 
-/** The regular expressions that the file writes as such. */
+/** The regular expression literals in the file. */
 function patternsIn(file: string): string[] {
   const found: string[] = [];
   JSON.stringify(parseAst(readFileSync(file, "utf8"), { lang: file.endsWith("x") ? "tsx" : "ts" }), (key, value) => {

@@ -13,7 +13,7 @@ import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { sharePostgres } from "../support/shared-postgres.ts";
 import { untilEnd } from "../support/until-end.ts";
 
-/** The operator's command, as docs/operations.md has it. */
+/** Runs an operator command, as in docs/operations.md. */
 async function messages(env: Record<string, string>, ...args: string[]): Promise<string> {
   const outcome = await runCli(env, ...args);
   expect(outcome).toMatchObject({ code: 0, err: "" });
@@ -23,7 +23,7 @@ async function messages(env: Record<string, string>, ...args: string[]): Promise
 const start = (env: Record<string, string>): Promise<RunningServer> =>
   untilEnd(startServer({ LOG_LEVEL: "error", ...env }));
 
-test("an older backup restored to the same folder leaves all .eml files alone, and preflight names those without a message", async () => {
+test("restoring an older backup keeps all .eml files, and preflight names those without a message", async () => {
   const folder = await makeScratchFolder();
   const env = { DATA_DIR: join(folder, "data") };
   const backup = join(folder, "backup.db");
@@ -57,7 +57,7 @@ test("an older backup restored to the same folder leaves all .eml files alone, a
   expect(out).not.toContain(String(next));
 });
 
-test("the documented commands move a site from SQLite to PostgreSQL, and every start says what was left behind", async () => {
+test("the documented commands move a site from SQLite to PostgreSQL, and a start reports messages left behind", async () => {
   const postgres = await untilEnd(sharePostgres());
   const sqlite = { DATA_DIR: await makeScratchFolder() };
   const before = await start({ ...sqlite, SMTP_URL: "smtp://127.0.0.1:1" });
@@ -89,7 +89,7 @@ test("the documented commands move a site from SQLite to PostgreSQL, and every s
   expect(lines.filter((line) => line !== "")).toHaveLength(4);
   const args = command.replace("sudo brighter-carbon messages ", "").replace("/var/lib/brighter-carbon", env.DATA_DIR);
   expect(await messages(env, ...args.split(" "))).toBe("2 messages restored, 2 of them to be sent.\n");
-  // Else they wait for their next attempt, up to a minute.
+  // Otherwise they would wait up to a minute for their next attempt.
   await messages(env, "retry", String(first), String(second));
   const moved = await start(env);
   expect(JSON.stringify(await checkDatabase(settings, "messages"))).not.toContain("still holds");
@@ -98,7 +98,7 @@ test("the documented commands move a site from SQLite to PostgreSQL, and every s
   expect(moved.output()).not.toContain("still holds");
 }, 120_000);
 
-test("who was erased stays erased: a restored backup posts and mails nothing of them", async () => {
+test("a restored backup posts and mails no messages of people who were erased", async () => {
   const mailServer = await untilEnd(startMailServer());
   const receiver = await startReceiver<{ data: { email: string } }>();
   const env = { DATA_DIR: await makeScratchFolder() };

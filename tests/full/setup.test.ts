@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 
-/** A project with the real set-up. Its `npm` only notes how it was called, because tests connect to this machine only. */
+/** A project with the real set-up. Its `npm` only records its calls, because tests use no network. */
 async function makeProject({ npmStatus = 0 } = {}) {
   const folder = await makeScratchFolder();
   const [bin, calls] = [join(folder, "bin"), join(folder, "calls.txt")];
@@ -43,7 +43,7 @@ test("packages are installed once, and again when a lock file has changed or a c
   expect(setUp()).toMatchObject({ status: 0, stderr: "" });
   const [site, dev] = ["ci --loglevel=error --omit=dev --omit=peer --ignore-scripts", "ci --loglevel=error"];
   expect(calls()).toEqual([site]);
-  // Where a service that starts the server without npm finds Node 24.
+  // A service that starts the server without npm finds Node 24 here.
   expect(realpathSync(join(folder, "node_modules/.bin/node"))).toBe(realpathSync(process.execPath));
   appendFileSync(join(folder, "package-lock.json"), "\n");
   expect(setUp().stderr).toBe("Installing the packages that build and serve the site ...\n");
@@ -54,7 +54,7 @@ test("packages are installed once, and again when a lock file has changed or a c
   expect(calls()).toEqual([site, site, dev, dev]);
 });
 
-test("an operator's command installs packages where there are none, and never in place of others", async () => {
+test("an operator's command installs missing packages, but never replaces packages", async () => {
   const { folder, calls, setUp } = await makeProject();
   expect(setUp("--keep").status).toBe(0);
   expect(calls()).toHaveLength(1);
@@ -64,7 +64,7 @@ test("an operator's command installs packages where there are none, and never in
   expect(stderr).toContain("Stop the server, run: npm run build, start it.");
 });
 
-test("where packages cannot be installed, it says what to check, fails, and tries again the next time", async () => {
+test("if packages cannot be installed, it fails, says what to check, and retries the next time", async () => {
   const { calls, setUp } = await makeProject({ npmStatus: 1 });
   for (const tries of [1, 2]) {
     const { status, stderr } = setUp();

@@ -18,7 +18,7 @@ const SLOW_BODY = request("POST /send-email", ["Content-Type: application/json",
 test.each([
   ["headers", SLOW_HEADERS, SHORT_HEADERS],
   ["a body", SLOW_BODY, SHORT_REQUEST],
-])("a client that drips %s is cut off with 408", async (_part, start, limits) => {
+])("a client that sends %s byte by byte is disconnected with 408", async (_part, start, limits) => {
   const app = await untilEnd(openApp({}, {}, { limits }));
   const socket = await openSocket(await listen(app));
   socket.write(start);
@@ -28,23 +28,23 @@ test.each([
   expect(answer.headers["x-content-type-options"]).toBe("nosniff");
 });
 
-test("a client that says nothing at all is cut off in silence", async () => {
+test("a client that sends nothing is disconnected without an answer", async () => {
   const app = await untilEnd(openApp({}, {}, { limits: SHORT_HEADERS }));
   expect(await drain(await openSocket(await listen(app)))).toBe("");
 });
 
-test("a client that keeps its connection for later loses it after the keep-alive time", async () => {
+test("an idle connection is closed after the keep-alive timeout", async () => {
   const app = await untilEnd(openApp({}, {}, { limits: { ...LIMITS, keepAliveTimeoutMs: 200 } }));
   const received = await exchange(await listen(app), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
   expect(parseAnswer(received).headers.connection).toBe("keep-alive");
 });
 
-test("a client that takes nothing of its answer loses it", async () => {
+test("a client that does not read its answer is disconnected", async () => {
   const limits = { ...LIMITS, stalledTimeoutMs: 300, keepAliveTimeoutMs: 60_000, maxPipelined: 20 };
   const app = await untilEnd(openApp({}, {}, { limits }));
   const socket = await openSocket(await listen(app));
   socket.pause();
-  // Twenty films are more than the system holds for a client that does not read.
+  // Twenty films are more than the system buffers for a client that does not read.
   socket.write(`GET ${filmPath()} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(20));
   await expect.poll(() => connectionsOf(app), { timeout: 15_000 }).toBe(1);
   await expect.poll(() => connectionsOf(app), { timeout: 15_000 }).toBe(0);
@@ -55,7 +55,7 @@ test("a client that takes nothing of its answer loses it", async () => {
 const pipelined = (line: string, ...headers: string[]) =>
   [`${line} HTTP/1.1`, "Host: localhost", ...headers, "", ""].join("\r\n");
 
-test("a client that pipelines ten requests behind another, again and again, gets every answer in order", async () => {
+test("a client that always has ten more requests in the pipeline gets every answer in order", async () => {
   const app = await untilEnd(openApp());
   const paths = Array.from({ length: 110 }, (_, index) => ["/", "/healthz", "/assets/none"][index % 3] ?? "");
   const socket = await openSocket(await listen(app));
@@ -85,21 +85,21 @@ test.each([
   ["pages", pipelined("GET /")],
   ["expectations", pipelined("GET /", "Expect: the-unexpected")],
   ["messages that the store is slow to take", PIPELINED_MESSAGE],
-])("a client that pipelines a hundred %s loses its connection at once", async (_kind, text) => {
+])("a client that pipelines a hundred %s is disconnected at once", async (_kind, text) => {
   const slowStore = { accept: () => new Promise<never>(() => {}) };
   const app = await untilEnd(openApp({}, slowStore, { limits: { ...LIMITS, keepAliveTimeoutMs: 60_000 } }));
   const received = await exchange(await listen(app), text.repeat(100));
   expect((received.match(/HTTP\/1\.1 /g) ?? []).length).toBeLessThanOrEqual(11);
 });
 
-test("beyond a number of waiting answers of all clients the slowest are cut off, and who reads gets all answers", async () => {
+test("above the limit of waiting answers, the slowest clients are disconnected, and a reading client gets all answers", async () => {
   const limits = { ...LIMITS, maxPipelined: 100, maxWaitingAnswers: 200 };
   const app = await untilEnd(openApp({}, {}, { limits }));
   const port = await listen(app);
-  // Far more than the system holds for a client that does not read.
+  // Far more than the system buffers for a client that does not read.
   const films = pipelined(`GET ${filmPath()}`).repeat(80);
   for (const socket of await openMany(3, port)) socket.pause().write(films);
-  // Answered after their requests are read.
+  // This answer comes after the server has read the requests above.
   expect((await ask(port, request("GET /healthz"))).status).toBe(200);
   const reader = await openSocket(port);
   const received = drain(reader);
@@ -108,20 +108,20 @@ test("beyond a number of waiting answers of all clients the slowest are cut off,
   await expect.poll(() => connectionsOf(app)).toBeLessThan(3);
 });
 
-test("a message whose connection ends before it is parsed is stored like any other", async () => {
+test("a message is stored even if its connection ends before it is parsed", async () => {
   const app = await untilEnd(openApp({ RATE_LIMIT: "5/10m" }));
-  // What is not HTTP, after an answer has begun, ends the connection while the message is still being parsed.
+  // Invalid HTTP after the start of an answer ends the connection while the message is being parsed.
   await exchange(await listen(app), `${pipelined("HEAD /")}${PIPELINED_MESSAGE}GARBAGE\r\n\r\n`);
   await expect.poll(() => app.log()).toContain('"event":"accepted"');
   expect(app.log()).not.toContain('"event":"failure"');
 });
 
-/** Each sends all its requests at once, and reads no answer. */
+/** Each client sends all requests at once, and reads no answer. */
 const neverRead = (count: number, path?: string) => async (clients: readonly Socket[], url: string) => {
   const text = pipelined(`GET ${path ?? (await pathAfterPost(url))}`).repeat(count);
   await Promise.all(clients.map((client) => new Promise((resolve) => client.pause().write(text, resolve))));
 };
-/** Each sends one piece after the other, as packets of their own, and never the end. */
+/** Each client sends one piece after another in separate packets, and never finishes. */
 const neverEnd = (line: string, length: string, piece: string) => async (clients: readonly Socket[]) => {
   const head = request(line, ["Content-Type: application/json", length]);
   for (const client of clients) client.setNoDelay().resume().write(head);
@@ -139,19 +139,23 @@ test.each([
   ["messages of known length in pieces of a byte", 4, neverEnd("POST /send-email", "Content-Length: 60000", "x")],
   ["posts to another path in pieces of a byte", 4, neverEnd("POST /nothing", CHUNKED, "1\r\nx\r\n")],
   ["pages with a body in pieces of a byte", 4, neverEnd("GET /", CHUNKED, "1\r\nx\r\n")],
-])("%s take no memory for 20 clients, and stop nobody", { timeout: 60_000 }, async (_what, mostHeldMb, flood) => {
-  const server = await untilEnd(startServer(MEASURABLE));
-  const clients = await openMany(20, server.port);
-  const before = await measureMemory(server);
-  await flood(clients, server.url);
-  // Requests that come after the flood are answered, and by then the server has read it.
-  await expectServing(server.url);
-  const after = await measureMemory(server);
-  expect((after.heldBytes - before.heldBytes) / 1024 ** 2).toBeLessThan(mostHeldMb);
-  expect((after.processBytes - before.processBytes) / 1024 ** 2).toBeLessThan(100);
-});
+])(
+  "%s by 20 clients take little memory and do not affect other clients",
+  { timeout: 60_000 },
+  async (_what, mostHeldMb, flood) => {
+    const server = await untilEnd(startServer(MEASURABLE));
+    const clients = await openMany(20, server.port);
+    const before = await measureMemory(server);
+    await flood(clients, server.url);
+    // When these requests are answered, the server has read the flood.
+    await expectServing(server.url);
+    const after = await measureMemory(server);
+    expect((after.heldBytes - before.heldBytes) / 1024 ** 2).toBeLessThan(mostHeldMb);
+    expect((after.processBytes - before.processBytes) / 1024 ** 2).toBeLessThan(100);
+  },
+);
 
-/** They end with the test, and do not mind when the server ends them before. */
+/** The sockets end with the test. Ignores errors if the server closes them first. */
 async function openMany(count: number, port: number, localAddress = "127.0.0.1"): Promise<Socket[]> {
   const sockets = Array.from({ length: count }, () => connect({ port, host: "127.0.0.1", localAddress }));
   onTestFinished(() => {
@@ -177,7 +181,7 @@ async function pathAfterPost(url: string): Promise<string> {
   return (answer.headers.get("location") ?? "").split("#")[0] ?? "";
 }
 
-test("clients beyond the number of connections are turned away, until others leave", async () => {
+test("connections above the limit are closed until others end", async () => {
   const app = await untilEnd(openApp({}, {}, { limits: { ...LIMITS, maxConnections: 2 } }));
   const port = await listen(app);
   const held = [await openSocket(port), await openSocket(port)];
@@ -188,7 +192,7 @@ test("clients beyond the number of connections are turned away, until others lea
   expect((await ask(port, request("GET /healthz"))).status).toBe(200);
 });
 
-test("a client that holds all connections loses its oldest to somebody else, and not to itself", async () => {
+test("a client that holds all connections loses its oldest one to another client, but not to itself", async () => {
   const app = await untilEnd(openApp({}, {}, { limits: { ...LIMITS, maxConnections: 20 } }));
   const port = await listen(app);
   await openMany(20, port, "127.0.0.2");
@@ -200,7 +204,7 @@ test("a client that holds all connections loses its oldest to somebody else, and
   await expect.poll(() => connectionsOf(app)).toBe(19);
 });
 
-test("a thousand slow clients stop nobody", { timeout: 60_000 }, async () => {
+test("a thousand slow clients do not affect others", { timeout: 60_000 }, async () => {
   const server = await untilEnd(startServer());
   const slow = await openMany(1000, server.port);
   for (const [index, socket] of slow.entries()) {

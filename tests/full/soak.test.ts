@@ -17,13 +17,14 @@ import { requirePrograms } from "../support/require-program.ts";
 import { kill, stopAsking } from "../support/scene.ts";
 import { untilEnd } from "../support/until-end.ts";
 
-// Every fault once, in a minute or two. `npm run bench -- soak` goes on for 20 minutes and prints what it counted.
+// Causes every fault once, in a minute or two. `npm run bench -- soak` repeats them for 20 minutes and prints its
+// counts.
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 0);
 const HOLD_MS = MINUTES > 0 ? 5000 : 1000;
 const CALM_MS = MINUTES > 0 ? 3000 : 0;
 const VISITORS = 4;
 const PAUSE_MS = 100;
-/** As nginx and a visitor wait: every node may take eight seconds to refuse a message. */
+/** The longest that nginx and a visitor wait: every node may take eight seconds to refuse a message. */
 const SLOWEST_ANSWER_MS = 60_000;
 const SOON = { timeout: 60_000, interval: 100 };
 const EMPTIED = { timeout: 120_000 + MINUTES * 30_000, interval: 500 };
@@ -34,18 +35,18 @@ interface Fault {
   name: string;
   begin(): unknown;
   end?(): unknown;
-  /** No node can store a message meanwhile, and each must say so. */
+  /** While it lasts, no node can store a message, and every node must report that. */
   stopsStoring?: boolean;
 }
 
-/** What happened during a fault, or between two. */
+/** The events during a fault, or between two faults. */
 interface Period {
   accepted: number;
   refused: number;
   slowestMs: number;
 }
 
-test("two nodes behind nginx: no fault loses, invents or hides a message", {
+test("with two nodes behind nginx, no fault loses, invents or hides a message", {
   timeout: 300_000 + MINUTES * 120_000,
 }, async ({ skip }) => {
   requirePrograms(skip, "nginx", "openssl");
@@ -92,15 +93,15 @@ test("two nodes behind nginx: no fault loses, invents or hides a message", {
       "peak MB of a node": peakMb,
     });
   }
-  // What a fault leaves open, whether it had arrived, is sent again under the same id.
+  // If a fault makes it unknown whether a mail or post arrived, it is sent again with the same id.
   expect(findViolations({ acknowledged, stored, messageIds, postedIds }, Number.POSITIVE_INFINITY)).toEqual([]);
-  // A message is stored, or refused in words that the form understands; and a page is always there.
+  // Each message is stored, or refused with an answer that the form understands. Pages are always available.
   expect([...statuses.keys()].filter((status) => !["200", "503"].includes(status))).toEqual([]);
   expect(await reader).toEqual(new Map([["200", expect.any(Number)]]));
   for (const [name, { slowestMs }] of periods) expect(slowestMs, name).toBeLessThan(SLOWEST_ANSWER_MS);
 });
 
-/** Two nodes on one PostgreSQL behind nginx, a mail server and a receiver of hooks, each behind a network that can fail. */
+/** Two nodes on one PostgreSQL behind nginx, a mail server and a hook receiver, each behind a network that can fail. */
 async function openSite() {
   const postgres = await untilEnd(startPostgres());
   const databaseUrl = await postgres.createDatabase();
@@ -108,7 +109,7 @@ async function openSite() {
   const mailServer = await untilEnd(startMailServer());
   const mailNetwork = await startNetwork(mailServer.port);
   const takenIds: string[] = [];
-  /** What it answered with success, or might have, is taken. */
+  /** Records every post that it answers with success, even if the answer is lost. */
   const hook = await startReceiver((response, post) => {
     if (post) takenIds.push(String(post.headers["webhook-id"]));
     response.end();
@@ -143,7 +144,7 @@ async function openSite() {
     peakMb = Math.max(peakMb, ...nodes.map(residentMb));
   });
 
-  /** Sends one message, again and again under the same key until it is acknowledged, as a patient visitor does. */
+  /** Sends one message with the same key until it is acknowledged, like a patient visitor. */
   async function send(): Promise<void> {
     const key = randomUUID();
     const json = { name: "Soak", email: "soak@example.com", phone: "1", country: "", message: `message ${key}` };
@@ -176,7 +177,7 @@ async function openSite() {
       current = name;
     },
     peakMb: () => peakMb,
-    /** The status of each node, or what is known of one that does not answer. */
+    /** The status of each node, or the reason why a node does not answer. */
     readiness: () =>
       Promise.all(
         nodes.map(({ url, process: { exitCode, signalCode }, output }) =>
@@ -189,9 +190,11 @@ async function openSite() {
     async visit(stop: AbortSignal) {
       for (; !stop.aborted; await wait(PAUSE_MS)) await send();
     },
-    /** Stops the nodes, has what failed for good sent again, and lets one node finish as if all waits had passed. */
+    /**
+     * Stops the nodes, retries deliveries that failed for good, and lets one node finish as if all delays had passed.
+     */
     async finish() {
-      // On a slow machine a node may need longer than its ten seconds, and then ends itself.
+      // On a slow machine, a node may exceed its ten seconds and kill itself.
       for (const code of await Promise.all(nodes.map(stopAsking))) expect([0, null]).toContain(code);
       const store = await untilEnd(openStoreInProcess({ dataDir: "", databaseUrl }));
       const retried = await store.act("retry", { since: new Date(0) }, new Date());
@@ -348,7 +351,7 @@ async function readPages(balancer: Balancer, stop: AbortSignal): Promise<Map<str
   return countEach(statuses);
 }
 
-/** As if the hours had passed for which a delivery waits for its next attempt, or stays a dead node's own. */
+/** Ends all retry delays and leases, as if hours had passed. */
 async function endWaits(databaseUrl: string): Promise<void> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
@@ -358,7 +361,7 @@ async function endWaits(databaseUrl: string): Promise<void> {
   await client.end();
 }
 
-/** Until it is cleared, or the test ends. */
+/** Repeats the work until the timer is cleared or the test ends. */
 function every(ms: number, work: () => unknown): NodeJS.Timeout {
   const timer = setInterval(() => void work(), ms);
   onTestFinished(() => clearInterval(timer));

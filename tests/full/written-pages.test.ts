@@ -43,7 +43,7 @@ test("a file is a page with header, footer, title, canonical link and card, and 
   }
 });
 
-test("the page has what Markdown says, and contents once it has four sections", () => {
+test("the page contains the Markdown's elements, and a table of contents from four sections on", () => {
   const html = contentsOf(htmlOf("/about"), "main")[0] ?? "";
   const contents = contentsOf(html, 'nav class="contents"')[0] ?? "";
   expect(elementsOf(contents, "a").map(({ href }) => href)).toEqual([
@@ -65,10 +65,10 @@ test("the page has what Markdown says, and contents once it has four sections", 
   expect(html).not.toMatch(/\sstyle=/);
 });
 
-test("pictures have two sizes, room kept for them, and none of what a camera wrote into them", async () => {
+test("pictures have two sizes, reserve their space, and contain no camera metadata", async () => {
   const [panels, dot] = elementsOf(htmlOf("/about"), "img");
   expect(panels).toMatchObject({ alt: "Rows of solar panels on a hill", width: "960", height: "540" });
-  // Some browsers leave a picture out of a print that they have not loaded yet.
+  // Some browsers do not print a lazy picture that has not loaded yet.
   expect(panels).not.toHaveProperty("loading");
   expect(panels?.srcset).toMatch(/^\/assets\/panels-480-[\w-]+\.webp 480w, \/assets\/panels-960-[\w-]+\.webp 960w$/);
   expect(dot).toMatchObject({ alt: "", width: "24", height: "24" });
@@ -79,12 +79,12 @@ test("pictures have two sizes, room kept for them, and none of what a camera wro
   expect(manifest().files.find(({ url }) => url === turbine?.src)).toMatchObject({ cache: "immutable" });
 });
 
-test("a page counts its pictures, says so in its footer, and stays below the limit of the others", () => {
+test("a page's carbon figure includes its pictures, and stays below the limit of all pages", () => {
   const { pages } = JSON.parse(String(fileOf("carbon.json"))) as {
     pages: { page: string; bytes: number; grams: number; rating: string }[];
   };
   const carbonOf = (path: string) => pages.find(({ page }) => page === path);
-  /** What a view receives besides the page and its pictures; about 850 bytes of headers come with each picture. */
+  /** The bytes of a view besides the page and its pictures. Each picture has about 850 bytes of headers. */
   const rest = (path: string) => {
     const pictures = elementsOf(htmlOf(path), "img").map(({ src = "" }) => fileOf(src).length + 850);
     const page = fileOf(`${path}/index.html.br`).length;
@@ -98,7 +98,7 @@ test("a page counts its pictures, says so in its footer, and stays below the lim
   );
 });
 
-test("the page runs under the strict policy, with no script", () => {
+test("the page has no script, and works with the strict policy", () => {
   const { policy, cache } = manifest().files.find(({ url }) => url === "/about") ?? {};
   expect(cache).toBe("revalidate");
   expect(policy).toMatch(
@@ -108,7 +108,7 @@ test("the page runs under the strict policy, with no script", () => {
   expect(types).toEqual(["application/ld+json", "speculationrules"]);
 });
 
-test("search engines learn where a page from a file belongs, and no title can end the data", () => {
+test("structured data names a page's parents, and no title can end the script element", () => {
   const [, page, breadcrumbs] = dataOf(htmlOf("/articles/first")) ?? [];
   const title = "What CO₂ credits are, and what they are not: an introduction for people in a hurry";
   expect(page).toMatchObject({
@@ -130,7 +130,7 @@ test("search engines learn where a page from a file belongs, and no title can en
   expect(elementsOf(trail, "a").map(({ href }) => href)).toEqual(["/", "/articles"]);
 });
 
-test("a build refuses every problem at once with file, line and remedy, and keeps the last good site", {
+test("a refused build reports all problems with file, line and remedy, and keeps the previous site", {
   timeout: 90_000,
 }, async () => {
   const write = (name: string, text: string) =>
@@ -141,7 +141,7 @@ test("a build refuses every problem at once with file, line and remedy, and keep
   const builtBefore = readdirSync(outDir, { recursive: true }).toSorted();
   const { status, output } = buildPages({ pagesDir, outDir });
   expect(status).toBe(1);
-  // The last good site stays, with nothing beside it.
+  // The previous site stays, without any other file beside it.
   expect(readdirSync(outDir, { recursive: true }).toSorted()).toEqual(builtBefore);
   expect(htmlOf("/about")).toContain("What we do");
   expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "dist.json", "pages"]);
@@ -158,6 +158,6 @@ test("a build refuses every problem at once with file, line and remedy, and keep
       part,
     ).toHaveLength(1);
   expect(lines, output).toHaveLength(expected.length);
-  // Nothing but that: it is no fault of the program.
+  // No stack trace follows, because the program is not at fault.
   expect(output.trim().split("\n")).toEqual(["error during build:", "The pages cannot be built:", ...lines]);
 });

@@ -23,7 +23,7 @@ import {
 
 const STORED = { kind: "stored" };
 
-/** Sends a message, a new one unless given. */
+/** Sends the given message, or a new one. */
 function send(
   node: Store,
   {
@@ -37,7 +37,7 @@ function send(
 }
 
 export function acceptingSuite(test: ContractTest): void {
-  test("stores a message word for word, due at once by each channel, under a short reference", async ({ node }) => {
+  test("stores a message exactly, due at once on each channel, with a short reference", async ({ node }) => {
     const message = messageWith({ name: "Zoë O'Neill 🌍", message: "Two\nlines, \"quotes\", \\ and $1 'x'); --" });
     const acceptance = await send(node, { message, rules: { ...NO_LIMITS, channels: ["mail", "hook"] } });
     const reference = referenceOf(acceptance);
@@ -51,7 +51,7 @@ export function acceptingSuite(test: ContractTest): void {
     });
   });
 
-  test("keeps an estimate to the digit, with everything that explains it", async ({ node }) => {
+  test("stores an estimate without rounding, with everything that explains it", async ({ node }) => {
     const inputs = {
       electricityKwh: 0.1 + 0.2,
       gasKwh: 1e10,
@@ -65,7 +65,7 @@ export function acceptingSuite(test: ContractTest): void {
     }
   });
 
-  test("takes the same words with other inputs for another message, and in another order for the same", async ({
+  test("treats the same text with other inputs as another message, but the order of inputs does not matter", async ({
     node,
   }) => {
     const message = messageWith();
@@ -83,13 +83,13 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await estimate(null)).toMatchObject({ kind: "repeated" });
   });
 
-  test("has committed when it answers: another node sees every message of a batch", async ({ node, other }) => {
+  test("commits before it resolves, so that another node sees every message of a batch", async ({ node, other }) => {
     const accepted = await Promise.all(Array.from({ length: 600 }, () => store(node)));
     expect(new Set(accepted).size).toBe(600);
     expect(new Set((await other.list({})).map((message) => message.reference))).toEqual(new Set(accepted));
   });
 
-  test("answers a key that comes again with the first reference, from any network, whatever became of it", async ({
+  test("answers a repeated key with the first reference, from any network, in any state of the message", async ({
     node,
   }) => {
     const again = { message: messageWith(), idempotencyKey: "k1", isTrapped: true, now: later(3 * DAY_MS) };
@@ -99,7 +99,7 @@ export function acceptingSuite(test: ContractTest): void {
     await finish(node, "delivered");
     expect(await send(node, { ...again, networks: client("wifi") })).toEqual({ kind: "repeated", reference });
     expect(await send(node, { idempotencyKey: "k1", networks: client("wifi") })).toEqual({ kind: "key-reused" });
-    // A stranger's key is a key of its own: it can neither block nor find another's.
+    // Another client's key is independent: it can neither block nor find this key.
     const stranger = { message: messageWith(), idempotencyKey: "k1", networks: client("eve") };
     const strangers = await send(node, stranger);
     expect(strangers).toMatchObject(STORED);
@@ -109,7 +109,7 @@ export function acceptingSuite(test: ContractTest): void {
     });
   });
 
-  test("remembers the key of a repeat by words, for these words and no others", async ({ node }) => {
+  test("stores the key of a repeated text, for this text only", async ({ node }) => {
     const message = messageWith();
     const repeated = { kind: "repeated", reference: referenceOf(await send(node, { message })) };
     const keyed = { message, idempotencyKey: "k1" };
@@ -118,7 +118,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await send(node, { ...keyed, now: later(HOUR_MS) })).toEqual(repeated);
   });
 
-  test("forgets the keys of messages that are gone", async ({ node, place }) => {
+  test("removes the keys of deleted messages", async ({ node, place }) => {
     for (const email of ["a@example.com", "b@example.com", "c@example.com"]) {
       await send(node, { message: messageWith({ email }), idempotencyKey: email });
     }
@@ -127,7 +127,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await place.sql("SELECT * FROM keys")).toHaveLength(1);
   });
 
-  test("takes the same words for the same message within ten minutes, not after, and not when fields differ", async ({
+  test("treats the same text within ten minutes as one message, but not later, and not if a field differs", async ({
     node,
   }) => {
     const message = messageWith({ name: "ab", phone: "c" });
@@ -137,7 +137,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await send(node, { message: { ...message, name: "a", phone: "bc" } })).toMatchObject(STORED);
   });
 
-  test("stores one row when the same key or the same words reach two nodes at once", async ({ node, other }) => {
+  test("stores one row if the same key or the same text reaches two nodes at once", async ({ node, other }) => {
     const [keyed, words] = [{ message: messageWith(), idempotencyKey: "k1" }, { message: messageWith() }];
     const answers = await acrossNodes([node, other], 40, (one, turn) => send(one, turn % 4 < 2 ? keyed : words));
     expect(answers.filter(({ kind }) => kind === "stored")).toHaveLength(2);
@@ -146,7 +146,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await node.list({})).toHaveLength(2);
   });
 
-  test("limits a client over each window, says how long, and stores nothing then", async ({ node }) => {
+  test("limits a client in each window, returns the waiting time, and stores nothing", async ({ node }) => {
     const sendAt = (atMs: number, name = "client") =>
       send(node, { networks: client(name), rules: LIMITED, now: later(atMs) });
     expect(await sendAt(0)).toMatchObject(STORED);
@@ -160,7 +160,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await node.list({})).toHaveLength(5);
   });
 
-  test("counts no repeat against a client, and tells a limited one nothing of what others sent", async ({ node }) => {
+  test("does not count repeats, and reveals nothing about other messages to a limited client", async ({ node }) => {
     const secret = messageWith();
     await send(node, { message: secret, networks: client("ada") });
     const eve = { networks: client("eve"), rules: LIMITED };
@@ -170,7 +170,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await send(node, { ...eve, message: secret })).toMatchObject({ kind: "limited" });
   });
 
-  test("quarantines what comes from a wide network beyond its limit, which is higher than a client's", async ({
+  test("quarantines messages above the limit of a wide network, which is higher than a client's limit", async ({
     node,
     place,
   }) => {
@@ -184,18 +184,18 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await node.find(referenceOf(held))).toMatchObject({ quarantineReason: "network-limit" });
     expect(await sendFrom("c7", "elsewhere")).toMatchObject({ kind: "stored", state: "queued" });
     for (let turn = 8; turn < 30; turn += 1) await sendFrom(`c${turn}`, "wide");
-    // It remembers no more of a flooding network than its limit needs.
+    // Stores only as many hits of a flooding network as its limit needs.
     expect(await place.sql("SELECT * FROM hits WHERE hash = 'wide'")).toHaveLength(6);
   });
 
-  test("shares a client's limit between nodes, however many messages come at once", async ({ node, other }) => {
+  test("shares a client's limit between nodes, for any number of simultaneous messages", async ({ node, other }) => {
     const rules = { ...NO_LIMITS, rateLimits: [{ count: 5, windowMs: 10 * MINUTE_MS }] };
     const answers = await acrossNodes([node, other], 40, (one) => send(one, { networks: client("c"), rules }));
     expect(answers.filter(({ kind }) => kind === "stored")).toHaveLength(5);
     expect(answers.filter(({ kind }) => kind === "limited")).toHaveLength(35);
   });
 
-  test("quarantines what is trapped, and what is beyond the hourly limit of all nodes together", async ({
+  test("quarantines trapped messages, and messages above the hourly limit of all nodes together", async ({
     node,
     other,
   }) => {
@@ -214,17 +214,18 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await node.claim("mail", 20, MINUTE_MS, later(HOUR_MS))).toHaveLength(4);
   });
 
-  test("rejects a submission that cannot be stored without harming those beside it", async ({ node }) => {
+  test("rejects a submission that cannot be stored, and stores the others in its batch", async ({ node }) => {
     const answers = await Promise.allSettled([NOON, new Date(Number.NaN), NOON].map((now) => send(node, { now })));
     expect(answers.map((answer) => answer.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect(await node.list({})).toHaveLength(2);
   });
 
-  test("goes on when the clock is set back: nobody is locked out, nothing is lost", async ({ node }) => {
+  test("continues after the clock is set back: no client is locked out, and nothing is lost", async ({ node }) => {
     const limited = { networks: client("client"), rules: LIMITED };
     for (const minutes of [0, 1, 2]) await send(node, { ...limited, now: later(3 * DAY_MS + minutes * MINUTE_MS) });
     expect(await send(node, limited)).toMatchObject(STORED);
-    // What was due in three days was due before the clock was set back; it goes out now, like the rest.
+    // A due time three days ahead dates from before the clock was set back, so the delivery is due now, like the
+    // others.
     for (const [limit, count] of [[2, 2] as const, [5, 1] as const, [5, 0] as const]) {
       expect(await node.claim("mail", limit, MINUTE_MS, NOON)).toHaveLength(count);
     }

@@ -20,7 +20,7 @@ import {
 } from "./samples.ts";
 
 const ALL = ["queued", "delivered", "failed", "quarantined"];
-/** Of these and a failed one that is restricted: which allow the action one by one, and which in bulk. */
+/** For each action, which of these messages and a restricted failed one allow it, singly and in bulk. */
 const ALLOWING: Readonly<Record<Action, [single: readonly string[], bulk: readonly string[]]>> = {
   retry: [["queued", "failed"], ["failed"]],
   resend: [["delivered"], ["delivered"]],
@@ -32,7 +32,7 @@ const ALLOWING: Readonly<Record<Action, [single: readonly string[], bulk: readon
 };
 const QUEUED = { state: "queued", changedAt: later(9), dueAt: later(9), attempts: 0, error: null };
 const HELD = { state: "quarantined", dueAt: null, error: null };
-/** What is then different. */
+/** The changes after each action. */
 const AFTER: Readonly<Record<Exclude<Action, "delete">, object>> = {
   retry: { deliveries: { mail: QUEUED } },
   resend: { deliveries: { mail: QUEUED } },
@@ -54,7 +54,7 @@ async function actOnAll(node: Store, action: Action): Promise<void> {
 }
 
 export function changesSuite(test: ContractTest): void {
-  test("keeps the history of what an operator did", async ({ node }) => {
+  test("records the operator's actions in the history", async ({ node }) => {
     const reference = await store(node, trapped());
     const references = [reference];
     for (const ms of [1, 2]) await node.markSeen(reference, later(ms));
@@ -80,7 +80,7 @@ export function changesSuite(test: ContractTest): void {
     ]);
   });
 
-  test("offers to resend the mail alone, and to retry no acknowledgement that would come too late", () => {
+  test("resends only the mail, and does not retry an acknowledgement that would be too late", () => {
     const delivery = (state: DeliveryState) => ({ ...storedWith().deliveries.mail, state });
     const [mail, failed] = [delivery("delivered"), delivery("failed")];
     const message = storedWith({ state: "delivered", deliveries: { mail, acknowledgement: failed, hook: mail } });
@@ -95,7 +95,7 @@ export function changesSuite(test: ContractTest): void {
   });
 
   test.for(ACTIONS.flatMap((action) => ["single", "bulk"].map((how) => [action, how] as const)))(
-    "does %s (%s) to the messages that allow it, and nothing to others",
+    "applies %s (%s) to the messages that allow it, and does not change others",
     async ([action, how], { node }) => {
       const stored = new Map<string, string>();
       const add = async (state: string, submission = submissionOf(messageWith({ email: `${state}@x.org` }))) =>
@@ -121,11 +121,11 @@ export function changesSuite(test: ContractTest): void {
         const after = await node.find(message.reference);
         if (!done.includes(message.reference)) expect(after).toEqual(message);
         else if (action === "delete") expect(after).toBeNull();
-        // What waits for its next attempt keeps the number of its attempts.
+        // A delivery that waits for its next attempt keeps its number of attempts.
         else if (action === "retry" && message.state === "queued")
           expect(after?.deliveries.mail).toEqual({ ...message.deliveries.mail, dueAt: later(9) });
         else expect(after).toMatchObject(AFTER[action]);
-        // Nor is what still waits made due in bulk, though another delivery of its message failed.
+        // A bulk retry does not make a waiting delivery due, even if another delivery of its message failed.
         if (action === "retry" && message.deliveries.hook?.state === "queued")
           expect(after?.deliveries.hook?.dueAt).toEqual(how === "bulk" ? NOON : later(9));
       }
@@ -140,7 +140,7 @@ export function changesSuite(test: ContractTest): void {
     ["it was marked as answered", (node) => actOnAll(node, "answer")],
     ["it was corrected", (node) => node.rectify("ada@example.com", { name: "Ada King" }, later(1))],
     ["it was restricted", (node) => node.restrict("ada@example.com", true, later(1))],
-  ])("does nothing to a message that changed meanwhile: %s", async ([, change], { node, other }) => {
+  ])("does not change a message that changed meanwhile: %s", async ([, change], { node, other }) => {
     const reference = await store(node);
     const { version } = await get(node, reference);
     await change(other);
@@ -151,24 +151,24 @@ export function changesSuite(test: ContractTest): void {
     expect(await get(node, reference)).toEqual(changed);
   });
 
-  test("takes deliveries beside the mail for no change", async ({ node }) => {
+  test("ignores deliveries other than the mail in a message's version", async ({ node }) => {
     const reference = await store(node, submissionOf(), NOON, ["mail", "hook"]);
     const { version } = await get(node, reference);
     await node.settle(await claimOne(node, NOON, "hook"), { kind: "delivered" }, NOON);
     expect(await node.act("answer", { references: [reference], versions: [version] }, NOON)).toEqual([reference]);
   });
 
-  test("acts on those of many messages that still have their version", async ({ node }) => {
+  test("acts on those of many messages whose version is still the same", async ({ node }) => {
     const references = [await store(node, trapped("a@x.org")), await store(node, trapped("b@x.org"))];
     const versions = (await node.list({ references })).map(({ version }) => version);
     await node.restrict("b@x.org", true, NOON);
     expect(await node.act("release", { references, versions }, NOON)).toEqual([references[0]]);
-    // A version belongs to one message: another's does not do.
+    // A version belongs to one message: another message's version does not match.
     const others = [(await get(node, String(references[1]))).version];
     expect(await node.act("answer", { references: references.slice(0, 1), versions: others }, NOON)).toEqual([]);
   });
 
-  test("of two nodes that act on the same version at once, one does", async ({ node, other }) => {
+  test("only one of two nodes that act on the same version at once succeeds", async ({ node, other }) => {
     for (let round = 0; round < 10; round += 1) {
       const reference = await store(node, trapped(`${round}@x.org`));
       const which = { references: [reference], versions: [(await get(node, reference)).version] };
@@ -180,7 +180,7 @@ export function changesSuite(test: ContractTest): void {
     }
   });
 
-  test("releases with its message whatever else of it is held back, one or all since a time", async ({ node }) => {
+  test("releases all quarantined deliveries of a message, for one message or all since a time", async ({ node }) => {
     const held = (hours: number) => store(node, trapped(), later(hours * HOUR_MS), ["mail", "hook"]);
     const [old, first, second] = [await held(0), await held(1), await held(2)];
     const { state, deliveries } = await get(node, old);
@@ -203,7 +203,7 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.act("release", { since: NOON }, later(1))).toEqual([]);
   });
 
-  test("rectifies only what is given, in all messages of an address", async ({ node }) => {
+  test("corrects only the given fields, in all messages of an address", async ({ node }) => {
     const mine = [messageWith({ email: "Ada@Example.com" }), messageWith({ email: "ada@example.com", country: "FR" })];
     for (const message of mine) await store(node, submissionOf(message));
     await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
@@ -216,7 +216,7 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.rectify("nobody@example.com", { name: "X" }, NOON)).toBe(0);
   });
 
-  test("stores corrected estimates with the correction, or neither", async ({ node }) => {
+  test("stores a correction and its corrected estimates together, or neither", async ({ node }) => {
     const send = (footprint: FootprintEstimate | null, email = "ada@example.com") =>
       store(node, submissionOf(messageWith({ email }), { footprint }));
     const [first, second] = [await send(estimateOf({ carKm: 1 })), await send(null)];
@@ -256,7 +256,7 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.readDraft(reference.toLowerCase())).toBe("Dear");
     expect(await node.reply(reference.toLowerCase(), REPLY, "anna", later(1))).toBe(true);
     expect(await node.readDraft(reference)).toBe("");
-    // The same key again: sent twice by a client that did not get the first answer.
+    // The same key again: a client that did not get the first answer has sent it twice.
     expect(await node.reply(reference, REPLY, "anna", later(2))).toBe(true);
     expect(await node.reply(reference, SECOND, "anna", later(2))).toBe(false);
     const claim = await claimOne(node, later(3), "reply");
@@ -285,7 +285,7 @@ export function changesSuite(test: ContractTest): void {
     ]);
   });
 
-  test("refuses a reply to what is restricted, in quarantine, gone or has changed", async ({ node }) => {
+  test("refuses a reply to a message that is restricted, quarantined, deleted or changed", async ({ node }) => {
     const restricted = await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
     await node.restrict("eve@example.com", true, NOON);
     const [quarantined, changed] = [await store(node, trapped()), await store(node)];
@@ -311,7 +311,7 @@ export function changesSuite(test: ContractTest): void {
     for (const table of ["events", "deliveries"]) expect(await place.sql(`SELECT * FROM ${table}`)).toEqual([]);
   });
 
-  test("changes a person's messages only while they are those that the operator saw", async ({ node }) => {
+  test("changes a person's messages only if they are the same that the operator saw", async ({ node }) => {
     const email = "bob@example.com";
     await store(node, submissionOf(messageWith({ email: "Bob@Example.com" })));
     const versions = async () => (await node.list({ email })).map(({ version }) => version);
@@ -328,7 +328,7 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.erase(email, await versions())).toHaveLength(2);
   });
 
-  test("erases all messages of an address and no other's, with everything that belongs to them", async ({
+  test("erases all messages of one address, with everything that belongs to them, and no others", async ({
     node,
     place,
   }) => {
@@ -347,7 +347,7 @@ export function changesSuite(test: ContractTest): void {
     for (const table of ["events", "deliveries"]) expect(await place.sql(`SELECT * FROM ${table}`)).toHaveLength(1);
   });
 
-  test("removes the traces of an erasure, also an interrupted one, and does nothing without one", async ({
+  test("removes the traces of an erasure, also of an interrupted one, and does nothing without an erasure", async ({
     node,
     place,
   }) => {
@@ -357,7 +357,7 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.erase("ada@example.com", ["another version"])).toEqual([]);
     expect([await mark(), await node.finishErasure()]).toEqual([[], false]);
     expect(await node.erase("ada@example.com")).toHaveLength(1);
-    // As a process leaves it that is killed before the traces are gone.
+    // A process that is killed before it removes the traces leaves this mark.
     expect(await mark()).toHaveLength(1);
     expect([await node.finishErasure(), await node.finishErasure()]).toEqual([true, false]);
   });

@@ -18,7 +18,7 @@ import {
 
 const DELIVERED = { kind: "delivered" } as const;
 const FAILED = { kind: "failed", error: "550 no" } as const;
-/** What a worker may only say of a delivery that is its own. */
+/** Outcomes that only the current holder of the lease may report. */
 const OTHER_OUTCOMES: readonly Outcome[] = [
   { kind: "deferred", dueAt: later(1), error: "451 later" },
   { kind: "paused", dueAt: later(1), error: "wrong password" },
@@ -27,13 +27,13 @@ const OTHER_OUTCOMES: readonly Outcome[] = [
   { kind: "skipped", error: "too-late" },
 ];
 
-/** Its deliveries by channel. */
+/** The message's deliveries by channel. */
 async function look(node: Store, reference: string): Promise<Partial<Record<Channel, Delivery>>> {
   return { ...(await node.find(reference))?.deliveries };
 }
 
 export function deliveriesSuite(test: ContractTest): void {
-  test.for(CHANNELS)("moves, retries and counts what leaves by %s, and nothing else", async (channel, { node }) => {
+  test.for(CHANNELS)("claims, retries and counts deliveries by %s, and no others", async (channel, { node }) => {
     const reference = await store(node, submissionOf(), NOON, CHANNELS);
     const { [channel]: _, ...others } = await look(node, reference);
     const waiting = { state: "queued", changedAt: NOON, dueAt: later(1), attempts: 1 };
@@ -74,7 +74,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.history(reference)).toEqual(history.map((event) => ({ ...event, channel, author: null })));
   });
 
-  test("leases what is due and no more than asked for, oldest due first", async ({ node }) => {
+  test("leases due deliveries, at most as many as requested, oldest due first", async ({ node }) => {
     const references = [await store(node), await store(node, submissionOf(), later(1)), await store(node)];
     expect(await node.claim("mail", 9, MINUTE_MS, later(-1))).toEqual([]);
     const claims = await node.claim("mail", 2, MINUTE_MS, later(1));
@@ -99,7 +99,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(new Set(taken.flat()).size).toBe(120);
   });
 
-  test("passes on a lease that ran out, after which the first worker can only report a success", async ({
+  test("gives an expired lease to another worker; then the first worker can only report a success", async ({
     node,
     other,
   }) => {
@@ -117,7 +117,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.find(reference)).toMatchObject({ state: "delivered" });
   });
 
-  test("records a late success also after another worker's failure, but not once it was queued again", async ({
+  test("records a late success even after another worker's failure, but not after it was queued again", async ({
     node,
   }) => {
     const reference = await store(node);
@@ -134,7 +134,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.claim("mail", 1, MINUTE_MS, later(2 * HOUR_MS))).toHaveLength(1);
   });
 
-  test("counts attempts of which nobody knows the end, and notes each in the history", async ({ node }) => {
+  test("counts attempts with an unknown result, and records each in the history", async ({ node }) => {
     const reference = await store(node);
     const attempt = async (minutes: number, outcome?: Outcome) => {
       const claim = await claimOne(node, later(minutes * MINUTE_MS));
@@ -147,12 +147,14 @@ export function deliveriesSuite(test: ContractTest): void {
     const history = (await node.history(reference)).map(({ kind, detail }) => [kind, detail?.includes("twice")]);
     const unknown = ["deferred", true];
     expect(history).toEqual([unknown, unknown, ["deferred", false], ["failed", false]]);
-    // An operator who asks for another attempt gets one.
+    // A retry by an operator resets both counts.
     await node.act("retry", { references: [reference] }, later(HOUR_MS));
     expect(await claimOne(node, later(HOUR_MS))).toMatchObject({ attempts: 1, interruptions: 0 });
   });
 
-  test("believes neither a lease nor a due time that a clock set back has left in the far future", async ({ node }) => {
+  test("ignores leases and due times in the far future, which date from before the clock was set back", async ({
+    node,
+  }) => {
     await store(node, submissionOf(), later(DAY_MS));
     const mine = await claimOne(node, later(DAY_MS));
     const taken = await claimOne(node);
@@ -161,7 +163,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.claim("mail", 1, MINUTE_MS, later(1))).toHaveLength(1);
   });
 
-  test("says when the next delivery becomes due or its lease ends", async ({ node }) => {
+  test("returns when the next delivery becomes due or its lease ends", async ({ node }) => {
     expect(await node.dueInMs("mail", NOON)).toBeNull();
     await store(node);
     expect(await node.dueInMs("mail", later(2))).toBe(-2);
@@ -173,7 +175,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.dueInMs("hook", NOON)).toBeNull();
   });
 
-  test("queues the next channel together with a success, once for each message", async ({ node }) => {
+  test("queues the next channel's delivery together with a success, once per message", async ({ node }) => {
     const reference = await store(node);
     const settle = async (outcome: Outcome, ms: number) =>
       node.settle(await claimOne(node, later(ms)), outcome, later(ms), "acknowledgement");
@@ -194,7 +196,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.countDeliveries()).toEqual([]);
   });
 
-  test("sends nothing of a restricted message, nor counts it, until the restriction is lifted", async ({ node }) => {
+  test("neither sends nor counts a restricted message until the restriction is lifted", async ({ node }) => {
     await store(node, submissionOf(), NOON, ["mail", "hook"]);
     expect(await node.restrict("ADA@example.com", true, NOON)).toBe(1);
     for (const channel of ["mail", "hook"] as const) {
@@ -204,12 +206,12 @@ export function deliveriesSuite(test: ContractTest): void {
     }
     expect(await node.countDeliveries()).toEqual([]);
     await node.restrict("ada@example.com", false, later(HOUR_MS));
-    // It waits from the moment in which it may be sent.
+    // Its waiting time starts when the restriction is lifted.
     expect(await node.countDeliveries()).toMatchObject([{ firstAt: later(HOUR_MS) }, { firstAt: later(HOUR_MS) }]);
     expect(await node.claim("mail", 5, MINUTE_MS, later(HOUR_MS))).toHaveLength(1);
   });
 
-  test("goes to the corrected address, and ends with its message", async ({ node }) => {
+  test("a delivery uses the corrected address, and is deleted with its message", async ({ node }) => {
     await store(node);
     await node.rectify("ada@example.com", { email: "countess@example.com" }, NOON);
     const claim = await claimOne(node);
@@ -221,7 +223,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.dueInMs("mail", NOON)).toBeNull();
   });
 
-  test("makes what waits due within a minute, once for all nodes, by this channel only", async ({
+  test("makes waiting deliveries of one channel due within a minute, once for all nodes", async ({
     node,
     other,
     place,
@@ -254,7 +256,7 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(new Set(dueInMs).size).toBe(3);
     expect(await other.flushBacklog("hook", later(MINUTE_MS - 1), "outbox")).toBeNull();
     expect(await other.flushBacklog("hook", later(MINUTE_MS), "outbox")).toEqual([]);
-    // A clock that was set back.
+    // The clock was set back.
     expect(await node.flushBacklog("hook", later(-HOUR_MS), "outbox")).toHaveLength(4);
     await waitUntil(soon, later(4 * HOUR_MS));
     expect(await node.flushBacklog("hook", NOON, "operator")).toEqual([soon]);
@@ -262,7 +264,9 @@ export function deliveriesSuite(test: ContractTest): void {
     expect(await node.history(reference)).toMatchObject([{ kind: "retried", channel: "hook" }]);
   });
 
-  test("counts what waits, failed or is held back: since when, and how many nobody has looked at", async ({ node }) => {
+  test("counts waiting, failed and quarantined deliveries, with their times and the number of unopened ones", async ({
+    node,
+  }) => {
     const rows = async (state: string) => (await node.countDeliveries()).filter((row) => row.state === state);
     for (const hours of [1, 2, 3]) {
       await store(node, submissionOf(messageWith({ email: hours === 3 ? "eve@example.com" : "ada@example.com" })));
@@ -275,13 +279,13 @@ export function deliveriesSuite(test: ContractTest): void {
     const [seen, released] = [await store(node, trapped()), await store(node, trapped(), later(HOUR_MS))];
     for (const reference of [seen.toLowerCase(), await store(node), "BC-NONE-00"]) await node.markSeen(reference, NOON);
     expect(await rows("quarantined")).toMatchObject([{ count: 2, unseen: 1, lastAt: later(HOUR_MS) }]);
-    // What is queued again waits from then on.
+    // The waiting time of a released message starts at its release.
     await node.act("release", { references: [released] }, later(9 * HOUR_MS));
     expect(await rows("queued")).toMatchObject([{ count: 2, firstAt: NOON, lastAt: later(9 * HOUR_MS) }]);
     expect(await rows("quarantined")).toMatchObject([{ count: 1, unseen: 0 }]);
   });
 
-  test("knows what an alert has reported, whatever the clocks said", async ({ node }) => {
+  test("remembers what an alert has reported, independent of the clocks", async ({ node }) => {
     const report = async (state: "failed" | "quarantined" = "failed") => {
       const ids = await node.unreported("mail", state);
       await node.markReported("mail", state, ids);
@@ -314,7 +318,10 @@ export function deliveriesSuite(test: ContractTest): void {
     }
   });
 
-  test("admits exactly as many as the limits allow, however many ask at once", async ({ node, other }) => {
+  test("admits exactly as many deliveries as the limits allow, for any number of simultaneous calls", async ({
+    node,
+    other,
+  }) => {
     await Promise.all(Array.from({ length: 60 }, () => store(node)));
     const claims = await node.claim("mail", 60, MINUTE_MS, NOON);
     const answers = await acrossNodes([node, other], 60, async (one, turn) => {
@@ -328,7 +335,7 @@ export function deliveriesSuite(test: ContractTest): void {
     );
   });
 
-  test("counts a delivery once towards its limits, and nothing when one is reached; windows move on", async ({
+  test("counts a delivery once towards its limits, or not at all if one is reached, until the window ends", async ({
     node,
   }) => {
     const limit = (name: string, count: number, windowMs = HOUR_MS) => ({ name, count, windowMs });
@@ -337,21 +344,21 @@ export function deliveriesSuite(test: ContractTest): void {
     const [first, second, third, fourth] = await node.claim("mail", 4, MINUTE_MS, NOON);
     if (!first || !second || !third || !fourth) throw new Error("Too few were claimed");
     expect(await node.admit(first, [ada, all], NOON)).toBeNull();
-    // Another attempt at the same delivery is no other delivery.
+    // Another attempt at the same delivery does not count again.
     await node.settle(first, { kind: "deferred", dueAt: later(1), error: "451" }, NOON);
     const again = await claimOne(node, later(1));
     expect(again.message.reference).toBe(first.message.reference);
     expect(await node.admit(again, [ada, all], later(1))).toBeNull();
     expect(await node.admit(second, [all, ada], later(1))).toBe("ada");
     expect(await node.admit(second, [limit("eve", 1), all], later(1))).toBeNull();
-    // By a clock that was set back a little too.
+    // Also with a clock that was set back slightly.
     for (const ms of [2, -1]) expect(await node.admit(third, [limit("bob", 1), all], later(ms))).toBe("all");
     expect(await node.admit(fourth, [limit("bob", 1)], later(2))).toBeNull();
     expect(await node.admit(third, [all], later(HOUR_MS - 1))).toBe("all");
     expect(await node.admit(third, [all], later(HOUR_MS))).toBeNull();
   });
 
-  test("keeps nothing readable of what counts towards a limit, and for a day", async ({ node, place }) => {
+  test("stores only hashes for limits, and only for a day", async ({ node, place }) => {
     const limits = [{ name: "ada@example.com", count: 1, windowMs: DAY_MS }];
     await store(node);
     expect(await node.admit(await claimOne(node), limits, NOON)).toBeNull();

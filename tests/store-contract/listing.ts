@@ -19,7 +19,7 @@ const referencesOf = async (node: Store, filter: MessageFilter) =>
   (await node.list(filter)).map(({ reference }) => reference);
 
 export function listingSuite(test: ContractTest): void {
-  test("lists newest first by any filter, and counts what it filters", async ({ node }) => {
+  test("lists messages by any filter, newest first, and counts the matches", async ({ node }) => {
     const send = (country: string, hours: number, email = "ada@example.com") =>
       store(node, submissionOf(messageWith({ country, email })), later(hours * HOUR_MS));
     const answered = await send("DE", 0, "Bob@Example.com");
@@ -65,7 +65,7 @@ export function listingSuite(test: ContractTest): void {
     }
   });
 
-  test("finds a reference in any case, and as it is misread", async ({ node, place }) => {
+  test("finds a reference in any letter case, and with misread letters", async ({ node, place }) => {
     await store(node);
     await place.sql("UPDATE messages SET reference = 'LO-10AB-01'");
     expect(await node.find("lo-1oab-oi")).toMatchObject({ reference: "LO-10AB-01" });
@@ -92,7 +92,7 @@ export function listingSuite(test: ContractTest): void {
     ]);
   });
 
-  test("goes through all messages page by page, also those of one moment, newest first", async ({ node }) => {
+  test("lists all messages in pages, newest first, also those with the same time", async ({ node }) => {
     for (let count = 0; count < 7; count += 1) await store(node, submissionOf(), later(count < 4 ? 0 : HOUR_MS));
     const paged: string[] = [];
     for (let page = await node.list({ limit: 2 }); page.length > 0; ) {
@@ -104,7 +104,7 @@ export function listingSuite(test: ContractTest): void {
     expect(paged).toHaveLength(7);
   });
 
-  test("sorts by the total of the estimate, and knows each message's place in any list", async ({ node }) => {
+  test("sorts by the estimate's total, and returns each message's position in any list", async ({ node }) => {
     const send = (carKm: number | null, hours: number) => {
       const footprint = carKm === null ? null : estimateOf({ carKm });
       return store(node, submissionOf(messageWith(), { footprint }), later(hours * HOUR_MS));
@@ -126,7 +126,7 @@ export function listingSuite(test: ContractTest): void {
       [none, {}, "oldest", { position: 2, total: 4, previous: small, next: large }],
       [answered, {}, "footprint", { position: 2, total: 4, previous: large, next: small }],
       [answered.toLowerCase(), {}, "newest", { position: 1, total: 4, previous: null, next: large }],
-      // Answered meanwhile: it has left the list, but not its neighbours.
+      // This message was answered meanwhile: it has left the list, but still has neighbours.
       [answered, { tab: "unanswered" }, "footprint", { position: null, total: 3, previous: large, next: small }],
       [none, { search: "question" }, "footprint", { position: 4, total: 4, previous: small, next: null }],
       ["BC-NONE-00", {}, "newest", null],
@@ -134,7 +134,7 @@ export function listingSuite(test: ContractTest): void {
     for (const [reference, filter, sort, place] of places) {
       expect(await node.placeOf(reference, filter, sort)).toEqual(place);
     }
-    // The total is kept up to date.
+    // The sort order changes with the estimate.
     await node.rectify("ada@example.com", {}, NOON, undefined, new Map([[large, null]]));
     expect(await sorted({}, "footprint")).toEqual([answered, small, large, none]);
   });
@@ -163,7 +163,7 @@ export function listingSuite(test: ContractTest): void {
     ["山田太郎", "田太"],
     ["🌍 Straße", "🌍 straß", "ß"],
   ])(
-    "finds %s by its words in any case and literally, whatever the script",
+    "finds %s by its text, ignoring case, in any script, without wildcards",
     async ([name = "", ...searches], { node }) => {
       const reference = await store(node, submissionOf(messageWith({ name })));
       await store(node, submissionOf(messageWith({ name: "Emile xyz Mockba 100 d" })));
@@ -173,7 +173,7 @@ export function listingSuite(test: ContractTest): void {
     },
   );
 
-  test("searches name, address, phone, reference and words", async ({ node }) => {
+  test("searches name, address, phone number, reference and text", async ({ node }) => {
     const fields = { name: "Hopper", email: "g@navy.example", phone: "555 0199", message: "wind" };
     const reference = await store(node, submissionOf(messageWith(fields)));
     await store(node);
@@ -182,7 +182,9 @@ export function listingSuite(test: ContractTest): void {
     }
   });
 
-  test("keeps notes with a message: in its history, without another version, and erased with it", async ({ node }) => {
+  test("stores notes in the history of a message, without changing its version, and erases them with it", async ({
+    node,
+  }) => {
     const reference = await store(node);
     const { version } = (await node.find(reference)) ?? {};
     expect(await node.addNote(reference.toLowerCase(), "Called back", "anna", NOON)).toBe(true);
@@ -202,7 +204,7 @@ export function listingSuite(test: ContractTest): void {
     expect(await node.history(reference)).toEqual([]);
   });
 
-  test("tells by a token whether anything changed, but for an attempt that only began", async ({ node }) => {
+  test("changes the token after every change, but not when an attempt starts", async ({ node }) => {
     const [old, newer] = [await store(node), await store(node)];
     const read = () => node.changeToken();
     let last = await read();
@@ -225,7 +227,7 @@ export function listingSuite(test: ContractTest): void {
     }
   });
 
-  test("measures the time to delivery, without what was sent once more", async ({ node }) => {
+  test("measures the time to delivery, without resent messages", async ({ node }) => {
     const measured = () => node.deliveryTimes(NOON, [10, 100]);
     expect(await measured()).toEqual({ count: 0, medianMs: null, slowestMs: null, buckets: [0, 0, 0] });
     for (const ms of [10, 11, 100, 101]) {

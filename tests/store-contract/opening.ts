@@ -22,7 +22,7 @@ import {
 
 const VERSION = "FROM meta WHERE name = 'schema_version'";
 const WRONG_SCHEMA = /^The [^\n]*schema[^\n]* version [^\n]+; restore a backup$/;
-/** What was done to an empty database, or to one of this program, and why that is refused. */
+/** Changes to an empty database or to one of this program, and why the result is refused. */
 const REFUSED: { what: string; isOwn?: boolean; statements: string[]; because: RegExp }[] = [
   {
     what: "made by a version before the first release",
@@ -49,7 +49,7 @@ async function expectRefusal(opening: Promise<unknown>, because: RegExp): Promis
 }
 
 export function openingSuite(test: ContractTest): void {
-  test("opens an empty database from several nodes at once, with one secret of its own", async ({ place }) => {
+  test("opens an empty database on several nodes at once, with one shared secret", async ({ place }) => {
     const nodes = await Promise.all([place.open(), place.open()]);
     const keys = new Set(nodes.map((node) => Buffer.from(node.clientKey).toString("hex")));
     expect(keys.size).toBe(1);
@@ -58,7 +58,7 @@ export function openingSuite(test: ContractTest): void {
     expect(keys).not.toContain(Buffer.from(elsewhere.clientKey).toString("hex"));
   });
 
-  test("upgrades a database with messages, which the older program then refuses", async ({ place }) => {
+  test("upgrades a database with messages, which an older program then refuses", async ({ place }) => {
     const node = await place.open();
     await store(node, submissionOf(messageWith(), { footprint: estimateOf({ carKm: 3 }) }), NOON, ["mail", "hook"]);
     await finish(node, "delivered");
@@ -80,7 +80,7 @@ export function openingSuite(test: ContractTest): void {
     expect(await store(upgraded)).toMatch(/^BC-/);
   });
 
-  test("changes nothing by an upgrade that fails", async ({ place }) => {
+  test("a failed upgrade changes nothing", async ({ place }) => {
     await (await place.open()).close();
     const broken: Migration = () => ["CREATE TABLE half (done TEXT)", "ALTER TABLE nowhere ADD COLUMN x TEXT"];
     await expectRefusal(place.open({ migrations: [...MIGRATIONS, broken] }), / does not fit its version 1 \(/);
@@ -89,10 +89,10 @@ export function openingSuite(test: ContractTest): void {
   });
 
   test.for(REFUSED)(
-    "refuses a database $what, and leaves it as it is",
+    "refuses a database $what, and does not change it",
     async ({ isOwn, statements, because }, { place }) => {
       if (isOwn) await (await place.open()).close();
-      // Marks the file as this program's.
+      // Marks the file as a database of this program.
       else if (!place.isShared) await place.sql(`PRAGMA application_id = ${0x42436d67}`);
       for (const statement of statements) await place.sql(statement);
       const before = isOwn && (await place.sql(`SELECT value ${VERSION}`));
@@ -102,7 +102,7 @@ export function openingSuite(test: ContractTest): void {
     },
   );
 
-  test("answers pings until it is closed, and finishes what it has begun to accept", async ({ node }) => {
+  test("answers pings until it is closed, and stores messages that it has started to accept", async ({ node }) => {
     await node.ping();
     const last = store(node);
     await node.close();
@@ -112,7 +112,7 @@ export function openingSuite(test: ContractTest): void {
     await node.close();
   });
 
-  test("backs up a consistent copy that can be opened while messages go on arriving", async ({ node, other }) => {
+  test("writes a consistent backup that can be opened, while messages arrive", async ({ node, other }) => {
     const folder = await makeScratchFolder();
     const before = await Promise.all(Array.from({ length: 700 }, () => store(node)));
     const footprint = estimateOf({ carKm: 12_345.678, hotelNights: 3 });
@@ -134,12 +134,12 @@ export function openingSuite(test: ContractTest): void {
     expect(await copy.find(sent)).toEqual(await node.find(sent));
     expect(await copy.history(sent)).toEqual(await node.history(sent));
     expect(Buffer.from(copy.clientKey)).toEqual(Buffer.from(node.clientKey));
-    // Also what another server had leased.
+    // Includes deliveries that another server had leased.
     expect(await copy.claim("mail", 2000, HOUR_MS, NOON)).toHaveLength(references.size - 1);
     expect(await store(copy)).toMatch(/^BC-/);
   });
 
-  test("lets one of many nodes move the time of the last alert", async ({ node, other, place }) => {
+  test("lets only one of many nodes change the time of the last alert", async ({ node, other, place }) => {
     const nodes = [node, other, await place.open()];
     const move = async (from: Date, to: Date) =>
       (await Promise.all(nodes.map((one) => one.moveLastAlert("delivery", from, to)))).filter(Boolean).length;
@@ -151,7 +151,7 @@ export function openingSuite(test: ContractTest): void {
     expect(await other.lastAlertAt("quarantine")).toEqual(new Date(0));
   });
 
-  test("knows by its servers' reports whether the website runs, since when not, and what it cannot send", async ({
+  test("derives from server reports whether the website runs, when it last ran, and its paused channels", async ({
     node,
     other,
     place,
@@ -163,13 +163,13 @@ export function openingSuite(test: ContractTest): void {
     expect(await reader.website(later(1))).toEqual({ isRunning: true, lastSeenAt: NOON, pauses: [pause] });
     await node.reportNode([], later(1));
     expect(await reader.website(later(1))).toMatchObject({ lastSeenAt: later(1), pauses: [] });
-    // One that stops says nothing of the others.
+    // The stop of one server does not affect the others.
     await other.reportNode([pause], later(2));
     await other.reportNode(null, later(3));
     expect(await reader.website(later(3))).toEqual({ isRunning: true, lastSeenAt: later(3), pauses: [] });
     await node.reportNode(null, later(4));
     expect(await reader.website(later(4))).toEqual({ isRunning: false, lastSeenAt: later(4), pauses: [] });
-    // One that died reports nothing, and its last report is forgotten.
+    // A dead server sends no reports, and its last report expires.
     await node.reportNode([pause], NOON);
     expect(await reader.website(later(2 * MINUTE_MS))).toMatchObject({ isRunning: true, pauses: [pause] });
     expect(await reader.website(later(3 * MINUTE_MS))).toMatchObject({ isRunning: false, pauses: [] });
@@ -177,7 +177,7 @@ export function openingSuite(test: ContractTest): void {
     expect(await place.sql("SELECT name FROM meta WHERE name LIKE 'node.%'")).toHaveLength(1);
   });
 
-  test("tells the time", async ({ node }) => {
+  test("returns the current time", async ({ node }) => {
     expect(Math.abs((await node.time()).getTime() - Date.now())).toBeLessThan(MINUTE_MS);
   });
 }

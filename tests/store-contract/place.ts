@@ -3,16 +3,16 @@ import type { Retention } from "../../server/config.ts";
 import type { Migration } from "../../server/store/schema.ts";
 import type { Store } from "../../server/store/store.ts";
 
-/** One empty database; every `open` is another node on it. All nodes are closed after the test. */
+/** One empty database. Every `open` is another node on it. All nodes are closed after the test. */
 export interface Place {
-  /** Several servers may work on it. */
+  /** Whether several servers may use it. */
   isShared: boolean;
   open(options?: { retention?: Retention; migrations?: readonly Migration[] }): Promise<Store>;
-  /** Runs a statement behind the store's back. */
+  /** Runs a statement directly on the database, without the store. */
   sql<Row = unknown>(statement: string): Promise<Row[]>;
 }
 
-/** Tests of the store on one kind of database. Only the nodes that a test names are opened. */
+/** Tests of the store on one kind of database. Opens only the nodes that a test uses. */
 export function testOn(newPlace: () => Promise<Place>) {
   return test
     .extend("place", () => newPlace())

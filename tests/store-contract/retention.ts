@@ -23,14 +23,14 @@ import {
 const KEEP: Retention = { deliveredMs: null, failedMs: null, quarantinedMs: null };
 const WEEK_MS = 7 * DAY_MS;
 
-/** As an alert does once it was sent. */
+/** Marks messages as announced, like a sent alert. */
 async function announce(node: Store, now: Date): Promise<Expiring> {
   const expiring = await node.findExpiring(now);
   await node.markAnnounced(expiring);
   return expiring;
 }
 
-/** A message that reaches the state at this time. */
+/** Stores a message that reaches the state at this time. */
 async function storeAs(node: Store, state: "delivered" | "failed" | "quarantined", now = NOON): Promise<string> {
   if (state === "quarantined") return store(node, trapped(), now);
   const reference = await store(node, submissionOf(), now);
@@ -42,7 +42,7 @@ const expiryOf = async (node: Store, reference: string) => (await node.find(refe
 
 export function retentionSuite(test: ContractTest): void {
   test.for([1, 14, 30])(
-    "a site that runs all the time erases after %i days, never sooner, at most an hour later",
+    "a site that always runs erases after %i days, never earlier, and at most an hour later",
     async (days, { place }) => {
       const retention = { ...KEEP, deliveredMs: days * DAY_MS };
       const node = await place.open({ retention });
@@ -54,7 +54,7 @@ export function retentionSuite(test: ContractTest): void {
         const now = later(hour * HOUR_MS);
         if ((hour * HOUR_MS) % intervalMs === 0) await announce(node, now);
         for (const reference of await node.purge(now)) keptMs.push(Number(now) - Number(delivered.get(reference)));
-        // One in each hour of the first day, at any of its minutes.
+        // One message in each hour of the first day, at different minutes.
         const at = later(((hour * 37) % 60) * MINUTE_MS, now);
         if (hour <= 24) delivered.set(await storeAs(node, "delivered", at), at);
       }
@@ -64,7 +64,7 @@ export function retentionSuite(test: ContractTest): void {
     },
   );
 
-  test("says of each state when it ends, and erases it then", async ({ node }) => {
+  test("returns when messages in each state expire, and erases them then", async ({ node }) => {
     const periods = { delivered: 30, failed: 90, quarantined: 14 } as const;
     for (const [state, days] of Object.entries(periods) as [keyof typeof periods, number][]) {
       const reference = await storeAs(node, state, later(HOUR_MS));
@@ -77,7 +77,7 @@ export function retentionSuite(test: ContractTest): void {
     }
   });
 
-  test("announces what ends within a week, or before the next announcement can be in time", async ({ node }) => {
+  test("announces messages that expire within a week, or too soon for the next announcement", async ({ node }) => {
     const [first, second] = [await storeAs(node, "delivered"), await storeAs(node, "delivered", later(HOUR_MS))];
     await node.act("answer", { references: [second] }, NOON);
     await storeAs(node, "quarantined", later(16 * DAY_MS + HOUR_MS));
@@ -112,7 +112,7 @@ export function retentionSuite(test: ContractTest): void {
       },
     ],
   ])(
-    "erases nothing that was not announced, also by a clock that is ahead: %s",
+    "erases no message that was not announced, even with a clock that is ahead: %s",
     async ([, happen], { node, place }) => {
       const references = [];
       for (const state of ["delivered", "failed", "quarantined"] as const) references.push(await storeAs(node, state));
@@ -122,13 +122,13 @@ export function retentionSuite(test: ContractTest): void {
       expect(await announce(node, ahead)).toMatchObject({ count: 3, unannounced: 3 });
       expect(await node.purge(later(WEEK_MS - 1, ahead))).toEqual([]);
       expect(await expiryOf(node, String(references[0]))).toEqual(later(WEEK_MS, ahead));
-      // Set right again.
+      // The clock is correct again.
       expect(await node.purge(later(HOUR_MS))).toEqual([]);
       expect((await node.purge(later(WEEK_MS, ahead))).sort()).toEqual(references.sort());
     },
   );
 
-  test("announces again what has changed its state since", async ({ node }) => {
+  test("announces a message again after its state changed", async ({ node }) => {
     const reference = await storeAs(node, "delivered");
     await announce(node, later(23 * DAY_MS));
     await node.act("resend", { references: [reference] }, later(25 * DAY_MS));
@@ -142,14 +142,16 @@ export function retentionSuite(test: ContractTest): void {
     expect(await node.purge(later(56 * DAY_MS))).toEqual([reference]);
   });
 
-  test("announces again what a clock that was ahead has announced", async ({ node }) => {
+  test("announces a message again if a clock that was ahead announced it", async ({ node }) => {
     const reference = await storeAs(node, "delivered");
     await announce(node, later(100 * DAY_MS));
     expect(await announce(node, later(23 * DAY_MS))).toMatchObject({ count: 1, unannounced: 1 });
     expect(await node.purge(later(30 * DAY_MS))).toEqual([reference]);
   });
 
-  test("takes nothing for announced that came, or reached its state, after the alert was made", async ({ place }) => {
+  test("does not count messages as announced that arrived or changed after the alert was created", async ({
+    place,
+  }) => {
     const node = await place.open({ retention: { ...KEEP, failedMs: HOUR_MS } });
     await store(node);
     await storeAs(node, "failed");
@@ -160,7 +162,7 @@ export function retentionSuite(test: ContractTest): void {
     expect(await node.findExpiring(later(2))).toMatchObject({ unannounced: 2 });
   });
 
-  test("neither announces nor erases what is queued or restricted", async ({ node }) => {
+  test("neither announces nor erases queued or restricted messages", async ({ node }) => {
     await store(node);
     const restricted = await storeAs(node, "quarantined");
     await node.restrict("ada@example.com", true, NOON);
@@ -169,17 +171,17 @@ export function retentionSuite(test: ContractTest): void {
     expect(await node.purge(later(999 * DAY_MS))).toEqual([]);
     await node.restrict("ada@example.com", false, NOON);
     await announce(node, later(900 * DAY_MS));
-    // Also when the restriction came after the announcement.
+    // Also if the restriction follows the announcement.
     await node.restrict("ada@example.com", true, NOON);
     expect(await node.purge(later(999 * DAY_MS))).toEqual([]);
     await node.restrict("ada@example.com", false, NOON);
-    // It is announced once more: whoever lifts a restriction wants to use it.
+    // It is announced once more, because an operator who lifts a restriction wants to use the message.
     expect(await node.purge(later(999 * DAY_MS))).toEqual([]);
     await announce(node, later(999 * DAY_MS));
     expect(await node.purge(later(1010 * DAY_MS))).toEqual([restricted]);
   });
 
-  test("keeps what it is told to keep", async ({ place }) => {
+  test("keeps messages without a limit if RETENTION says so", async ({ place }) => {
     const node = await place.open({ retention: { ...RETENTION, deliveredMs: null } });
     const kept = await storeAs(node, "delivered");
     const failed = await storeAs(node, "failed");
@@ -192,7 +194,7 @@ export function retentionSuite(test: ContractTest): void {
     expect(announcementIntervalMs(KEEP)).toBe(DAY_MS);
   });
 
-  test("purges many messages at once, and remembers a client for a day", async ({ node, place }) => {
+  test("purges many messages at once, and keeps client hashes for a day", async ({ node, place }) => {
     await Promise.all(Array.from({ length: 450 }, () => store(node, trapped())));
     const at = later(14 * DAY_MS);
     await node.accept(submissionOf(messageWith(), { networks: client("client") }), LIMITED, at);

@@ -39,7 +39,7 @@ export const LIMITED: AcceptanceRules = {
 
 let serial = 0;
 
-/** A message unlike any other, but for what is given. */
+/** A unique message, except for the given fields. */
 export function messageWith(fields: Partial<ContactMessage> = {}): ContactMessage {
   serial += 1;
   return {
@@ -52,7 +52,7 @@ export function messageWith(fields: Partial<ContactMessage> = {}): ContactMessag
   };
 }
 
-/** As the store returns it before anything was done with it. */
+/** A message as the store returns it after acceptance. */
 export function storedWith(fields: Partial<StoredMessage> = {}): StoredMessage {
   return {
     ...messageWith(),
@@ -76,7 +76,7 @@ export function submissionOf(message = messageWith(), rest: Partial<Submission> 
   return { message, idempotencyKey: null, networks: [], isTrapped: false, ...rest };
 }
 
-/** A message that is quarantined. */
+/** A message that will be quarantined. */
 export function trapped(email = "ada@example.com"): Submission {
   return submissionOf(messageWith({ email }), { isTrapped: true });
 }
@@ -88,12 +88,12 @@ export function estimateOf(footprint: Readonly<Record<string, unknown>>, country
   return estimateFootprint(parsed.inputs, country, electricityTable());
 }
 
-/** A client that belongs to no wider network. */
+/** A client without wider networks. */
 export function client(hash: string): Submission["networks"] {
   return [{ hash, allowance: 1 }];
 }
 
-/** Stores a new message, with a delivery by each of the channels, and returns its reference. */
+/** Stores a new message with a delivery on each of the channels, and returns its reference. */
 export async function store(
   node: Store,
   submission = submissionOf(),
@@ -108,7 +108,7 @@ export function referenceOf(acceptance: Acceptance): string {
   return acceptance.reference;
 }
 
-/** Leases the delivery that is due first for a minute. */
+/** Leases the delivery that is due first, for a minute. */
 export async function claimOne(node: Store, now = NOON, channel: Channel = "mail"): Promise<Claim> {
   const [claim] = await node.claim(channel, 1, MINUTE_MS, now);
   if (!claim) throw new Error("Nothing was claimed");

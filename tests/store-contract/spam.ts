@@ -47,7 +47,10 @@ const send = async (node: Store, submission = spamWith(), rules = NO_LIMITS) =>
 const rows = ({ sql }: Place) => sql("SELECT * FROM spam_tokens ORDER BY hash");
 
 export function spamSuite(test: ContractTest): void {
-  test("holds back what looks like spam once 20 of each kind were taught, on every node", async ({ node, other }) => {
+  test("quarantines messages that look like spam after 20 lessons of each kind, on every node", async ({
+    node,
+    other,
+  }) => {
     await teach(node, 20, 19);
     expect(await send(other)).toBeNull();
     await teach(node, 0, 1);
@@ -68,7 +71,9 @@ export function spamSuite(test: ContractTest): void {
     expect(await node.readSpamFilter(new Date("2025-07-01T00:00:00Z"))).toMatchObject({ held: 0, released: 0 });
   });
 
-  test("holds back nothing of an address that was replied to or whose message was answered", async ({ node }) => {
+  test("never quarantines messages from an address that got a reply or whose message was answered", async ({
+    node,
+  }) => {
     const [replied, answered, both] = ["Replied@x.org", "answered@x.org", "both@x.org"].map((email) =>
       submissionOf(messageWith({ email })),
     );
@@ -85,7 +90,7 @@ export function spamSuite(test: ContractTest): void {
     expect(await send(node, spamWith("stranger@x.org"))).toBe("looks-like-spam");
   });
 
-  test("learns from each message once, in one direction, and takes it back", async ({ node, other, place }) => {
+  test("learns one lesson from each message, and can take it back", async ({ node, other, place }) => {
     await teach(node, 2, 2);
     const before = await rows(place);
     const hostile = ["x".repeat(5000), "https://a.example ".repeat(277), "\u202E\u0628\u4E00\u0416 ".repeat(900)];
@@ -102,7 +107,7 @@ export function spamSuite(test: ContractTest): void {
       expect(await taught()).toEqual([{ spam: 2, good: 3 }, "good"]);
       await acrossNodes([node, other], 4, (one) => one.act("release", { references }, NOON));
       expect(await taught()).toEqual([{ spam: 2, good: 3 }, "good"]);
-      // What is taken back is what was taught, though the words are others by now.
+      // Taking back removes what was taught, although the text has changed since.
       await node.rectify(`${serial}@x.org`, { message: "Please write to me", email: "new@x.org" }, NOON);
       expect(await taught()).toEqual([{ spam: 2, good: 3 }, "good"]);
       await other.act("unanswer", { references }, NOON);
@@ -117,7 +122,7 @@ export function spamSuite(test: ContractTest): void {
     expect((await get(node, replied)).taught).toBe("good");
   });
 
-  test("learns nothing from visitors, nor from messages that are not to be used, and forgets on demand", async ({
+  test("learns nothing from visitors or from restricted messages, and removes its lessons on request", async ({
     node,
     place,
   }) => {
@@ -138,7 +143,9 @@ export function spamSuite(test: ContractTest): void {
     expect((await node.readSpamFilter(NOON)).taught).toEqual({ spam: 0, good: 1 });
   });
 
-  test("sends nothing more of what was marked as spam, and nothing twice when that is taken back", async ({ node }) => {
+  test("stops sending a message that is marked as spam, and sends nothing twice after its release", async ({
+    node,
+  }) => {
     const channels = ["mail", "hook"] as const;
     const delivered = await store(node, submissionOf(), NOON, channels);
     await finish(node, "delivered");
@@ -151,7 +158,7 @@ export function spamSuite(test: ContractTest): void {
     for (const channel of channels) expect(await node.claim(channel, 9, MINUTE_MS, later(3))).toEqual([]);
     expect(await node.settle(claim, { kind: "deferred", dueAt: later(9), error: "451" }, later(3))).toBe(false);
     expect(await get(node, waiting)).toMatchObject({ state: "quarantined", quarantineReason: "marked-as-spam" });
-    // Its operator knows of it.
+    // The operator who marked the message already knows about it.
     expect(await node.unreported("mail", "quarantined")).toEqual([]);
     expect((await node.countDeliveries()).map(({ unseen }) => unseen)).toEqual([0, 0]);
     await node.act("release", { references: [delivered, waiting] }, later(4));
@@ -166,7 +173,7 @@ export function spamSuite(test: ContractTest): void {
     ]);
   });
 
-  test("decides by the last lesson of any node, however often another has decided before", async ({ node, other }) => {
+  test("uses the latest lesson of any node, even after earlier decisions", async ({ node, other }) => {
     await teach(node, 20, 20);
     const offer = () => {
       serial += 1;
@@ -184,7 +191,7 @@ export function spamSuite(test: ContractTest): void {
     expect(await send(other)).toBeNull();
   });
 
-  test("knows in a backup, and after a restart, what it knew", async ({ node, place }) => {
+  test("keeps its lessons in a backup and after a restart", async ({ node, place }) => {
     await teach(node, 20, 20);
     const backup = join(await makeScratchFolder(), "copy.db");
     await node.backup(backup, NOON);
@@ -193,7 +200,7 @@ export function spamSuite(test: ContractTest): void {
     await node.forgetSpam();
     await node.act("delete", { references: (await node.list({})).map(({ reference }) => reference) }, NOON);
     await node.close();
-    // As of another database, whose hashes are others.
+    // Simulates another database, which has other hashes.
     await place.sql("UPDATE meta SET value = '00' WHERE name = 'client_key'");
     const sqlite = { dataDir: await makeScratchFolder(), databaseUrl: null, retention: RETENTION };
     const openSqlite = () => openStore(sqlite, { isServer: true });

@@ -11,9 +11,9 @@ import { openStoreInProcess } from "./in-process-store.ts";
 export interface AppUnderTest {
   app: FastifyInstance;
   store: Store;
-  /** Everything logged so far. */
+  /** The whole log so far. */
   log(): string;
-  /** How often a message to be mailed was announced. */
+  /** How often the app announced a message to be mailed. */
   wakes(): number;
   close(): Promise<void>;
 }

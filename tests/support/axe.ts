@@ -3,7 +3,7 @@ import axe from "axe-core";
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** axe finds nothing, and nothing scrolls sideways: narrow and light, wide and dark. */
+/** Expects that axe finds no problem and nothing scrolls sideways: narrow and light, wide and dark. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const [width, colorScheme] of [
     [320, "light"],
@@ -20,7 +20,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   }
 }
 
-/** axe finds nothing at the present width, in both color schemes or those given. */
+/** Expects that axe finds no problem at the current width, in both or the given color schemes. */
 export async function expectNoViolations(
   page: Page,
   colorSchemes: readonly ("light" | "dark")[] = ["light", "dark"],
@@ -33,8 +33,8 @@ export async function expectNoViolations(
 }
 
 /**
- * Runs axe itself. `@axe-core/playwright` would look into frames, of which no page has any, and takes five times as long:
- * it loads axe again for each run, and copies out all that axe found in order.
+ * Runs axe directly. `@axe-core/playwright` also checks frames, which no page has, and takes five times as long: it
+ * loads axe again for each run, and copies all rules that passed.
  */
 async function findViolations(page: Page): Promise<string[]> {
   const isLoaded = await page.evaluate(() => "axe" in window);
@@ -45,11 +45,11 @@ async function findViolations(page: Page): Promise<string[]> {
   }, TAGS);
 }
 
-/** Resolves once every transition has ended: a color on its way would be measured as neither of the two. */
+/** Resolves once every transition has ended, because axe would measure a color in between. */
 async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await new Promise(requestAnimationFrame);
-    // Where nothing is shown, as in closed details, a transition that axe has started by reading a style stands still.
+    // In hidden elements, such as closed details, a transition that axe starts by reading a style never ends.
     const isShown = ({ effect }: Animation) => (effect as KeyframeEffect).target?.checkVisibility();
     const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition && isShown(one));
     await Promise.allSettled(transitions.map(({ finished }) => finished));

@@ -25,13 +25,13 @@ interface BalancerAnswer {
 }
 
 export interface Balancer {
-  /** Asks the site through the balancer, over TLS and by its public name. */
+  /** Sends a request to the site through the balancer, over TLS and with its public name. */
   ask(path: string, question?: Question): Promise<BalancerAnswer>;
-  /** Posts a body that is broken in the middle, and does not wait for an answer. */
+  /** Posts an incomplete body, and does not wait for an answer. */
   breakOff(path: string): void;
 }
 
-/** Writes a configuration for these ports into `folder`, and gives the command that runs it in the foreground. */
+/** Writes a configuration for these ports into `folder`, and returns the command that runs it in the foreground. */
 type Prepare = (parts: {
   folder: string;
   port: number;
@@ -42,22 +42,25 @@ type Prepare = (parts: {
 interface Example {
   /** Programs that must be installed. */
   needs: readonly Program[];
-  /** Whether a message whose node died goes to another node, unseen by the visitor. */
+  /** Whether a message to a dead node is repeated on another node, unnoticed by the visitor. */
   repeatsPosts: boolean;
   prepare: Prepare;
 }
 
-/** The load balancers there is an example for in deploy/. */
+/** The load balancers with an example in deploy/. */
 export const BALANCERS: Readonly<Record<"nginx" | "Caddy", Example>> = {
   nginx: { needs: ["nginx", "openssl"], repeatsPosts: true, prepare: prepareNginx },
   Caddy: { needs: ["caddy"], repeatsPosts: false, prepare: prepareCaddy },
 };
 
-/** Runs a balancer by the example in deploy/, changed in nothing but ports and certificate; it ends with the test. */
+/** Runs a balancer with the example in deploy/, with only ports and certificate changed. It ends with the test. */
 export async function startBalancer(
   name: keyof typeof BALANCERS,
   nodes: readonly Pick<RunningServer, "port">[],
-  /** Without the example's other nodes, as docs/operations.md describes the first launch; else they stay, dead. */
+  /**
+   * `alone`: without the example's other nodes, as docs/operations.md describes for the first launch. Otherwise they
+   * stay, but are dead.
+   */
   only: "alone" | "of three" = "of three",
 ): Promise<Balancer> {
   const folder = await makeScratchFolder();
@@ -132,7 +135,7 @@ async function ask(
   path: string,
   { headers = {}, json, limitMs = 30_000 }: Question,
 ): Promise<BalancerAnswer> {
-  // Not fetch, which neither asks for another host than it connects to nor trusts a certificate of the test's own.
+  // Not `fetch`, which cannot send another Host than it connects to, or trust the test's certificate.
   const outgoing = request({
     host: "127.0.0.1",
     port,

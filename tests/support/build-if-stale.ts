@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type BuildManifest, manifestFile } from "../../contract/build-manifest.ts";
 import { parseBuildSettings } from "../../contract/build-settings.ts";
 
-/** What the site is made of; prerender/site-plugin.test.ts compares it with what Vite loads. */
+/** The sources of the site; prerender/site-plugin.test.ts compares this list with the files that Vite loads. */
 export const SOURCES = [
   "app",
   "contract",
@@ -17,16 +17,16 @@ export const SOURCES = [
   "package-lock.json",
 ];
 
-/** Builds the site and the inbox, unless they are newer than everything they are made of, and have the present settings. */
+/** Builds the site and the inbox, unless the builds are newer than all sources and have the current settings. */
 export function buildIfStale(): void {
   if (isStale()) build("vite", "build", "--logLevel", "warn");
-  // This one looks by itself whether there is anything to do.
+  // This script itself checks whether a build is needed.
   build("node", "scripts/build-inbox.ts");
 }
 
 function build(command: string, ...parameters: string[]): void {
   const { status } = spawnSync(command, parameters, {
-    // vitest says "test" here, which would put React's development build into the pages.
+    // vitest sets "test", which would put React's development build into the pages.
     env: { ...process.env, NODE_ENV: "production", PATH: `node_modules/.bin:${process.env.PATH}` },
     stdio: ["ignore", "ignore", "inherit"],
   });
@@ -42,7 +42,7 @@ function isStale(): boolean {
   return [...SOURCES, settings.siteDir].some((source) => changedMs(source) > builtMs);
 }
 
-/** When the file, or the latest of a folder, was changed last. A folder itself changes with what is removed from it. */
+/** When the file, or the newest file in the folder, was last changed. The folder's own time shows removed files. */
 function changedMs(path: string): number {
   const stats = statSync(path);
   if (!stats.isDirectory()) return path.endsWith(".test.ts") ? 0 : stats.mtimeMs;

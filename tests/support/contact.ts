@@ -9,7 +9,7 @@ export const VISITOR = {
   message: "How do I offset a small office?\nThank you.",
 };
 
-/** Fills the form as a visitor would; the country only once its list is there. */
+/** Fills the form like a visitor, and chooses the country once the list has loaded. */
 export async function fillForm(page: Page, visitor: Partial<typeof VISITOR> = VISITOR): Promise<void> {
   const { name = "", email = "", phone = "", country = "", message = "" } = visitor;
   await page.getByLabel("Name", { exact: true }).fill(name);
@@ -19,7 +19,7 @@ export async function fillForm(page: Page, visitor: Partial<typeof VISITOR> = VI
   await page.getByLabel("Message", { exact: true }).fill(message);
 }
 
-/** What the fields hold now. */
+/** The current values of the fields. */
 export async function readForm(page: Page): Promise<typeof VISITOR> {
   return {
     name: await page.getByLabel("Name", { exact: true }).inputValue(),
@@ -30,11 +30,11 @@ export async function readForm(page: Page): Promise<typeof VISITOR> {
   };
 }
 
-/** Opens the contact page and waits until the form is the script's. */
+/** Opens the contact page and waits until its script has started. */
 export async function openForm(page: Page): Promise<void> {
   await page.goto("/contact");
   await page.locator("select[name=country] option:nth-child(2)").waitFor({ state: "attached" });
 }
 
-/** Keeps the form's script from arriving until the function it gives is called. */
+/** Delays the form's script until the returned function is called. */
 export const holdScript = (page: Page) => hold(page, "**/assets/contact-*.js");

@@ -5,12 +5,12 @@ import { onTestFinished } from "vitest";
 const TXT = 16;
 const NAME_ERROR = 3;
 
-/** A DNS server on the loopback interface that knows these TXT records only; any other name does not exist. */
+/** A DNS server on the loopback interface that has only these TXT records. Any other name does not exist. */
 export async function startDnsServer(records: Readonly<Record<string, readonly string[]>>): Promise<string> {
   return listen((query) => answer(query, records));
 }
 
-/** One that receives every question and answers none. */
+/** A DNS server that answers no question. */
 export async function startSilentDnsServer(): Promise<string> {
   return listen(() => null);
 }
@@ -27,7 +27,7 @@ async function listen(reply: (query: Buffer) => Buffer | null): Promise<string> 
   return `127.0.0.1:${socket.address().port}`;
 }
 
-/** RFC 1035: header, the question as it came, then one resource record for each text. */
+/** RFC 1035: the header, the question as received, then one resource record for each text. */
 function answer(query: Buffer, records: Readonly<Record<string, readonly string[]>>): Buffer {
   const { name, end } = readName(query, 12);
   const texts = records[name];
@@ -44,7 +44,7 @@ function textRecord(text: string): Buffer {
   const parts = text.match(/.{1,255}/gs) ?? [];
   const data = Buffer.concat(parts.map((part) => Buffer.concat([Buffer.from([part.length]), Buffer.from(part)])));
   const record = Buffer.alloc(12);
-  // The name is the question's, which starts at byte 12.
+  // A pointer to the question's name, which starts at byte 12.
   record.writeUInt16BE(0xc00c, 0);
   record.writeUInt16BE(TXT, 2);
   record.writeUInt16BE(1, 4);

@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** As if the minutes had passed for which a dead worker's deliveries stay its own. */
+/** Ends the leases of a dead worker, as if their time had passed. */
 export async function endLeases(databaseUrl: string): Promise<void> {
   const client = new pg.Client(databaseUrl);
   await client.connect();

@@ -1,14 +1,16 @@
 import type { Clock } from "../../server/time.ts";
 
 export interface FakeClock extends Clock {
-  /** Lets time pass for waiting workers: fires their timers in order, each once all workers have set their next one. */
+  /**
+   * Lets time pass for waiting workers: fires their timers in order, each after all workers have set their next timer.
+   */
   advance(byMs: number): Promise<void>;
   advanceTo(time: Date): Promise<void>;
-  /** Sets the date forward or back, as an administrator does: no time passes, so no timer fires sooner or later. */
+  /** Sets the date forward or back, like an administrator. No time passes, so timers are not affected. */
   set(byMs: number): void;
-  /** How many workers set timers; one unless told. */
+  /** The number of workers that set timers; one by default. */
   countWorkers: () => number;
-  /** How long each timer still has to wait. */
+  /** The remaining time of each timer. */
   waiting(): number[];
 }
 

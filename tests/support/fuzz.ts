@@ -2,13 +2,16 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { TRAP_FIELD } from "../../contract/contact-message.ts";
 
-/** Nothing more is coming then; the connection's end says so to a server that waits for the rest of a request. */
+/**
+ * After this silence nothing more is expected. Then the client ends the connection, which tells the server that a
+ * request stays incomplete.
+ */
 const PATIENCE_MS = 200;
 const STUCK_MS = 15_000;
-/** Enough for the answers to a few requests; more is not read. */
+/** Enough for the answers to a few requests. The rest is not read. */
 const MOST_BYTES = 500_000;
 
-/** What other fuzzers call a dictionary, a JSON string a line; and what is too long for a line. */
+/** The fuzzer's dictionary: one JSON string per line of a file, and strings that are too long for a line. */
 const WORDS = [
   ...readFileSync("tests/fixtures/fuzz-words.txt", "utf8")
     .trim()
@@ -25,11 +28,11 @@ const GET_HEADERS = ["range: bytes=0-99\r\n", 'if-none-match: "x"\r\n', "accept-
 
 type Random = ReturnType<typeof createRandom>;
 
-/** Numbers that look random. Each `index` of a seed is a sequence of its own, so that one case can be repeated alone. */
+/** A pseudo-random generator. Each `index` of a seed has its own sequence, so that one case can be repeated alone. */
 function createRandom(seed: number, index: number) {
   let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b)) >>> 0;
   const next = () => {
-    // Steps through all 32-bit numbers; what it gives is well mixed from them.
+    // Steps through all 32-bit numbers; the result is well mixed.
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
@@ -44,7 +47,10 @@ function createRandom(seed: number, index: number) {
   };
 }
 
-/** What one connection sends, always the same for the same seed and index. `tornAt`: where it is torn on its way. */
+/**
+ * The bytes that one connection sends, always the same for the same seed and index. `tornAt` is where they are split
+ * into packets.
+ */
 export interface FuzzCase {
   requests: number;
   bytes: Buffer;
@@ -63,9 +69,9 @@ export function makeFuzzCase(seed: number, index: number): FuzzCase {
 function fuzzedRequest(random: Random, isLast: boolean): string {
   let [head, body] = validRequest(random);
   if (isLast) head += "connection: close\r\n";
-  // Half stay as they are: between all the nonsense, sense must be understood.
+  // Half of the requests stay valid, because the server must understand valid requests between invalid ones.
   for (let count = random.pick([0, 0, 0, 1, 1, 2]); count > 0; count -= 1) {
-    // What is in a message matters most, and is reached only when the rest is right.
+    // The content of a message matters most, but is reached only if the rest of the request is valid.
     if (body !== "" && random.chance(0.3)) body = mutate(body, random);
     else head = mutate(head, random);
   }
@@ -73,7 +79,7 @@ function fuzzedRequest(random: Random, isLast: boolean): string {
   return `${head}\r\n${body}`;
 }
 
-/** A request that a browser, a crawler or a program might well send: its head, and its body byte by byte. */
+/** A request that a browser, a crawler or a program might send: its head, and its body as bytes. */
 function validRequest(random: Random): [head: string, body: string] {
   const first = (method: string, path: string) => `${method} ${path} HTTP/1.1\r\nhost: localhost\r\n`;
   if (random.chance(0.1)) return [`${first("OPTIONS", "/send-email")}access-control-request-method: POST\r\n`, ""];
@@ -101,7 +107,7 @@ const formMessage = (random: Random) => {
   return ["x-www-form-urlencoded", String(new URLSearchParams(fields))] as const;
 };
 
-/** Mostly one field is gone, of another type, too long, or holds what no field should. */
+/** Usually one field is missing, has another type, is too long, or contains invalid data. */
 const jsonMessage = (random: Random) => {
   const footprint = { carKm: random.pick([0, "1,500", 12.5, "1e3"]), carFuel: random.pick(["petrol", "electric"]) };
   const fields = { ...message(random), ...(random.chance(0.4) && { footprint }) };
@@ -109,7 +115,7 @@ const jsonMessage = (random: Random) => {
   return ["json", JSON.stringify({ ...fields, ...(random.chance(0.8) && spoilt) })] as const;
 };
 
-/** Puts a word, random bytes or the same again beside a part of the text, or in its place. */
+/** Adds a word, random bytes or a repetition to a part of the text, or replaces the part. */
 function mutate(text: string, random: Random): string {
   const parts = text.split(/(?<=[\s:=&",/?;])|(?=[\s:=&",/?;])/);
   const at = random.int(parts.length);
@@ -125,11 +131,11 @@ function mutate(text: string, random: Random): string {
 
 export interface Exchange {
   statuses: number[];
-  /** The server neither answered to the end nor hung up. */
+  /** The server neither finished its answers nor closed the connection. */
   isStuck: boolean;
 }
 
-/** Sends a case on a connection of its own and reads until the server hangs up. */
+/** Sends a case on a new connection and reads until the server closes it. */
 export function exchange(port: number, { bytes, tornAt }: FuzzCase): Promise<Exchange> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });

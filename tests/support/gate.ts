@@ -3,14 +3,14 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 
 /**
- * A proxy before the real server, for what one engine's tools cannot do in another: to see each request, to delay one, and
- * to lose the server.
+ * A proxy in front of the real server, for things that not every engine's tools can do: record requests, delay a
+ * request, and disconnect the server.
  */
 export interface Gate {
   url: string;
   /** Method and path of each request so far, e.g. "POST /send-email". */
   requests: string[];
-  /** Requests whose path matches wait until the function it gives is called. */
+  /** Requests with a matching path wait until the returned function is called. */
   hold(path: RegExp): () => void;
   /** From now on requests go to this server. */
   leadTo(url: string): void;
@@ -31,7 +31,7 @@ export async function startGate(serverUrl: string): Promise<Gate> {
   }
 
   const listener = createServer((incoming, outgoing) => {
-    // As the network does when there is no server.
+    // Closes the connection, like a network without a server.
     pass(incoming, outgoing).catch(() => outgoing.destroy());
   }).listen(0, "127.0.0.1");
   await once(listener, "listening");

@@ -7,14 +7,14 @@ import { buildIfStale } from "./build-if-stale.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Answers with the port of the PostgreSQL that all test files share. */
+    /** This URL returns the port of the PostgreSQL that all test files share. */
     postgresUrl: string;
   }
 }
 
-/** Runs once before all test files: builds the site if need be, and starts PostgreSQL as soon as a file asks for it. */
+/** Runs once before all test files. Builds the site if necessary, and starts PostgreSQL when a file first needs it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // The PostgreSQL library ends this process with code 0 when nothing is left to do, which would hide failed tests.
+  // When the event loop is empty, the PostgreSQL library ends this process with code 0, which would hide failed tests.
   process.prependListener("beforeExit", () => process.exit(process.exitCode));
   buildIfStale();
   let postgres: Promise<PostgresServer> | undefined;

@@ -1,8 +1,8 @@
 type Headers = Record<string, string>;
 
 /**
- * Reads a `_headers` file as static hosts do, and gives what they send for a path: the headers of every rule that
- * matches. Hosts disagree on a header that two of them name, so that is an error here.
+ * Reads a `_headers` file like a static host, and returns a function for the headers of a path: those of every matching
+ * rule. Hosts disagree on a header in two matching rules, so that is an error here.
  */
 export function parseHeadersFile(text: string): (path: string) => Headers {
   const rules: { pattern: RegExp; headers: [name: string, value: string][] }[] = [];

@@ -8,7 +8,7 @@ export const HARMLESS: ContactMessage = {
   message: "Hello",
 };
 
-/** What arrives literally, and what is refused at the named field. */
+/** `outcome`: the message arrives unchanged, or is refused at the named field. */
 export type HostileCase = [
   title: string,
   input: Partial<Record<ContactField, unknown>>,

@@ -1,6 +1,6 @@
 import { type DefaultTreeAdapterTypes, parse, serialize } from "parse5";
 
-// Reads pages without a browser. An element is named as `nav`, or with one attribute as `nav id="menu"`.
+// Reads pages without a browser. Elements are selected by name, as `nav`, or also by one attribute, as `nav id="menu"`.
 
 type Node = DefaultTreeAdapterTypes.Node;
 type Element = DefaultTreeAdapterTypes.Element;
@@ -19,12 +19,12 @@ function find(html: string, named: string): Element[] {
   return within(parse(html));
 }
 
-/** The attributes of each such element, in the order of the page. */
+/** The attributes of each matching element, in page order. */
 export function elementsOf(html: string, named: string): Record<string, string>[] {
   return find(html, named).map(attributesOf);
 }
 
-/** What stands between the tags of each such element, as HTML. */
+/** The inner HTML of each matching element. */
 export function contentsOf(html: string, named: string): string[] {
   return find(html, named).map((element) => serialize(element));
 }
@@ -34,12 +34,12 @@ export function textOf(html: string): string {
   return oneLine(textIn(parse(html)));
 }
 
-/** The text of each such element. */
+/** The text of each matching element. */
 export function textsOf(html: string, named: string): string[] {
   return find(html, named).map((element) => oneLine(textIn(element)));
 }
 
-/** The content of the meta element of this name or property; undefined where there is none. */
+/** The content of the meta element with this name or property; undefined if there is none. */
 export function metaOf(html: string, key: string): string | undefined {
   return elementsOf(html, "meta").find(({ name, property }) => (name ?? property) === key)?.content;
 }

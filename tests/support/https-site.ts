@@ -4,7 +4,7 @@ import { type BuildManifest, manifestFile } from "../../contract/build-manifest.
 import { type Build, loadBuild } from "../../server/http/build-files.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 
-/** The build as the server finds it once it was made for an address on HTTPS. */
+/** The build as the server loads it if it was made for an HTTPS address. */
 export async function loadHttpsSite(): Promise<Build> {
   const folder = join(await makeScratchFolder(), "dist");
   await cp("dist", folder, { recursive: true });

@@ -5,7 +5,7 @@ import { DAY_MS } from "../../server/time.ts";
 
 export const RETENTION: Retention = { deliveredMs: 30 * DAY_MS, failedMs: 90 * DAY_MS, quarantinedMs: 14 * DAY_MS };
 
-/** The store as the operator's commands open it, with SQLite in this thread, and the default RETENTION. */
+/** The store as the operator's commands open it, with SQLite in this thread and the default RETENTION. */
 export function openStoreInProcess(
   settings: { dataDir: string; databaseUrl: string | null; retention?: Retention | undefined },
   options: StoreOptions = {},

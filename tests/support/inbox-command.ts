@@ -9,15 +9,15 @@ const START_MS = 30_000;
 export interface RunningInbox {
   port: number;
   token: string;
-  /** The whole address, as it was printed. */
+  /** The whole address, as printed. */
   url: string;
-  /** Everything it printed so far. */
+  /** The output so far. */
   output(): string;
   /** Presses Ctrl-C and resolves to the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** Runs the command within this process, and resolves once it has printed its address. */
+/** Runs the command in this process, and resolves once it has printed its address. */
 export async function openInboxCommand(
   env: Readonly<Record<string, string>>,
   ...args: readonly string[]
@@ -44,7 +44,7 @@ export async function openInboxCommand(
   };
 }
 
-/** Starts the real command, as `npm run inbox` does after its build, and resolves once it has printed its address. */
+/** Starts the real command, like `npm run inbox` after its build, and resolves once it has printed its address. */
 export async function startInboxCommand(
   env: Readonly<Record<string, string>>,
   ...args: readonly string[]
@@ -90,7 +90,7 @@ export interface Answer {
   text: string;
 }
 
-/** A request with exactly these headers: fetch would not let a test choose `Host` or `Origin`. */
+/** A request with exactly these headers. With fetch, a test could not choose `Host` or `Origin`. */
 export function ask(
   port: number,
   path: string,

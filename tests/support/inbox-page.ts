@@ -19,21 +19,21 @@ export interface OpenInbox {
   readonly origin: string;
   /** With the token of this run. */
   readonly address: string;
-  /** The same database, as another program has it open. */
+  /** The same database, opened by another program. */
   store: Store;
   stop(): Promise<void>;
-  /** Another run on the same port. */
+  /** Starts a new run on the same port. */
   restart(): Promise<void>;
 }
 
 interface InboxFixtures {
   inbox: OpenInbox;
-  /** What a test means to provoke: console errors or failed requests that match are no failure of it. */
+  /** Console errors and failed requests that the test causes on purpose; matching ones do not fail it. */
   expectedTrouble: RegExp | null;
 }
 
 interface RunningInbox extends OpenInbox {
-  /** Deletes every row that a test may have left. */
+  /** Deletes all rows of the previous test. */
   empty(): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,8 +43,8 @@ interface WorkerFixtures {
 }
 
 /**
- * Every test gets the inbox on an empty store, and fails on any trouble that the browser reports. A worker's tests share it
- * and its database.
+ * Every test gets the inbox with an empty store, and fails on any error that the browser reports. The tests of a worker
+ * share the inbox and its database.
  */
 export const test = base.extend<InboxFixtures, WorkerFixtures>({
   expectedTrouble: [null, { option: true }],
@@ -65,7 +65,7 @@ export const test = base.extend<InboxFixtures, WorkerFixtures>({
     const violations = await collectViolations(page);
     await use(page);
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    // A download is a request for something that the page itself made.
+    // A download is a request for a blob that the page itself made.
     const isExpected = (line: string) => expectedTrouble?.test(line) || line.includes(`blob:${inbox.origin}`);
     const unexpected = [...trouble, ...violations].filter((line) => !isExpected(line));
     if (unexpected.length > 0) throw new Error(`The browser reported:\n${unexpected.join("\n")}`);
@@ -75,7 +75,7 @@ export const test = base.extend<InboxFixtures, WorkerFixtures>({
 async function start(): Promise<RunningInbox> {
   const dataDir = await mkdtemp(join(tmpdir(), "inbox-"));
   const store = await openStoreInProcess({ dataDir, databaseUrl: null });
-  // Not the default one, which another worker could take while this one is stopped.
+  // Not the default port, which another worker could use while this inbox is stopped.
   const port = await findFreePort();
   let run: { inbox: Inbox; store: Store } | null = null;
   const stop = async () => {
@@ -110,7 +110,7 @@ async function start(): Promise<RunningInbox> {
     stop,
     restart,
     async empty() {
-      // The test before may have ended while it was stopped.
+      // The previous test may have ended while the inbox was stopped.
       if (!run) await restart();
       emptyDatabase(sqliteFile(dataDir));
     },
@@ -122,7 +122,7 @@ async function start(): Promise<RunningInbox> {
   };
 }
 
-// The tables come from the database, so that a new one is emptied too. The open stores need what is left.
+// Reads the tables from the database, so that new ones are emptied too. The open stores need the remaining rows.
 function emptyDatabase(file: string): void {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   const tables = database.prepare(

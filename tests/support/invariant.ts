@@ -2,19 +2,19 @@ import type { StoredMessage } from "../../server/store/store.ts";
 import type { ReceivedMail } from "./mail-server.ts";
 import { parseMail } from "./parse-mail.ts";
 
-/** What three parties know after a fault: the visitors, the database, and the team's mail server. */
+/** What visitors, the database and the team's mail server know after a fault. */
 export interface Evidence {
-  /** The reference each visitor was given, one for each message. */
+  /** The references that visitors got, one per message. */
   acknowledged: readonly string[];
   stored: readonly Pick<StoredMessage, "reference" | "state">[];
   messageIds: readonly string[];
-  /** Of the posts that the receiver of HOOK_URL has taken, as `BC-7K3Q-9M.17`; not given where there is none. */
+  /** The ids of the posts that HOOK_URL's receiver accepted, such as `BC-7K3Q-9M.17`; absent without a receiver. */
   postedIds?: readonly string[];
 }
 
 /**
- * Every way in which acknowledged references, rows and delivered Message-IDs differ; empty when they are the same. A
- * mail may come `maxTimesMailed` times under one Message-ID where its fault leaves open whether it had arrived.
+ * All differences between acknowledged references, rows and delivered Message-IDs; empty if there are none. A mail may
+ * arrive `maxTimesMailed` times with one Message-ID if the fault makes it unknown whether it had arrived.
  */
 export function findViolations(evidence: Evidence, maxTimesMailed = 1): string[] {
   const { acknowledged, stored, messageIds, postedIds } = evidence;
@@ -50,12 +50,12 @@ export function findViolations(evidence: Evidence, maxTimesMailed = 1): string[]
   return violations;
 }
 
-/** Of the mails to the team. */
+/** The Message-IDs of the mails to the team. */
 export function messageIdsOf(mails: readonly ReceivedMail[]): string[] {
   return idsOfMails(mails.filter(({ sender }) => sender !== ""));
 }
 
-/** Of the mails to senders, which have no envelope sender. */
+/** The Message-IDs of the mails to senders, which have no envelope sender. */
 export function acknowledgementIdsOf(mails: readonly ReceivedMail[]): string[] {
   return idsOfMails(mails.filter(({ sender }) => sender === ""));
 }
@@ -64,7 +64,7 @@ function idsOfMails(mails: readonly ReceivedMail[]): string[] {
   return mails.map(({ raw }) => parseMail(raw).header("Message-ID"));
 }
 
-/** `<BC-7K3Q-9M.17@example.com>` is of BC-7K3Q-9M. */
+/** `<BC-7K3Q-9M.17@example.com>` belongs to BC-7K3Q-9M. */
 export function referenceOf(messageId: string): string {
   return /^<?([^.]+)\./.exec(messageId)?.[1] ?? messageId;
 }

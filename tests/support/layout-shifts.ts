@@ -6,7 +6,7 @@ interface Shift {
   moved: string[];
 }
 
-/** Notes from now on how far each page moves by itself. Call before opening one. */
+/** Records how far each page moves by itself. Call it before opening a page. */
 export function recordShifts(page: Page): Promise<unknown> {
   return page.addInitScript(() => {
     window.shifts = [];
@@ -21,12 +21,12 @@ export function recordShifts(page: Page): Promise<unknown> {
   });
 }
 
-/** Of the page that is open. */
+/** The shifts of the open page. */
 export function shiftsOf(page: Page): Promise<Shift[]> {
   return page.evaluate(() => window.shifts);
 }
 
-/** Not among TypeScript's own types yet. */
+/** TypeScript does not have this type yet. */
 interface LayoutShift extends PerformanceEntry {
   value: number;
   sources: { node: Node | null }[];

@@ -1,16 +1,16 @@
 import type { RunningServer } from "../../scripts/run-server.ts";
 
-/** Start a server with these to be able to ask for its memory. */
+/** Start a server with these variables to measure its memory. */
 export const MEASURABLE = { NODE_OPTIONS: "--inspect=127.0.0.1:0" };
 
 export interface Memory {
-  /** What the program still holds after its garbage was collected. */
+  /** The heap after a garbage collection. */
   heldBytes: number;
-  /** The whole process, its threads and caches included. */
+  /** The whole process, including its threads and caches. */
   processBytes: number;
 }
 
-/** The memory of a server that was started as MEASURABLE. */
+/** The memory of a server that was started with MEASURABLE. */
 export async function measureMemory(server: RunningServer): Promise<Memory> {
   const address = /Debugger listening on (ws:\S+)/.exec(server.output())?.[1];
   if (!address) throw new Error("The server was not started as MEASURABLE");

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 
-/** What came back for one message; `null` where nothing did. */
+/** The answer to one message; `null` if there was none. */
 export interface Answer {
   status: number;
   retryAfter: string | null;
@@ -17,21 +17,21 @@ interface Letter {
 
 const EMAIL = "load@example.com";
 
-/** Visitors who remember what they sent, and send what was not acknowledged again under its first key. */
+/** Visitors who remember their messages, and repeat those that were not acknowledged with the same key. */
 export interface Visitors {
   /** The reference of every acknowledged message. */
   readonly acknowledged: readonly string[];
-  /** Every answer so far, whatever it was. */
+  /** All answers so far. */
   readonly answers: readonly Answer[];
-  /** Posts that many new messages at once. */
+  /** Posts `count` new messages at once. */
   post(url: string, count?: number): Promise<(Answer | null)[]>;
-  /** Each of `clients` posts one new message after the other until stopped. */
+  /** Each of `clients` posts one new message after another until stopped. */
   postUntil(stop: AbortSignal, url: string, clients: number): Promise<void>;
-  /** Posts again what was not acknowledged; resolves to what still is not. */
+  /** Repeats messages that were not acknowledged; resolves to the number that still is not. */
   postAgain(url: string): Promise<number>;
 }
 
-/** @param emailOf the address of each visitor; of all the same unless given */
+/** @param emailOf the address of each visitor; by default all have the same */
 export function createVisitors(emailOf: (count: number) => string = () => EMAIL): Visitors {
   const acknowledged: string[] = [];
   const answers: Answer[] = [];
@@ -57,7 +57,7 @@ export function createVisitors(emailOf: (count: number) => string = () => EMAIL)
     async postUntil(stop, url, clients) {
       const client = async () => {
         while (!stop.aborted) {
-          // A dead server refuses at once; there is no use in asking it a thousand times.
+          // A dead server refuses at once, so this waits a little between requests.
           if (!(await sendNew(url))?.reference) await wait(20);
         }
       };
@@ -72,7 +72,7 @@ export function createVisitors(emailOf: (count: number) => string = () => EMAIL)
   };
 }
 
-/** Gives the reference, or null when the answer was no success; rejects when there was no answer. */
+/** Resolves to the reference, or to null without a success; rejects without an answer. */
 export async function postMessage(url: string, message: string): Promise<string | null> {
   return (await post(url, { key: randomUUID(), email: EMAIL, message })).reference;
 }

@@ -8,7 +8,7 @@ export interface ReceivedMail {
   recipients: string[];
 }
 
-/** What the server does from now on. `times` limits a misbehaviour, after which it accepts. */
+/** The server's behaviour from now on. `times` limits a fault, after which the server accepts mails. */
 export type Behaviour =
   | { kind: "accept"; afterMs?: number }
   | { kind: "refuse"; at: "greeting" | "sender" | "recipient" | "data"; code: number; times?: number }
@@ -19,14 +19,14 @@ export type Behaviour =
 
 export interface MailServer {
   readonly port: number;
-  /** Every mail whose content arrived in full, also those that were not acknowledged. */
+  /** Every mail whose content arrived completely, including those that were not acknowledged. */
   readonly mails: readonly ReceivedMail[];
-  /** Passwords that were tried. */
+  /** The passwords that clients sent. */
   readonly passwords: readonly string[];
   behave(behaviour: Behaviour): void;
-  /** Takes what `hold-after-data` has held back so far. */
+  /** Accepts the mails that `hold-after-data` has held so far. */
   release(): void;
-  /** From now on only this password is right; `null` refuses all. */
+  /** From now on only this password is accepted; `null` refuses all. */
   expectPassword(password: string | null): void;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
     timesLeft -= 1;
     return true;
   };
-  // The text repeats what it was told, as some servers' do, so that tests can see that it goes no further.
+  // Quotes the client's input, like some servers, so that tests can check that it is not passed on.
   const refusal = (quoted: string) =>
     Object.assign(new Error(`<team@example.test> ${quoted}is not welcome`), {
       responseCode: behaviour.kind === "refuse" ? behaviour.code : 550,
@@ -90,7 +90,7 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
       });
     },
   });
-  // A client that goes away in the middle is what some tests are about.
+  // Some tests disconnect a client on purpose.
   server.on("error", () => {});
   server.listen(options.port ?? 0, "127.0.0.1");
   await once(server.server, "listening");

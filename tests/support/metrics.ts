@@ -2,13 +2,13 @@ import type { RunningServer } from "../../scripts/run-server.ts";
 
 export interface Scrape {
   text: string;
-  /** Every name a query may use: of a histogram those of its parts. */
+  /** All names that a query may use; for a histogram, the names of its parts. */
   names: ReadonlySet<string>;
-  /** The value of a sample, written as in the text: `name` or `name{label="x"}`; undefined when it is left out. */
+  /** The value of a sample, written as `name` or `name{label="x"}`; undefined if it is missing. */
   value(sample: string): number | undefined;
 }
 
-/** Where a server started with METRICS_PORT=0 says its metrics are. */
+/** The metrics URL that a server with METRICS_PORT=0 prints. */
 export function metricsUrl(server: RunningServer): string {
   const url = /"event":"metrics","url":"([^"]+)"/.exec(server.output())?.[1];
   if (url === undefined) throw new Error(`The server names no metrics:\n${server.output()}`);

@@ -2,19 +2,20 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
 /**
- * `open`: bytes pass. `refused`: nobody listens. `silent`: connections stay, but nothing passes, and those that lost a
- * byte stay silent for ever. `trickle`: answers come byte by byte. The others wait for a word that the client sends:
- * `cut-before` and `cut-after` it the connection breaks; `silent-after` it, it goes silent.
+ * `open`: bytes pass. `refused`: nothing listens. `silent`: connections stay open, but no bytes pass; a connection that
+ * lost a byte stays silent forever. `trickle`: answers arrive byte by byte. The others wait for a word from the client:
+ * with `cut-before` and `cut-after` the connection breaks before or after the word; with `silent-after` it becomes
+ * silent.
  */
 export type Weather =
   | { kind: "open" | "refused" | "silent" }
   | { kind: "trickle"; byteEveryMs: number }
   | { kind: "cut-before" | "cut-after" | "silent-after"; word: string };
 
-/** A real network between a program and a server on this machine, whose weather a test makes. */
+/** A real network between a program and a server on this machine. The test decides how it behaves. */
 export interface Network {
   readonly port: number;
-  /** How often a connection was cut or went silent so far. */
+  /** How often a connection was cut or became silent so far. */
   readonly accidents: number;
   become(weather: Weather): Promise<void>;
 }

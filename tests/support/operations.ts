@@ -7,7 +7,7 @@ interface Address {
   token: string;
 }
 
-/** Calls the operations of an inbox as its page does. */
+/** Calls the operations of an inbox like its page. */
 export function operationsOf({ port, token }: Address) {
   const url = `http://localhost:${port}/api/operations`;
   const headers = { authorization: `Bearer ${token}`, "x-operator": "1" };
@@ -20,7 +20,7 @@ export async function download({ port, token }: Address, path: string): Promise<
   return fetch(`http://localhost:${port}/api/${path}`, { headers });
 }
 
-/** What the subscription to changes tells, one after the other; ends when the inbox does. */
+/** Yields the values of the subscription to changes; ends with the inbox. */
 export async function* changesOf({ port, token }: Address) {
   const { body } = await download({ port, token }, "operations/changes");
   let text = "";

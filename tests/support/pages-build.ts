@@ -2,13 +2,13 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** The pages to build the site with, and where to. */
+/** The pages for a build, and its output folder. */
 export interface PagesBuild {
   pagesDir: string;
   outDir: string;
 }
 
-/** A copy of the fixture's pages, and an empty folder. Within the project, from where both find their packages. */
+/** A copy of the fixture's pages, and an empty folder. Both are in the project, so that they find its packages. */
 export function makePagesBuild(): PagesBuild & { remove(): void } {
   const parent = "node_modules/.cache/tests";
   mkdirSync(parent, { recursive: true });
@@ -18,7 +18,9 @@ export function makePagesBuild(): PagesBuild & { remove(): void } {
   return { pagesDir, outDir: join(folder, "dist"), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Builds the site as `npm start` does, or `npm run build`, with the pages of another folder. Returns everything it printed. */
+/**
+ * Builds the site with the pages of another folder, like `npm start` (draft) or `npm run build`. Returns the output.
+ */
 export function buildPages(
   { pagesDir, outDir }: PagesBuild,
   mode: "draft" | "production" = "draft",
@@ -27,7 +29,7 @@ export function buildPages(
   const command = ["build", "--logLevel", "warn", "--mode", mode, "--config", "tests/fixtures/pages.vite.config.ts"];
   const { status, stdout, stderr } = spawnSync("vite", command, {
     encoding: "utf8",
-    // vitest says "test" here, which would put React's development build into the pages.
+    // vitest sets "test", which would put React's development build into the pages.
     env: {
       ...process.env,
       NODE_ENV: "production",

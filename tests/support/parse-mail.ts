@@ -1,9 +1,9 @@
-/** A mail taken apart as mail programs do: by RFC 5322, 2045 and 2047, but for encoded words in quoted names. */
+/** A mail parsed like mail programs do: by RFC 5322, 2045 and 2047, except for encoded words in quoted names. */
 export interface ParsedMail {
   /** In order, unfolded, still encoded. */
   headers: readonly (readonly [name: string, value: string])[];
   text: string;
-  /** Empty for a mail of plain text alone. */
+  /** Empty for a mail with only plain text. */
   html: string;
   /** A header's text; throws unless there is exactly one such header. */
   header(name: string): string;
@@ -24,7 +24,7 @@ export function parseMail(raw: Buffer): ParsedMail {
     mailbox: (name: string) => parseMailbox(rawHeader(name)),
   };
   if (rawHeader("Content-Type").startsWith("text/plain")) {
-    // The last line end is the mail's, not the text's.
+    // The last line end belongs to the mail, not to the text.
     const entity = raw.toString("latin1").replace(/\r\n$/, "");
     return { ...decoded, text: decodePart(entity, "text/plain; charset=utf-8"), html: "" };
   }
@@ -69,7 +69,9 @@ function unquote(text: string): Buffer {
   );
 }
 
-/** Spaces between two encoded words are no part of the text; bytes are joined first, as a character may be split. */
+/**
+ * Spaces between two encoded words are not part of the text. Joins the bytes first, because a character may be split.
+ */
 function decodeWords(value: string): string {
   const joined = value.replaceAll(/(\?=)[ \t]+(?==\?[\w-]+\?[QB]\?)/gi, "$1");
   return joined.replaceAll(/(?:=\?UTF-8\?[QB]\?[^?\s]*\?=)+/gi, (words) => {
@@ -84,7 +86,7 @@ function parseMailbox(value: string): { name: string; address: string } {
   const bare = /^([^\s"(),:;<>@[\\\]]+@[^\s"(),:;<>@[\\\]]+)$/.exec(value);
   if (bare) return { name: "", address: bare[1] ?? "" };
   const quoted = /^"((?:[^"\\]|\\.)*)" <([^<>]+)>$/.exec(value);
-  // In a quoted string an encoded word is no encoded word (RFC 2047, section 5), but mail programs decode it.
+  // Encoded words are not allowed in a quoted string (RFC 2047, section 5), but mail programs decode them.
   if (quoted) return { name: decodeWords((quoted[1] ?? "").replaceAll(/\\(.)/g, "$1")), address: quoted[2] ?? "" };
   const plain = /^(?:([^"(),:;<>@[\\\]]*) )?<([^<>]+)>$/.exec(value);
   if (!plain) throw new Error(`not one mailbox: ${JSON.stringify(value)}`);

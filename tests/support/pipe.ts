@@ -6,19 +6,19 @@ import { makeScratchFolder } from "./scratch-folder.ts";
 
 export interface Pipe {
   path: string;
-  /** Writes until the pipe takes no more. */
+  /** Writes until the pipe is full. */
   fill(): void;
-  /** Everything that is in the pipe now. */
+  /** The current content of the pipe. */
   read(): string;
 }
 
-/** A named pipe that nobody reads but the test, and only when it says so. */
+/** A named pipe that only the test reads, on request. */
 export async function makePipe(): Promise<Pipe> {
   const path = join(await makeScratchFolder(), "pipe");
   spawnSync("mkfifo", [path]);
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   onTestFinished(() => closeSync(fd));
-  /** Calls again and again, until the pipe would block. */
+  /** Repeats the call until the pipe would block. */
   const repeat = (call: () => void) => {
     try {
       for (;;) call();

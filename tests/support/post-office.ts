@@ -42,15 +42,15 @@ export interface PostOffice {
   store: Store;
   clock: FakeClock;
   log: RecordingLog;
-  /** Stores one message with a text of its own, in quarantine if it is trapped, and returns its reference. */
+  /** Stores a message with a unique text, in quarantine if it is trapped, and returns its reference. */
   accept(fields?: Partial<ContactMessage>, isTrapped?: boolean): Promise<string>;
   message(reference: string): Promise<StoredMessage>;
   delivery(reference: string, channel?: Channel): Promise<Delivery | undefined>;
-  /** Its history, as `mail delivered`. */
+  /** The message's history, such as `mail delivered`. */
   events(reference: string): Promise<string[]>;
   mailServer(options?: { port?: number; hasTls?: boolean }): Promise<MailServer>;
   smtpMailer(server: { port: number }, options?: { user?: string; query?: string; limits?: SmtpLimits }): Mailer;
-  /** With a worker for the mails, and for the other channels that are given. */
+  /** Starts a worker for mails, and for the other channels with options. */
   start(mailer: Mailer, options?: StartOptions): Outbox;
   startSenders(senders: readonly Sender[], options?: Partial<OutboxOptions>): Outbox;
 }
@@ -59,7 +59,7 @@ interface PostOfficeOptions {
   startsAt?: string;
   /** `null`: SQLite. */
   databaseUrl?: string | null;
-  /** What every message gets at once. */
+  /** The channels that every message gets at once. */
   channels?: readonly Channel[];
 }
 
@@ -70,7 +70,7 @@ export async function openPostOffice(options: PostOfficeOptions = {}): Promise<P
   const clock = createFakeClock(options.startsAt);
   const log = createRecordingLog();
   onTestFinished(() => {
-    // A reference may spell a word by chance.
+    // A random reference may contain one of these words.
     const logged = JSON.stringify(log.lines).replaceAll(/"reference":"BC-\w{4}-\w\w"/g, "");
     expect(logged).not.toMatch(/@|Ada|Lovelace|credits|7946|the old one|secret/i);
   });
@@ -132,7 +132,7 @@ export async function openPostOffice(options: PostOfficeOptions = {}): Promise<P
         },
       };
       onTestFinished(async () => {
-        // Ends what a test has left in flight.
+        // Ends all unfinished sending of the test.
         for (const sender of senders) await sender.close?.();
         await counted.stop();
       });
@@ -142,11 +142,11 @@ export async function openPostOffice(options: PostOfficeOptions = {}): Promise<P
   return office;
 }
 
-/** A mailer that leaves it to the test whether and when each mail is accepted. */
+/** A mailer with which the test decides whether and when each mail is accepted. */
 export interface ManualMailer extends Mailer {
   /** Every mail so far, in order. */
   readonly mails: { reference: string; accept(): void; fail(error: Error): void }[];
-  /** Resolves once it has received `count` mails altogether. */
+  /** Resolves once it has received `count` mails in total. */
   received(count: number): Promise<void>;
 }
 

@@ -3,24 +3,24 @@ import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { AppUnderTest } from "./app.ts";
 
-/** Opens a port of the machine's choice. */
+/** Listens on a port that the system chooses. */
 export async function listen({ app }: AppUnderTest): Promise<number> {
   return Number(new URL(await app.listen({ port: 0, host: "127.0.0.1" })).port);
 }
 
-/** The text of one request on a connection that is to be closed after it. */
+/** The text of a request that closes its connection. */
 export function request(line: string, headers: readonly string[] = [], body = ""): string {
   return [`${line} HTTP/1.1`, "Host: localhost", "Connection: close", ...headers, "", body].join("\r\n");
 }
 
-/** Sends bytes as they are, whatever a well-behaved client would do, and gives all that comes back until the end. */
+/** Sends bytes unchanged, even if they are invalid, and returns everything received until the end. */
 export async function exchange(port: number, text: string): Promise<string> {
   const socket = await openSocket(port);
   socket.write(text);
   return drain(socket);
 }
 
-/** Sends one request's bytes and reads the one answer. */
+/** Sends the bytes of one request and reads its answer. */
 export async function ask(port: number, text: string): Promise<RawAnswer> {
   return parseAnswer(await exchange(port, text));
 }
@@ -31,7 +31,7 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Everything received until the server closes; a reset ends it as well. */
+/** Everything received until the server closes or resets the connection. */
 export function drain(socket: Socket): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let text = "";
@@ -43,13 +43,13 @@ export function drain(socket: Socket): Promise<string> {
   return promise;
 }
 
-/** Writes a byte every so often until the socket is closed: a client that is never done and never silent. */
+/** Writes one byte at this interval until the socket closes: a client that never finishes and is never idle. */
 export function drip(socket: Socket, everyMs: number): void {
   const timer = setInterval(() => socket.write("x"), everyMs);
   socket.once("close", () => clearInterval(timer));
 }
 
-/** Where the home page's film of large screens is: the largest thing that can be asked for. */
+/** The path of the film for large screens, which is the largest file of the site. */
 export function filmPath(): string {
   const path = /\/media\/[^"]+\.large\.[^"]+\.mp4/.exec(readFileSync("dist/index.html", "utf8"))?.[0];
   if (!path) throw new Error("The home page names no film.");
@@ -62,7 +62,7 @@ export interface RawAnswer {
   body: string;
 }
 
-/** The status line's number and the headers of a raw answer, names in lower case. */
+/** The status and the headers of a raw answer, with names in lower case. */
 export function parseAnswer(text: string): RawAnswer {
   const [head = "", ...rest] = text.split("\r\n\r\n");
   const [statusLine = "", ...lines] = head.split("\r\n");

@@ -11,10 +11,10 @@ interface Post<Body> {
   body: Body;
 }
 
-/** How it answers a post; without one it was asked by HEAD whether it is there. */
+/** Answers a post, or without `post` a HEAD request that checks whether it exists. */
 type Answer = (response: ServerResponse, post?: Pick<Post<unknown>, "headers">) => unknown;
 
-/** A real web service on the loopback interface, as ALERT_URL and HOOK_URL name one. It ends with the test. */
+/** A real web service on the loopback interface for ALERT_URL or HOOK_URL. It ends with the test. */
 export async function startReceiver<Body>(answer: Answer = status(200)) {
   const posts: Post<Body>[] = [];
   const server = createServer(async (request, response) => {
@@ -24,7 +24,7 @@ export async function startReceiver<Body>(answer: Answer = status(200)) {
     if (post) posts.push(post);
     receiver.answer(response, post);
   });
-  // Longer than any test: a connection that ends just before it is used again would fail an attempt.
+  // Longer than any test, because an attempt would fail if its connection closed just before it was used again.
   server.keepAliveTimeout = 600_000;
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
@@ -33,7 +33,7 @@ export async function startReceiver<Body>(answer: Answer = status(200)) {
     server.closeAllConnections();
   };
   onTestFinished(close);
-  /** `posts`: also those that it did not take. */
+  /** `posts` includes those that it refused. */
   const receiver = { port, url: `http://127.0.0.1:${port}/hook`, posts, answer, close };
   return receiver;
 }

@@ -7,9 +7,9 @@ export interface LogLine extends LogEvent {
 
 export interface RecordingLog extends Log {
   readonly lines: readonly LogLine[];
-  /** Of one channel, or of all. */
+  /** Counts the lines of one channel, or of all. */
   count(event: string, channel?: string): number;
-  /** The `nth` line of this event (from 1), as soon as it is there. */
+  /** Resolves to the `nth` line of this event (from 1) once it is logged. */
   seen(event: string, nth?: number, channel?: string): Promise<LogLine>;
 }
 

@@ -13,20 +13,20 @@ import { untilEnd } from "./until-end.ts";
 const SOON_MS = 90_000;
 const ASK_EVERY_MS = 50;
 
-/** The place of a fault: visitors, the real server in a process of its own, a database, a mail server. */
+/** The parties of a fault test: visitors, the real server in a separate process, a database and a mail server. */
 export interface Scene {
   dataDir: string;
   visitors: Visitors;
   mailServer: MailServer;
-  /** The same database, as an operator's command has it open. */
+  /** The same database, opened as by an operator's command. */
   store: Store;
-  /** Starts a server here; it is killed when the test ends, if it still runs. */
+  /** Starts a server. At the end of the test it is killed if it still runs. */
   start(env?: Record<string, string>): Promise<RunningServer>;
-  /** Resolves once no message waits to be mailed. */
+  /** Resolves once no message waits for its mail. */
   queueIsEmpty(): Promise<void>;
   /**
-   * Posts again what was not acknowledged, waits for the mails, stops the server, and finds acknowledged references,
-   * rows and Message-IDs to be the same.
+   * Repeats messages that were not acknowledged, waits for the mails, stops the server, and checks that acknowledged
+   * references, rows and Message-IDs are the same.
    */
   expectNothingLost(server: RunningServer, maxTimesMailed?: number): Promise<void>;
 }
@@ -34,7 +34,7 @@ export interface Scene {
 interface SceneOptions {
   dataDir?: string;
   databaseUrl?: string;
-  /** The address of each visitor; of all the same unless given. */
+  /** The address of each visitor; by default all have the same. */
   emailOf?: (count: number) => string;
 }
 
@@ -75,8 +75,8 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
 }
 
 /**
- * Stops it, and asks until then whether it is ready, as a load balancer does: a server that was asked before goes on for
- * some seconds unless it is asked again.
+ * Stops the server, and calls /readyz until it has stopped, like a load balancer. After a call to /readyz, a stopping
+ * server waits some seconds for the next call.
  */
 export async function stopAsking(server: RunningServer): Promise<number | null> {
   const stopped = new AbortController();
@@ -88,7 +88,7 @@ export async function stopAsking(server: RunningServer): Promise<number | null> 
   return code;
 }
 
-/** Pages and the sign of life, while messages cannot be stored. */
+/** Expects pages and `/healthz` to work while messages cannot be stored. */
 export async function expectPagesUp(server: RunningProgram): Promise<void> {
   for (const path of ["/", "/contact", "/healthz"]) {
     const response = await fetch(server.url + path, { signal: AbortSignal.timeout(3000) });
@@ -97,7 +97,9 @@ export async function expectPagesUp(server: RunningProgram): Promise<void> {
   }
 }
 
-/** Each was answered, with 503 and the time to try again: no success, no hanging up. */
+/**
+ * Expects that each message was answered with 503 and Retry-After, and that no connection was closed without an answer.
+ */
 export function expectRefusedForNow(answers: readonly (Answer | null)[]): void {
   for (const answer of answers) {
     expect(answer).toMatchObject({ status: 503, reference: null, retryAfter: expect.stringMatching(/^[1-9]\d*$/) });

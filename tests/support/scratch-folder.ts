@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-// In memory where there is such a folder: these tests are not about the disk, and a busy one makes them slow.
+// In memory if possible, because these tests do not test the disk, and a busy disk slows them down.
 const PARENT = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-/** An empty folder of the test's own, gone after it. */
+/** An empty folder for the test, removed after it. */
 export async function makeScratchFolder(): Promise<string> {
   const folder = await mkdtemp(join(PARENT, "scratch-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 
-/** The specification's table of paths, written down again so that the product is held against it. */
+/** The specification's table of paths, repeated here to check the product against it. */
 export const SCREENS = [
   { name: "home", heading: "Accelerate your path to net zero", paths: ["/"] },
   { name: "contact", heading: "Get in Touch", paths: ["/contact", "/contact-us"] },
@@ -25,7 +25,7 @@ export const WRITTEN_PATHS = readdirSync("app/pages", { recursive: true })
   .map((name) => `/${name.replace(/(\/index)?\.mdx$/, "")}`)
   .toSorted((a, b) => a.localeCompare(b, "en"));
 
-/** No page will ever be written there. */
+/** A path that will never have a page. */
 export const COMING_SOON_PATH = "/no-such-page";
 
 /** Linked from the footer or the header, without a page of their own. */

@@ -1,6 +1,6 @@
 /**
- * Loaded with `--import`: the date of the whole process is off by CLOCK_AHEAD_MS, as on a machine whose clock is wrong.
- * Timers and `performance` go on as they are.
+ * Loaded with `--import`: shifts the date of the whole process by CLOCK_AHEAD_MS, as on a machine with a wrong clock.
+ * Timers and `performance` do not change.
  */
 const aheadMs = Number(process.env.CLOCK_AHEAD_MS);
 

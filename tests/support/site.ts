@@ -2,16 +2,16 @@ import { test as base, type Page } from "@playwright/test";
 import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 
 interface SiteFixtures {
-  /** What a test means to provoke: console errors or failed requests that match are no failure of it. */
+  /** Console errors and failed requests that the test causes on purpose; matching ones do not fail it. */
   expectedTrouble: RegExp | null;
 }
 
 interface ServerFixtures {
-  /** One for all tests of a worker; started by the first test that needs it. */
+  /** One server for all tests of a worker, started by the first test that needs it. */
   site: RunningServer;
 }
 
-/** Every test gets the real server, and fails on any trouble that a visitor's browser would report. */
+/** Every test gets the real server, and fails on any error that a visitor's browser would report. */
 export const test = base.extend<SiteFixtures, ServerFixtures>({
   site: [
     async ({ browserName: _ }, use) => {
@@ -31,7 +31,7 @@ export const test = base.extend<SiteFixtures, ServerFixtures>({
   },
 });
 
-/** Console errors and warnings, page errors, failed requests, and any request to another origin. */
+/** Console errors and warnings, page errors, failed requests, and requests to other origins. */
 export function collectTrouble(page: Page, origin: string): string[] {
   const trouble: string[] = [];
   page.on("console", (message) => {
@@ -43,7 +43,7 @@ export function collectTrouble(page: Page, origin: string): string[] {
     if (!isOwn) trouble.push(`foreign request: ${request.url()}`);
   });
   page.on("requestfailed", (request) => {
-    // Leaving a page ends what it was still fetching.
+    // Leaving a page ends its unfinished requests.
     const reason = request.failure()?.errorText ?? "";
     if (reason !== "net::ERR_ABORTED") trouble.push(`failed request: ${request.url()} ${reason}`);
   });
@@ -53,7 +53,7 @@ export function collectTrouble(page: Page, origin: string): string[] {
   return trouble;
 }
 
-/** Keeps requests for what matches from leaving until the function it gives is called. */
+/** Delays matching requests until the returned function is called. */
 export async function hold(page: Page, pattern: string): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route(pattern, async (route) => {

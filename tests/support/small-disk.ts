@@ -11,20 +11,20 @@ const BLOCK = Buffer.alloc(4096);
 
 export interface SmallDisk {
   folder: string;
-  /** Leaves not one block free, or as many as given. */
+  /** Leaves no free block, or the given number. */
   fill(freeBlocks?: number): Promise<void>;
-  /** Frees what was filled. */
+  /** Frees the filled blocks. */
   free(): void;
 }
 
-/** A file system of its own in memory, gone after the test. Ends the test where this machine does not allow mounting. */
+/** A separate file system in memory, removed after the test. Ends the test if this machine does not allow mounting. */
 export async function mountSmallDisk(skip: Skip): Promise<SmallDisk> {
   requirePrograms(skip, "mount");
   const folder = await makeScratchFolder();
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${SIZE_MB}m`, "tmpfs", folder], { encoding: "utf8" });
   if (mounted.status !== 0) return missing(skip, `A small disk cannot be mounted here: ${mounted.stderr.trim()}`);
   onTestFinished(() => {
-    // Lazily: a server that a failed test left behind must not keep it.
+    // A lazy unmount works even if a failed test left a server on it.
     spawnSync("umount", ["-l", folder]);
   });
   const ballast = join(folder, "ballast");

@@ -11,7 +11,9 @@ export interface StaticHost {
   close(): void;
 }
 
-/** Does what any static host does, and no more: a file, a folder's index, or 404.html, with the headers of `_headers`. */
+/**
+ * Does only what every static host does: serves a file, a folder's index or 404.html, with the headers of `_headers`.
+ */
 export async function startStaticHost(): Promise<StaticHost> {
   const headersFor = parseHeadersFile(await readFile("dist/_headers", "utf8"));
   const host = createServer(async (request, response) => {

@@ -4,12 +4,12 @@ import { missing, requirePrograms, type Skip } from "./require-program.ts";
 
 const ATTACH_MS = 20_000;
 
-/** Leaves the program, which runs on as before. */
+/** Detaches strace; the program continues as before. */
 export type Detach = () => Promise<void>;
 
 /**
  * Watches the system calls of a running program and all its threads, or makes them fail. Resolves once strace is
- * attached; ends the test where this machine does not allow that.
+ * attached. Ends the test if this machine does not allow that.
  */
 export async function attachStrace(skip: Skip, pid: number | undefined, options: string[]): Promise<Detach> {
   requirePrograms(skip, "strace");

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 
-/** Fills with each thing that the page's policy refuses, as the browser tells the page itself. Call before opening it. */
+/** Collects each policy violation that the browser reports to the page. Call it before opening the page. */
 export async function collectViolations(page: Page): Promise<string[]> {
   const violations: string[] = [];
   await page.exposeFunction("tellViolation", (violation: string) => violations.push(violation));

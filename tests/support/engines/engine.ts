@@ -1,35 +1,35 @@
 import { expect } from "@playwright/test";
 
-/** What a visitor has set in the browser or in the system. */
+/** The visitor's settings in the browser or the system. */
 export interface Modes {
   isDark?: boolean;
   isMotionReduced?: boolean;
   isScriptOff?: boolean;
-  /** Not in WebKitGTK, which knows no such setting. */
+  /** Ignored by WebKitGTK, which does not have this setting. */
   areColoursForced?: boolean;
   isAutoplayBlocked?: boolean;
-  /** Scrollbars that take room from the page instead of lying over it. */
+  /** Scrollbars that take space from the page instead of covering it. */
   areScrollbarsClassic?: boolean;
-  /** 2 is text at 200 %: everything else stays as large as it is. */
+  /** 2 means text at 200 %. Everything else keeps its size. */
   textScale?: number;
 }
 
-/** A browser of one engine with one page: what each engine has to do in its own way. */
+/** A browser with one page. Contains everything that differs between engines. */
 export interface Driver {
   /** Resolves after the load event. */
   open(url: string): Promise<void>;
-  /** Both may resolve before the page has changed. */
+  /** `reload` and `back` may resolve before the page has changed. */
   reload(): Promise<void>;
   back(): Promise<void>;
-  /** Runs the body of a function in the page, also where the page's own scripts are off. It returns a string. */
+  /** Runs the body of a function in the page, even if the page's own scripts are off. It returns a string. */
   evaluate(code: string): Promise<string>;
   resize(width: number, height: number): Promise<void>;
-  /** A press of the pointer at a point of the window. */
+  /** Presses the pointer at a position in the window. */
   press(x: number, y: number): Promise<void>;
-  /** Presses keys by their DOM names, one after the other. */
+  /** Presses keys by their DOM names, one after another. */
   keys(names: readonly string[]): Promise<void>;
   print(): Promise<Buffer>;
-  /** Errors and warnings that the browser reported, since it was started. */
+  /** The errors and warnings that the browser has reported since its start. */
   trouble(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface Engine {
   launch(modes: Modes): Promise<Driver>;
 }
 
-/** A page in either engine, for tests that are written once. Elements are named by CSS selectors. */
+/** A page in either engine, so that tests are written once. Elements are identified by CSS selectors. */
 export class EnginePage {
   readonly driver: Driver;
   readonly #origin: string;
@@ -60,7 +60,7 @@ export class EnginePage {
     await this.until(() => document.readyState === "complete" && !document.querySelector(".before-reload"));
   }
 
-  /** Runs a function in the page. What goes in and comes out is copied as JSON; promises are not waited for. */
+  /** Runs a function in the page. Arguments and results are copied as JSON; promises are not awaited. */
   async evaluate<Result, Arguments extends unknown[]>(
     run: (...parameters: Arguments) => Result,
     ...parameters: Arguments
@@ -69,7 +69,7 @@ export class EnginePage {
     return (JSON.parse(answer) as { result: Result }).result;
   }
 
-  /** Presses the middle of the element, which must be what is seen there. */
+  /** Presses the centre of the element, which must not be covered. */
   async click(selector: string): Promise<void> {
     const [x, y] = await this.evaluate((selector) => {
       const element = document.querySelector(selector);
@@ -90,7 +90,7 @@ export class EnginePage {
     return this.driver.keys(names);
   }
 
-  /** Replaces what the field holds, key by key. */
+  /** Replaces the field's content, key by key. */
   async type(selector: string, text: string): Promise<void> {
     await this.evaluate((selector) => {
       const field = document.querySelector<HTMLInputElement>(selector);
@@ -100,13 +100,13 @@ export class EnginePage {
     await this.keys("Delete", ...[...text].map((character) => (character === "\n" ? "Enter" : character)));
   }
 
-  /** Waits until the expression holds in the page that is shown then. */
+  /** Waits until the condition is true in the current page. */
   async until<Arguments extends unknown[]>(
     condition: (...parameters: Arguments) => unknown,
     ...parameters: Arguments
   ): Promise<void> {
     const call = callOf(condition, parameters);
-    // A page that is just giving way to the next answers nothing.
+    // A page that is being replaced does not answer.
     const holds = () => this.driver.evaluate(`return String(Boolean(${call}))`).catch(String);
     await expect.poll(holds, { message: call, intervals: [20, 50, 100] }).toBe("true");
   }

@@ -2,10 +2,10 @@ import puppeteer, { type LaunchOptions } from "puppeteer-core";
 import { findFirefox } from "../../../scripts/programs.mjs";
 import type { Driver, Engine, Modes } from "./engine.ts";
 
-/** Driven by WebDriver BiDi, the protocol that Firefox speaks without any program between. */
+/** Driven by WebDriver BiDi, a protocol that Firefox supports directly. */
 export const FIREFOX: Engine = { name: "firefox", launch: (modes) => launchFirefox(modes) };
 
-/** Puppeteer's own preferences switch off what would connect to other machines. */
+/** Puppeteer's default preferences already disable connections to other machines. */
 function preferences(modes: Modes): Readonly<Record<string, unknown>> {
   return {
     "ui.prefersReducedMotion": Number(modes.isMotionReduced ?? false),
@@ -35,11 +35,11 @@ export async function launchFirefox(modes: Modes, options: LaunchOptions = {}): 
     if (response.status() >= 400) trouble.push(`status ${response.status()}: ${response.url()}`);
   });
   page.on("requestfailed", (request) => {
-    // Leaving a page ends what it was still fetching.
+    // Leaving a page ends its unfinished requests.
     const reason = request.failure()?.errorText ?? "";
     if (reason !== "NS_BINDING_ABORTED") trouble.push(`failed request: ${request.url()} ${reason}`);
   });
-  // Firefox writes of these to its own console only.
+  // Firefox writes these only to its own console.
   await page.evaluateOnNewDocument(() =>
     addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) =>
       console.error("refused by the policy:", effectiveDirective, blockedURI),
@@ -47,7 +47,7 @@ export async function launchFirefox(modes: Modes, options: LaunchOptions = {}): 
   );
   return {
     open: async (url) => void (await page.goto(url)),
-    // Puppeteer's own waits in vain for a page that was kept whole: going back to it, and reloading it.
+    // Puppeteer's own methods never resolve for a page from the back/forward cache.
     reload: () => page.evaluate(() => location.reload()),
     back: () => page.evaluate(() => history.back()),
     evaluate: (code) => page.evaluate(`(() => { ${code} })()`) as Promise<string>,

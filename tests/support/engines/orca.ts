@@ -11,9 +11,9 @@ import { EnginePage } from "./engine.ts";
 import { launchFirefox } from "./firefox.ts";
 import { startDisplay, WITH_TESTS } from "./webkit.ts";
 
-/** Orca starts slowly, and waits for Firefox while that is busy. */
+/** Orca starts slowly, and waits while Firefox is busy. */
 const HEARD_WITHIN_MS = 45_000;
-/** Speech that is written down by Orca, and silent. */
+/** Silent speech, because Orca writes its utterances to a file. */
 const SPEECH_SERVER_CONFIG = `
 CommunicationMethod "unix_socket"
 AddModule "dummy" "sd_dummy" ""
@@ -21,13 +21,13 @@ DefaultModule dummy
 LogLevel 0
 `;
 
-/** Firefox with the screen reader Orca, on a desktop that nobody sees. */
+/** Firefox with the screen reader Orca, on an invisible desktop. */
 export interface ScreenReader {
   page: EnginePage;
-  /** Presses keys by their X11 names on the desktop's keyboard, because Orca follows that. */
+  /** Presses keys by their X11 names on the desktop's keyboard, because Orca listens to that. */
   press(...keys: readonly string[]): Promise<void>;
   type(text: string): Promise<void>;
-  /** Resolves once Orca has said all of these in this order, each within one utterance, since the last call. */
+  /** Resolves once Orca has said all of these texts since the last call, in this order, each within one utterance. */
   hear(...texts: readonly (string | RegExp)[]): Promise<void>;
   /** Every utterance so far. */
   transcript(): readonly string[];
@@ -35,7 +35,7 @@ export interface ScreenReader {
 }
 
 export async function startScreenReader(origin: string): Promise<ScreenReader> {
-  // A short path, because sockets are in it.
+  // A short path, because socket paths have a length limit.
   const folder = await mkdtemp(join(tmpdir(), "orca-"));
   const speechLog = join(folder, "speech.jsonl");
   const customizations = join(folder, ".local/share/orca");
@@ -72,7 +72,7 @@ export async function startScreenReader(origin: string): Promise<ScreenReader> {
   };
 
   try {
-    // What it starts itself, such as the bus of assistive technologies, ends with it.
+    // Processes that it starts, such as the accessibility bus, end with it.
     const bus = start("dbus-daemon", "--session", "--nofork", "--print-address");
     const [address] = await once(bus.stdout as NodeJS.ReadableStream, "data");
     env.DBUS_SESSION_BUS_ADDRESS = String(address).trim();
@@ -123,7 +123,7 @@ export async function startScreenReader(origin: string): Promise<ScreenReader> {
         await closeDesktop();
       },
     };
-    // Only now does it follow what Firefox shows.
+    // From now on Orca follows Firefox.
     await reader.hear("Screen reader on.", "Mozilla Firefox frame.", "document web.");
     return reader;
   } catch (error) {

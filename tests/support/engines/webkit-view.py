@@ -14,7 +14,7 @@ from gi.repository import GLib, Gtk, WebKit2  # noqa: E402
 
 options = json.loads(sys.argv[1])
 modes = options["modes"]
-# The driver discards what its browser writes. Despite the setting's name, the console goes to standard error.
+# The driver discards the browser's output. Despite the setting's name, the console is written to standard error.
 os.dup2(os.open(options["consoleFile"], os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
 
 theme = Gtk.Settings.get_default()
@@ -22,7 +22,7 @@ theme.set_property("gtk-enable-animations", not modes.get("isMotionReduced", Fal
 theme.set_property("gtk-application-prefer-dark-theme", modes.get("isDark", False))
 theme.set_property("gtk-overlay-scrolling", not modes.get("areScrollbarsClassic", False))
 
-# An ephemeral one would write nothing to the console. What this one keeps is in HOME.
+# Not an ephemeral context, which would write nothing to the console. This one stores its data in HOME.
 context = WebKit2.WebContext()
 context.set_automation_allowed(True)
 
@@ -38,14 +38,14 @@ def create_view(_session):
     settings.set_property("enable-write-console-messages-to-stdout", True)
     settings.set_property("enable-javascript", not modes.get("isScriptOff", False))
     settings.set_property("default-font-size", 16 * modes.get("textScale", 1))
-    # Under automation a page's own call of `print` does nothing.
+    # Under automation, a page's own `print` does nothing.
     messages = view.get_user_content_manager()
     messages.register_script_message_handler("print")
     messages.connect("script-message-received::print", lambda *_: print_page(view))
     window = Gtk.Window()
     window.add(view)
     window.show_all()
-    # There is no window manager that would do it.
+    # Sets the focus, because there is no window manager.
     window.get_window().focus(GLib.get_monotonic_time() // 1000 & 0xFFFFFFFF)
     view.grab_focus()
     return view
@@ -61,7 +61,7 @@ def print_page(view):
     operation = WebKit2.PrintOperation.new(view)
     operation.set_print_settings(to_file)
     operation.connect("finished", lambda _operation: os.rename(partial, options["printFile"]))
-    # Kept, because it would end with the last reference to it.
+    # Keeps a reference, because the operation ends without one.
     operations.append(operation)
     operation.print_()
 
@@ -71,7 +71,7 @@ operations = []
 
 def start_session(_context, session):
     information = WebKit2.ApplicationInfo()
-    # What the driver expects where no other name is asked for.
+    # The name that the driver expects by default.
     information.set_name("MiniBrowser")
     information.set_version(WebKit2.get_major_version(), WebKit2.get_minor_version(), WebKit2.get_micro_version())
     session.set_application_info(information)

@@ -9,11 +9,11 @@ import { DEBIAN_PYTHON } from "../../../scripts/programs.mjs";
 import { findFreePort, type RunningProgram, startProgram } from "../../../scripts/run-server.ts";
 import type { Driver, Engine, Modes } from "./engine.ts";
 
-/** WebKitGTK in a window of our own, on a display that nobody sees, driven by WebKitWebDriver. */
+/** WebKitGTK in our own window on an invisible display, driven by WebKitWebDriver. */
 export const WEBKIT: Engine = { name: "webkit", launch };
 
 const VIEW = join(import.meta.dirname, "webkit-view.py");
-/** Ends a program with these tests, however they end. Without its display the view ends too. */
+/** Ends a program when the tests end for any reason. The view ends too when its display is gone. */
 export const WITH_TESTS = ["setpriv", "--pdeathsig", "KILL"] as const;
 const KEYS: Readonly<Record<string, string>> = {
   Delete: Key.DELETE,
@@ -23,7 +23,7 @@ const KEYS: Readonly<Record<string, string>> = {
 };
 
 async function launch(modes: Modes): Promise<Driver> {
-  // Emptied by the next run of the tests. A process of WebKit's may write to its cache until after the test.
+  // The next test run empties this folder, because a WebKit process may still write to its cache after the test.
   const folder = test.info().outputPath("webkit");
   await mkdir(folder, { recursive: true });
   const [consoleFile, printFile] = [join(folder, "console.txt"), join(folder, "page.pdf")];
@@ -54,7 +54,7 @@ async function launch(modes: Modes): Promise<Driver> {
       evaluate: (code) => driver.executeScript<string>(code),
       async resize(width, height) {
         await driver.manage().window().setRect({ x: 0, y: 0, width, height });
-        // The page follows its window later.
+        // The page gets its new size later than the window.
         await expect.poll(() => driver.executeScript("return innerWidth")).toBe(width);
       },
       press: (x, y) => driver.actions().move({ x, y, duration: 0 }).click().perform(),
@@ -64,7 +64,7 @@ async function launch(modes: Modes): Promise<Driver> {
           .sendKeys(...names.map((name) => KEYS[name] ?? name))
           .perform(),
       async print() {
-        // WebKitWebDriver does not know this command, so that the view does it itself.
+        // WebKitWebDriver does not support this command, so the view itself prints.
         await driver.executeScript("webkit.messageHandlers.print.postMessage(null)");
         await expect.poll(() => existsSync(printFile)).toBe(true);
         const file = await readFile(printFile);
@@ -73,14 +73,14 @@ async function launch(modes: Modes): Promise<Driver> {
       },
       async trouble() {
         const lines = (await readFile(consoleFile, "utf8")).split("\n");
-        // WebKitGTK is built without web app manifests. A request that leaving the page ends is reported as refused.
+        // WebKitGTK is built without web app manifests. It reports a request that ends with the page as refused.
         const isExpected = (line: string) =>
           line.includes("Unrecognized Content-Security-Policy directive 'manifest-src'") ||
           /Fetch API cannot load http:\/\/127\.0\.0\.1:\S+ due to access control checks/.test(line);
         return lines.filter((line) => /CONSOLE (\S+ )?(ERROR|WARN)/.test(line) && !isExpected(line));
       },
       async close() {
-        // A view that has crashed cannot be asked to end.
+        // A crashed view cannot be asked to quit.
         await driver.quit().catch(() => {});
         await stop();
       },
