@@ -58,12 +58,13 @@ export function tokensOf<Token>(
     ...hosts,
   ];
   const tokens = new Set(shapes.map(nameOf));
+  const hasDigits = /\d/.test(lower);
   let last: Token | undefined;
   for (const word of words) {
     const token = nameOf(word);
     tokens.add(token);
     if (last !== undefined) tokens.add(pairOf(last, token));
-    if (/\d/.test(word)) tokens.add(nameOf(`number like: ${word.replaceAll(/\d/g, "0").slice(0, 12)}`));
+    if (hasDigits && /\d/.test(word)) tokens.add(nameOf(`number like: ${word.replaceAll(/\d/g, "0").slice(0, 12)}`));
     last = token;
   }
   return [...tokens].slice(0, MAX_TOKENS);
