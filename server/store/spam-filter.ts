@@ -61,11 +61,11 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
     return new Map(rows.map(({ hash, ...counts }) => [hash, counts]));
   }
 
-  /** The token weights of each message; empty before the filter has enough lessons. */
-  async function weigh(query: Query, messages: readonly ContactMessage[]): Promise<number[][]> {
+  /** Returns a function for the token weights of a message: none before the filter has enough lessons. */
+  async function readWeights(query: Query): Promise<(message: ContactMessage) => number[]> {
     const { taught, weights } = await recall(query);
-    if (!isTaughtEnough(taught)) return [];
-    return messages.map((message) => tokensOf(message, asNumber).map((token) => weights.get(token) ?? 0));
+    if (!isTaughtEnough(taught)) return () => [];
+    return (message) => tokensOf(message, asNumber).map((token) => weights.get(token) ?? 0);
   }
 
   /**
@@ -107,8 +107,9 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
   return {
     /** The messages to quarantine: none before the filter has enough lessons, and none from a correspondent. */
     async findSpam(query: Query, messages: readonly ContactMessage[]): Promise<ReadonlySet<ContactMessage>> {
-      const weights = messages.length > 0 ? await weigh(query, messages) : [];
-      const suspects = messages.filter((_, index) => looksLikeSpam(weights[index] ?? []));
+      if (messages.length === 0) return new Set();
+      const weightsOf = await readWeights(query);
+      const suspects = messages.filter((message) => looksLikeSpam(weightsOf(message)));
       if (suspects.length === 0) return new Set();
       const sql = `SELECT ${dialect.lowerCaseEmail} AS email FROM messages
         WHERE ${dialect.isIn(dialect.lowerCaseEmail, "$1")} AND ${IS_CORRESPONDENT}`;
@@ -156,8 +157,8 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
       },
 
       async spamSigns(message) {
-        const [weights = []] = await weigh(query, [message]);
-        return signsOf(tokensOf(message, AS_TEXT), weights);
+        const weightsOf = await readWeights(query);
+        return signsOf(tokensOf(message, AS_TEXT), weightsOf(message));
       },
 
       forgetSpam: () =>
