@@ -28,8 +28,7 @@ export interface SentEstimate {
 
 /** Explains what the range covers and what it does not. */
 export function rangeCover({ between }: FootprintRange): string {
-  const differences = between.map((things) => `between ${things}`);
-  return `the sources’ figures differ this much ${differences.join(" and ")}. The true figure can lie outside this range`;
+  return `published figures differ for ${between.join("; ")}. The true figure can be outside this range`;
 }
 
 export const ROUNDED = "Each figure is rounded by itself, so they may not add up exactly.";

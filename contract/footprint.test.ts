@@ -28,7 +28,7 @@ const estimateOf = (footprint: Footprint, country = "") => estimateFootprint(inp
 const totalOf = (footprint: Footprint, country = "") => estimateOf(footprint, country).totalKg;
 
 describe("the figures", () => {
-  const GRIDS = "grids in different countries (10th to 90th percentile)";
+  const GRIDS = "countries’ grids (10th to 90th percentile)";
   const CARS = "small and large cars";
   const BUSES = "buses in London and elsewhere in the UK";
   const TAXIS = "a regular taxi and a black cab";
@@ -309,7 +309,7 @@ describe("the words", () => {
       "Short return flights 1 flight of 1,500 km each way, economy 0.14825 kg per passenger km, flights to or from the UK",
       "Hotel 1 night 6.7 kg per night",
       "Each figure is rounded by itself",
-      "The range is from 2.9 t to 5.0 t : the sources’ figures differ this much between small and large cars.",
+      "The range is from 2.9 t to 5.0 t : published figures differ for small and large cars.",
       "v1.2 . Counted: burning the fuel, and producing it (Car); burning the fuel, producing it, and the other effects",
       "Ember, yearly electricity data, by co2.js of the Green Web Foundation, 2024 . Counted:",
       "Electricity is location-based",

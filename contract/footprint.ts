@@ -379,7 +379,7 @@ function gridFactor(
   return { factor, place: own ? country : null };
 }
 
-const GRIDS = "grids in different countries (10th to 90th percentile)";
+const GRIDS = "countries’ grids (10th to 90th percentile)";
 
 /** By category, the largest first. */
 export function categoriesOf({ lines }: FootprintEstimate): { category: Category; kg: number }[] {

@@ -72,7 +72,7 @@ test("typing updates the total, bars, savings, country figures and sources; the 
     await expect(total(page)).toHaveText("about 710 kg CO₂e a year");
     await expect(part(page)).toContainText("Read as 1,500 kWh");
     await expect(part(page)).toContainText("Computed with the world’s average for electricity");
-    await expect(part(page)).toContainText(/From \d+ kg to [\d.]+ \w+: the sources’ figures differ this much between/);
+    await expect(part(page)).toContainText(/From \d+ kg to [\d.]+ \w+: published figures differ for/);
     await page.getByLabel("Your country").selectOption("FR");
     await expect(page.getByLabel("Country", { exact: true })).toHaveValue("FR");
     await expect(total(page)).toHaveText("about 66 kg CO₂e a year");
