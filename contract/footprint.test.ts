@@ -103,7 +103,7 @@ describe("the figures", () => {
     for (const { kgPerUnit, range } of [...explained, UK_ELECTRICITY, DOMESTIC_FLIGHT]) {
       for (const kg of [kgPerUnit, range?.low, range?.high]) if (kg) expect(text).toContain(kg.toFixed(5));
     }
-    expect(readFileSync("docs/operations.md", "utf8")).toContain("From 30 June 2027 on");
+    expect(readFileSync("docs/operations.md", "utf8")).toContain("From 30 June 2027");
   });
 });
 
