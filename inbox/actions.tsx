@@ -201,10 +201,10 @@ export async function perform(
 function confirmationOf(action: Action, count: number, name: string | undefined): [string, string, string] | null {
   const messages = plural(count, "message");
   if (action === "resend" && count > 1)
-    return [`Resend ${messages}?`, "The team gets each of them by email once more.", `Resend ${messages}`];
+    return [`Resend ${messages}?`, "The team gets each message by email again.", `Resend ${messages}`];
   if (action !== "delete") return null;
   const text =
-    "This cannot be undone. When a person asks for erasure, use their page instead: it removes every trace in the database’s files.";
+    "This cannot be undone. When a person asks for erasure, use the person’s page instead: it also removes every trace from the database’s files.";
   const what = count === 1 && name !== undefined ? `the message from ${visible(name)}` : messages;
   return [`Delete ${what}?`, text, `Delete ${messages}`];
 }
@@ -219,13 +219,13 @@ function outcomeNotice(action: Action, results: readonly ActionResult[], total: 
   const refused = results.flatMap(({ reason }) => reason ?? []);
   const details = [
     changed.length > 0 &&
-      `Changed in the meantime, so left as they are: ${listed(changed)}. Check them, then try again.`,
+      `Skipped, because they changed in the meantime: ${listed(changed)}. Check them, then try again.`,
     gone.length > 0 && `No longer there: ${listed(gone)}.`,
-    refused.length > 0 && `Left as they are: ${listed(refused, "; ")}.`,
+    refused.length > 0 && `Skipped: ${listed(refused, "; ")}.`,
     problem !== null
-      ? `${describeFailure(problem)} Of the next ${BATCH}, look at each before you repeat it.`
+      ? `${describeFailure(problem)} The next ${BATCH} messages may have changed: check each before you try again.`
       : results.length < total &&
-        `Cancelled: ${formatNumber(total - results.length)} of ${plural(total, "message")} left as they are.`,
+        `Cancelled: ${formatNumber(total - results.length)} of ${plural(total, "message")} were not changed.`,
   ].filter((detail) => detail !== false);
   const text = done === 0 ? "Nothing was changed." : `${plural(done, "message")} ${ACTION_LABELS[action].done}.`;
   return { tone: problem !== null ? "failure" : details.length > 0 ? "warning" : "success", text, details };

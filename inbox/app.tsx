@@ -89,11 +89,11 @@ function ConnectionBanner({ connection }: { connection: Connection }) {
     trpc.inboxCommand.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY }),
   );
   const start = <>run {command ? <Code>{command}</Code> : "its command"} and open the address that it prints.</>;
-  const old = "What you see may be old. Trying again every second.";
+  const old = "This page may be out of date. Trying again every second.";
   const texts: Partial<Record<Connection, [what: string, remedy: ReactNode]>> = {
     lost: ["The inbox does not answer.", [old, " If it was stopped, ", start]],
     unavailable: ["The database does not answer.", old],
-    replaced: ["The database was replaced.", <>What you see is of the one before. Stop the inbox, then {start}</>],
+    replaced: ["The database was replaced.", <>This page shows the old database. Stop the inbox, then {start}</>],
     slowed: [
       "The inbox answers slowly.",
       "A program on this machine keeps sending wrong keys. Trying again every ten seconds.",
@@ -168,10 +168,10 @@ export function NoAccess({ hasToken }: { hasToken: boolean }) {
       </ScreenTitle>
       <p>
         {hasToken
-          ? "Each run of the inbox has a key of its own, and this page has the key of another run."
-          : "The address that the command printed has a key in it, after the #. The inbox opens only with that key."}
+          ? "Each run of the inbox has its own key, and this page has the key of another run."
+          : "The address that the command printed contains a key, after the #. The inbox opens only with that key."}
       </p>
-      <p>Start the inbox, or look where it runs, and open the whole address that it prints.</p>
+      <p>Start the inbox, or go to the terminal where it runs, and open the whole address that it prints.</p>
     </Stack>
   );
 }

@@ -16,7 +16,7 @@ export const formatNumber = (value: number) => NUMBER.format(value);
 export const formatTime = (date: Date) => TIME.format(date);
 /** When a message will be erased: `on 16 Nov`. A message past its date waits until a server erases it. */
 export const erasedWhen = (expiresAt: Date, now: Date) =>
-  expiresAt > now ? `on ${SHORT_DATE.format(expiresAt)}` : "any day now";
+  expiresAt > now ? `on ${SHORT_DATE.format(expiresAt)}` : "soon";
 /** The time for today, `06:04`; otherwise also the date, `14 Nov, 06:04`. */
 export const formatSince = (date: Date, now: Date) =>
   date.toDateString() === now.toDateString() ? CLOCK.format(date) : `${SHORT_DATE.format(date)}, ${CLOCK.format(date)}`;
@@ -66,7 +66,7 @@ export function VisitorText({ text, isMultiline = false }: { text: string; isMul
         if (index % 2 === 0 || (isMultiline && part === "\n")) return part;
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
-          <mark key={index} title="A hidden character of the text">
+          <mark key={index} title="A hidden character in the text">
             {visible(part)}
           </mark>
         );

@@ -189,9 +189,9 @@ const NOTHING_IN: Readonly<Record<Tab, readonly [title: string, text: string]>> 
   all: ["No messages yet", "New messages appear here by themselves."],
   unanswered: ["Everything is answered", "New messages appear here by themselves."],
   answered: ["Nothing is answered yet", "Messages that you reply to or mark as answered are listed here."],
-  waiting: ["Nothing is waiting", "Every message has been delivered, or needs you in another tab."],
+  waiting: ["Nothing is waiting", "Every message was delivered, or is in another tab."],
   failed: ["Nothing has failed", "Messages, replies and web hooks that cannot be delivered are listed here."],
-  quarantined: ["Nothing is quarantined", "Suspected abuse is listed here, and kept until its retention ends."],
+  quarantined: ["Nothing is quarantined", "Suspected abuse is listed here until its retention period ends."],
 };
 
 function NothingFound({ view, isEmptyStore }: { view: ListView; isEmptyStore: boolean }) {

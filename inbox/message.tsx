@@ -37,7 +37,7 @@ export function MessageScreen() {
       </header>
       {isGone ? (
         <EmptyPanel title="There is no such message">
-          <p>It was deleted, erased, or kept no longer than the privacy policy allows.</p>
+          <p>It was deleted or erased, or its retention period ended.</p>
         </EmptyPanel>
       ) : (
         <Loaded query={query} label="Loading the message">
@@ -136,7 +136,7 @@ function Message({ message }: { message: MessageDetail }) {
       )}
       {state === "failed" && (
         <Alert color="red" title="Why the mail failed">
-          {asSentence(mail.error ?? "")} Once that is fixed, send it again.
+          {asSentence(mail.error ?? "")} After you fix the cause, send it again.
         </Alert>
       )}
       {hook?.state === "failed" && (
@@ -206,7 +206,7 @@ function SpamSigns({ message }: { message: MessageDetail }) {
           <Button size="xs" onClick={() => perform("release", [message])}>
             Release
           </Button>
-          <span>It is delivered, and the filter learns that it is good.</span>
+          <span>Delivers the message. The filter learns that it is good.</span>
         </Group>
       )}
     </Alert>
@@ -322,7 +322,7 @@ function NoteForm({ reference }: { reference: string }) {
       <Textarea
         name="note"
         label="Note"
-        description="The sender gets it with an export of their data."
+        description="The sender gets notes with an export of their data."
         inputWrapperOrder={["label", "input", "description"]}
         rows={2}
         maxLength={MAX_NOTE_LENGTH}

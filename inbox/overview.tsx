@@ -34,7 +34,7 @@ export function OverviewScreen() {
 function Troubles({ overview: { troubles } }: { overview: Overview }) {
   return (
     <section className="stack" aria-labelledby="needs-title">
-      <h2 id="needs-title">{troubles.some(isPressing) ? "Needs attention" : "Nothing needs you now"}</h2>
+      <h2 id="needs-title">{troubles.some(isPressing) ? "Needs attention" : "Nothing needs attention"}</h2>
       {troubles.map((trouble) => {
         const { kind, channel, severity, what, remedy, since } = trouble;
         const [text, search] = listOf(trouble) ?? [];
@@ -61,12 +61,12 @@ function Figures({ overview }: { overview: Overview }) {
   const failed = deliveries.filter(({ channel, failed }) => failed > 0 && channel !== "acknowledgement");
   const tabs: readonly (readonly [tab: Tab, note: string])[] = [
     ["unanswered", `${formatNumber(counts.answered)} answered`],
-    ["waiting", waitingSince ? `oldest for ${formatDuration(now.getTime() - waitingSince.getTime())}` : "none"],
+    ["waiting", waitingSince ? `oldest: ${formatDuration(now.getTime() - waitingSince.getTime())}` : "none"],
     ["failed", failed.map(({ channel, failed }) => `${CHANNEL[channel]} ${formatNumber(failed)}`).join(", ") || "none"],
-    ["quarantined", unseen === 0 ? "all looked at" : `${formatNumber(unseen)} not looked at`],
+    ["quarantined", unseen === 0 ? "all opened" : `${formatNumber(unseen)} not opened`],
   ];
   const facts = [
-    `${database.kind} ${database.problem === null ? "takes messages" : `has a problem: ${database.problem}`}`,
+    `${database.kind} ${database.problem === null ? "accepts messages" : `has a problem: ${database.problem}`}`,
     disk && `${formatBytes(disk.freeBytes)} of disk free`,
     lastBackupAt ? `last backup ${formatTime(lastBackupAt)}` : "no backup yet",
   ];
@@ -77,7 +77,9 @@ function Figures({ overview }: { overview: Overview }) {
     {
       name: "Looks like spam",
       value: isDeciding ? formatNumber(held) : "Learning",
-      note: isDeciding ? `held this month, ${formatNumber(released)} released` : `${lessons.join(", ")} taught`,
+      note: isDeciding
+        ? `quarantined this month, ${formatNumber(released)} released`
+        : `${lessons.join(", ")} messages marked`,
     },
     { name: "Website", value: website.isRunning ? "Running" : "Not running", note: facts.filter(Boolean).join(", ") },
   ];
@@ -106,7 +108,7 @@ function Figures({ overview }: { overview: Overview }) {
 
 function Charts({ overview: { days, total, perDay, perCountry, times } }: { overview: Overview }) {
   const period = `the last ${plural(days, "day")}`;
-  if (total === 0) return <p className="soft">No message came in within {period}, so there is nothing to draw.</p>;
+  if (total === 0) return <p className="soft">No messages arrived in {period}.</p>;
   const others = perCountry.slice(SHOWN_COUNTRIES).reduce((sum, { count }) => sum + count, 0);
   const countries: Data = perCountry
     .slice(0, SHOWN_COUNTRIES)
@@ -115,7 +117,7 @@ function Charts({ overview: { days, total, perDay, perCountry, times } }: { over
   const bucket = (upToMs: number | null, index: number) =>
     upToMs ? `≤ ${formatDuration(upToMs)}` : `> ${formatDuration(times.buckets[index - 1]?.upToMs ?? 0)}`;
   return (
-    <Box component="section" className="figures" __vars={{ "--least": "22rem" }} aria-label={`Figures of ${period}`}>
+    <Box component="section" className="figures" __vars={{ "--least": "22rem" }} aria-label={`Figures for ${period}`}>
       <Chart
         title="Messages per day"
         note={`${plural(total, "message")} in ${period}; days end at midnight, UTC.`}

@@ -6,7 +6,7 @@ import { type ContactMessage, type FieldErrors, MAX_LENGTH } from "../contract/c
 import { attempt, type Notice, notify, saveAs } from "./actions.tsx";
 import { call, type Person, queryClient, reloadAll, trpc } from "./api.ts";
 import { useKeys } from "./keys.tsx";
-import { ALL_COUNTRIES, countryOptions, formatTime, Moment, plural, VisitorText } from "./labels.tsx";
+import { ALL_COUNTRIES, countryOptions, formatNumber, formatTime, Moment, plural, VisitorText } from "./labels.tsx";
 import { keysOf, MAX_SEARCH_LENGTH } from "./list-view.ts";
 import { Dialog, EmptyPanel, Facts, FailurePanel, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { MessageRows } from "./rows.tsx";
@@ -55,7 +55,8 @@ function FindPeople() {
     <>
       <ScreenTitle name="People" />
       <p className="measure">
-        All messages of an email address: see, export, correct, restrict or erase them, as the privacy policy promises.
+        Find all messages from an email address, and export, correct, restrict or erase them, as the privacy policy
+        promises.
       </p>
       <search className="measure">
         <TextInput
@@ -71,9 +72,9 @@ function FindPeople() {
         {people ? `${plural(people.length, "address")} found` : ""}
       </p>
       {error && !people && <FailurePanel error={error} onRetry={refetch} />}
-      {people?.length === 0 && <EmptyPanel title="No person found">No name or address has this in it.</EmptyPanel>}
+      {people?.length === 0 && <EmptyPanel title="No person found">No name or address contains this text.</EmptyPanel>}
       {people && people.length > 0 && (
-        <ul className="plain rows" aria-label="People, who wrote last first">
+        <ul className="plain rows" aria-label="People, latest message first">
           {people.map(({ name, email, lastAt, messages }) => (
             <li key={email} className="row">
               <Link to="/people" search={{ email }} activeOptions={{ exact: true }}>
@@ -143,7 +144,7 @@ function PersonOf({ person }: { person: Person }) {
           Erase
         </Button>
       </Group>
-      <MessageRows messages={messages} now={now} label="Messages of this person, newest first" />
+      <MessageRows messages={messages} now={now} label="Messages from this person, newest first" />
       {dialog}
     </>
   );
@@ -209,9 +210,9 @@ function CorrectDialog({ person: { email, version, messages, hasFootprint }, onC
   return (
     <Dialog title={title} confirm="Save" onConfirm={save} onClose={onClose} error={error}>
       <p>
-        What you change here changes in {isOnlyOne ? "the message" : "every message of this address"}.{" "}
+        Your changes apply to {isOnlyOne ? "this message" : "every message from this address"}.{" "}
         {hasFootprint && "If you change the country, the footprint estimate is computed again. "}Emails that were
-        already sent stay as they are.
+        already sent do not change.
       </p>
       <TextInput {...field("name")} />
       <TextInput {...field("email")} />
@@ -260,11 +261,11 @@ function EraseDialog({ person: { email, version, messages, posted }, onClose }: 
       error={error}
     >
       <p>
-        Removes {count} of <VisitorText text={email} />, every trace of them in the database’s files, and their .eml
-        files on this machine. It cannot be undone, and it reaches neither backups nor emails that were already sent.
+        Removes {count} from <VisitorText text={email} />, every trace of them in the database’s files, and their .eml
+        files on this machine. This cannot be undone. It does not change backups or emails that were already sent.
       </p>
       {posted.length > 0 && <p>The receiver of the web hook (HOOK_URL) has a copy. Ask them to erase it too.</p>}
-      {unsent > 0 && <p>{plural(unsent, "message")} of these never reached the team.</p>}
+      {unsent > 0 && <p>{formatNumber(unsent)} of these messages never reached the team.</p>}
       <TextInput
         label="Type the address to confirm"
         inputMode="email"
@@ -280,8 +281,8 @@ function EraseDialog({ person: { email, version, messages, posted }, onClose }: 
 export async function restrictPerson(request: Parameters<typeof call.restrict.mutate>[0]): Promise<Notice> {
   const answer = await call.restrict.mutate(request);
   await reloadAll();
-  const done = request.isRestricted ? "restricted: kept, but neither sent nor deleted" : "free to be used again";
-  return noticeOf(answer, `of this address ${done}`);
+  const done = request.isRestricted ? "restricted: kept, but neither sent nor deleted" : "no longer restricted";
+  return noticeOf(answer, `from this address ${done}`);
 }
 
 type PersonResult = { outcome: "done"; messages: number } | { outcome: "changed" | "gone" | "no-estimate" };

@@ -69,7 +69,7 @@ export function ReplyCard({ message }: { message: MessageDetail }) {
         <Alert color="gray" title="Reply: queued">
           {reply.error === null
             ? "The website’s server sends it shortly. You can write another reply after that."
-            : `${asSentence(reply.error)} Tried again ${reply.dueAt ? `at ${formatTime(reply.dueAt)}` : "soon"}.`}
+            : `${asSentence(reply.error)} Next attempt ${reply.dueAt ? `at ${formatTime(reply.dueAt)}` : "soon"}.`}
         </Alert>
       )}
       {reply?.state === "delivered" && <p className="soft">Reply: delivered on {formatTime(reply.changedAt)}.</p>}
@@ -169,9 +169,9 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
         <Button type="submit" variant="filled" aria-disabled={isPending} aria-keyshortcuts="Control+Enter">
           Send reply
         </Button>
-        <span className="soft">Ctrl+Enter sends. What you write is kept.</span>
+        <span className="soft">Ctrl+Enter sends the reply. Your draft is saved.</span>
       </Group>
-      <p className="soft">Below your text the mail has:</p>
+      <p className="soft">Below your text, the mail quotes:</p>
       <p className="written soft" dir="auto">
         <VisitorText text={quote(message)} isMultiline />
       </p>

@@ -59,7 +59,7 @@ export const router = createRouter({
   // If a screen fails to render, shows the error instead of an empty page. Other screens still work.
   defaultErrorComponent: ({ error }) => (
     <>
-      <ScreenTitle name="This page has a defect" />
+      <ScreenTitle name="This page failed" />
       <FailurePanel error={error} onRetry={() => location.reload()} />
     </>
   ),

@@ -140,7 +140,7 @@ test("the overview shows what needs attention, and has a table with each chart's
     "Looks like spam",
     "Website",
   ]);
-  await expect(page.getByText("SQLite takes messages")).toBeVisible();
+  await expect(page.getByText("SQLite accepts messages")).toBeVisible();
   await expect(page.getByText("4 messages in the last 30 days")).toBeVisible();
   for (const title of ["Messages per day", "By country", "Time to delivery"]) {
     const figure = page.getByRole("figure").filter({ has: page.getByRole("heading", { name: title }) });
@@ -149,7 +149,7 @@ test("the overview shows what needs attention, and has a table with each chart's
   }
   await expect(page.getByRole("row", { name: "France" })).toHaveText("France1");
 
-  const unseen = page.getByRole("heading", { name: "1 message held back as suspected abuse, not opened yet" });
+  const unseen = page.getByRole("heading", { name: "1 message quarantined as suspected abuse, not opened yet" });
   await expect(unseen).toBeVisible();
   await page.getByRole("link", { name: "Show quarantined" }).click();
   await rows(page).getByRole("link").first().click();
@@ -233,11 +233,11 @@ test.describe("when the page has a defect", () => {
     const heading = page.getByRole("heading", { level: 1 });
     await expect(heading).toHaveText("Grace Hopper");
     await page.getByRole("link", { name: "Previous" }).click();
-    await expect(heading).toHaveText("This page has a defect");
+    await expect(heading).toHaveText("This page failed");
     await page.goBack();
     await expect(heading).toHaveText("Grace Hopper");
     await page.goForward();
-    await expect(heading).toHaveText("This page has a defect");
+    await expect(heading).toHaveText("This page failed");
     await page.getByRole("navigation", { name: "Inbox" }).getByRole("link", { name: "Messages" }).click();
     await expect(rows(page)).toHaveCount(4);
   });
@@ -329,9 +329,9 @@ test.describe("when messages are deleted", () => {
     expect(await inbox.store.list({ email: "ada@example.com" })).toMatchObject([corrected, corrected]);
 
     await button(page, "Restrict").click();
-    await expect(notice(page)).toContainText("2 messages of this address restricted");
+    await expect(notice(page)).toContainText("2 messages from this address restricted");
     await button(page, "Lift restriction").click();
-    await expect(notice(page)).toContainText("2 messages of this address free to be used again.");
+    await expect(notice(page)).toContainText("2 messages from this address no longer restricted.");
 
     const confirmErasure = async () => {
       await button(page, "Erase").click();
@@ -389,7 +389,7 @@ test.describe("when messages are deleted", () => {
     await inbox.store.act("retry", { references: [failed] }, new Date());
     await button(page.getByRole("dialog"), "Delete 2 messages").click();
     await expect(notice(page)).toContainText("1 message deleted.");
-    await expect(notice(page)).toContainText(`Changed in the meantime, so left as they are: ${failed} (now waiting)`);
+    await expect(notice(page)).toContainText(`Skipped, because they changed in the meantime: ${failed} (now waiting)`);
 
     await page.goto(`${inbox.origin}/messages/${failed}`);
     await choose(page, "Delete");
@@ -864,7 +864,7 @@ test.describe("a morning's work", () => {
     );
     await expect(primary).toHaveText("Lift restriction");
     await primary.click();
-    await expect(notice(page)).toContainText("1 message of this address free to be used again.");
+    await expect(notice(page)).toContainText("1 message from this address no longer restricted.");
     await expect(primary).toHaveText("Reply");
   });
 
@@ -1128,7 +1128,7 @@ test("keys mark one or several messages as spam, undo that, and release suspecte
   await expect(alert).toBeHidden();
   expect(await store.find(held)).toMatchObject({ state: "queued", taught: "good" });
   await page.getByRole("link", { name: "Overview" }).click();
-  await expect(page.getByText("held this month, 1 released")).toBeVisible();
+  await expect(page.getByText("quarantined this month, 1 released")).toBeVisible();
 });
 
 test("only the operator's input keeps the command running", async ({ page, inbox }) => {
