@@ -46,7 +46,7 @@ function linkJudge(rendered: RenderedSite, { siteUrl, filePaths, refused }: Link
   /** The remedy for a link to a missing page. */
   const remedyFor = (path: string): string => {
     const meant = known.find((one) => one.toLowerCase() === path.toLowerCase());
-    if (meant !== undefined) return `Capital letters matter: write ${meant}`;
+    if (meant !== undefined) return `Addresses are case-sensitive: write ${meant}`;
     const isFree = findPathProblems([{ file: "", path }], [...ownPages.keys()]).length === 0 && !/\/index$/.test(path);
     return isFree ? `Correct it, or write the page as ${siteDir}pages${path}.mdx` : "Correct it.";
   };
@@ -55,10 +55,10 @@ function linkJudge(rendered: RenderedSite, { siteUrl, filePaths, refused }: Link
     if (/^(https?:\/\/|mailto:|tel:)/i.test(href) && !href.startsWith(`${siteUrl}/`)) return null;
     const own = href.startsWith(`${siteUrl}/`) ? href.slice(siteUrl.length) : href;
     if (/^[a-z][\w+.-]*:/i.test(own)) {
-      return `The link "${href}" is of a kind that pages do not use. Start it with https:, mailto:, tel: or /`;
+      return `The link "${href}" has a scheme that pages cannot use. Start it with https:, mailto:, tel: or /`;
     }
     if (!/^(\/(?!\/)|#)/.test(own)) {
-      return `The link "${href}" leads to different places on different pages. Write it from the start, as /contact`;
+      return `The link "${href}" is relative, so it leads to different places on different pages. Start it with /, as in /contact`;
     }
     const path = own.startsWith("#") ? null : pathOf(own);
     // If a file was refused because its path is taken, a link to that path leads to the existing page.
@@ -67,7 +67,7 @@ function linkJudge(rendered: RenderedSite, { siteUrl, filePaths, refused }: Link
       path === null
         ? page
         : (ownPages.get(path) ?? written.get(path) ?? (announced.has(path) ? comingSoon : undefined));
-    if (!target) return `The link "${href}" leads to no page of the site. ${remedyFor(path ?? "")}`;
+    if (!target) return `The link "${href}" leads to a page that does not exist. ${remedyFor(path ?? "")}`;
     const place = decode(own.split("#")[1] ?? "");
     // Browsers handle these themselves: the top of the page, and a text fragment.
     if (place === "" || place === "top" || place.startsWith(":~:")) return null;
@@ -76,7 +76,7 @@ function linkJudge(rendered: RenderedSite, { siteUrl, filePaths, refused }: Link
     const [main = ""] = /<main[\s\S]*<\/main>/.exec(target.html) ?? [];
     const headings = [...main.matchAll(/<h[2-6] id="(?!contents-title)([^"]+)"/g)].map(([, id]) => `#${id}`);
     const choice = headings.length > 0 ? `Its headings are: ${headings.join(" ")}` : "It has no headings to link to.";
-    return `The link "${href}" leads to a place that ${path ?? "the page"} does not have. ${choice}`;
+    return `The link "${href}" leads to a heading that ${path ?? "the page"} does not have. ${choice}`;
   };
 }
 

@@ -100,15 +100,15 @@ test.each([
   ["![A dot](broken.png)", "5: …/broken.png cannot be read as a picture."],
   ["![A dot](../small.png)", "5: The picture ../small.png is not in "],
   ["![A dot](https://example.org/a.png)", "5: https://example.org/a.png is on another site"],
-  ["![A dot](pictures/small.pdf)", '5: "pictures/small.pdf" is no picture.'],
+  ["![A dot](pictures/small.pdf)", '5: "pictures/small.pdf" is not a picture.'],
   ["# Again a title", "5: The title is the page's first heading. Start this one with ##"],
   ["## One\n\n#### Two", "7: The heading skips a level. Start it with ###."],
   ["Text\n\n[](/contact)", "7: The link to /contact has no text."],
-  ["Text {1 + 1}", '5: "{" starts code. To show the sign itself, write \\{'],
+  ["Text {1 + 1}", '5: "{" starts code. To show the character itself, write \\{'],
   ["Text\n\n{\n  process.exit()\n}", '7: "{" starts code.'],
   ["import fs from 'node:fs'", "5: import and export are code"],
-  ["<script>alert(1)</script>", "5: <script> is not for pages."],
-  ["Text <Chart />", "5: <Chart> is not for pages. Use Markdown, or one of: a, abbr,"],
+  ["<script>alert(1)</script>", "5: <script> is not allowed in pages."],
+  ["Text <Chart />", "5: <Chart> is not allowed in pages. Use Markdown, or one of: a, abbr,"],
   ['<span style="color: red">Text</span>', '5: The site\'s security policy refuses "style".'],
   ["<span style={{ color: 'red' }}>Text</span>", "5: An attribute of <span> is code."],
   ['<b onclick="alert(1)">Text</b>', '5: The site\'s security policy refuses "onclick".'],
@@ -156,26 +156,29 @@ async function pathProblemsOf(...names: string[]): Promise<string[]> {
 }
 
 test.each([
-  [["contact.mdx"], ["/contact is a page of the site already."]],
-  [["contact-us/index.mdx"], ["/contact-us is a page of the site already."]],
-  [["index.mdx"], ["/ is a page of the site already."]],
-  [
-    ["Contact.mdx"],
-    ["/Contact differs from /contact, a page of the site, by case only.", '"Contact" makes an awkward'],
-  ],
+  [["contact.mdx"], ["/contact is already a page of the site."]],
+  [["contact-us/index.mdx"], ["/contact-us is already a page of the site."]],
+  [["index.mdx"], ["/ is already a page of the site."]],
+  [["Contact.mdx"], ["/Contact differs from /contact, a page of the site, by case only.", '"Contact" cannot be part']],
   ...["media", "assets/team", "send-email", "healthz", "404"].map((name) => [
     [`${name}.mdx`],
-    [`/${name} is needed for technical files.`],
+    [`/${name} is reserved for technical files.`],
   ]),
-  [["assets/carbon.mdx"], ["/assets/carbon is a page of the site already.", "/assets/carbon is needed for technical"]],
-  [["robots.txt.mdx"], ["/robots.txt is needed for technical files.", '"robots.txt" makes an awkward address.']],
-  [["carbon.json.mdx"], ["/carbon.json is needed for technical files.", '"carbon.json" makes an awkward address.']],
-  [["About Us.mdx"], ['"About Us" makes an awkward address. Rename it to about-us: small letters']],
-  [["Über_uns.mdx"], ['"Über_uns" makes an awkward address. Rename it to uber-uns: small letters']],
-  [["news--old.mdx"], ['"news--old" makes an awkward address. Rename it to news-old: small letters']],
+  [
+    ["assets/carbon.mdx"],
+    ["/assets/carbon is already a page of the site.", "/assets/carbon is reserved for technical"],
+  ],
+  [["robots.txt.mdx"], ["/robots.txt is reserved for technical files.", '"robots.txt" cannot be part of an address.']],
+  [
+    ["carbon.json.mdx"],
+    ["/carbon.json is reserved for technical files.", '"carbon.json" cannot be part of an address.'],
+  ],
+  [["About Us.mdx"], ['"About Us" cannot be part of an address. Rename it to about-us: use lower-case letters']],
+  [["Über_uns.mdx"], ['"Über_uns" cannot be part of an address. Rename it to uber-uns: use lower-case letters']],
+  [["news--old.mdx"], ['"news--old" cannot be part of an address. Rename it to news-old: use lower-case letters']],
   [
     ["About.mdx", "about.mdx"],
-    ['"About" makes an awkward', "/About differs from /about (", "by case only. Rename one"],
+    ['"About" cannot be part', "/About differs from /about (", "by case only. Rename one"],
   ],
 ])("refuses the paths of %j", async (names, expected) => {
   const problems = (await pathProblemsOf(...names)).join("\n");
@@ -186,7 +189,7 @@ test("refuses two files with the same path, and names the other file", async () 
   const [problem, ...others] = await pathProblemsOf("about.mdx", "about/index.mdx");
   expect(others).toEqual([]);
   expect(problem).toMatch(
-    /^about\/index\.mdx:1: It makes the page \/about, as \S+\/about\.mdx does\. Remove one of them\.$/,
+    /^about\/index\.mdx:1: Its address is \/about, the same as for \S+\/about\.mdx\. Remove one of them\.$/,
   );
 });
 

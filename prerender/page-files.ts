@@ -103,21 +103,22 @@ export function findPathProblems(files: readonly FilePath[], specifiedPaths: rea
     const lowerPath = path.toLowerCase();
     const messages: string[] = [];
     const taken = specified.get(lowerPath);
-    if (taken === path) messages.push(`${path} is a page of the site already. Give the file another name.`);
+    if (taken === path) messages.push(`${path} is already a page of the site. Give the file another name.`);
     else if (taken)
       messages.push(`${path} differs from ${taken}, a page of the site, by case only. Give it another name.`);
     if (TECHNICAL_PATH.test(lowerPath) || RESERVED_PATH.test(lowerPath))
-      messages.push(`${path} is needed for technical files. Give it another name.`);
+      messages.push(`${path} is reserved for technical files. Give it another name.`);
 
     const awkward = path.split("/").find((name) => name !== "" && !PLAIN_NAME.test(name));
     if (awkward !== undefined) {
       const plain = headingId(awkward.normalize("NFKD").replaceAll(/\p{M}/gu, "")).replaceAll(/[^a-z0-9-]/g, "");
       messages.push(
-        `"${awkward}" makes an awkward address. Rename it${plain && ` to ${plain}`}: small letters a to z, digits and single hyphens.`,
+        `"${awkward}" cannot be part of an address. Rename it${plain && ` to ${plain}`}: use lower-case letters a to z, digits and single hyphens.`,
       );
     }
     const other = files.slice(0, index).find((one) => one.path.toLowerCase() === lowerPath);
-    if (other?.path === path) messages.push(`It makes the page ${path}, as ${other.file} does. Remove one of them.`);
+    if (other?.path === path)
+      messages.push(`Its address is ${path}, the same as for ${other.file}. Remove one of them.`);
     else if (other)
       messages.push(`${path} differs from ${other.path} (${other.file}) by case only. Rename one of them.`);
     return messages.map((message) => ({ file, line: 1, message }));
@@ -249,7 +250,7 @@ function readText(title: string, sections: Section[], pictures: PictureUse[], re
 
       if (node.type === "mdxjsEsm") report(line, "import and export are code, and a page is text. Remove them.");
       else if (/^mdx(Flow|Text)Expression$/.test(node.type) && !/^\s*(\/\*.*\*\/)?\s*$/s.test(node.value ?? "")) {
-        report(line, `"{" starts code. To show the sign itself, write \\{`);
+        report(line, `"{" starts code. To show the character itself, write \\{`);
       } else if (node.type === "heading") {
         const { depth = 2 } = node;
         const words = textOf(node);
@@ -294,17 +295,14 @@ function checkElement({ name, attributes = [] }: Node, line: number, report: Rep
     const known = ELEMENTS.join(", ");
     report(
       line,
-      `<${name ?? ""}> is not for pages. Use Markdown, or one of: ${known}. To show the sign itself, write \\<`,
+      `<${name ?? ""}> is not allowed in pages. Use Markdown, or one of: ${known}. To show the character itself, write \\<`,
     );
   }
   for (const attribute of attributes) {
     if (attribute.type !== "mdxJsxAttribute" || (typeof attribute.value === "object" && attribute.value !== null)) {
       report(line, `An attribute of <${name}> is code. Write its value in quotes, as in href="/contact".`);
     } else if (/^(style|on\w+)$/i.test(attribute.name ?? "")) {
-      report(
-        line,
-        `The site's security policy refuses "${attribute.name}". Remove it; the site's styles give the look.`,
-      );
+      report(line, `The site's security policy refuses "${attribute.name}". Remove it; pages use the site's styles.`);
     }
   }
 }
@@ -360,11 +358,13 @@ async function preparePicture(
     return null;
   };
   if (/^([a-z]+:|\/\/)/i.test(source)) {
-    return refuse(`${source} is on another site, and this one fetches nothing from there. Save it beside the page.`);
+    return refuse(
+      `${source} is on another site, and pages show only pictures from this site. Save it beside the page.`,
+    );
   }
   const name = source.replaceAll("%20", " ");
   const file = name.startsWith("/") ? join(dir, name) : join(dirname(pageFile), name);
-  if (!PICTURE_NAME.test(name)) return refuse(`"${name}" is no picture. Use AVIF, GIF, JPEG, PNG, SVG or WebP.`);
+  if (!PICTURE_NAME.test(name)) return refuse(`"${name}" is not a picture. Use AVIF, GIF, JPEG, PNG, SVG or WebP.`);
   if (relative(dir, file).startsWith(".."))
     return refuse(`The picture ${name} is not in ${shown(dir)}. Move it there.`);
   const refuseContent = () => refuse(`${shown(file)} cannot be read as a picture. Save it again, as PNG or JPEG.`);

@@ -166,7 +166,7 @@ async function buildSite(
   if (unset.length > 0 && !isDraft)
     console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
   for (const line of claimsToDo(claims)) console.log(withOwnCommands(line, programName(process.env)));
-  if (areFactorsDue(new Date())) console.log(`Newer factors of the footprint estimate are due; ${FACTORS_REMEDY}`);
+  if (areFactorsDue(new Date())) console.log(`New factors for the footprint estimate are due; ${FACTORS_REMEDY}`);
 }
 
 /** Renders the page again on every request. */

@@ -63,7 +63,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     isStopping = true;
   });
 }
-api.once("exit", () => (isStopping ? process.exit(0) : exit("The server process behind this one has ended.")));
+api.once("exit", () => (isStopping ? process.exit(0) : exit("The API server process has ended.")));
 process.once("exit", () => api.kill());
 console.log(`Development server on http://${address}, with hot reload`);
 
@@ -76,8 +76,8 @@ async function buildOnce(): Promise<void> {
     // A mode of prerender/site-plugin.ts.
     const pagesDir = `${config.build.siteDir}pages`;
     const builder = await createBuilder({ mode: "without-pages", logLevel: "warn" });
-    await builder.buildApp().catch(() => exit(`The site cannot be built without the pages of ${pagesDir} either.`));
-    console.log(`dist/ is built without the pages of ${pagesDir}; npm run build adds them when they are corrected.`);
+    await builder.buildApp().catch(() => exit(`The site cannot be built, even without the pages in ${pagesDir}.`));
+    console.log(`dist/ was built without the pages in ${pagesDir}; correct them, then run: npm run build`);
   }
 }
 

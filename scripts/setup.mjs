@@ -34,11 +34,11 @@ function installPackages() {
   if (installed === lock && (extent === "dev" || !isDev)) return;
   if (installed !== undefined && process.argv.includes("--keep")) {
     fail(
-      "The packages in node_modules are not those of package-lock.json. Stop the server, run: npm run build, start it.",
+      "The packages in node_modules do not match package-lock.json. Stop the server, run npm run build, and start the server.",
     );
   }
 
-  console.error(`Installing the packages ${isDev ? "of tests and tools" : "that build and serve the site"} ...`);
+  console.error(`Installing the packages ${isDev ? "for tests and tools" : "for building and serving the site"} ...`);
   const problem = "Could not install the packages. Check the connection to the npm registry.";
   // Leaves out TypeScript, a peer dependency of tRPC that only its types need.
   const extentOptions = isDev ? [] : ["--omit=dev", "--omit=peer", "--ignore-scripts"];
@@ -94,7 +94,7 @@ function installBrowser() {
     if (findChromium()) return;
   }
   console.error("Installing Playwright's own Chromium ...");
-  const problem = "Could not install a Chromium. Install Chromium or Chrome, or set CHROMIUM_PATH to one.";
+  const problem = "Could not install Chromium. Install Chromium or Chrome yourself, or set CHROMIUM_PATH to its path.";
   run("npx", ["playwright", "install", "chromium"], problem);
 }
 

@@ -72,7 +72,7 @@ export function claimsToDo({ unreviewed, expired, withoutEvidence }: ClaimsRepor
   const claims = ({ length }: Statement[], rest: string) => (length > 0 ? `${plural(length, "claim")} ${rest}` : []);
   return [
     ...unreviewed.map((statement) => `Not reviewed: ${statementText(statement)}`),
-    claims(expired, "with evidence that has ended; npm run claims"),
+    claims(expired, "with expired evidence; npm run claims"),
     claims(withoutEvidence, "without evidence; npm run claims"),
   ].flat();
 }

@@ -39,9 +39,11 @@ function problemsOf({ text, verdict, evidence, needs, by, on = "" }: Partial<Rev
   return [
     text && by && isDay(on) ? [] : "“text”, “by” or “on” (a day such as 2026-01-31) is missing",
     isClaim || verdict === "no claim" ? [] : "“verdict” is neither “no claim” nor “claim”",
-    !isClaim || evidence || needs ? [] : "a claim has “evidence”, or says what it “needs”",
-    !evidence || (shows && isPlace(at)) ? [] : "evidence “shows” something “at” a URL, in a file or a dated document",
-    !evidence || isEnd(until, on) ? [] : `evidence counts “until” a day, at most ${lastDay(on)}`,
+    !isClaim || evidence || needs ? [] : "a claim must have “evidence”, or say what it “needs”",
+    !evidence || (shows && isPlace(at))
+      ? []
+      : "evidence must say what it “shows”, and “at” which URL, file or dated document",
+    !evidence || isEnd(until, on) ? [] : `evidence is valid “until” a day, at most ${lastDay(on)}`,
   ].flat();
 }
 

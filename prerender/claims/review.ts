@@ -26,7 +26,7 @@ export async function review(open: readonly Statement[], ledger: Review[], termi
     const statement = open[index] as Statement;
     const before = ledger.find(({ text }) => text === statement.text) ?? statement.review;
     say(`\n${index + 1} of ${open.length}: ${statementText(statement)}`);
-    if (before) say(`  Until now: ${before.verdict} (${before.by}, ${before.on}) ${before.needs ?? ""}`);
+    if (before) say(`  Previous decision: ${before.verdict} (${before.by}, ${before.on}) ${before.needs ?? ""}`);
     for (const { law, better } of statement.words) if (law) say(`  ${law}.\n  Better: ${better}`);
     const answer = await ask("n, c, r, s, b, w, q or h: ", (text) => /^[ncrsbwqh]$/.exec(text.toLowerCase())?.[0]);
     if (answer === "q") return;
@@ -54,13 +54,16 @@ export async function review(open: readonly Statement[], ledger: Review[], termi
     const known = new Map(ledger.map(({ evidence }) => [JSON.stringify(evidence), evidence]));
     const list = [...known.values()].filter((evidence) => evidence !== undefined);
     for (const [index, { shows, until }] of list.entries()) say(`  ${index + 1}  ${shows} (until ${until})`);
-    const shows = await ask("What shows it (words, a number of the list above, or nothing yet): ", (text) => text);
+    const shows = await ask(
+      "What proves it (text, a number from the list above, or empty for nothing yet): ",
+      (text) => text,
+    );
     const evidence = list[Number(shows) - 1];
     if (evidence) return { evidence };
-    if (shows === "") return { needs: await ask("What would show it: ", notEmpty) };
-    const place = "Where is it (a URL, a file, or a document's name with its date): ";
+    if (shows === "") return { needs: await ask("What would prove it: ", notEmpty) };
+    const place = "Where is the proof (a URL, a file, or a document's name with its date): ";
     const at = await ask(place, (text) => (isPlace(text) ? text : undefined));
-    const end = `Until which day does it count (a day such as 2026-01-31, at most ${lastDay(on)}): `;
+    const end = `Until which day is the proof valid (a day such as 2026-01-31, at most ${lastDay(on)}): `;
     return { evidence: { shows, at, until: await ask(end, (text) => (isEnd(text, on) ? text : undefined)) } };
   }
 
@@ -73,7 +76,7 @@ export async function review(open: readonly Statement[], ledger: Review[], termi
       const answer = line.length > MAX.length ? undefined : read(line.trim());
       if (answer !== undefined) return answer;
     }
-    throw new Error("The review ends here, without an answer to this question. Every answer before it is saved.");
+    throw new Error("The review ended before this question was answered. All earlier answers are saved.");
   }
 }
 

@@ -46,7 +46,7 @@ test("packages are installed once, and again when a lock file has changed or a c
   // A service that starts the server without npm finds Node 24 here.
   expect(realpathSync(join(folder, "node_modules/.bin/node"))).toBe(realpathSync(process.execPath));
   appendFileSync(join(folder, "package-lock.json"), "\n");
-  expect(setUp().stderr).toBe("Installing the packages that build and serve the site ...\n");
+  expect(setUp().stderr).toBe("Installing the packages for building and serving the site ...\n");
   for (const options of [["--dev"], [], ["--keep"], ["--dev"]]) expect(setUp(...options).status).toBe(0);
   expect(calls()).toEqual([site, site, dev]);
   appendFileSync(join(folder, "package-lock.json"), "\n");
@@ -61,7 +61,7 @@ test("an operator's command installs missing packages, but never replaces packag
   appendFileSync(join(folder, "package-lock.json"), "\n");
   const { status, stderr } = setUp("--keep");
   expect([status, calls().length]).toEqual([1, 1]);
-  expect(stderr).toContain("Stop the server, run: npm run build, start it.");
+  expect(stderr).toContain("Stop the server, run npm run build, and start the server.");
 });
 
 test("if packages cannot be installed, it fails, says what to check, and retries the next time", async () => {

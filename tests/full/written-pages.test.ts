@@ -148,9 +148,9 @@ test("a refused build reports all problems with file, line and remedy, and keeps
   const lines = output.split("\n").filter((line) => /\.mdx:\d+: /.test(line));
   const expected = [
     "broken.mdx:6: Expected a closing tag for `<br>`",
-    "contact.mdx:1: /contact is a page of the site already. Give the file another name.",
-    'links.mdx:6: The link "/abuot" leads to no page of the site. Correct it, or write the page as app/pages/abuot.mdx',
-    'links.mdx:7: The link "/privacy#cooky" leads to a place that /privacy does not have.',
+    "contact.mdx:1: /contact is already a page of the site. Give the file another name.",
+    'links.mdx:6: The link "/abuot" leads to a page that does not exist. Correct it, or write the page as app/pages/abuot.mdx',
+    'links.mdx:7: The link "/privacy#cooky" leads to a heading that /privacy does not have.',
   ];
   for (const part of expected)
     expect(
