@@ -65,7 +65,7 @@ function parseRetention(text: string, problems: string[]): Retention {
     const keptMs = duration === "keep" ? null : parseDurationMs(duration ?? "");
     if (state === undefined || keptMs === undefined) {
       problems.push(
-        `RETENTION is not valid at "${part.trim()}"; e.g. RETENTION=delivered=30d,failed=90d,quarantined=keep`,
+        `RETENTION has an invalid part "${part.trim()}"; e.g. RETENTION=delivered=30d,failed=90d,quarantined=keep`,
       );
     } else {
       retention[`${state as "delivered" | "failed" | "quarantined"}Ms`] = keptMs;

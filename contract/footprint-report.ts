@@ -31,7 +31,7 @@ export function rangeCover({ between }: FootprintRange): string {
   return `published figures differ for ${between.join("; ")}. The true figure can be outside this range`;
 }
 
-export const ROUNDED = "Each figure is rounded by itself, so they may not add up exactly.";
+export const ROUNDED = "Figures are rounded separately, so they may not add up exactly.";
 export const LOCATION_BASED =
   "Electricity is location-based: the average of the country’s grid, regardless of the supplier.";
 
@@ -59,7 +59,7 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
     `<h2 id="report-title">Your estimate</h2>`,
     `<p class="report-total" id="report-total">${fact("total", formatTotal(totalKg))}</p>`,
     `<p>For ${fact("whom", describeWhom(inputs))}${each && `: ${fact("mass", each)}`}. Country: `,
-    `${fact("country", escaped(countryName) || "not chosen, so with the world’s average where it matters")}. `,
+    `${fact("country", escaped(countryName) || "not chosen, so world averages are used")}. `,
     `Sent on ${fact("date", day)} with message ${fact("reference", escaped(reference))}.</p>`,
     price && totalKg > 0 ? `<p>${fact("cost", escaped(formatCost(totalKg, price)))}</p>` : "",
     `<table><thead><tr><th scope="col">Amount</th><th scope="col">Entered, for a year</th>`,

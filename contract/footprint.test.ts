@@ -119,10 +119,10 @@ describe("what is refused", () => {
     ["gasKwh", "Did you mean 1500 or 1.5?", "1.500"],
     ["gasKwh", "Did you mean 10000 or 10?", "10.000 kWh"],
     ["gasKwh", "Did you mean 999999 or 999.999?", " 999.999 "],
-    ["carKm", "Numbers only: choose the unit beside it.", "100 miles"],
+    ["carKm", "Enter only the number, and choose the unit beside it.", "100 miles"],
     ["carUnit", "Choose one of: km, mi.", "furlong"],
-    ["lpgLitres", "Numbers only: how many litres?", "100 gallons"],
-    ["people", "Numbers only: how many people?", "40 staff"],
+    ["lpgLitres", "Enter only the number of litres.", "100 gallons"],
+    ["people", "Enter only the number of people.", "40 staff"],
     ["people", "Enter a whole number of people, 1 or more.", 0, "2,5"],
     ["people", "Enter 1,000,000 people or less.", 1_000_001],
     ["for", "Choose one of: household, organisation.", "everyone"],
@@ -150,7 +150,7 @@ describe("what is refused", () => {
     const parsed = parseFootprint({ footprint: { ["x".repeat(41)]: 1, gasKwh: -1, ...unknown } });
     const named = ["gasKwh", "unknown0", "unknown1", "unknown2", "unknown3"].map((name) => `footprint.${name}`);
     expect(Object.keys(parsed.ok ? {} : parsed.fields).sort()).toEqual(["footprint", ...named]);
-    expect(parsed).toMatchObject({ fields: { footprint: "There are fields that the estimate does not have." } });
+    expect(parsed).toMatchObject({ fields: { footprint: "The estimate has unknown fields." } });
   });
 
   test("counts the readable inputs; leaves out a flight without its distance", () => {
@@ -239,14 +239,14 @@ describe("the words", () => {
       "FR",
       ["Electricity: 1,500.5 kWh", "Long return flights: 2 flights of 6,500 km each way, business", "Hotel: 1 night"],
       "about 11 t CO₂e a year (from 9.6 t to 11 t), for one person or household",
-      ["Hotels: with the figure of the sender's country."],
+      ["Hotels are counted with the figure for the sender's country."],
     ],
     [
       { carKm: "8,000 miles", carUnit: "mi", carFuel: "electric", hotelNights: 2 },
       "",
       ["Car: 8,000 miles (12,875 km), electric", "Hotel: 2 nights"],
       "about 1.3 t CO₂e a year (from 250 kg to 2.2 t), for one person or household",
-      ["An average of countries was used for: Car, Hotel."],
+      ["Averages (not country figures) were used for: Car, Hotel."],
     ],
     [
       { electricityKwh: 1, shortFlights: 1, shortFlightKm: 500, shortFlightClass: "business", hotelNights: 1 },
@@ -257,14 +257,17 @@ describe("the words", () => {
         "Hotel: 1 night",
       ],
       "about 300 kg CO₂e a year (from 270 kg to 420 kg), for one person or household",
-      ["An average of countries was used for: Hotel."],
+      ["Averages (not country figures) were used for: Hotel."],
     ],
     [
       { shortFlights: 1, shortFlightKm: 3701, shortFlightClass: "business", people: 1, for: "organisation" },
       "",
       ["Short return flights: 1 flight of 3,701 km each way, business"],
       "about 1.6 t CO₂e a year, for an organisation of 1 person",
-      ["For an organisation of 1 person.", "Short flights of more than 3,700 km one way: were they long ones?"],
+      [
+        "For an organisation of 1 person.",
+        "The short flights are more than 3,700 km one way: they may be long flights.",
+      ],
     ],
     [
       { shortFlights: 1, shortFlightKm: 3700, people: "4" },
@@ -308,7 +311,7 @@ describe("the words", () => {
       "Car 8,000 miles (12,875 km), petrol 0.20751 kg per km, UK average 2.7 t",
       "Short return flights 1 flight of 1,500 km each way, economy 0.14825 kg per passenger km, flights to or from the UK",
       "Hotel 1 night 6.7 kg per night",
-      "Each figure is rounded by itself",
+      "Figures are rounded separately",
       "The range is from 2.9 t to 5.0 t : published figures differ for small and large cars.",
       "v1.2 . Counted: burning the fuel, and producing it (Car); burning the fuel, producing it, and the other effects",
       "Ember, yearly electricity data, by co2.js of the Green Web Foundation, 2024 . Counted:",

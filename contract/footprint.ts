@@ -113,9 +113,7 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
     } else {
       unknownFields += 1;
       const isNamed = name.length <= MAX_UNKNOWN_LENGTH && unknownFields <= MAX_UNKNOWN_FIELDS;
-      fields[isNamed ? key : "footprint"] = isNamed
-        ? NO_SUCH_FIELD
-        : "There are fields that the estimate does not have.";
+      fields[isNamed ? key : "footprint"] = isNamed ? NO_SUCH_FIELD : "The estimate has unknown fields.";
     }
   }
   // Without its distance a flight cannot be counted.
@@ -153,7 +151,7 @@ function checkAmount(value: unknown, unit: string, max: number, hasUnits = false
   const amount = typeof value === "string" ? read : value;
   const text = String(value);
   if (amount === null && text.length <= MAX_LENGTH && /\d/.test(text) && /\p{L}/u.test(text)) {
-    return `Numbers only: ${hasUnits ? "choose the unit beside it." : `how many ${unit}?`}`;
+    return hasUnits ? "Enter only the number, and choose the unit beside it." : `Enter only the number of ${unit}.`;
   }
   if (typeof amount !== "number" || Number.isNaN(amount)) return `Enter a number of ${unit}, such as 1,500 or 12.5.`;
   if (amount < 0) return `Enter 0 or more ${unit}.`;
@@ -534,12 +532,12 @@ export function estimateNotes(estimate: FootprintEstimate): string[] {
   const isSaid = inputs.for === "organisation" || inputs.people !== undefined;
   return [
     ...(isSaid ? [`For ${[describeWhom(inputs), eachText(estimate)].filter(Boolean).join(": ")}.`] : []),
-    ...(averaged.length > 0 ? [`An average of countries was used for: ${averaged.join(", ")}.`] : []),
+    ...(averaged.length > 0 ? [`Averages (not country figures) were used for: ${averaged.join(", ")}.`] : []),
     ...(inputs.shortFlights && inputs.shortFlightKm > SHORT_MAX_KM
-      ? [`Short flights of more than ${formatAmount(SHORT_MAX_KM)} km one way: were they long ones?`]
+      ? [`The short flights are more than ${formatAmount(SHORT_MAX_KM)} km one way: they may be long flights.`]
       : []),
     ...(lines.some(({ field, place }) => field === "hotelNights" && place)
-      ? ["Hotels: with the figure of the sender's country."]
+      ? ["Hotels are counted with the figure for the sender's country."]
       : []),
     `Computed with: ${factorSet}.`,
     "An estimate, not a certificate.",

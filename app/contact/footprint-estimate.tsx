@@ -60,12 +60,12 @@ interface Group {
   controls: readonly Control[];
 }
 
-const SHORT_IS = "Short is up to about 3,700 km one way.";
+const SHORT_IS = "Short flights are up to about 3,700 km one way.";
 
 /** The questions that most people can answer, each with a note on where to find the number. */
 const FIRST: readonly Group[] = [
   {
-    legend: ["Home energy", "Energy of your site"],
+    legend: ["Home energy", "Energy at your premises"],
     note: [
       "In kWh, as on your suppliers’ yearly bills. For a shared home, enter your share.",
       "In kWh, as on your suppliers’ yearly bills. For a shared building, enter your share.",
@@ -90,8 +90,8 @@ const FIRST: readonly Group[] = [
   {
     legend: "Flights",
     note: [
-      `From your calendar or your bookings. There and back is one flight. ${SHORT_IS}`,
-      `From your bookings, for all people together. There and back is one flight for each person. ${SHORT_IS}`,
+      `From your calendar or your bookings. A return trip is one flight. ${SHORT_IS}`,
+      `From your bookings, for all people together. A return trip is one flight for each person. ${SHORT_IS}`,
     ],
     controls: [
       ["shortFlights", "Short return flights"],
@@ -274,7 +274,7 @@ export function Estimate(props: EstimateProps) {
           <p>Enter what you know, and leave the rest empty. Nothing leaves this page until you press Submit.</p>
         </div>
         <fieldset className="footprint-group footprint-whom">
-          <legend>Who is it for?</legend>
+          <legend>Who is the estimate for?</legend>
           {CHOICES.for.options.map((option, index) => (
             <label key={option} className="footprint-choice">
               <input
@@ -292,13 +292,13 @@ export function Estimate(props: EstimateProps) {
         <CountryChoice own={isHydrated ? countrySelect(form.current) : null} />
         <noscript>
           <p className="footprint-note">
-            Electricity and hotels are counted with the figures of the country that you choose in the form below.
+            Electricity and hotels are counted with the figures for the country that you choose in the form below.
           </p>
         </noscript>
         {FIRST.map(group)}
         <details className="footprint-more">
           <summary>
-            Distance and class of the flights <span className="footprint-note">else 1,500 and 6,500 km, economy</span>
+            Flight distance and class <span className="footprint-note">otherwise 1,500 and 6,500 km, economy</span>
           </summary>
           {FLIGHT_DETAILS.map(group)}
         </details>
@@ -360,7 +360,8 @@ export function Estimate(props: EstimateProps) {
 
 const WITHOUT_FIGURES = {
   plain: "Your estimate is shown after you have sent the message.",
-  failed: "The estimate cannot be shown just now. Send your message all the same: we compute it from what you entered.",
+  failed:
+    "The estimate cannot be shown at the moment. You can still send your message: we compute the estimate from what you entered.",
 };
 
 /** A second control for the form's country. It has no name, so the form sends one country. */
@@ -387,7 +388,7 @@ function CountryChoice({ own }: { own: HTMLSelectElement | null }) {
         {!own && <option value="">Select a country</option>}
       </select>
       <p className="field-hint" id="estimate-country-hint">
-        Electricity and hotels are counted with its figures. The form below shows the same choice.
+        We count electricity and hotels with the figures for this country. The form below shows the same country.
       </p>
     </div>
   );
@@ -472,9 +473,9 @@ function announcement(reading: Reading | null): string {
   return [...sentences, ...(reading.estimate ? [`Your estimate: ${reading.total}`] : [])].join(" ");
 }
 
-/** "Left out for now. Natural gas: Did you mean 11500 or 11.5?" */
+/** "Not counted yet. Natural gas: Did you mean 11500 or 11.5?" */
 function leftOutText({ problems }: Reading): string {
-  return ["Left out for now.", ...problems.map(([, sentence]) => sentence)].join(" ");
+  return ["Not counted yet.", ...problems.map(([, sentence]) => sentence)].join(" ");
 }
 
 function capitalised(text: string): string {
@@ -564,7 +565,8 @@ function hintsOf(footprint: Readonly<Record<string, unknown>>, inputs: Footprint
   if (inputs.shortFlights !== undefined) {
     const distance = `${FIELD_PREFIX}shortFlightKm`;
     if (isDomestic(inputs)) hints[distance] = "Counted as domestic flights, for which classes do not matter";
-    if (inputs.shortFlightKm > SHORT_MAX_KM) hints[distance] = "That far? Flights above 3,700 km are long ones.";
+    if (inputs.shortFlightKm > SHORT_MAX_KM)
+      hints[distance] = "Flights of more than 3,700 km one way are long flights.";
   }
   return hints;
 }
@@ -593,7 +595,7 @@ export function Total({ reading, price }: { reading: Reading; price: Price | nul
       )}
       {problems.length > 0 && (
         <div className="footprint-problem">
-          <p>Left out for now:</p>
+          <p>Not counted yet:</p>
           <ul>
             {problems.map(([name, sentence]) => (
               <li key={name}>

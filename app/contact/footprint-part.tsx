@@ -277,7 +277,7 @@ export function FormHead({ enclosed, onEdit, onRemove }: FormHeadProps) {
           <p id={ENCLOSED_ID}>
             {enclosed.problem === "" ? (
               <>
-                Your estimate comes with it
+                Your estimate is included
                 {enclosed.total !== "" && (
                   <>
                     : <b data-fact="total">{enclosed.total}</b>

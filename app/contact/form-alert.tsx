@@ -110,7 +110,8 @@ export function FormAlert({ state, apiBase, answerWithin = "" }: FormAlertProps)
                 )}
               </>
             )}
-            {state.keepsEdits && " What you changed while it was sent is still in the form, and was not sent."}
+            {state.keepsEdits &&
+              " Changes that you made while the message was being sent were not sent. They are still in the form."}
           </Alert>
         )}
       </div>

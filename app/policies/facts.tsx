@@ -17,7 +17,7 @@ const PLACEHOLDER: Readonly<Record<FactName, string>> = {
   governingLaw: "governing law",
   arbitrationBody: "arbitration body",
   backupsKept: "how long backups are kept",
-  requestLogKept: "how long the log of requests is kept",
+  requestLogKept: "how long request logs are kept",
 };
 
 /** The settings that facts take their values from. */
@@ -56,7 +56,7 @@ function OtherServers() {
   const hosts = [...new Set(urls.map(({ host }) => host))].filter((host) => host !== new URL(siteUrl).host);
   return hosts.length === 0
     ? "It makes no third-party requests, so opening a page does not tell advertisers or social networks that you are here."
-    : `For some parts of a page your browser asks another server, which sees your network address: ${hosts.join(", ")}.`;
+    : `For some parts of a page, your browser contacts another server, which sees your network address: ${hosts.join(", ")}.`;
 }
 
 function Notice({ children }: { children: ReactNode }) {

@@ -7,7 +7,7 @@ export const failure: Screen = {
   name: "error",
   title: `Unexpected Application Error! | ${site.brand}`,
   headline: "Unexpected Application Error!",
-  description: `Something went wrong on the site of ${site.brand}.`,
+  description: `Something went wrong on the ${site.brand} site.`,
   isIndexed: false,
   styles: "",
   render: () => <ErrorMessage level="h1" detail="500 Internal Server Error" />,

@@ -72,9 +72,9 @@ it("writes an estimate before the visitor's words: inputs, total, factors, and t
       "Car: 10,000 km, petrol (2.1 t)",
       "Long return flights: 1 flight of 6,500 km each way, economy (1.8 t)",
       "Hotel: 2 nights (79 kg)",
-      "Each figure is rounded by itself, so they may not add up exactly.",
+      "Figures are rounded separately, so they may not add up exactly.",
       "For an organisation of 40 people: about 140 kg for each person.",
-      "An average of countries was used for: Electricity, Hotel.",
+      "Averages (not country figures) were used for: Electricity, Hotel.",
       `Computed with: ${footprint.factorSet}.`,
       "An estimate, not a certificate.",
       "",
@@ -84,8 +84,9 @@ it("writes an estimate before the visitor's words: inputs, total, factors, and t
     ].join("\n"),
   );
   expect(html).toContain(
-    "</table>\n<p><b>Footprint estimate: about 5.4 t CO₂e a year</b><br>Each figure is rounded by itself, so they may not " +
-      "add up exactly.<br>For an organisation of 40 people: about 140 kg for each person.<br>An average of countries was used for: " +
+    "</table>\n<p><b>Footprint estimate: about 5.4 t CO₂e a year</b><br>Figures are rounded separately, so they may " +
+      "not add up exactly.<br>For an organisation of 40 people: about 140 kg for each person.<br>Averages (not country " +
+      "figures) were used for: " +
       `Electricity, Hotel.<br>Computed with: ${footprint.factorSet}.<br>An estimate, not a certificate.</p>\n` +
       '<table cellpadding="4"><tr><th align="left">Electricity</th><td>3,000 kWh</td><td>1.4 t</td></tr>',
   );

@@ -188,7 +188,7 @@ test("while a message is sent, the button is busy and sends once; later edits st
   await page.keyboard.type(" And a solar roof?");
   held.resolve();
   await expect(page.getByRole("status")).toContainText(
-    "We will answer by email. What you changed while it was sent is still in the form, and was not sent.",
+    "We will answer by email. Changes that you made while the message was being sent were not sent. They are still in the form.",
   );
   expect(await readForm(page)).toEqual({ ...EMPTY, message: `${VISITOR.message} And a solar roof?` });
   await expect(page.getByLabel("Message", { exact: true })).toBeFocused();

@@ -104,7 +104,7 @@ test("typing updates the total, bars, savings, country figures and sources; the 
     await enter(page, { carKm: "far", shortFlights: "1" });
     await expect(amount(page, "carKm")).toHaveAccessibleDescription("Enter a number of miles, such as 1,500 or 12.5.");
     for (const [shortFlightKm, said] of [
-      ["20000", "That far? Flights above 3,700 km are long ones."],
+      ["20000", "Flights of more than 3,700 km one way are long flights."],
       ["400", "Counted as domestic flights, for which classes do not matter"],
     ] as const) {
       await enter(page, { shortFlightKm });
@@ -181,7 +181,7 @@ test.describe("an unreadable amount", () => {
     await expect(amount(page, "gasKwh")).toHaveAccessibleDescription("Did you mean 11500 or 11.5?");
     await expect(total(page)).toHaveText("about 2.1 t CO₂e a year");
     await expect(page.locator(".footprint-bar")).toHaveText(
-      `Your estimate: about 2.1 t CO₂e a yearLeft out for now. ${question}`,
+      `Your estimate: about 2.1 t CO₂e a yearNot counted yet. ${question}`,
     );
     await expect(announcement(page)).toHaveText(`${question} Your estimate: about 2.1 t CO₂e a year`);
     await expect(enclosed(page)).toContainText(`Your estimate needs a correction before you send it. ${question}`);
@@ -218,7 +218,7 @@ test.describe("when one of its files does not load", () => {
       await page.route(`**/assets/${file}-*`, (route) => route.fulfill({ status: 404, body: "" }));
       await openForm(page);
       await title(page).click();
-      if (file === "electricity") await expect(part(page)).toContainText("The estimate cannot be shown just now.");
+      if (file === "electricity") await expect(part(page)).toContainText("The estimate cannot be shown at the moment.");
       else await expect(page.getByLabel("Your country")).toHaveCount(0);
       await fillForm(page, { ...VISITOR, message: `Without ${file}` });
       await enter(page, { gasKwh: "1 000", carKm: "8000", carUnit: "mi" });
@@ -288,7 +288,7 @@ test("the estimate is sent with the message; before, it can be edited and remove
   await enter(page, { electricityKwh: "2500", carKm: "8000", carUnit: "mi" });
   await next(page).click();
   await expect(part(page)).not.toHaveAttribute("open");
-  const summary = "Your estimate comes with it: about 2.8 t CO₂e a year. The largest part: Car, 96%.";
+  const summary = "Your estimate is included: about 2.8 t CO₂e a year. The largest part: Car, 96%.";
   await expect(enclosed(page)).toContainText(summary);
   // Screen readers read both together, before the buttons.
   await expect(page.getByRole("group", { name: `Send us a Message ${summary}` })).toBeFocused();
@@ -303,7 +303,7 @@ test("the estimate is sent with the message; before, it can be edited and remove
   await expect(part(page)).toHaveAttribute("open");
   await enter(page, { carKm: "10 000" });
   await next(page).click();
-  await expect(enclosed(page)).toContainText("Your estimate comes with it: about 2.2 t CO₂e a year.");
+  await expect(enclosed(page)).toContainText("Your estimate is included: about 2.2 t CO₂e a year.");
 
   await fillForm(page, { ...VISITOR, country: "FR", message: "With an estimate to print" });
   await submit(page).click();
@@ -402,7 +402,7 @@ test("an organisation gets its own texts and an amount per person, and the messa
   await expect(legend("Flights")).toHaveAccessibleDescription(/^From your calendar.+up to about 3,700 km one way\.$/);
   await page.getByLabel("My organisation").check();
   await expect(legend("Home energy")).toHaveCount(0);
-  await expect(legend("Energy of your site")).toBeVisible();
+  await expect(legend("Energy at your premises")).toBeVisible();
   await expect(legend("Vehicles")).toHaveAccessibleDescription(/^All vehicles together/);
   await enter(page, { people: "40" });
   await expect(total(page)).toHaveCount(0);
@@ -411,7 +411,7 @@ test("an organisation gets its own texts and an amount per person, and the messa
   await expect(part(page)).toContainText("about 480 kg for each person, for an organisation of 40 people.");
   await submit(page).click();
   await expect(page.getByText("There are 4 problems")).toBeVisible();
-  await expect(enclosed(page)).toContainText("Your estimate comes with it: about 19 t CO₂e a year.");
+  await expect(enclosed(page)).toContainText("Your estimate is included: about 19 t CO₂e a year.");
   await fillForm(page, { ...VISITOR, country: "" });
   const request = page.waitForRequest("**/send-email");
   await submit(page).click();

@@ -115,11 +115,11 @@ async function hearEstimate({ page, hear, press, type }: ScreenReader): Promise<
   await type("3000");
   await hear(/^Your estimate: about .+ a year$/);
   await page.evaluate(() => document.querySelector<HTMLElement>('[id="footprint.shortFlights"]')?.focus());
-  await hear("Short return flights entry.", "Short is up to about 3,700 km one way.");
+  await hear("Short return flights entry.", "Short flights are up to about 3,700 km one way.");
   await page.evaluate(() => document.querySelector<HTMLElement>(".footprint-actions a")?.focus());
   await hear(/^Continue to your message link/);
   await press("Return");
-  await hear(/Send us a Message Your estimate comes with it: about .+ a year\./);
+  await hear(/Send us a Message Your estimate is included: about .+ a year\./);
   await press("Tab");
   await hear(/^Edit the estimate push button/);
 }
