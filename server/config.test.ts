@@ -113,7 +113,7 @@ test.each([
   [{ HOOK_URL: "nonsense", HOOK_SECRET: SECRET }, /^HOOK_URL is not an https address; e\.g\./],
   [{ HOOK_URL: "http://crm.example.com/", HOOK_SECRET: SECRET }, /^HOOK_URL is not an https address/],
   [{ HOOK_URL: "http://127.0.0.1.example.com/", HOOK_SECRET: SECRET }, /^HOOK_URL is not an https address/],
-  [{ HOOK_URL: "https://user:pass@crm.example.com/", HOOK_SECRET: SECRET }, /^HOOK_URL holds a user name/],
+  [{ HOOK_URL: "https://user:pass@crm.example.com/", HOOK_SECRET: SECRET }, /^HOOK_URL contains a user name/],
   [{ HOOK_URL }, /^HOOK_SECRET is not one secret/],
   [{ HOOK_URL, HOOK_SECRET: "whsec_c2hvcnQ=" }, /^HOOK_SECRET is not one secret/],
   [{ HOOK_URL, HOOK_SECRET: "a".repeat(40) }, /^HOOK_SECRET is not one secret/],

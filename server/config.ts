@@ -187,7 +187,7 @@ function parseHook(url: string | null, secretText: string | null, problems: stri
   if (protocol !== "https:" && !(protocol === "http:" && isLoopback(hostname))) {
     problems.push("HOOK_URL is not an https address; e.g. https://crm.example.com/hooks/website");
   } else if (username !== "" || password !== "") {
-    problems.push("HOOK_URL holds a user name or password; leave them out: HOOK_SECRET signs each post");
+    problems.push("HOOK_URL contains a user name or password; leave them out: HOOK_SECRET signs each post");
   }
   const secrets: readonly string[] = secretText?.split(/\s+/) ?? [];
   if (secrets.length < 1 || secrets.length > 2 || !secrets.every(isHookSecret)) {

@@ -50,10 +50,7 @@ export function openLogStream(fd: number) {
     const count = dropped;
     dropped = 0;
     const line = { level: ERROR_LEVEL, time: Date.now(), pid, hostname: hostname(), event: "log-dropped", count };
-    send(
-      `${JSON.stringify({ ...line, msg: "Lines of the log were dropped, because they could not be written" })}\n`,
-      count,
-    );
+    send(`${JSON.stringify({ ...line, msg: "Log lines were dropped, because they could not be written" })}\n`, count);
   }
 
   /** `lines` is how many lines are lost if this cannot be written. */

@@ -149,7 +149,9 @@ function readyLines({ manifest }: Build, port: number, config: Config, mailDesti
     `${manifest.site.brand} is on http://${host}:${port}`,
     `messages go to ${mailDestination}`,
     `to read messages: ${commandFor("inbox", PROGRAM)}`,
-    ...(unset > 0 ? [`${plural(unset, "thing")} to set before launch: ${commandFor("preflight", PROGRAM)}`] : []),
+    ...(unset > 0
+      ? [`${plural(unset, "setting")} to complete before launch: ${commandFor("preflight", PROGRAM)}`]
+      : []),
   ];
 }
 
@@ -161,7 +163,7 @@ async function explain(error: unknown): Promise<string> {
   if (code === "EADDRINUSE") {
     const { isInboxOn } = await import("./inbox/serve.ts");
     return (await isInboxOn(Number(port)))
-      ? `Port ${port} is in use by an inbox; end that with Ctrl-C where it was started, and start it again without --port`
+      ? `Port ${port} is in use by an inbox; stop the inbox with Ctrl-C in its terminal, and start it again without --port`
       : `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001`;
   }
   if (code === "EACCES") return `Port ${port} needs more rights; choose one above 1023, e.g. PORT=3000`;

@@ -12,11 +12,11 @@ export const QUARANTINE_REASON: Readonly<Record<QuarantineReason, string>> = {
 };
 
 const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
-  "too-late": "The message was more than a day old by then.",
+  "too-late": "The message was more than a day old.",
   "own-address": "The address is one of the site's own.",
-  "not-a-person": "No person reads mail at this address, it has no public mail server, or it has an unusual form.",
-  "address-limit": "The address got one less than a day before.",
-  "hourly-limit": "Too many acknowledgements went out within the hour.",
+  "not-a-person": "The address belongs to no person, has no public mail server, or has an unusual form.",
+  "address-limit": "The address got an acknowledgement less than a day before.",
+  "hourly-limit": "Too many acknowledgements were sent within the hour.",
 };
 
 const EVENT_NAME: Readonly<Record<EventKind, string>> = {

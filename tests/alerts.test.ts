@@ -114,14 +114,14 @@ describe("messages in quarantine", () => {
     const held = [await hold()];
     expect(posts()).toEqual(["quarantined"]);
     expect(lastText()).toBe(
-      `Brighter: 1 message held back as suspected abuse, not opened yet. Real ones may be among them: ${PROGRAM} list --state quarantined. To deliver all: ${PROGRAM} release --all`,
+      `Brighter: 1 message quarantined as suspected abuse, not opened yet. Some may be real messages: ${PROGRAM} list --state quarantined. To deliver all: ${PROGRAM} release --all`,
     );
     await store.markSeen(held[0] ?? "", clock.now());
     held.push(await hold(), await hold());
     await clock.advance(30 * MINUTE_MS);
     expect(posts()).toHaveLength(1);
     await pass(35 * MINUTE_MS);
-    expect(lastText()).toContain("2 messages held back");
+    expect(lastText()).toContain("2 messages quarantined");
     for (const reference of [...held, await hold()]) await store.markSeen(reference, clock.now());
     await pass(5 * HOUR_MS);
     expect(posts()).toHaveLength(2);
@@ -157,7 +157,7 @@ it("a paused channel causes one alert with the remedy, at once, or after an hour
   await clock.advance(2000);
   expect(posts()).toEqual(["paused"]);
   expect(lastText()).toBe(
-    "Brighter: No message can be emailed. Fix this: 535 refused: check SMTP_URL. What waits is kept, and sent afterwards",
+    "Brighter: No message can be emailed. Fix this: 535 refused: check SMTP_URL. The queue is kept and sent afterwards",
   );
   // The outbox has logged it as an error.
   expect(await log.seen("alert")).toMatchObject({ level: "info" });

@@ -66,7 +66,7 @@ test("says that this user may not read the messages, not that there are none", a
   });
   expect([status, stderr]).toEqual([
     1,
-    `This user may not read ${dataDir}; run the command as the user of the server, e.g. with sudo\n`,
+    `This user may not read ${dataDir}; run the command as the server's user, e.g. with sudo\n`,
   ]);
 });
 
@@ -180,7 +180,7 @@ describe("on SQLite", () => {
         "Footprint estimate: about 2.2 t CO₂e a year",
         "  Car    10,000 km, petrol  2.1 t",
         "  Hotel  2 nights           79 kg",
-        "  An average of countries was used for: Hotel.",
+        "  Averages (not country figures) were used for: Hotel.",
         `  Computed with: ${footprint.factorSet}.`,
         "  An estimate, not a certificate.",
         "",
@@ -199,7 +199,7 @@ describe("on SQLite", () => {
     const sendAll = () => send(store, submissionOf(), NOON, ["mail", "hook"]);
     const [posted, failed] = [await sendAll(), await sendAll()];
     await settle("hook", { kind: "delivered" });
-    await settle("hook", { kind: "failed", error: "status 410: the receiver wants no more of it" });
+    await settle("hook", { kind: "failed", error: "status 410: the receiver refuses further attempts" });
     expect((await cli("list")).out).toMatch(/^STATE +HOOK +AGE/);
     expect((await cli("list")).out).toMatch(new RegExp(`^queued +delivered +\\S+ +${posted}`, "m"));
     expect((await cli("show", posted)).out).toMatch(/^Hook: +delivered\nHook sent at: +2025-06-15T12:00:00\.000Z\n/m);
@@ -231,7 +231,7 @@ describe("on SQLite", () => {
     );
     expect(await shown(sent)).toMatch(/Z {2}Delivered to the mail server\n {2}\S+Z {2}Acknowledgement: delivered\n$/);
     expect(await shown(skipped)).toMatch(
-      /Z {2}Acknowledgement: not sent: The address got one less than a day before\.\n$/,
+      /Z {2}Acknowledgement: not sent: The address got an acknowledgement less than a day before\.\n$/,
     );
     expect(await shown(skipped)).toMatch(/^Acknowledgement: {3}skipped: address-limit\nAcknowledged at: {3}-\n/m);
     expect(await shown(failed)).toMatch(/^Acknowledgement: {3}failed: 550 mailbox refused\n/m);
@@ -280,7 +280,7 @@ describe("on SQLite", () => {
       refused(/^BC-\S+ is quarantined; it is marked as spam already\n$/),
     );
     expect(await cli("spam-filter")).toEqual(
-      done("Taught: 20 spam, 0 good. It holds nothing back before 20 of each were taught.\n"),
+      done("Learned from 20 spam and 0 good messages. It quarantines nothing before it has learned from 20 of each.\n"),
     );
     const good = await Promise.all(Array.from({ length: 20 }, () => send(store, submissionOf(), new Date())));
     await cli("answered", ...good);
@@ -296,12 +296,12 @@ describe("on SQLite", () => {
     expect((await cli("export")).out).toContain(",looks-like-spam,");
     await cli("release", held);
     expect((await cli("stats")).out).toContain(
-      "\nSpam filter: Taught: 20 spam, 21 good. This month it held back 1 message, and 1 were released.\n",
+      "\nSpam filter: Learned from 20 spam and 21 good messages. This month it quarantined 1 message, of which 1 were released.\n",
     );
     expect((await cli("show", String(sent[0]))).out).toMatch(/Z {2}Received\n.*Z {2}Marked as spam by an operator\n$/);
-    expect(await cli("spam-filter", "--forget")).toEqual(refused(/^This needs a confirmation/));
+    expect(await cli("spam-filter", "--forget")).toEqual(refused(/^This command asks for confirmation/));
     const off = await runCli({ DATA_DIR: dataDir, SPAM_FILTER: "off" }, "spam-filter", "--forget", "--yes");
-    expect(off.out).toMatch(/^Off, by SPAM_FILTER\. Taught: 0 spam, 0 good\. /);
+    expect(off.out).toMatch(/^Off, by SPAM_FILTER\. Learned from 0 spam and 0 good messages\. /);
     expect(JSON.parse((await cli("spam-filter", "--json")).out)).toMatchObject({ isOn: true, isDeciding: false });
   });
 
@@ -345,7 +345,7 @@ describe("on SQLite", () => {
     const spam = await send(store, submissionOf(messageWith(), { isTrapped: true }));
     const kept = await send(store, submissionOf(messageWith({ email: "kept@example.com" })));
     const outbox = writeMails(`${spam}.eml`, `${kept}.eml`);
-    expect(await cli("delete", spam)).toEqual(refused(/^This needs a confirmation; .+ add --yes\n$/));
+    expect(await cli("delete", spam)).toEqual(refused(/^This command asks for confirmation; .+ add --yes\n$/));
     expect(await store.list({})).toHaveLength(2);
     expect(await cli("delete", spam.toLowerCase(), "--yes")).toEqual(
       done(expect.stringMatching(/^1 message and 1 \.eml file deleted\.\n.+ person .+ privacy erase EMAIL\n$/)),
@@ -393,7 +393,7 @@ describe("on SQLite", () => {
         "In quarantine: 0.",
         "",
         "Needs attention:",
-        "- The website is not running. Start its server: without it visitors cannot write, and no email is sent.",
+        "- The website is not running. Start its server: until then visitors cannot send messages, and no email is sent.",
         "",
         "No messages in the last 30 days.",
         "",
@@ -420,7 +420,7 @@ describe("on SQLite", () => {
     await held(0);
     const { out } = await cli("stats");
     expect(out).toContain("\nIn quarantine: 3 (2 not opened yet).\n");
-    expect(out).toContain("\n- 2 messages held back as suspected abuse, not opened yet. ");
+    expect(out).toContain("\n- 2 messages quarantined as suspected abuse, not opened yet. ");
     expect(JSON.parse((await cli("stats", "--json")).out)).toMatchObject({
       counts: { quarantined: 3 },
       perDayAndCountry: [{ day: expect.any(String), country: "DE", count: 3 }],
@@ -498,7 +498,7 @@ describe("on SQLite", () => {
     const other = await send(store, submissionOf(messageWith({ email: "eve@example.com" })));
     const outbox = writeMails(`${reference}.eml`, `${reference}.eml.unfinished`, `${other}.eml`);
     expect(await cli("privacy", "erase", "secret@example.com")).toEqual(
-      refused(/^This needs a confirmation; .+ add --yes\n$/),
+      refused(/^This command asks for confirmation; .+ add --yes\n$/),
     );
     expect(await store.list({})).toHaveLength(2);
     expect(await cli("privacy", "erase", "secret@example.com", "--yes")).toEqual(

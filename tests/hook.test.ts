@@ -155,13 +155,13 @@ it("preflight posts a signed ping, and shows the answer", async () => {
   const [finding] = await checkHook(hook, new Date());
   expect(finding).toMatchObject({
     state: "ok",
-    detail: expect.stringMatching(/took a signed ping \(status 200\): pong$/),
+    detail: expect.stringMatching(/accepted a signed ping \(status 200\): pong$/),
   });
   const [post] = receiver.posts;
   expect(post && verified(post)).toMatchObject({ type: "ping", data: {} });
   receiver.answer = (response) => response.writeHead(401).end("no");
   expect(await checkHook(hook, new Date())).toMatchObject([
-    { state: "fail", detail: expect.stringMatching(/did not take a signed ping: status 401: no$/) },
+    { state: "fail", detail: expect.stringMatching(/did not accept a signed ping: status 401: no$/) },
   ]);
   expect(await checkHook(null, new Date())).toEqual([]);
 });

@@ -186,7 +186,7 @@ describe("the guard", () => {
       for (const host of path === "/%zz" ? [] : elsewhere) {
         const { status, text } = await asked(path, { headers: { authorization, host } });
         expect([host, path, status]).toEqual([host, path, 403]);
-        expect(text).toMatch(/^This inbox is only open under localhost .+ same number on both sides\.\n$/);
+        expect(text).toMatch(/^This inbox is available only at localhost .+ same number on both sides\.\n$/);
       }
       // Such a request was meant for the site, or is an attack. It gets no byte, so that no proxy takes an answer for
       // the site's.

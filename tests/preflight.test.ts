@@ -75,7 +75,7 @@ describe("the build", () => {
     expect(lines).toContain("fail placeholders: unset: governing law (policyFacts.governingLaw in app/site.ts)");
     expect(lines).toContain("fail placeholders: unset: LinkedIn link (social in app/site.ts)");
     // Coming Soon pages are intended, so this is not a problem.
-    expect(lines).toContain("ok pages: Coming Soon is shown by 7 pages of the navigation");
+    expect(lines).toContain("ok pages: Coming Soon pages in the navigation: 7");
     expect(lines.at(-1)).toMatch(/^fail contact email: the pages show .+\.example, which is a placeholder$/);
   });
 
@@ -269,7 +269,7 @@ describe("the sender's domain", () => {
   test.each([
     { records: { "company.com": ["other"] }, spf: "warn", detail: /has none/ },
     { records: { "company.com": [] }, spf: "warn", detail: /has none/ },
-    { records: { "company.com": ["v=spf1 -all", "v=spf1 ~all"] }, spf: "warn", detail: /has 2 of them/ },
+    { records: { "company.com": ["v=spf1 -all", "v=spf1 ~all"] }, spf: "warn", detail: /has 2 SPF records/ },
     { records: {}, spf: "fail", detail: /there is no domain company\.com/ },
   ])("lacks them: $detail", async ({ records, spf, detail }) => {
     const found = await checkSenderDomain("company.com", resolverOf(await startDnsServer({ ...records })));
@@ -302,7 +302,7 @@ describe("acknowledgements", () => {
       remedy: expect.stringMatching(/DKIM.*dkim=pass/),
     });
     expect(finding?.detail).toMatch(
-      /no envelope sender, so SPF .*DKIM.* company\.com: unsigned ones may land in spam$/,
+      /no envelope sender, so SPF .*DKIM.* company\.com: unsigned mail may be filtered as spam$/,
     );
   });
 
@@ -360,7 +360,7 @@ describe("the site", () => {
     );
     expect(busy).toMatchObject([
       { state: "fail", detail: expect.stringMatching(/status 503$/) },
-      { state: "fail", detail: expect.stringMatching(/runs, but cannot take messages$/) },
+      { state: "fail", detail: expect.stringMatching(/runs, but cannot store messages$/) },
     ]);
     const [page, ready] = await checkSite({ siteUrl: `http://127.0.0.1:${await findFreePort()}`, apiBase: "" }, null);
     expect([page?.state, ready?.state]).toEqual(["fail", "fail"]);
@@ -374,14 +374,17 @@ describe("ALERT_URL", () => {
     const receiver = await startReceiver();
     const url = `http://127.0.0.1:${receiver.port}/services/hunter2`;
     expect(await checkAlerts(url, "Brighter")).toMatchObject([
-      { state: "ok", detail: expect.stringMatching(/^127\.0\.0\.1:\d+ took a test alert \(status 2\d\d/) },
+      { state: "ok", detail: expect.stringMatching(/^127\.0\.0\.1:\d+ accepted a test alert \(status 2\d\d/) },
     ]);
     expect(receiver.posts.map(({ body }) => body)).toEqual([
       { text: "Brighter: This is a test of ALERT_URL by preflight. Nothing is wrong.", troubles: [] },
     ]);
     receiver.close();
     const [finding] = await checkAlerts(url, "Brighter");
-    expect(finding).toMatchObject({ state: "fail", detail: expect.stringMatching(/did not take a test alert: ECONN/) });
+    expect(finding).toMatchObject({
+      state: "fail",
+      detail: expect.stringMatching(/did not accept a test alert: ECONN/),
+    });
     expect(JSON.stringify(finding)).not.toContain("hunter2");
   });
 });

@@ -313,7 +313,7 @@ describe("a form without script", () => {
   test("is redirected to the error alert if the store is down, and JSON gets 503 with Retry-After", async () => {
     const app = await openAnother({}, { accept: () => Promise.reject(new StoreUnavailable("the disk is full")) });
     expect((await form(BODY, app)).headers.location).toMatch(
-      /^\/contact\?problems=We\+cannot\+take\+messages\+just\+now\.[^#]+#message-error$/,
+      /^\/contact\?problems=We\+cannot\+accept\+messages\+at\+the\+moment\.[^#]+#message-error$/,
     );
     const answer = await post({ to: app });
     expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([503, "30"]);

@@ -33,7 +33,7 @@ test("prints its URL, the mail destination and the number of open tasks; a secon
     .split("\n")
     .find((printed) => printed.includes(" is on "));
   expect(JSON.parse(line ?? "").msg).toMatch(
-    /^Brighter Carbon is on http:\/\/localhost:\d+ - messages go to .+ - to read messages: npm run inbox - \d+ things to set before launch: npm run preflight$/,
+    /^Brighter Carbon is on http:\/\/localhost:\d+ - messages go to .+ - to read messages: npm run inbox - \d+ settings to complete before launch: npm run preflight$/,
   );
   expect(line).toContain(`messages go to files in ${join(server.dataDir, "outbox")} - `);
 
@@ -83,7 +83,7 @@ test("says if an inbox uses its port", async () => {
   const inbox = await untilEnd(openInboxCommand({ DATA_DIR: dataDir }, "--port", String(await findFreePort())));
   expect(await failToStart({ PORT: String(inbox.port), DATA_DIR: dataDir })).toEqual({
     code: 1,
-    error: `Port ${inbox.port} is in use by an inbox; end that with Ctrl-C where it was started, and start it again without --port\n`,
+    error: `Port ${inbox.port} is in use by an inbox; stop the inbox with Ctrl-C in its terminal, and start it again without --port\n`,
   });
 });
 
@@ -104,7 +104,7 @@ test("in a terminal, it prints a few plain lines instead of JSON", async () => {
           `^\\s+Brighter Carbon is on http://localhost:${terminal.port}`,
           `Messages go to files in ${dataDir}/outbox`,
           "To read messages: npm run inbox",
-          "\\d+ things to set before launch: npm run preflight",
+          "\\d+ settings to complete before launch: npm run preflight",
           "",
           '\\d\\d:\\d\\d:\\d\\d message accepted reference="BC-\\w{4}-\\w{2}"',
         ].join("\\r\\n"),
@@ -148,7 +148,7 @@ test("for a data folder that is not writable, prints one line and exits with cod
   // File modes do not restrict root, but the kernel's own folders do.
   const { code, error } = await failToStart({ DATA_DIR: process.getuid?.() === 0 ? "/sys/data" : locked });
   expect(code).toBe(1);
-  expect(error).toMatch(/^The messages cannot be kept in .+; .+ set DATA_DIR to .+\n$/);
+  expect(error).toMatch(/^Messages cannot be stored in .+; .+ set DATA_DIR to .+\n$/);
 });
 
 test("prints one line for each invalid variable, without a stack trace", async () => {

@@ -115,7 +115,7 @@ async function fillStore(store: Store): Promise<void> {
       outcome = {
         kind: "deferred",
         dueAt: soon,
-        error: "no connection to the mail server, or it broke (ECONNREFUSED)",
+        error: "no connection to the mail server, or a broken connection (ECONNREFUSED)",
       };
     } else if (index % 17 === 3) {
       outcome = { kind: "failed", error: "550 mailbox refused by the mail server (RCPT TO)" };

@@ -59,6 +59,6 @@ export function addCommand(parent: Command, usage: string, summary: string, opti
 /** Asks before data is lost, unless `--yes` was given. Throws an OperatorError without a terminal. */
 export async function isConfirmed(question: string, yes: boolean | undefined, { confirm }: Context): Promise<boolean> {
   if (yes) return true;
-  if (!confirm) throw new OperatorError("This needs a confirmation; run it in a terminal, or add --yes");
+  if (!confirm) throw new OperatorError("This command asks for confirmation; run it in a terminal, or add --yes");
   return confirm(`${question} [y/N] `);
 }

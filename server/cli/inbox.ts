@@ -17,8 +17,8 @@ export function addInbox(root: Command, context: Context): void {
     NAME_OPTION,
   ] as const;
   const notes = `Prints an address that gives access until the command ends: treat it like a password. Press Ctrl-C to
-end it; it ends by itself after eight hours without use. On another machine, reach it through ssh:
-see docs/operations.md.`;
+stop the inbox; it stops by itself after eight hours without use. To use it from another machine, forward the port with
+ssh: see docs/operations.md.`;
   addCommand(root, "inbox", "open the messages in a browser, on this machine only", options, notes).action(
     async ({ port, open, name }: { port?: number; open?: true; name?: string }, command: Command) => {
       if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {

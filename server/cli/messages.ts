@@ -50,7 +50,7 @@ const FILTER_OPTIONS = [
   ["--state <STATE>", "only messages in this state: queued, delivered, failed or quarantined"],
   ["--email <EMAIL>", "only messages from this email address"],
   ["--since <WHEN>", `only messages accepted since then: ${WHEN}`, parseWhen],
-  ["--unanswered", "only messages that are not marked as answered, without those in quarantine"],
+  ["--unanswered", "only messages that are not marked as answered and not in quarantine"],
   ["--search <WORDS>", "only messages with these words in their name, address, phone number, reference or text"],
 ] as const;
 
@@ -120,7 +120,7 @@ export function addMessageCommands(root: Command, context: Context): void {
     "note <REFERENCE> <TEXT>",
     "write a note on a message",
     [NAME_OPTION, JSON_OPTION],
-    "Notes are in the message's history and in exports, also in those that a person may ask for, and are erased with it.",
+    "Notes appear in the message's history and in exports, including a copy that the sender asks for. They are erased with the message.",
   ).action(async (reference: string, text: string, { name, ...options }: Options & { name?: string }) => {
     await (await call({ name })).note({ reference, text });
     return print(options, { notes: 1 }, "1 note added.\n");
@@ -168,7 +168,7 @@ export function addMessageCommands(root: Command, context: Context): void {
     ["--since <WHEN>", `${verb} messages accepted since then: ${WHEN}`, parseWhen] as const;
   add(
     "retry [REFERENCE...]",
-    "send failed or queued messages again, now; also their posts to HOOK_URL, acknowledgements and replies",
+    "send failed or queued messages now, with their posts to HOOK_URL, acknowledgements and replies",
     [
       ["--failed", "retry all failed messages"],
       ["--queued", "make all queued messages that wait for a later attempt due within a minute"],
@@ -186,7 +186,7 @@ export function addMessageCommands(root: Command, context: Context): void {
     "resend [REFERENCE...]",
     "send delivered messages once more, e.g. after a wrong MAIL_TO or a lost mailbox",
     [since("resend all delivered"), JSON_OPTION],
-    `The email has the same Message-ID as the first time: a mailbox that still has the first one may not show it twice.
+    `The email has the same Message-ID as the first one: a mailbox that still has the first email may not show the second one.
 To send a failed message, use "retry"; to send one in quarantine, use "release".`,
   ).action(actOnSome("resend", "queued again", "--since WHEN"));
 
@@ -194,14 +194,14 @@ To send a failed message, use "retry"; to send one in quarantine, use "release".
     "spam <REFERENCE...>",
     "mark messages as spam: they go into quarantine, and the spam filter learns from them",
     [JSON_OPTION],
-    `To take it back, use "release": it delivers the messages, and the filter learns that they are good.`,
+    `To undo this, use "release": it delivers the messages, and the filter learns that they are good.`,
   ).action((references: string[], options: Options) => act("spam", references, "marked as spam", options));
 
   add(
     "spam-filter",
-    "show how many messages the spam filter was taught, and what it held back this month",
-    [["--forget", "remove everything that it has learned"], YES_OPTION, JSON_OPTION],
-    `Marking, releasing, replying and answering teach it. With SPAM_FILTER=off it holds nothing back.`,
+    "show how many messages the spam filter has learned from, and how many it quarantined this month",
+    [["--forget", "remove everything that the filter has learned"], YES_OPTION, JSON_OPTION],
+    `It learns when you mark, release, answer or reply to messages. With SPAM_FILTER=off it quarantines nothing.`,
   ).action(async (options: Options & { forget?: true }) => {
     const calls = await call();
     const question = "Permanently remove everything that the spam filter has learned?";
@@ -240,7 +240,7 @@ messages from an address, and every trace of them in the database's files.`,
     for await (const text of exportMessages({ filter, format, show }, (await openDesk()).store)) await out(text);
   });
 
-  add("stats", "say what is wrong, what waits, failed or is in quarantine, and count messages per day and country", [
+  add("stats", "show problems, waiting, failed and quarantined messages, and counts per day and country", [
     ["--days <N>", "count the messages of the last N days (default 30)", Number],
     JSON_OPTION,
   ]).action(async ({ days, ...options }: Options & { days?: number }) => {
@@ -261,7 +261,7 @@ data: protect it as you protect the database itself.`,
 
   add(
     "rescue <FILE>",
-    "copy what can still be read of a damaged SQLite database to a new file",
+    "copy the readable messages of a damaged SQLite database to a new file",
     [JSON_OPTION],
     `Reads messages.db of DATA_DIR message by message, and says which cannot be read. "restore" reads FILE.`,
   ).action(async (file: string, options: Options) => {
@@ -275,8 +275,9 @@ data: protect it as you protect the database itself.`,
     "restore <FILE>",
     "read a backup into the database that the settings name, while no server runs",
     [["--replace", "first remove all messages that are in the database"], YES_OPTION, JSON_OPTION],
-    `FILE is a backup, or the messages.db of another folder. Either all of it is read or nothing. Messages of people who were
-erased since, on this machine, are left out. With DATABASE_URL set, this is also the way from SQLite to PostgreSQL.`,
+    `FILE is a backup, or the messages.db of another folder. It is read completely or not at all. Messages of people who
+were erased on this machine after the backup are left out. With DATABASE_URL set, this also moves messages from SQLite to
+PostgreSQL.`,
   ).action(async (file: string, { replace = false, ...options }: Options & { replace?: boolean }) => {
     // Checks this before a database is created.
     await access(file).catch(unreadable(file));
@@ -287,7 +288,8 @@ erased since, on this machine, are left out. With DATABASE_URL set, this is also
     if (isLosing && !(await isConfirmed(question, options.yes, context))) return out("Nothing was restored.\n");
     const result = await calls.restore({ file, replace });
     const { messages, waiting, erased } = result;
-    const left = erased === 0 ? "" : ` Left out: ${plural(erased, "message")} of people who were erased since.`;
+    const left =
+      erased === 0 ? "" : ` Left out: ${plural(erased, "message")} of people who were erased after the backup.`;
     return print(options, result, `${plural(messages, "message")} restored, ${waiting} of them to be sent.${left}\n`);
   });
 }
@@ -359,9 +361,9 @@ function shown(value: Fact): string {
 }
 
 function spamFilterText({ taught, needed, isDeciding, held, released }: SpamFilterFacts): string {
-  const lessons = `Taught: ${taught.spam} spam, ${taught.good} good.`;
-  if (!isDeciding) return `${lessons} It holds nothing back before ${needed} of each were taught.`;
-  return `${lessons} This month it held back ${plural(held, "message")}, and ${released} were released.`;
+  const lessons = `Learned from ${taught.spam} spam and ${taught.good} good messages.`;
+  if (!isDeciding) return `${lessons} It quarantines nothing before it has learned from ${needed} of each.`;
+  return `${lessons} This month it quarantined ${plural(held, "message")}, of which ${released} were released.`;
 }
 
 function statsText(overview: Awaited<ReturnType<typeof readOverview>>): string {

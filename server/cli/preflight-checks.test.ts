@@ -38,7 +38,7 @@ test("warns once newer emission factors are due", () => {
     name: "footprint",
     state: "warn",
     detail: "DESNZ 2026 v1.2: newer factors were due by 2027-06-30",
-    remedy: "update them as docs/operations.md says, under Once a year",
+    remedy: 'see "Once a year" in docs/operations.md',
   });
 });
 
@@ -48,9 +48,9 @@ test("a sentence without a review fails; claims without evidence only warn, in o
     checkClaims(...parameters).map(({ state, detail }) => `${state}: ${detail}`);
   const state = { unreviewed: 0, withoutEvidence: 0, evidenceUntil: ["2026-11-20"] };
   expect(linesOf(state, on("2026-11-20"))).toEqual(["ok: all reviewed, 1 with evidence"]);
-  expect(linesOf(state, on("2026-11-21"))).toEqual(["warn: the evidence for 1 claim has ended"]);
+  expect(linesOf(state, on("2026-11-21"))).toEqual(["warn: the evidence for 1 claim has expired"]);
   expect(linesOf({ unreviewed: 12, withoutEvidence: 5, evidenceUntil: [] }, on("2026-11-20"))).toEqual([
-    "fail: sentences with a strong word and no review: 12",
-    "warn: 5 claims wait for evidence",
+    "fail: sentences with a strong word that need a review: 12",
+    "warn: 5 claims without evidence",
   ]);
 });

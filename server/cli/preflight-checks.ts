@@ -114,7 +114,7 @@ export function checkProxy({ trustProxy, rateLimits }: Pick<Config, "trustProxy"
   if (trustProxy.length > 0) return ok("TRUST_PROXY", trustProxy.join(", "));
   return fail(
     "TRUST_PROXY",
-    "behind a proxy all visitors would share the limit of one",
+    "behind a proxy, all visitors would share one visitor's limit",
     "set TRUST_PROXY to the proxy's address, e.g. loopback if it runs on this machine",
   );
 }
@@ -131,11 +131,10 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
   const { settings, unset, comingSoon, site } = build.manifest;
 
   const findings = outdatedSettings(settings, wanted).map(({ problem, remedy }) => fail("build", problem, remedy));
-  if (findings.length === 0) findings.push(ok("build", `${build.files.size} files, built with the present settings`));
+  if (findings.length === 0) findings.push(ok("build", `${build.files.size} files, built with the current settings`));
   for (const fact of unset) findings.push(fail("placeholders", `unset: ${fact}`, "set it, then run: npm run build"));
-  if (unset.length === 0) findings.push(ok("placeholders", "none is left"));
-  if (comingSoon > 0)
-    findings.push(ok("pages", `Coming Soon is shown by ${plural(comingSoon, "page")} of the navigation`));
+  if (unset.length === 0) findings.push(ok("placeholders", "all are set"));
+  if (comingSoon > 0) findings.push(ok("pages", `Coming Soon pages in the navigation: ${comingSoon}`));
   if (isReservedDomain(domainOf(site.contactEmail))) {
     const remedy = `set contactEmail in ${settings.siteDir}site.ts, then run: npm run build`;
     findings.push(fail("contact email", `the pages show ${site.contactEmail}, which is a placeholder`, remedy));
@@ -153,11 +152,9 @@ export function checkClaims({ unreviewed, withoutEvidence, evidenceUntil }: Clai
   const remedy = "run: npm run claims -- review";
   const claims = (count: number) => plural(count, "claim");
   const findings = [
-    unreviewed > 0 ? fail("claims", `sentences with a strong word and no review: ${unreviewed}`, remedy) : [],
-    withoutEvidence > 0
-      ? warn("claims", `${claims(withoutEvidence)} wait${withoutEvidence === 1 ? "s" : ""} for evidence`, remedy)
-      : [],
-    ended > 0 ? warn("claims", `the evidence for ${claims(ended)} has ended`, remedy) : [],
+    unreviewed > 0 ? fail("claims", `sentences with a strong word that need a review: ${unreviewed}`, remedy) : [],
+    withoutEvidence > 0 ? warn("claims", `${claims(withoutEvidence)} without evidence`, remedy) : [],
+    ended > 0 ? warn("claims", `the evidence for ${claims(ended)} has expired`, remedy) : [],
   ].flat();
   return findings.length > 0 ? findings : [ok("claims", `all reviewed, ${evidenceUntil.length} with evidence`)];
 }
@@ -260,7 +257,7 @@ function judgeFiles(unknownReferences: readonly string[]): Finding[] {
   if (unknownReferences.length === 0) return [];
   const [shown, more] = [unknownReferences.slice(0, MAX_NAMED), unknownReferences.length - MAX_NAMED];
   const names = shown.join(", ") + (more > 0 ? ` and ${more} more` : "");
-  return [warn("email files", `DATA_DIR/outbox has files of messages that do not exist: ${names}`, "delete them")];
+  return [warn("email files", `DATA_DIR/outbox has files whose messages do not exist: ${names}`, "delete them")];
 }
 
 const SIGN_IN_LIMITS: SmtpLimits = { connectMs: 5000, silenceMs: 5000, attemptMs: 10_000 };
@@ -270,7 +267,7 @@ export async function checkSmtp(smtpUrl: string | null, limits: SmtpLimits = SIG
   if (smtpUrl === null) {
     return fail(
       "mail server",
-      "none is set: messages are stored, but not sent by email",
+      "SMTP_URL is not set: messages are stored, but not sent by email",
       "set SMTP_URL, e.g. smtp://user:password@mail.your-provider.com:587",
     );
   }
@@ -295,9 +292,9 @@ export async function checkHook(hook: Config["hook"], now: Date): Promise<Findin
   const failure = failureOf(answer);
   const text = "text" in answer && answer.text !== "" ? `: ${answer.text.slice(0, 200)}` : "";
   const status = "status" in answer ? ` (status ${answer.status})` : "";
-  if (failure === null) return [ok("HOOK_URL", `${host} took a signed ping${status}${text}`)];
-  const remedy = "correct HOOK_URL and HOOK_SECRET, and let the receiver take events of type ping";
-  return [fail("HOOK_URL", `${host} did not take a signed ping: ${failure.message}${text}`, remedy)];
+  if (failure === null) return [ok("HOOK_URL", `${host} accepted a signed ping${status}${text}`)];
+  const remedy = "correct HOOK_URL and HOOK_SECRET, and make the receiver accept events of type ping";
+  return [fail("HOOK_URL", `${host} did not accept a signed ping: ${failure.message}${text}`, remedy)];
 }
 
 const ALERT_TIMEOUT_MS = 10_000;
@@ -312,11 +309,11 @@ export async function checkAlerts(alertUrl: string | null, brand: string): Promi
     const response = await postAlert(alertUrl, { text, troubles: [] }, AbortSignal.timeout(ALERT_TIMEOUT_MS));
     const answer = (await response.text()).trim().slice(0, 200);
     const came = `status ${response.status}${answer === "" ? "" : `: ${answer}`}`;
-    if (!response.ok) return [fail("ALERT_URL", `${host} did not take a test alert: ${came}`, remedy)];
-    return [ok("ALERT_URL", `${host} took a test alert (${came}); check that it arrived`)];
+    if (!response.ok) return [fail("ALERT_URL", `${host} did not accept a test alert: ${came}`, remedy)];
+    return [ok("ALERT_URL", `${host} accepted a test alert (${came}); check that it arrived`)];
   } catch (error) {
     const reason = error instanceof Error ? error.message : "no answer";
-    return [fail("ALERT_URL", `${host} did not take a test alert: ${reason}`, remedy)];
+    return [fail("ALERT_URL", `${host} did not accept a test alert: ${reason}`, remedy)];
   }
 }
 
@@ -343,19 +340,19 @@ export function checkAcknowledgement(
   if (!acknowledge || isReservedDomain(domain)) return [];
   const name = "ACKNOWLEDGE";
   if (smtpUrl === null) {
-    return [warn(name, "on, but without a mail server senders get nothing: their mails become files", "set SMTP_URL")];
+    return [warn(name, "on, but without a mail server the acknowledgements are only written to files", "set SMTP_URL")];
   }
   const isStrict = records.some(
     ({ detail }) => /v=DMARC1\b/i.test(detail) && /\bs?p ?= ?(quarantine|reject)/i.test(detail),
   );
   const consequence = isStrict
-    ? "the DMARC record tells other mail servers to refuse unsigned ones or to treat them as spam"
-    : "unsigned ones may land in spam";
+    ? "the DMARC record tells other mail servers to refuse unsigned mail or to treat it as spam"
+    : "unsigned mail may be filtered as spam";
   return [
     warn(
       name,
-      `senders anywhere get mails from ${domain}. They have no envelope sender, so SPF speaks for the mail server's own name, and only a DKIM signature proves that they are from ${domain}: ${consequence}`,
-      `let the mail provider sign with DKIM as ${domain}, send a message with an address elsewhere, and look for dkim=pass in the headers of the mail that comes back`,
+      `acknowledgements have no envelope sender, so SPF does not cover ${domain}, and only a DKIM signature proves that they are from ${domain}: ${consequence}`,
+      `let the mail provider sign with DKIM for ${domain}, send a message from an address at another provider, and look for dkim=pass in the headers of the acknowledgement`,
     ),
   ];
 }
@@ -375,8 +372,12 @@ async function checkSpf(domain: string, resolver: Dns): Promise<Finding> {
   const policies = records.filter((text) => /^v=spf1( |$)/i.test(text));
   if (policies.length === 1) return ok(name, `${domain}: ${policies[0]}`);
   return policies.length > 1
-    ? warn(name, `${domain} has ${policies.length} of them, which counts as none`, "merge them into one")
-    : warn(name, `${domain} has none, so mails may land in spam`, "add the TXT record that the mail provider names");
+    ? warn(name, `${domain} has ${policies.length} SPF records, but only one is allowed`, "merge them into one")
+    : warn(
+        name,
+        `${domain} has none, so mail may be filtered as spam`,
+        "add the TXT record that the mail provider specifies",
+      );
 }
 
 /** A subdomain without its own record uses the record of its parent domain. */
@@ -391,7 +392,7 @@ async function checkDmarc(domain: string, resolver: Dns): Promise<Finding> {
   }
   return warn(
     name,
-    `${domain} has none, so mails may land in spam`,
+    `${domain} has none, so mail may be filtered as spam`,
     `add a TXT record at _dmarc.${domain}, e.g. "v=DMARC1; p=none; rua=mailto:you@${domain}"`,
   );
 }
@@ -434,9 +435,9 @@ async function checkHomePage(siteUrl: string, homePage: string | null): Promise<
 async function checkReady(base: string): Promise<Finding> {
   const answer = await get(`${base}/readyz`);
   if ("problem" in answer) return unreachable("server", base, answer.problem);
-  if (answer.status === 200 && answer.text.includes('"ready"')) return ok("server", `${base} can take messages`);
+  if (answer.status === 200 && answer.text.includes('"ready"')) return ok("server", `${base} accepts messages`);
   if (answer.status === 503) {
-    return fail("server", `${base} runs, but cannot take messages`, "look at its log; is the database running?");
+    return fail("server", `${base} runs, but cannot store messages`, "look at its log; is the database running?");
   }
   return unreachable("server", base, `/readyz answers with status ${answer.status}`);
 }

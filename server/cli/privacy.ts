@@ -15,7 +15,7 @@ export function addPrivacyCommands(root: Command, context: Context): void {
   const { out, call, print, openDesk } = context;
   const privacy = root
     .command("privacy")
-    .description("answer what a person asks for: a copy, a correction, an erasure");
+    .description("handle privacy requests: copy, correction, restriction, erasure");
   const add = addCommand.bind(null, privacy);
 
   add(
@@ -78,7 +78,7 @@ Emails that were already sent, or written to .eml files, are not changed.`,
     "erase <EMAIL>",
     "erase all messages from an email address",
     [YES_OPTION, JSON_OPTION],
-    `Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox. Notes the
+    `Removes the messages, every trace of them in the database's files, and their .eml files in DATA_DIR/outbox. Records the
 erasure in DATA_DIR/erasures, so that a restored backup does not bring the messages back. It cannot remove backups,
 emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL server's own log and archives.`,
   ).action(async (email: string, options: Options) => {

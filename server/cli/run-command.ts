@@ -70,7 +70,7 @@ function createProgram(context: Context): Command {
   const root = new Command(program)
     .description(
       "Shows and manages the messages that visitors have sent. Uses the same settings as the server, and may be run while the " +
-        "server runs. Upper and lower case make no difference in references and email addresses.",
+        "server runs. References and email addresses are not case-sensitive.",
     )
     .exitOverride()
     .configureOutput({
@@ -131,7 +131,7 @@ function requireMessages(dataDir: string): void {
     const { code } = error as NodeJS.ErrnoException;
     throw new OperatorError(
       code === "EACCES"
-        ? `This user may not read ${dataDir}; run the command as the user of the server, e.g. with sudo`
+        ? `This user may not read ${dataDir}; run the command as the server's user, e.g. with sudo`
         : `There are no messages in ${dataDir}; set DATA_DIR to the server's data folder`,
     );
   }

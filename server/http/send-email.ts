@@ -214,7 +214,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
       return succeed(reference);
     }
     case "key-reused":
-      throw new Refusal(422, "key-reused", "This Idempotency-Key came with another message before.");
+      throw new Refusal(422, "key-reused", "This Idempotency-Key was already used for another message.");
     case "limited": {
       const { retryAfterMs } = acceptance;
       reply.header("retry-after", Math.ceil(retryAfterMs / 1000));
@@ -289,7 +289,11 @@ function answerError(
 function refusalOf(error: Error & { statusCode?: number }): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof StoreUnavailable) {
-    return new Refusal(503, "store-unavailable", "We cannot take messages just now. Please try again in a minute.");
+    return new Refusal(
+      503,
+      "store-unavailable",
+      "We cannot accept messages at the moment. Please try again in a minute.",
+    );
   }
   const { statusCode = 500 } = error;
   if (statusCode >= 500) return new Refusal(500, "failure", "Something went wrong on our side. Please try again.");

@@ -74,7 +74,7 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
     });
     for (const [path, { type, body }] of files) page.get(path, (_request, reply) => reply.type(type).send(body));
     page.setNotFoundHandler(({ method, url }, reply) => {
-      if (method !== "GET" && method !== "HEAD") return refuse(reply, 400, "Only GET and HEAD are understood.");
+      if (method !== "GET" && method !== "HEAD") return refuse(reply, 400, "Only GET and HEAD are supported.");
       // Every screen has its own path. Health checks get no page, so that a proxy does not mistake this for a node of
       // the site.
       const index = /^\/(assets\/|healthz|readyz)/.test(url) ? undefined : files.get("/index.html");
@@ -101,7 +101,7 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
         },
       });
       serveDownloads(api, desk);
-      api.setNotFoundHandler((_request, reply) => refuse(reply, 404, "There is no such call."));
+      api.setNotFoundHandler((_request, reply) => refuse(reply, 404, "There is no such operation."));
     },
     { prefix: "/api" },
   );

@@ -17,16 +17,16 @@ const MAX_SLOW_ANSWERS = 20;
 const NOT_LOCAL: Refusal = {
   status: 403,
   message:
-    "This inbox is only open under localhost and its own port. If you forward the port, use the same number on both sides.",
+    "This inbox is available only at localhost and its own port. If you forward the port, use the same number on both sides.",
 };
-const NOT_OWN: Refusal = { status: 403, message: "Another site asked for this." };
+const NOT_OWN: Refusal = { status: 403, message: "This request came from another site." };
 const WRONG_TOKEN: Refusal = {
   status: 401,
   message: "This address is not valid, or no longer valid. Open the address that the command printed.",
 };
 const SLOW_DOWN: Refusal = {
   status: 429,
-  message: "Too many requests with a wrong address. Try again in a minute.",
+  message: "Too many requests with a wrong key. Try again in a minute.",
 };
 
 /** Decides which requests to accept. Only this machine can connect: this excludes its other users and other pages. */

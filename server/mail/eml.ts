@@ -90,7 +90,7 @@ function classifyFileError(error: unknown): MailError {
   return FOLDER_UNUSABLE.includes(code)
     ? new MailError(
         "blocked",
-        `the folder outbox of DATA_DIR cannot be written (${code}): check its owner and permissions`,
+        `the folder DATA_DIR/outbox cannot be written (${code}): check its owner and permissions`,
       )
-    : new MailError("temporary", `the email could not be written to the folder outbox of DATA_DIR (${code})`);
+    : new MailError("temporary", `the email could not be written to the folder DATA_DIR/outbox (${code})`);
 }

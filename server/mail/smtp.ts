@@ -150,8 +150,8 @@ function classify(error: unknown): MailError {
     return new MailError("permanent", `${reply} ${what} refused by the mail server${step}`);
   }
   if (reply > 0)
-    return new MailError("temporary", `${reply} from the mail server, before it looked at the mail`, isGreeting);
-  if (UNSENDABLE.includes(code)) return new MailError("permanent", `the mail cannot be sent as it is (${code})`);
+    return new MailError("temporary", `${reply} from the mail server, before it received the mail`, isGreeting);
+  if (UNSENDABLE.includes(code)) return new MailError("permanent", `the mail is not valid (${code})`);
   if (code === "EDNS") return new MailError("temporary", `the mail server's name was not found (${cause})`, true);
   if (code === "ETIMEDOUT") {
     const isUnreachable = NO_GREETING.includes(String(failure.timeoutType));
@@ -160,7 +160,7 @@ function classify(error: unknown): MailError {
   const isUnreachable = NO_CONNECTION.includes(cause);
   return new MailError(
     "temporary",
-    `no connection to the mail server, or it broke (${cause || "no code"})`,
+    `no connection to the mail server, or a broken connection (${cause || "no code"})`,
     isUnreachable,
   );
 }

@@ -20,7 +20,7 @@ export async function noteErasure(dataDir: string, { hash, at }: Erasure): Promi
     await folder.sync();
   } catch (error) {
     throw new OperatorError(
-      `The erasure cannot be noted in ${erasuresFile(dataDir)} (${errorName(error)}), and nothing was erased; make that file writable`,
+      `The erasure cannot be recorded in ${erasuresFile(dataDir)} (${errorName(error)}), and nothing was erased; make that file writable`,
       { cause: error },
     );
   }

@@ -88,7 +88,7 @@ export function failureOf(answer: HookAnswer): Failure | null {
   if (!("status" in answer)) return answer;
   const { status, retryAfterMs } = answer;
   if (status >= 200 && status < 300) return null;
-  if (status === 410) return { kind: "permanent", message: "status 410: the receiver wants no more of it" };
+  if (status === 410) return { kind: "permanent", message: "status 410: the receiver refuses further attempts" };
   const isRedirect = status >= 300 && status < 400;
   const isObeyed = (status === 429 || status === 503) && retryAfterMs !== null;
   const message = `status ${status}${isRedirect ? ": redirects are not followed" : ""}`;

@@ -107,7 +107,7 @@ export function startOutbox(options: OutboxOptions) {
       if (count > 0) {
         log.warn(
           { event: "stopped-early", count },
-          "Stopped during attempts; they are repeated at the next start, or by another server after their lease",
+          "Stopped during attempts; they are repeated at the next start, or by another server when their lease expires",
         );
       }
       await Promise.all(senders.map((sender) => sender.close?.()));
@@ -197,7 +197,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       storeWaitMs = Math.min(storeWaitMs * 2, LONGEST_STORE_WAIT_MS);
       log.warn(
         { event: "store-unavailable", channel, error: errorName(error), count: results.size },
-        `The store does not answer, next attempt in ${waitMs / 1000} s; count: results to be saved`,
+        `The database does not answer, next attempt in ${waitMs / 1000} s; count: unsaved results`,
       );
       return waitMs;
     }
@@ -289,7 +289,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       if (!isSaved) {
         log.warn(
           { event: "lease-lost", channel, reference },
-          "The result of an attempt was not saved: the message was erased, or its lease ended and another worker has it",
+          "The result of an attempt was not saved: the message was erased, or its lease expired and another worker claimed it",
         );
         if ((await store.find(reference)) === null) await sender.undo?.(message);
       }
@@ -298,7 +298,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       if (error instanceof StoreUnavailable || !hasPassed(leaseMs, at.getTime())) throw error;
       log.error(
         { event: "result-lost", channel, reference, error: errorName(error) },
-        "The result of an attempt could not be saved; it may be sent again, with the same id",
+        "The result of an attempt could not be saved; the message may be sent again, with the same id",
       );
     }
     results.delete(result);

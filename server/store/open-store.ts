@@ -226,7 +226,7 @@ export function findLeftMessages({ dataDir, databaseUrl }: Omit<StoreSettings, "
   const left = databaseUrl === null ? null : readLeftMessages(file);
   if (left === null) return null;
   const { newest, messages, unsent } = left;
-  const problem = `${file} still holds ${plural(messages, "message")}, ${unsent} of them unsent, and the newest is not in the database of DATABASE_URL`;
+  const problem = `${file} still contains ${plural(messages, "message")}, ${unsent} of them unsent, and the newest is not in the database of DATABASE_URL`;
   const remedy = `to move them there, stop the website and run: ${program} restore ${file}; once they are no longer needed, delete that file`;
   return { newest, problem, remedy };
 }

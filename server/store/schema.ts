@@ -26,7 +26,7 @@ export async function migrate(query: Query, dialect: Dialect, migrations = MIGRA
     await query(statement).catch((error: Error) => {
       if (error instanceof StoreUnavailable) throw error;
       throw new StoreRefused(
-        `The schema of the message database does not fit its version ${version} (${error.message}); restore a backup`,
+        `The schema of the message database does not match its version ${version} (${error.message}); restore a backup`,
       );
     });
   }

@@ -17,9 +17,9 @@ export function createPrivateFile(file: string): void {
     // A unit with ProtectSystem=strict sees every other folder as read-only.
     const remedy =
       code === "EROFS"
-        ? "under systemd, name the folder in ReadWritePaths= of the unit; else make the disk writable"
-        : "let the user of the server write to it, or set DATA_DIR to a folder that this user may write to";
-    throw new StoreUnavailable(`The messages cannot be kept in ${folder} (${code}); ${remedy}`, { cause: error });
+        ? "with systemd, add the folder to ReadWritePaths= in the unit; otherwise make the disk writable"
+        : "allow the server's user to write to it, or set DATA_DIR to a folder that this user may write to";
+    throw new StoreUnavailable(`Messages cannot be stored in ${folder} (${code}); ${remedy}`, { cause: error });
   }
 }
 

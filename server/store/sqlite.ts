@@ -158,7 +158,7 @@ export function lockFolder(
 /** Maintains the files of an open database. Its functions run between transactions. */
 function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
   const files = rememberFiles(file);
-  const what = `${file} was removed or replaced while it was in use, and no message is stored any more`;
+  const what = `${file} was removed or replaced while it was in use, and the server stores no more messages`;
   let lost: StoreLost | null = null;
   let savedTo: string | null = null;
   let isSaved = false;
@@ -323,10 +323,10 @@ const UNAVAILABLE: Readonly<Record<number, string>> = {
   7: "there is no memory left",
   8: "it is read-only; make the file and its folder (DATA_DIR) writable",
   10: "the disk reported an error; check the disk that holds DATA_DIR",
-  [DAMAGED]: "a part of its file is damaged; stop the server and save what can be read with the command rescue",
-  13: "the disk is full; free some space where DATA_DIR lies",
+  [DAMAGED]: "a part of its file is damaged; stop the server and save the readable messages with the command rescue",
+  13: "the disk is full; free some space on the disk with DATA_DIR",
   14: "its file cannot be opened; check that DATA_DIR exists and is writable",
-  15: "its lock files cannot be used; DATA_DIR must lie on a local disk",
+  15: "its lock files cannot be used; DATA_DIR must be on a local disk",
   [NOT_A_DATABASE]: "its file is damaged; stop the server and restore a backup",
 };
 

@@ -74,7 +74,7 @@ test("reports the end of its thread once, and rejects waiting and later calls", 
   const [waited] = await Promise.allSettled([target.wait(), target.crash()]);
   expect(waited).toMatchObject({
     status: "rejected",
-    reason: new StoreUnavailable("The thread of the message database ended (Error); restart the server"),
+    reason: new StoreUnavailable("The message database's thread ended (Error); restart the server"),
   });
   await expect(target.echo("late")).rejects.toThrow(StoreUnavailable);
   expect(ends).toEqual([expect.any(StoreUnavailable)]);

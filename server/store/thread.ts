@@ -33,7 +33,7 @@ export async function openInThread<Target>(file: URL, data: unknown, options: Th
   thread.once("exit", () => end("no error was given"));
   function end(reason: string): void {
     if (ended) return;
-    ended = new StoreUnavailable(`The thread of the message database ended (${reason}); restart the server`);
+    ended = new StoreUnavailable(`The message database's thread ended (${reason}); restart the server`);
     for (const { reject } of waiting.values()) reject(ended);
     options.onEnd?.(ended);
   }

@@ -148,7 +148,7 @@ export function startAlerts(options: AlertOptions) {
   }
 
   const onFailure = (error: unknown) =>
-    log.warn({ event: "alert-check-failed", error: errorName(error) }, "Could not look for troubles");
+    log.warn({ event: "alert-check-failed", error: errorName(error) }, "Could not check for troubles");
   const checking = repeat(() => check().catch(onFailure), CHECK_INTERVAL_MS, clock);
   return {
     /** Looks for troubles within a second. Call it when a queue pauses or a message is held back. */

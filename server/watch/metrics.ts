@@ -41,9 +41,9 @@ export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
 
   const server = createServer(async (request, response) => {
     if (request.url?.split("?")[0] !== "/metrics") {
-      response.writeHead(404).end("Only /metrics is here\n");
+      response.writeHead(404).end("Only /metrics is available\n");
     } else if (request.method !== "GET") {
-      response.writeHead(405, { allow: "GET" }).end("Only GET\n");
+      response.writeHead(405, { allow: "GET" }).end("Only GET is supported\n");
     } else {
       const body = await sharedText();
       response.writeHead(200, { "content-type": registry.contentType, "cache-control": "no-store" }).end(body);

@@ -149,7 +149,7 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
       add("store-lost", "critical", "The message database is gone", problem.message, { since: awaySince });
     } else if (awaySince && (askedBy === "operator" || ageMs(awaySince) >= STORE_AWAY_MS)) {
       const what = "No message can be stored, and visitors are asked to try again";
-      const remedy = "Check the database of DATABASE_URL, or whether the disk of DATA_DIR is full";
+      const remedy = "Check the database at DATABASE_URL, or whether the disk with DATA_DIR is full";
       if (!damagedAt) add("store-away", "critical", what, remedy, { since: awaySince });
     }
     if (damagedAt) {
@@ -167,14 +167,14 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
     if (askedBy === "operator" && !website.isRunning) {
       const since = website.lastSeenAt;
       const what = since ? `The website has not been running for ${age(since)}` : "The website is not running";
-      const remedy = "Start its server: without it visitors cannot write, and no email is sent";
+      const remedy = "Start its server: until then visitors cannot send messages, and no email is sent";
       add("website-down", "critical", what, remedy, { since });
     }
     for (const { channel, severity, noun, verb, pausedMs } of WATCHED) {
       if (!channels.includes(channel)) continue;
       const pause = website.pauses.find((pause) => pause.channel === channel);
       if (pause && ageMs(pause.since) >= pausedMs) {
-        const remedy = `Fix this: ${pause.reason}. What waits is kept, and sent afterwards`;
+        const remedy = `Fix this: ${pause.reason}. The queue is kept and sent afterwards`;
         add("paused", severity, `No ${noun} can be ${verb}`, remedy, { channel, since: pause.since });
       }
       const queued = countOf(facts, channel, "queued");
@@ -201,8 +201,8 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
     if (quarantined && quarantined.unseen > 0) {
       const { unseen: count, unseenSpam, firstAt: since } = quarantined;
       const spam = unseenSpam > 0 ? ` (looks like spam: ${unseenSpam})` : "";
-      const what = `${plural(count, "message")} held back as suspected abuse, not opened yet${spam}`;
-      const remedy = `Real ones may be among them: ${program} list --state quarantined. To deliver all: ${program} release --all`;
+      const what = `${plural(count, "message")} quarantined as suspected abuse, not opened yet${spam}`;
+      const remedy = `Some may be real messages: ${program} list --state quarantined. To deliver all: ${program} release --all`;
       add("quarantined", "warning", what, remedy, { count, since });
     }
     const { count, unanswered, firstAt } = expiring;
@@ -212,7 +212,7 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
       const what = `${plural(count, "message")} will be erased soon${first} (${open})`;
       const remedy =
         unanswered > 0
-          ? `Answer what is still open: ${program} list --unanswered, and list --state quarantined`
+          ? `Answer the open messages: ${program} list --unanswered, and list --state quarantined`
           : `To keep a copy: ${program} export`;
       add("expiring", unanswered > 0 ? "warning" : "info", what, remedy, { count });
     }

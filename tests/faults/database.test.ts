@@ -45,7 +45,7 @@ test(
     const { scene, server } = await openBusyScene({ dataDir: disk.folder });
     await disk.fill();
     await expectOutage(scene, server);
-    expect(server.output()).toMatch(/the disk is full; free some space where DATA_DIR lies/);
+    expect(server.output()).toMatch(/the disk is full; free some space on the disk with DATA_DIR/);
     disk.free();
     await scene.expectNothingLost(server);
   },
@@ -177,7 +177,7 @@ test("the server exits with one line and code 1 if its database thread ends", as
   const exited = once(server.process, "exit");
   await writeFile(trigger, "");
   expect(await exited).toEqual([1, null]);
-  expect(server.output()).toMatch(/^The thread of the message database ended \([^)\n]+\); restart the server$/m);
+  expect(server.output()).toMatch(/^The message database's thread ended \([^)\n]+\); restart the server$/m);
   // The thread may have ended after a mail was sent and before it was marked.
   await scene.expectNothingLost(await scene.start(), 2);
 }, 60_000);

@@ -181,7 +181,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("three nodes
 
 describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("one node behind %s", (name) => {
   beforeEach(({ skip }) => requirePrograms(skip, ...BALANCERS[name].needs));
-  const broken = { success: false, error: "We cannot take messages just now. Please try again in a minute." };
+  const broken = { success: false, error: "We cannot accept messages at the moment. Please try again in a minute." };
 
   test("serves visitors despite incomplete bodies, and form and page say when it cannot store or has stopped", async () => {
     ownPostgres ??= await startPostgres();

@@ -127,7 +127,7 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   const [check = "", change = ""] = blocks("## Upgrade\n", "## Rotating credentials");
   const beforeSwitch = type(check);
   // This machine is not a public site. Only the check of the new folder before the switch matters.
-  expect(beforeSwitch.output).toMatch(/^ok +build +\d+ files, built with the present settings$/m);
+  expect(beforeSwitch.output).toMatch(/^ok +build +\d+ files, built with the current settings$/m);
   expect(beforeSwitch.output).toContain("the pages show post@solarhill.example");
   expect(beforeSwitch.output).toMatch(/\nNot ready: /);
   expect(beforeSwitch.status).toBe(1);

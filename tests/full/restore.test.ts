@@ -66,7 +66,7 @@ test("the documented commands move a site from SQLite to PostgreSQL, and a start
   const env = { ...sqlite, DATABASE_URL: await postgres.createDatabase() };
   const settings = { dataDir: env.DATA_DIR, databaseUrl: env.DATABASE_URL };
   const file = join(env.DATA_DIR, "messages.db");
-  const warning = `${file} still holds 2 messages, 2 of them unsent, and the newest is not in the database of DATABASE_URL`;
+  const warning = `${file} still contains 2 messages, 2 of them unsent, and the newest is not in the database of DATABASE_URL`;
   const forgotten = await start({ ...env, SMTP_URL: "smtp://127.0.0.1:1" });
   await expect
     .poll(forgotten.output)
@@ -92,10 +92,10 @@ test("the documented commands move a site from SQLite to PostgreSQL, and a start
   // Otherwise they would wait up to a minute for their next attempt.
   await messages(env, "retry", String(first), String(second));
   const moved = await start(env);
-  expect(JSON.stringify(await checkDatabase(settings, "messages"))).not.toContain("still holds");
+  expect(JSON.stringify(await checkDatabase(settings, "messages"))).not.toContain("still contains");
   const files = async () => (await readdir(join(env.DATA_DIR, "outbox")).catch(() => [])).sort();
   await expect.poll(files, { timeout: 20_000 }).toEqual([first, second].map((name) => `${name}.eml`).sort());
-  expect(moved.output()).not.toContain("still holds");
+  expect(moved.output()).not.toContain("still contains");
 }, 120_000);
 
 test("a restored backup posts and mails no messages of people who were erased", async () => {
@@ -116,7 +116,7 @@ test("a restored backup posts and mails no messages of people who were erased", 
   await before.stop();
 
   expect(await messages(env, "restore", backup, "--replace", "--yes")).toBe(
-    "1 message restored, 1 of them to be sent. Left out: 1 message of people who were erased since.\n",
+    "1 message restored, 1 of them to be sent. Left out: 1 message of people who were erased after the backup.\n",
   );
   const [kept] = JSON.parse(await messages(env, "list", "--json"));
   await messages(env, "retry", kept.reference);

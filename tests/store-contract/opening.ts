@@ -83,7 +83,7 @@ export function openingSuite(test: ContractTest): void {
   test("a failed upgrade changes nothing", async ({ place }) => {
     await (await place.open()).close();
     const broken: Migration = () => ["CREATE TABLE half (done TEXT)", "ALTER TABLE nowhere ADD COLUMN x TEXT"];
-    await expectRefusal(place.open({ migrations: [...MIGRATIONS, broken] }), / does not fit its version 1 \(/);
+    await expectRefusal(place.open({ migrations: [...MIGRATIONS, broken] }), / does not match its version 1 \(/);
     await expect(place.sql("SELECT * FROM half")).rejects.toThrow(/half/);
     expect(await (await place.open()).list({})).toEqual([]);
   });
