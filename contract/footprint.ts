@@ -151,7 +151,7 @@ function checkAmount(value: unknown, unit: string, max: number, hasUnits = false
   const amount = typeof value === "string" ? read : value;
   const text = String(value);
   if (amount === null && text.length <= MAX_LENGTH && /\d/.test(text) && /\p{L}/u.test(text)) {
-    return hasUnits ? "Enter only the number, and choose the unit beside it." : `Enter only the number of ${unit}.`;
+    return `Numbers only: ${hasUnits ? "choose the unit beside it." : `how many ${unit}?`}`;
   }
   if (typeof amount !== "number" || Number.isNaN(amount)) return `Enter a number of ${unit}, such as 1,500 or 12.5.`;
   if (amount < 0) return `Enter 0 or more ${unit}.`;

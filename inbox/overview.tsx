@@ -78,7 +78,7 @@ function Figures({ overview }: { overview: Overview }) {
       name: "Looks like spam",
       value: isDeciding ? formatNumber(held) : "Learning",
       note: isDeciding
-        ? `quarantined this month, ${formatNumber(released)} released`
+        ? `held this month, ${formatNumber(released)} released`
         : `${lessons.join(", ")} messages marked`,
     },
     { name: "Website", value: website.isRunning ? "Running" : "Not running", note: facts.filter(Boolean).join(", ") },

@@ -65,7 +65,7 @@ const SHORT_IS = "Short flights are up to about 3,700 km one way.";
 /** The questions that most people can answer, each with a note on where to find the number. */
 const FIRST: readonly Group[] = [
   {
-    legend: ["Home energy", "Energy at your premises"],
+    legend: ["Home energy", "Energy of your site"],
     note: [
       "In kWh, as on your suppliers’ yearly bills. For a shared home, enter your share.",
       "In kWh, as on your suppliers’ yearly bills. For a shared building, enter your share.",
@@ -274,7 +274,7 @@ export function Estimate(props: EstimateProps) {
           <p>Enter what you know, and leave the rest empty. Nothing leaves this page until you press Submit.</p>
         </div>
         <fieldset className="footprint-group footprint-whom">
-          <legend>Who is the estimate for?</legend>
+          <legend>Who is it for?</legend>
           {CHOICES.for.options.map((option, index) => (
             <label key={option} className="footprint-choice">
               <input

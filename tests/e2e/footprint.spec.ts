@@ -402,7 +402,7 @@ test("an organisation gets its own texts and an amount per person, and the messa
   await expect(legend("Flights")).toHaveAccessibleDescription(/^From your calendar.+up to about 3,700 km one way\.$/);
   await page.getByLabel("My organisation").check();
   await expect(legend("Home energy")).toHaveCount(0);
-  await expect(legend("Energy at your premises")).toBeVisible();
+  await expect(legend("Energy of your site")).toBeVisible();
   await expect(legend("Vehicles")).toHaveAccessibleDescription(/^All vehicles together/);
   await enter(page, { people: "40" });
   await expect(total(page)).toHaveCount(0);

@@ -1128,7 +1128,7 @@ test("keys mark one or several messages as spam, undo that, and release suspecte
   await expect(alert).toBeHidden();
   expect(await store.find(held)).toMatchObject({ state: "queued", taught: "good" });
   await page.getByRole("link", { name: "Overview" }).click();
-  await expect(page.getByText("quarantined this month, 1 released")).toBeVisible();
+  await expect(page.getByText("held this month, 1 released")).toBeVisible();
 });
 
 test("only the operator's input keeps the command running", async ({ page, inbox }) => {

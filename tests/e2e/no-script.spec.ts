@@ -30,7 +30,7 @@ test("the estimate is open at its URL, its groups can be opened, and the answer 
   await expect(page.getByLabel("Your country")).toBeHidden();
   await expect(page.locator(".footprint noscript p")).toBeVisible();
   await page.getByLabel("My organisation").check();
-  await expect(page.getByText("Energy at your premises")).toBeVisible();
+  await expect(page.getByText("Energy of your site")).toBeVisible();
   await expect(page.getByText("Home energy")).toBeHidden();
   const amount = (name: string) => page.locator(`[id="footprint.${name}"]`);
   await expect(amount("busKm")).toBeHidden();
