@@ -9,26 +9,25 @@ export const VISITOR = {
   message: "How do I offset a small office?\nThank you.",
 };
 
+export const EMPTY: typeof VISITOR = { name: "", email: "", phone: "", country: "", message: "" };
+
+export const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
+export const submit = (page: Page) => page.getByRole("button", { name: "Submit" });
+export const sent = (page: Page) => page.getByText("Message sent successfully!", { exact: true });
+
 /** Fills the form like a visitor, and chooses the country once the list has loaded. */
 export async function fillForm(page: Page, visitor: Partial<typeof VISITOR> = VISITOR): Promise<void> {
-  const { name = "", email = "", phone = "", country = "", message = "" } = visitor;
-  await page.getByLabel("Name", { exact: true }).fill(name);
-  await page.getByLabel("Email", { exact: true }).fill(email);
-  await page.getByLabel("Phone Number", { exact: true }).fill(phone);
-  if (country) await page.getByLabel("Country", { exact: true }).selectOption(country);
-  await page.getByLabel("Message", { exact: true }).fill(message);
+  const { country, ...texts } = { ...EMPTY, ...visitor };
+  for (const [name, text] of Object.entries(texts)) await page.locator(`#${name}`).fill(text);
+  if (country) await field(page, "Country").selectOption(country);
 }
 
 /** The current values of the fields. */
-export async function readForm(page: Page): Promise<typeof VISITOR> {
-  return {
-    name: await page.getByLabel("Name", { exact: true }).inputValue(),
-    email: await page.getByLabel("Email", { exact: true }).inputValue(),
-    phone: await page.getByLabel("Phone Number", { exact: true }).inputValue(),
-    country: await page.getByLabel("Country", { exact: true }).inputValue(),
-    message: await page.getByLabel("Message", { exact: true }).inputValue(),
-  };
-}
+export const readForm = (page: Page) =>
+  page.evaluate(
+    (ids) => Object.fromEntries(ids.map((id) => [id, document.querySelector<HTMLInputElement>(`#${id}`)?.value])),
+    Object.keys(EMPTY),
+  );
 
 /** Opens the contact page and waits until its script has started. */
 export async function openForm(page: Page): Promise<void> {

@@ -62,3 +62,12 @@ export async function hold(page: Page, pattern: string): Promise<() => void> {
   });
   return resolve;
 }
+
+/** Gives the window a size such as "375x667". */
+export async function resize(page: Page, size: string): Promise<void> {
+  const [width = 0, height = 0] = size.split("x").map(Number);
+  await page.setViewportSize({ width, height });
+}
+
+/** As if the visitor had set text at 200 % in the browser. */
+export const enlargeText = (page: Page) => page.evaluate('document.documentElement.style.fontSize = "200%"');
