@@ -1,7 +1,7 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 import { expectAccessible } from "../support/axe.ts";
-import { fillForm, openForm, VISITOR } from "../support/contact.ts";
-import { test } from "../support/site.ts";
+import { field, fillForm, openForm, submit, VISITOR } from "../support/contact.ts";
+import { enlargeText, resize, test } from "../support/site.ts";
 
 const part = (page: Page) => page.locator("details.footprint");
 const title = (page: Page) => part(page).locator("summary").first();
@@ -11,7 +11,6 @@ const announcement = (page: Page) => part(page).getByRole("status");
 const addMore = (page: Page) => part(page).locator("summary", { hasText: "Add more" });
 const enclosed = (page: Page) => page.locator(".enclosed");
 const next = (page: Page) => part(page).getByRole("link", { name: "Continue to your message" });
-const submit = (page: Page) => page.getByRole("button", { name: "Submit" });
 
 /** Opens the contact page with the part open and ready to compute. */
 async function openPart(page: Page): Promise<void> {
@@ -54,18 +53,12 @@ test("the home page's button opens the estimate; nothing of it is fetched before
   expect(fetched.sort()).toEqual(["electricity", "footprint-estimate"]);
 });
 
-test("typing updates the total, bars, savings, country figures and sources; the estimate can be printed and removed", async ({
-  page,
-}) => {
+test("typing updates the total, bars, savings, country figures and sources", async ({ page }) => {
   await openAll(page);
-  await test.step("there is no total until something was entered, and 0 is something", async () => {
-    await enter(page, { shortFlightKm: "900" });
-    await expect(total(page)).toHaveCount(0);
-    await enter(page, { railKm: "0" });
-    await expect(total(page)).toHaveText("about 0 kg CO₂e a year");
-    await enter(page, { railKm: "" });
-    await expect(total(page)).toHaveCount(0);
-  });
+  await enter(page, { railKm: "0" });
+  await expect(total(page)).toHaveText("about 0 kg CO₂e a year");
+  await enter(page, { railKm: "" });
+  await expect(total(page)).toHaveCount(0);
 
   await test.step("the world's average is used for no country, and the page says so", async () => {
     await enter(page, { electricityKwh: "1 500 kWh" });
@@ -74,13 +67,13 @@ test("typing updates the total, bars, savings, country figures and sources; the 
     await expect(part(page)).toContainText("Computed with the world’s average for electricity");
     await expect(part(page)).toContainText(/From \d+ kg to [\d.]+ \w+: published figures differ for/);
     await page.getByLabel("Your country").selectOption("FR");
-    await expect(page.getByLabel("Country", { exact: true })).toHaveValue("FR");
+    await expect(field(page, "Country")).toHaveValue("FR");
     await expect(total(page)).toHaveText("about 66 kg CO₂e a year");
     await expect(part(page)).not.toContainText("average for electricity");
-    await page.getByLabel("Country", { exact: true }).selectOption("AQ");
+    await field(page, "Country").selectOption("AQ");
     await expect(page.getByLabel("Your country")).toHaveValue("AQ");
     await expect(part(page)).toContainText("there are no figures for Antarctica");
-    await page.getByLabel("Country", { exact: true }).selectOption("FR");
+    await field(page, "Country").selectOption("FR");
   });
 
   await test.step("categories by size, and what would save something", async () => {
@@ -89,9 +82,8 @@ test("typing updates the total, bars, savings, country figures and sources; the 
     const bars = part(page).locator(".footprint-bars");
     await expect(bars.locator("li > span:first-child")).toHaveText(["Flights", "Car", "Electricity"]);
     await expect(part(page)).toContainText("The largest part: Flights, 83%.");
-    await expect(part(page)).toContainText(
-      "A fifth fewer flights would save about 2.1 t a year; economy class on all of them, about 7.0 t.",
-    );
+    const saving = "A fifth fewer flights would save about 2.1 t a year; economy class on all of them, about 7.0 t.";
+    await expect(part(page)).toContainText(saving);
     const widths = await bars.locator("rect").evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().width));
     expect(widths.toSorted((a, b) => b - a)).toEqual(widths);
     expect(widths[0]).toBeGreaterThan(100);
@@ -115,15 +107,12 @@ test("typing updates the total, bars, savings, country figures and sources; the 
   await test.step("each factor with its year and source is a click away", async () => {
     await part(page).getByText("Factors and sources").click();
     const sources = part(page).locator(".footprint-sources");
-    await expect(sources.getByRole("listitem").filter({ hasText: "Electricity:" })).toHaveText(
-      "Electricity: 0.04418 kg CO₂e per kWh, France.",
-    );
+    await expect(sources).toContainText("Electricity: 0.04418 kg CO₂e per kWh, France.");
     // One link for each source, whatever it is used for.
     await expect(sources.getByRole("link")).toHaveText([/^Ember.+, 2024$/, /^UK Government \(DESNZ\).+ 2026, v1\.2$/]);
     await expect(sources.getByRole("link").first()).toHaveAttribute("href", /^https:\/\/ember-energy\.org\//);
     await expect(sources).toContainText(/Electricity is location-based.+Factor set: DESNZ 2026 v1\.2; Ember 2022-2024/);
-    const explanation = part(page).getByRole("link", { name: "How we estimate" });
-    await expect(explanation).toHaveAttribute("href", "/assets/footprint");
+    await expect(part(page).locator("a[href='/assets/footprint']")).toHaveText("How we estimate");
   });
 
   await test.step("it is printed, and the controls to remove it are not", async () => {
@@ -131,19 +120,6 @@ test("typing updates the total, bars, savings, country figures and sources; the 
     await expect(total(page)).toBeVisible();
     await expect(part(page).locator(".footprint-panel")).toHaveCSS("position", "static");
     await expect(part(page).getByRole("button", { name: "Remove the estimate" })).toBeHidden();
-    await page.emulateMedia({ media: "screen" });
-  });
-
-  await test.step("removed again, nothing is left of it", async () => {
-    await part(page).getByRole("button", { name: "Remove the estimate" }).click();
-    await expect(part(page)).not.toHaveAttribute("open");
-    await expect(title(page)).toBeFocused();
-    await expect(amount(page, "longFlightClass")).toHaveValue("economy");
-    await fillForm(page);
-    const request = page.waitForRequest("**/send-email");
-    await submit(page).click();
-    expect((await request).postDataJSON()).not.toHaveProperty("footprint");
-    await expect(page.getByText("Message sent successfully!", { exact: true }).first()).toBeVisible();
   });
 });
 
@@ -157,8 +133,7 @@ test("a total is announced after the visitor stops typing, not with every key", 
     new MutationObserver(() => say(element.textContent)).observe(element, changes);
   });
   await amount(page, "gasKwh").pressSequentially("12000", { delay: 30 });
-  await expect(announcement(page)).toHaveText("Your estimate: about 2.6 t CO₂e a year");
-  expect(said).toEqual(["Your estimate: about 2.6 t CO₂e a year"]);
+  await expect.poll(() => said).toEqual(["Your estimate: about 2.6 t CO₂e a year"]);
   await expect(announcement(page)).toHaveAttribute("aria-live", "polite");
   await expect(announcement(page)).toHaveAttribute("aria-atomic", "true");
 });
@@ -206,7 +181,7 @@ test.describe("an unreadable amount", () => {
     await expect(amount(page, "carKm")).toBeFocused();
     await expect(amount(page, "carKm")).toHaveAccessibleDescription(/Too far\.$/);
     await expect(amount(page, "gasKwh")).toHaveValue("11500");
-    await expect(page.getByLabel("Message", { exact: true })).toHaveValue(VISITOR.message);
+    await expect(field(page, "Message")).toHaveValue(VISITOR.message);
   });
 });
 
@@ -250,7 +225,7 @@ test("the estimate works by keyboard alone, and its input survives going back", 
   ] as const) {
     await page.keyboard.press(key);
     await expect(country).toHaveValue(code);
-    await expect(page.getByLabel("Country", { exact: true })).toHaveValue(code);
+    await expect(field(page, "Country")).toHaveValue(code);
   }
   for (const [name, key, value] of [
     ["electricityKwh", "2", "2"],
@@ -280,10 +255,14 @@ test("the estimate works by keyboard alone, and its input survives going back", 
   await expect(amount(page, "shortFlightKm")).toBeHidden();
 });
 
-test("the estimate is sent with the message; before, it can be edited and removed; afterwards it can be printed", async ({
-  page,
-}) => {
+test("the estimate can be edited and removed, is sent with the message, and can be printed", async ({ page }) => {
   await openPart(page);
+  await enter(page, { gasKwh: "9999", carUnit: "mi" });
+  await part(page).getByRole("button", { name: "Remove the estimate" }).click();
+  await expect(title(page)).toBeFocused();
+  await expect(part(page)).not.toHaveAttribute("open");
+  await title(page).click();
+  await expect(amount(page, "carUnit")).toHaveValue("km");
   await page.getByLabel("Your country").selectOption("FR");
   await enter(page, { electricityKwh: "2500", carKm: "8000", carUnit: "mi" });
   await next(page).click();
@@ -294,7 +273,6 @@ test("the estimate is sent with the message; before, it can be edited and remove
   await expect(page.getByRole("group", { name: `Send us a Message ${summary}` })).toBeFocused();
   await enclosed(page).getByRole("button", { name: "Remove the estimate" }).click();
   await expect(enclosed(page)).toHaveCount(0);
-  await expect(amount(page, "carUnit")).toHaveValue("km");
 
   await title(page).click();
   await enter(page, { electricityKwh: "2500" });
@@ -335,18 +313,15 @@ test("the estimate is sent with the message; before, it can be edited and remove
   await page.emulateMedia({ media: "print" });
   await expect(report.getByRole("table")).toBeVisible();
   await expect(page.getByText("Brighter Carbon, http://localhost:3000")).toBeVisible();
-  await expect(page.getByRole("heading", { name: "Send us a Message" })).toBeHidden();
+  for (const name of ["Get in Touch", "Send us a Message"]) {
+    await expect(page.getByRole("heading", { name })).toBeHidden();
+  }
   await expect(report.getByRole("button", { name: "Print or save" })).toBeHidden();
 });
 
-for (const [width, height] of [
-  [320, 568],
-  [1280, 800],
-] as const) {
-  test(`nothing covers a field while the visitor types in it, and the total stays in view, at ${width}x${height}`, {
-    tag: "@full",
-  }, async ({ page }) => {
-    await page.setViewportSize({ width, height });
+for (const size of ["320x568", "1280x800"]) {
+  test(`nothing covers a field while typing; the total is in view, at ${size}`, { tag: "@full" }, async ({ page }) => {
+    await resize(page, size);
     await openAll(page);
     await enter(page, { electricityKwh: "2500" });
     const shown = page.locator(".footprint-bar:not([data-yields]), .footprint-total").filter({ visible: true }).first();
@@ -417,9 +392,9 @@ test("an organisation gets its own texts and an amount per person, and the messa
   await submit(page).click();
   expect((await request).postDataJSON().footprint).toMatchObject({ for: "organisation", people: "40" });
   await page.getByRole("link", { name: "See and print it" }).click();
-  await expect(page.locator("#sent-estimate")).toContainText("For an organisation of 40 people: about 480 kg for each");
-  await expect(page.locator("#sent-estimate")).toContainText("Country: not chosen");
-  await expect(page.getByRole("button", { name: "Send another message" })).toBeVisible();
+  await expect(page.locator("#sent-estimate")).toContainText(
+    /For an organisation of 40 people: about 480 kg for each person\. Country: not chosen/,
+  );
   await expect(page.getByLabel("Me or my household")).toBeChecked();
   await expect(page.getByText(/a tonne|within/)).toHaveCount(0);
 });
@@ -441,19 +416,13 @@ test("the form's fields are aligned at every width, with the estimate closed or 
   }
 });
 
-for (const [width, height, isStuck] of [
-  [1280, 600, false],
-  [1440, 900, true],
-] as const) {
-  test(`the result has no scrollbar of its own, and the total is its largest text, at ${width}x${height}`, async ({
-    page,
-  }) => {
-    await page.setViewportSize({ width, height });
+for (const [size, isStuck] of Object.entries({ "1280x600": false, "1440x900": true })) {
+  test(`the result has no scrollbar of its own, and the total is its largest text, at ${size}`, async ({ page }) => {
+    await resize(page, size);
     await openAll(page);
     await expect(next(page)).toHaveClass(/button-outline/);
-    for (const name of ["electricityKwh", "gasKwh", "carKm", "railKm", "shortFlights", "longFlights", "hotelNights"]) {
-      await enter(page, { [name]: "1000" });
-    }
+    const names = ["electricityKwh", "gasKwh", "carKm", "railKm", "shortFlights", "longFlights", "hotelNights"];
+    await enter(page, Object.fromEntries(names.map((name) => [name, "1000"])));
     await expect(next(page)).toHaveClass(/button-primary/);
     const found = await part(page)
       .locator(".footprint-outcome")
@@ -487,9 +456,7 @@ for (const [width, height, isStuck] of [
   });
 }
 
-test("axe finds no problem, and nothing scrolls sideways: filled in, and with an error", { tag: "@full" }, async ({
-  page,
-}) => {
+test("axe finds no problem: filled in, and with an error", { tag: "@full" }, async ({ page }) => {
   await openAll(page);
   await enter(page, { longFlights: "123 456,5", hotelNights: "12" });
   await part(page).getByText("Factors and sources").click();
@@ -499,14 +466,10 @@ test("axe finds no problem, and nothing scrolls sideways: filled in, and with an
   await expectAccessible(page);
 });
 
-test("with text at 200 % on a phone, no word in its buttons breaks, nor in the outcome from 375 px", {
-  tag: "@full",
-}, async ({ page }) => {
-  await page.setViewportSize({ width: 320, height: 640 });
+test("with text at 200 %, no word in its buttons or the outcome breaks", { tag: "@full" }, async ({ page }) => {
+  await resize(page, "320x640");
   await openPart(page);
-  await page.evaluate(() => {
-    document.documentElement.style.fontSize = "200%";
-  });
+  await enlargeText(page);
   await enter(page, { gasKwh: "9000" });
   const actions = part(page).locator(".footprint-actions > *");
   await expect(actions.filter({ hasText: "Remove the estimate" })).toBeVisible();
