@@ -3,7 +3,7 @@
 // slow.
 import { spawnSync } from "node:child_process";
 import { expect } from "@playwright/test";
-import { VISITOR } from "../support/contact.ts";
+import { EMPTY, VISITOR } from "../support/contact.ts";
 import { EnginePage, type Modes } from "../support/engines/engine.ts";
 import { FIREFOX } from "../support/engines/firefox.ts";
 import { WEBKIT } from "../support/engines/webkit.ts";
@@ -12,16 +12,10 @@ import { requirePrograms } from "../support/require-program.ts";
 import { SCREENS } from "../support/screens.ts";
 import { test } from "../support/site.ts";
 
-const PATHS: readonly string[] = [
-  ...SCREENS.map(({ paths }) => paths[0]),
-  "/about",
-  "/assets/carbon",
-  "/assets/footprint",
-];
+const PATHS = [...SCREENS.map(({ paths }) => paths[0]), "/about", "/assets/carbon", "/assets/footprint"];
 const FORM_SCRIPT = /\/assets\/contact-.*\.js$/;
 const ELECTRICITY = /\/assets\/electricity-.*\.json$/;
 const COUNTRIES = /\/countries\.json$/;
-const EMPTY = { name: "", email: "", phone: "", country: "", message: "" };
 const skip = (reason: string) => test.skip(true, reason) as never;
 
 // The tests are long, and the machine may be busy.
@@ -29,142 +23,115 @@ test.describe.configure({ timeout: 180_000 });
 
 for (const engine of [FIREFOX, WEBKIT]) {
   test.describe(engine.name, () => {
-    test.beforeEach(() => {
-      requirePrograms(skip, engine.name);
-      requirePrograms(skip, "pdftotext");
-    });
+    /** A test in a new browser, which fails on any error that the browser reports. */
+    const journey = (title: string, modes: Modes, run: (page: EnginePage, gate: Gate) => Promise<void>) =>
+      test(title, async ({ site }) => {
+        requirePrograms(skip, engine.name, "pdftotext");
+        const gate = await startGate(site.url);
+        const driver = await engine.launch(modes);
+        try {
+          await run(new EnginePage(driver, gate.url), gate);
+          expect(await driver.trouble(), "what the browser reported").toEqual([]);
+        } finally {
+          await driver.close();
+          await gate.close();
+        }
+      });
 
-    /** Runs a test in a new browser, and fails on any error that the browser reports. */
-    async function visit(
-      serverUrl: string,
-      modes: Modes,
-      journey: (page: EnginePage, gate: Gate) => Promise<void>,
-    ): Promise<void> {
-      const gate = await startGate(serverUrl);
-      const driver = await engine.launch(modes);
-      try {
-        await journey(new EnginePage(driver, gate.url), gate);
-        expect(await driver.trouble(), "what the browser reported").toEqual([]);
-      } finally {
-        await driver.close();
-        await gate.close();
+    journey("every screen works narrow and wide, with menu, film and print", {}, async (page) => {
+      for (const path of PATHS) {
+        await openWhole(page, path);
+        for (const width of [320, 1280]) {
+          await page.driver.resize(width, 800);
+          // WebKit 2.50 does not update media queries after a resize while a film plays and a script reads the
+          // layout.
+          if (path === "/") await page.driver.reload();
+          await expectNoSidewaysScroll(page, `${path} at ${width}`);
+        }
+        expect(await gapAtHeadersEnd(page), path).toBeCloseTo(0, 0);
       }
-    }
-
-    test("every screen works narrow and wide, with menu, film and print", async ({ site }) => {
-      await visit(site.url, {}, async (page) => {
-        for (const path of PATHS) {
-          await openWhole(page, path);
-          for (const width of [320, 1280]) {
-            await page.driver.resize(width, 800);
-            // WebKit 2.50 does not update media queries after a resize while a film plays and a script reads the
-            // layout.
-            if (path === "/") await page.driver.reload();
-            await expectNoSidewaysScroll(page, `${path} at ${width}`);
-          }
-          expect(await gapAtHeadersEnd(page), path).toBeCloseTo(0, 0);
-        }
-        await useMenu(page);
-        await watchFilm(page);
-        await printPages(page);
-        await page.open("/about");
-        expect(await movingParts(page), "what moves by default").toContain("g.turbine-rotor: turn");
-      });
+      await useMenu(page);
+      await watchFilm(page);
+      await printPages(page);
+      await page.open("/about");
+      expect(await movingParts(page), "what moves by default").toContain("g.turbine-rotor: turn");
     });
 
-    test("the form keeps early input, survives leaving and going back, and is corrected and sent; a blocked film can be started", async ({
-      site,
-    }) => {
-      await visit(site.url, { isAutoplayBlocked: true }, async (page, gate) => {
-        await page.driver.resize(1280, 900);
-        await typeBeforeScript(page, gate);
-        await leaveAndComeBack(page, gate, engine.name);
-        await correctFields(page);
-        await seeSuccess(page);
-        await scrollAlongResult(page);
-        await startBlockedFilm(page);
-      });
+    const blocked = { isAutoplayBlocked: true };
+    journey("the form is left, corrected and sent; a blocked film can be started", blocked, async (page, gate) => {
+      await page.driver.resize(1280, 900);
+      await typeBeforeScript(page, gate);
+      await leaveAndComeBack(page, gate, engine.name);
+      await correctFields(page);
+      await seeSuccess(page);
+      await scrollAlongResult(page);
+      await startBlockedFilm(page);
     });
 
-    test("with dark mode, reduced motion and classic scrollbars, nothing moves, and the main button is on the first screen", async ({
-      site,
-    }) => {
-      const modes = { isDark: true, isMotionReduced: true, areScrollbarsClassic: true };
-      await visit(site.url, modes, async (page, gate) => {
-        await page.driver.resize(320, 640);
-        for (const path of PATHS) {
-          await openWhole(page, path);
-          expect(await movingParts(page), path).toEqual([]);
-          const colours = await page.evaluate(() => {
-            const { backgroundColor, color } = getComputedStyle(document.body);
-            return `${backgroundColor} ${color}`;
-          });
-          expect(colours, path).toMatch(/^oklch\(0\.[0-2].* oklch\(0\.[89]/);
-          await expectNoSidewaysScroll(page, path);
-        }
-        await page.open("/");
-        expect(await page.evaluate(() => document.documentElement.clientWidth)).toBeLessThan(310);
-        await expectInView(page, ".hero .button");
-        await page.until(() => document.querySelector("#film-toggle")?.textContent === "Play film");
-        await page.click(".menu-toggle");
-        expect(await movingParts(page)).toEqual([]);
-        expect(gate.requests.filter((request) => request.includes("/media/"))).toEqual([]);
-      });
-    });
-
-    test("with text at 200 % and forced colours, everything fits on a phone, and the hidden film is not downloaded", async ({
-      site,
-    }) => {
-      const canForceColours = engine !== WEBKIT;
-      await visit(site.url, { textScale: 2, areColoursForced: canForceColours }, async (page, gate) => {
-        await page.driver.resize(320, 667);
-        for (const path of PATHS) {
-          await openWhole(page, path);
-          expect(await page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe("32px");
-          await expectNoSidewaysScroll(page, path);
-          await expectInView(page, ".menu-toggle");
-        }
-        await page.click(".menu-toggle");
-        await page.until(isMenuOpen);
-        await page.click("#menu .button-outline");
-        await page.until(() => location.pathname === "/login");
-        const films = gate.requests.filter((request) => request.includes("/media/"));
-        if (canForceColours) expect(films).toEqual([]);
-      });
-    });
-
-    test("without JavaScript, pages, menu and film work, and a message arrives", async ({ site }) => {
-      await visit(site.url, { isScriptOff: true }, async (page, gate) => {
-        await page.driver.resize(375, 667);
-        for (const { paths, heading } of SCREENS) {
-          await page.open(paths[0]);
-          expect(await page.evaluate(() => document.querySelector("h1")?.textContent)).toBe(heading);
-          await expectNoSidewaysScroll(page, paths[0]);
-        }
-        await page.click(".menu-toggle");
-        await page.until(isMenuOpen);
-
-        await page.open("/");
-        await page.until(() => (document.querySelector<HTMLVideoElement>("noscript video")?.currentTime ?? 0) > 0);
-        expect(gate.requests.join()).toContain("/media/");
-        await expectInView(page, "label.film-toggle span");
-        const clip = await page.evaluate(() => {
-          const label = document.querySelector("label.film-toggle span");
-          return label && getComputedStyle(label).clipPath;
+    const still = { isDark: true, isMotionReduced: true, areScrollbarsClassic: true };
+    journey("with dark mode, reduced motion and classic scrollbars, nothing moves", still, async (page, gate) => {
+      await page.driver.resize(320, 640);
+      for (const path of PATHS) {
+        await openWhole(page, path);
+        expect(await movingParts(page), path).toEqual([]);
+        const colours = await page.evaluate(() => {
+          const { backgroundColor, color } = getComputedStyle(document.body);
+          return `${backgroundColor} ${color}`;
         });
-        expect(clip, "the label of Hide film").toBe("none");
-        await page.click("label.film-toggle");
-        await page.until(() => document.querySelector("noscript video")?.getClientRects().length === 0);
+        expect(colours, path).toMatch(/^oklch\(0\.[0-2].* oklch\(0\.[89]/);
+        await expectNoSidewaysScroll(page, path);
+      }
+      await page.open("/");
+      expect(await page.evaluate(() => document.documentElement.clientWidth)).toBeLessThan(310);
+      await expectInView(page, ".hero .button");
+      await page.until(() => document.querySelector("#film-toggle")?.textContent === "Play film");
+      await page.click(".menu-toggle");
+      expect(await movingParts(page)).toEqual([]);
+      expect(gate.requests.filter((request) => request.includes("/media/"))).toEqual([]);
+    });
 
-        await page.open("/contact");
-        await fill(page, `Without script in ${engine.name}`, "");
-        await page.click(".form-submit");
-        await page.until(() => location.hash === "#message-sent" && document.readyState === "complete");
-        await expectInView(page, "#message-sent .alert");
-        expect(await page.evaluate(() => document.querySelector("#message-sent")?.textContent)).toMatch(
-          /BC-\w{4}-\w{2}/,
-        );
+    const large = { textScale: 2, areColoursForced: engine !== WEBKIT };
+    journey("with text at 200 % and forced colours, everything fits on a phone", large, async (page, gate) => {
+      await page.driver.resize(320, 667);
+      for (const path of PATHS) {
+        await openWhole(page, path);
+        expect(await page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe("32px");
+        await expectNoSidewaysScroll(page, path);
+        await expectInView(page, ".menu-toggle");
+      }
+      await page.click(".menu-toggle");
+      await page.until(isMenuOpen);
+      await page.click("#menu .button-outline");
+      await page.until(() => location.pathname === "/login");
+      const films = gate.requests.filter((request) => request.includes("/media/"));
+      if (large.areColoursForced) expect(films).toEqual([]);
+    });
+
+    journey("without JavaScript, pages, menu, film and form work", { isScriptOff: true }, async (page) => {
+      await page.driver.resize(375, 667);
+      for (const path of PATHS) {
+        await page.open(path);
+        await expectNoSidewaysScroll(page, path);
+      }
+      await page.click(".menu-toggle");
+      await page.until(isMenuOpen);
+
+      await page.open("/");
+      await page.until(() => (document.querySelector<HTMLVideoElement>("noscript video")?.currentTime ?? 0) > 0);
+      await expectInView(page, "label.film-toggle span");
+      const clip = await page.evaluate(() => {
+        const label = document.querySelector("label.film-toggle span");
+        return label && getComputedStyle(label).clipPath;
       });
+      expect(clip, "the label of Hide film").toBe("none");
+      await page.click("label.film-toggle");
+      await page.until(() => document.querySelector("noscript video")?.getClientRects().length === 0);
+
+      await page.open("/contact");
+      await fill(page, `Without script in ${engine.name}`, "");
+      await page.click(".form-submit");
+      await page.until(() => location.hash === "#message-sent" && document.readyState === "complete");
+      await expectInView(page, "#message-sent .alert");
     });
   });
 }
@@ -237,11 +204,8 @@ async function openContact(page: EnginePage): Promise<void> {
 
 async function useMenu(page: EnginePage): Promise<void> {
   await openContact(page);
-  for (const [width, height] of [
-    [768, 1024],
-    [375, 667],
-  ] as const) {
-    await page.driver.resize(width, height);
+  for (const width of [768, 375]) {
+    await page.driver.resize(width, 667);
     await page.click(".menu-toggle");
     await page.until(isMenuOpen);
     const heights = await page.evaluate(() =>
@@ -267,13 +231,12 @@ async function useMenu(page: EnginePage): Promise<void> {
 async function watchFilm(page: EnginePage): Promise<void> {
   await page.open("/");
   await page.until(() => (document.querySelector<HTMLVideoElement>("#film.is-playing")?.currentTime ?? 0) > 0);
-  for (const [isPaused, label] of [
-    [true, "Play film"],
-    [false, "Pause film"],
-  ] as const) {
+  for (const label of ["Play film", "Pause film"]) {
     await page.click("#film-toggle");
-    await page.until((isPaused) => document.querySelector<HTMLVideoElement>("#film")?.paused === isPaused, isPaused);
     await page.until((label) => document.querySelector("#film-toggle")?.textContent === label, label);
+    expect(await page.evaluate(() => document.querySelector<HTMLVideoElement>("#film")?.paused)).toBe(
+      /^Play/.test(label),
+    );
   }
   // Firefox warns about these in its console, but does not report them over its protocol.
   expect(await page.evaluate(() => document.querySelectorAll("source:not([src], [srcset])").length)).toBe(0);
@@ -299,21 +262,18 @@ async function printPages(page: EnginePage): Promise<void> {
   }
 }
 
-function values(page: EnginePage): Promise<Record<string, string | undefined>> {
-  return page.evaluate(() => {
-    const ids = ["name", "email", "phone", "country", "message"];
-    return Object.fromEntries(ids.map((id) => [id, document.querySelector<HTMLInputElement>(`#${id}`)?.value]));
-  });
-}
+const values = (page: EnginePage) =>
+  page.evaluate(
+    (ids) => Object.fromEntries(ids.map((id) => [id, document.querySelector<HTMLInputElement>(`#${id}`)?.value])),
+    Object.keys(EMPTY),
+  );
 
 function countriesLoaded(page: EnginePage): Promise<void> {
   return page.until(() => document.querySelectorAll("#country option").length > 200);
 }
 
 async function fill(page: EnginePage, message: string, country = VISITOR.country): Promise<void> {
-  await page.type("#name", VISITOR.name);
-  await page.type("#email", VISITOR.email);
-  await page.type("#phone", VISITOR.phone);
+  for (const name of ["name", "email", "phone"] as const) await page.type(`#${name}`, VISITOR[name]);
   await page.type("#message", message);
   if (country !== "") await chooseCountry(page, country);
 }
@@ -395,8 +355,6 @@ async function seeSuccess(page: EnginePage): Promise<void> {
   await page.until(() => document.querySelector<HTMLTextAreaElement>("#message")?.value === "");
   await expectInView(page, ".alerts .alert-sent");
   await expectInView(page, ".send-another");
-  expect(await page.evaluate(() => document.querySelector(".alert-sent b")?.textContent)).toMatch(/^BC-\w{4}-\w{2}$/);
-  expect(await values(page)).toEqual(EMPTY);
 }
 
 async function startBlockedFilm(page: EnginePage): Promise<void> {
