@@ -1,26 +1,15 @@
 import { expect, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { recordShifts, shiftsOf } from "../../support/layout-shifts.ts";
-import { hold, test } from "../../support/site.ts";
+import { hold, resize, test } from "../../support/site.ts";
 
 const SAMPLES = [0, 0.25, 0.5, 0.8, 0.99];
 /** The viewports that get each size of the film. */
 const VIEWPORTS = {
-  phone: [
-    [375, 667],
-    [320, 640],
-    [844, 390],
-  ],
-  between: [
-    [1280, 720],
-    [768, 1024],
-    [1366, 650],
-  ],
-  large: [
-    [1920, 1080],
-    [2560, 1440],
-  ],
-} as const;
+  phone: ["375x667", "320x640", "844x390"],
+  between: ["1280x720", "768x1024", "1366x650"],
+  large: ["1920x1080", "2560x1440"],
+};
 
 // The tests hide the text with an extra style, which the site's policy blocks.
 test.use({ bypassCSP: true });
@@ -30,8 +19,7 @@ for (const [view, viewports] of Object.entries(VIEWPORTS)) {
     page,
   }) => {
     test.setTimeout(180_000);
-    const [width, height] = viewports[0] ?? [0, 0];
-    await page.setViewportSize({ width, height });
+    await resize(page, viewports[0] ?? "");
     await page.goto("/");
     await page.locator("#film.is-playing").waitFor();
     await page.getByRole("button", { name: "Pause film" }).click();
@@ -41,14 +29,14 @@ for (const [view, viewports] of Object.entries(VIEWPORTS)) {
     });
     for (const share of SAMPLES) {
       await seek(page, share);
-      for (const [width, height] of viewports) {
-        await page.setViewportSize({ width, height });
+      for (const size of viewports) {
+        await resize(page, size);
         const words = await boxesOfWords(page);
         expect(words.length).toBeGreaterThan(3);
         const picture = await takePicture(page);
         for (const { name, box, luminance } of words) {
           const contrast = (luminance + 0.05) / ((await brightestLuminance(picture, box)) + 0.05);
-          const where = `${name} at ${share * 100} % of the film, ${width} x ${height}`;
+          const where = `${name} at ${share * 100} % of the film, ${size}`;
           expect.soft(contrast, where).toBeGreaterThanOrEqual(name === "H1" ? 3 : 4.5);
         }
       }
@@ -57,7 +45,7 @@ for (const [view, viewports] of Object.entries(VIEWPORTS)) {
 }
 
 test("the film has no visible edge beside the text, also with large text", async ({ page }) => {
-  await page.setViewportSize({ width: 844, height: 390 });
+  await resize(page, "844x390");
   await page.goto("/");
   await page.addStyleTag({ content: ".hero-text > *, .header > *, .film-controls { visibility: hidden }" });
   for (const size of ["100%", "200%"]) {
@@ -75,28 +63,17 @@ test("the film has no visible edge beside the text, also with large text", async
 
 test("nothing dims the picture where there is no text", async ({ page }) => {
   await page.goto("/");
-  await page.addStyleTag({
-    content: ".hero-text > *, .header > *, .film-controls, #film { visibility: hidden }",
-  });
-  for (const [width, height] of [
-    [375, 667],
-    [667, 375],
-    [768, 1024],
-    [1280, 800],
-  ] as const) {
-    await page.setViewportSize({ width, height });
+  await page.addStyleTag({ content: ".hero-text > *, .header > *, .film-controls, #film { visibility: hidden }" });
+  for (const size of ["375x667", "667x375", "768x1024", "1280x800"]) {
+    await resize(page, size);
     const picture = await takePicture(page);
+    const { width, height } = picture.info;
     const luminance = await brightestLuminance(picture, { left: 0, top: 0, width, height });
-    expect(luminance, `${width} x ${height}`).toBeGreaterThan(0.75);
+    expect(luminance, size).toBeGreaterThan(0.75);
   }
 });
 
-interface Box {
-  left: number;
-  top: number;
-  width: number;
-  height: number;
-}
+type Box = Record<"left" | "top" | "width" | "height", number>;
 
 /** The boxes of all text over the film, in whole pixels of the first screen, with the text's luminance. */
 async function boxesOfWords(page: Page): Promise<{ name: string; box: Box; luminance: number }[]> {
