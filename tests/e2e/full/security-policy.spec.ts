@@ -8,40 +8,24 @@ import { collectViolations } from "../../support/violations.ts";
 
 // A violation is a console error, which fails every test in the other files.
 test.describe("foreign content in a page", () => {
-  test.use({ expectedTrouble: /Content Security Policy|ERR_BLOCKED_BY_CSP|csp|foreign request|EvalError/i });
+  test.use({ expectedTrouble: /Content Security Policy|csp|foreign request/i });
 
-  const INTRUSIONS: [what: string, violation: string, intrude: () => void][] = [
-    ["a script written into it", "script-src-elem inline", () => addElement("script", { text: "self.hasRun = true" })],
-    ["another site's script", "script-src-elem https://evil.example/x.js", () => addElement("script", { src: EVIL })],
-    ["a style written into it", "style-src-elem inline", () => addElement("style", { textContent: "*{color:red}" })],
-    ["another site's picture", "img-src https://evil.example/x.js", () => addElement("img", { src: EVIL })],
-    ["another site's frame", "frame-src https://evil.example", () => addElement("iframe", { src: EVIL })],
-    ["a handler in an attribute", "script-src-attr inline", () => document.body.setAttribute("onclick", "1")],
-    ["another base address", "base-uri https://evil.example/x.js", () => addElement("base", { href: EVIL })],
-    ["a call to another site", "connect-src https://evil.example/x.js", () => void fetch(EVIL).catch(() => {})],
-    ["code from text", "script-src eval", () => void setTimeout(() => Function("self.hasRun = true")())],
-  ];
-  test("is blocked, and the tests detect it", async ({ page, site }) => {
-    const violations = await collectViolations(page);
-    const trouble = collectTrouble(page, site.url);
-    await page.goto("/contact");
-    for (const [what, violation, intrude] of INTRUSIONS) {
-      await page.evaluate(
-        `{ const EVIL = "https://evil.example/x.js";
-           const addElement = (name, properties) => document.body.append(Object.assign(document.createElement(name), properties));
-           try { (${intrude})() } catch {} }`,
-      );
-      await expect.poll(() => violations, { message: what }).toContain(violation);
-      expect(await page.evaluate("self.hasRun"), what).toBeUndefined();
-      await expect.poll(() => trouble.join("\n"), { message: what }).toContain("Content Security Policy");
-      violations.length = trouble.length = 0;
-    }
-  });
+  const INTRUSIONS = {
+    "script-src-elem inline": "Object.assign(document.createElement('script'), { text: 'self.hasRun = true' })",
+    "img-src https://evil.example/x.png": "Object.assign(new Image(), { src: 'https://evil.example/x.png' })",
+  };
+  for (const [violation, element] of Object.entries(INTRUSIONS)) {
+    test(`is blocked, and the tests detect it: ${violation}`, async ({ page, site }) => {
+      const violations = await collectViolations(page);
+      const trouble = collectTrouble(page, site.url);
+      await page.goto("/contact");
+      await page.evaluate(`void document.body.append(${element})`);
+      await expect.poll(() => violations).toContain(violation);
+      expect(await page.evaluate("self.hasRun")).toBeUndefined();
+      await expect.poll(() => trouble.join("\n")).toContain("Content Security Policy");
+    });
+  }
 });
-
-// Declared for the functions above, which run in the page.
-declare const EVIL: string;
-declare function addElement(name: string, properties: Record<string, string>): void;
 
 test.describe("a film from another host in the settings", () => {
   // A page that a test has changed has no origin, so it needs permission to connect to this machine.
