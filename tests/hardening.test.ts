@@ -1,16 +1,7 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AppUnderTest, openApp } from "./support/app.ts";
-import {
-  ask as askAt,
-  drain,
-  exchange,
-  filmPath,
-  listen,
-  openSocket,
-  parseAnswer,
-  request,
-} from "./support/raw-http.ts";
+import { ask as askAt, drain, exchange, filmPath, listen, openSocket, request } from "./support/raw-http.ts";
 
 const BODY = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Hello" };
 
@@ -54,14 +45,10 @@ describe("invalid HTTP", () => {
   });
 
   test("a request with both a length and chunks is refused, and the rest is not read as a second request", async () => {
-    const smuggled = request("GET /healthz");
-    const text = request(
-      "POST /send-email",
-      ["Content-Length: 4", "Transfer-Encoding: chunked"],
-      `0\r\n\r\n${smuggled}`,
-    );
-    const received = await exchange(port, text);
-    expect(parseAnswer(received).status).toBe(400);
+    const headers = ["Content-Length: 4", "Transfer-Encoding: chunked"];
+    const smuggled = `0\r\n\r\n${request("GET /healthz")}`;
+    const received = await exchange(port, request("POST /send-email", headers, smuggled));
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
     expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
   });
 
@@ -137,7 +124,7 @@ describe("a forged host", () => {
       expect(page).toContain("Get in Touch");
       const form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 6\r\n\r\nname=A";
       const sentBack = await exchange(port, text("POST /send-email", form));
-      expect(parseAnswer(sentBack).headers.location).toMatch(/^\/contact\?[^#]+#message-failed$/);
+      expect(sentBack).toMatch(/^location: \/contact\?[^#\r]+#message-failed\r$/im);
       for (const received of [page, sentBack]) expect(received).not.toMatch(/evil\.example|<script>(?!add)/);
     },
   );
@@ -150,48 +137,17 @@ describe("a forged host", () => {
   });
 });
 
-describe("a body", () => {
-  test("above the limit is refused, even in chunks without a total length", async () => {
-    const chunk = `1000\r\n${"x".repeat(0x1000)}\r\n`;
-    const headers = ["Content-Type: application/json", "Transfer-Encoding: chunked"];
-    const { status } = await ask(request("POST /send-email", headers, chunk.repeat(20)));
-    expect(status).toBe(413);
-  });
-});
-
-test.each([
-  "/../package.json",
-  "/..%2fpackage.json",
-  "/%2e%2e/%2e%2e/etc/passwd",
-  "/assets/../../package.json",
-  "/assets/..%5c..%5cpackage.json",
-  "/media/%2e%2e/%2e%2e/package.json",
-  "/dist.json",
-  "/../dist.json",
-  "/_headers",
-  "/.env",
-  "//etc/passwd",
-  "/assets/%00",
-  "/%00",
-  "/%c0%ae%c0%ae/",
-  "//evil.example/contact",
-  "/\\..\\..",
-  "/contact;jsessionid=1",
-  "/contact%2F..%2F",
-  "/.renderer/render.js",
-  "/index.html%00.png",
-  `/${"a/".repeat(2000)}`,
-])("%s reaches no file outside the site", async (path) => {
-  const { status, body } = await ask(request(`GET ${path}`));
-  expect([200, 404]).toContain(status);
-  expect(body).toMatch(/Coming Soon|^Not found\n$/);
+test("a body above the limit is refused, even in chunks without a total length", async () => {
+  const chunk = `1000\r\n${"x".repeat(0x1000)}\r\n`;
+  const headers = ["Content-Type: application/json", "Transfer-Encoding: chunked"];
+  const { status } = await ask(request("POST /send-email", headers, chunk.repeat(20)));
+  expect(status).toBe(413);
 });
 
 test("no answer names the software behind it", async () => {
   for (const line of ["GET /", "GET /healthz", "POST /send-email", "GET /assets/x", "BREW /"]) {
     const { headers, body } = await ask(request(line));
-    expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(["server"]));
-    expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(["x-powered-by"]));
+    expect(Object.keys(headers).filter((name) => ["server", "x-powered-by"].includes(name))).toEqual([]);
     expect(body).not.toMatch(/fastify|node_modules|FST_|\bat .*:\d+/i);
   }
 });

@@ -4,18 +4,21 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { BuildManifest } from "../contract/build-manifest.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { contentsOf, elementsOf, metaOf, textOf, textsOf } from "./support/html.ts";
-import { listen } from "./support/raw-http.ts";
+import { ask, listen, request } from "./support/raw-http.ts";
 import { COMING_SOON_PATH, PATHS_WITHOUT_PAGE, SCREENS, WRITTEN_PATHS } from "./support/screens.ts";
 import { startStaticHost } from "./support/static-host.ts";
 
 const SITE = "http://localhost:3000";
 const manifest = JSON.parse(readFileSync("dist.json", "utf8")) as BuildManifest;
+const carbon = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as { pages: { page: string; grams: number }[] };
 
 let subject: AppUnderTest;
+let port = 0;
 let url = "";
 beforeAll(async () => {
   subject = await openApp();
-  url = `http://127.0.0.1:${await listen(subject)}`;
+  port = await listen(subject);
+  url = `http://127.0.0.1:${port}`;
 });
 afterAll(() => subject.close());
 
@@ -62,31 +65,37 @@ test.each([
 
 test.each([
   ...PATHS_WITHOUT_PAGE,
-  "/Contact",
-  "/404.html",
-  "/500.html",
-  "/DELIVERY",
-  "/nothing/here",
-  "/contact/us",
-  "/index.htm",
-  "/%E4%B8%AD",
-  "/%",
-  "/%zz/%E0%A4%A",
-  "/..%2f..%2fetc%2fpasswd",
-  "/.git/config",
-  "/constructor",
-  "/__proto__",
-  `/${"long".repeat(1000)}`,
-])("%s shows Coming Soon inside header and footer", async (path) => {
-  const { answer, html, headings } = await open(path);
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("x-robots-tag")).toBe("noindex");
-  expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
-  expect(metaOf(html, "robots")).toBe("noindex");
-  expect(headings).toEqual(["Coming Soon"]);
+  ...["/Contact", "/DELIVERY", "/404.html", "/500.html", "/index.htm", "/nothing/here", "/contact/us"],
+  ...["/contact;jsessionid=1", "/contact%2F..%2F", "/%E4%B8%AD", "/%", "/%zz/%E0%A4%A", "/%00", "/%c0%ae%c0%ae/"],
+  ...["/../package.json", "/..%2fpackage.json", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/\\..\\.."],
+  ...["/.git/config", "/.env", "/.renderer/render.js", "/dist.json", "/../dist.json", "/_headers"],
+  ...["//evil.example/contact", "/index.html%00.png", "/constructor", "/__proto__"],
+  ...[`/${"a/".repeat(2000)}`, `/${"long".repeat(1000)}`],
+])("%s shows Coming Soon", async (path) => {
+  const { status, headers, body } = await ask(port, request(`GET ${path}`));
+  expect(status).toBe(200);
+  expect(headers).toMatchObject({
+    "x-robots-tag": "noindex",
+    "content-security-policy": expect.stringContaining("default-src 'none'"),
+  });
   // All these paths show the page that the end-to-end tests open.
-  expect(html).toBe(readFileSync("dist/404.html", "utf8"));
+  expect(body).toBe(readFileSync("dist/404.html", "utf8"));
+});
+
+test("Coming Soon is inside header and footer, and not for search engines", async () => {
+  const { html, headings } = await open(COMING_SOON_PATH);
+  expect(headings).toEqual(["Coming Soon"]);
+  expect(metaOf(html, "robots")).toBe("noindex");
   expect([elementsOf(html, "header").length, elementsOf(html, "footer").length]).toEqual([1, 1]);
+});
+
+test.each([
+  ...["/assets", "/assets/", "/assets//", "/assets/?page=1", "/assets/social", "/assets/none.js", "/assets/%00"],
+  ...["/assets/../../package.json", "/assets/..%5c..%5cpackage.json", "/favicon.gif", "/media/", "/media/none.mp4"],
+  ...["/media/..%2f..%2fpackage.json", "/media/%2e%2e/%2e%2e/package.json"],
+])("%s is a plain 404, never a page", async (path) => {
+  const { status, headers, body } = await ask(port, request(`GET ${path}`));
+  expect([status, headers["content-type"], body]).toEqual([404, "text/plain; charset=utf-8", "Not found\n"]);
 });
 
 test("every page has the metadata for search engines and shared links", async () => {
@@ -107,6 +116,9 @@ test("every page has the metadata for search engines and shared links", async ()
     const own = hrefs.filter((href) => href.startsWith("/"));
     expect(own.length).toBeGreaterThan(3);
     for (const href of own) expect((await fetch(url + href)).status, href).toBe(200);
+    const card = await fetch(url + new URL(metaOf(html, "og:image") ?? "").pathname);
+    expect(card.headers.get("content-type")).toBe("image/jpeg");
+    expect(await sharp(await card.bytes()).metadata()).toMatchObject({ width: 1200, height: 630, format: "jpeg" });
   }
   expect(titles.size).toBe(SCREENS.length);
   expect(descriptions.size).toBe(SCREENS.length);
@@ -135,14 +147,6 @@ test("every indexed page has structured data about the company, with only facts 
     const isListed = metaOf(html, "robots") === undefined;
     expect(json && JSON.parse(json)["@graph"][0], file).toEqual(isListed ? organization : undefined);
   }
-});
-
-test.each(SCREENS)("the social card of $name is a 1200 x 630 picture", async ({ paths }) => {
-  const { pathname } = new URL(metaOf((await open(paths[0])).html, "og:image") ?? "");
-  const answer = await fetch(url + pathname);
-  expect(answer.headers.get("content-type")).toBe("image/jpeg");
-  const metadata = await sharp(await answer.bytes()).metadata();
-  expect(metadata).toMatchObject({ width: 1200, height: 630, format: "jpeg" });
 });
 
 test("no page has a style attribute or a style sheet, and only two have a script", () => {
@@ -181,41 +185,29 @@ test("the files for programs exist", async () => {
   expect(countries[0]).toEqual({ cca2: expect.stringMatching(/^[A-Z]{2}$/), name: { common: expect.any(String) } });
 });
 
-test("every page's footer shows the emissions of a view, and links to the explanation", async () => {
-  const { pages } = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
-    pages: { page: string; grams: number }[];
-  };
-  for (const path of ["/", "/contact", "/privacy", COMING_SOON_PATH]) {
-    const own = pages.filter(({ page }) => page === (path === COMING_SOON_PATH ? "coming-soon" : path));
-    const [footer = ""] = contentsOf((await open(path)).html, "footer");
-    // One figure per screen size, of which CSS shows one.
-    const grams = own.map(({ grams }) => grams.toFixed(3));
-    expect(textOf(footer).replaceAll(/\s/g, "")).toContain(`Firstview:about${grams.join("")}gCO₂e(model)`);
-    const explanation = textsOf(footer, "a").indexOf("How we count");
-    const { html, headings } = await open(elementsOf(footer, "a")[explanation]?.href ?? "");
-    expect(headings).toEqual(["How we count the carbon of this site"]);
-    expect(metaOf(html, "robots")).toBe("noindex");
-  }
-});
+test("the footer shows the emissions of a view, and links to the explanation, with the figures of this build", async () => {
+  const [footer = ""] = contentsOf((await open("/privacy")).html, "footer");
+  const own = carbon.pages.find(({ page }) => page === "/privacy")?.grams.toFixed(3);
+  expect(textOf(footer)).toContain(`First view: about ${own} g CO₂e (model)`);
+  const explanation = elementsOf(footer, "a")[textsOf(footer, "a").indexOf("How we count")]?.href ?? "";
+  const { html, headings } = await open(explanation);
+  expect(headings).toEqual(["How we count the carbon of this site"]);
+  expect(metaOf(html, "robots")).toBe("noindex");
 
-test("the page about the site's carbon has the figures of this build", async () => {
-  const { pages } = JSON.parse(readFileSync("dist/carbon.json", "utf8")) as {
-    pages: { page: string; grams: number }[];
+  const most = (isHome: boolean) =>
+    Math.max(...carbon.pages.map(({ page, grams }) => ((page === "/") === isHome ? grams : 0))).toFixed(3);
+  const sizesOf = (folder: string, pattern: RegExp) => {
+    const names = readdirSync(folder).filter((name) => pattern.test(name));
+    return names.map((name) => statSync(`${folder}/${name}`).size / 1000);
   };
-  const gramsOf = (isMeant: (page: string) => boolean) =>
-    pages.filter(({ page }) => isMeant(page)).map(({ grams }) => grams);
-  const text = textOf((await open("/assets/carbon")).html);
-  const [home = 0, others] = [Math.max(...gramsOf((page) => page === "/")), gramsOf((page) => page !== "/")];
-  expect(text).toMatch(new RegExp(`The home page: ([\\d.]+ to )?${home.toFixed(3)} g with its film`));
-  expect(text).toContain(`The heaviest is /contact, with ${Math.max(...others).toFixed(3)} g.`);
-  const films = readdirSync("dist/media").filter((name) => /\.h264-.*\.mp4$/.test(name));
-  const largest = Math.max(...films.map((name) => statSync(`dist/media/${name}`).size));
-  expect(text).toContain(`another format of the film, of at most ${Math.round(largest / 1000)} KB`);
-  const estimate = readdirSync("dist/assets").filter((name) => /^(electricity|footprint-estimate)-.*\.br$/.test(name));
-  const estimateBytes = estimate
-    .map((name) => statSync(`dist/assets/${name}`).size)
-    .reduce((sum, size) => sum + size, 0);
-  expect(text).toContain(`the estimate on the contact page adds ${Math.round(estimateBytes / 1000)} KB`);
+  const text = textOf(html);
+  expect(text).toMatch(new RegExp(`The home page: ([\\d.]+ to )?${most(true)} g with its film`));
+  expect(text).toContain(`The heaviest is /contact, with ${most(false)} g.`);
+  const largest = Math.round(Math.max(...sizesOf("dist/media", /\.h264-.*\.mp4$/)));
+  expect(text).toContain(`another format of the film, of at most ${largest} KB`);
+  const estimate = sizesOf("dist/assets", /^(electricity|footprint-estimate)-.*\.br$/);
+  const added = Math.round(estimate.reduce((sum, size) => sum + size, 0));
+  expect(text).toContain(`the estimate on the contact page adds ${added} KB`);
   expect(text).not.toMatch(/\{\w+\}/);
 });
 

@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
+import { symlink, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import type { InjectOptions, LightMyRequestResponse } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
 import { securityHeaders } from "../contract/response-headers.ts";
 import { loadBuild } from "../server/http/build-files.ts";
 import { sentQuery } from "../server/http/sent-result.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { parseHeadersFile } from "./support/headers-file.ts";
-import { loadHttpsSite } from "./support/https-site.ts";
+import { makeScratchFolder } from "./support/scratch-folder.ts";
 import { untilEnd } from "./support/until-end.ts";
 
 const BODY = { name: "Ada", email: "ada@example.com", phone: "1", country: "", message: "Hello" };
@@ -93,7 +96,12 @@ test("the drawn icon may use its own styles, and nothing else", async () => {
 });
 
 test("only a site that was built for HTTPS sends Strict-Transport-Security", async () => {
-  const secure = await untilEnd(openApp({}, {}, { build: await loadHttpsSite() }));
+  const folder = join(await makeScratchFolder(), "dist");
+  await symlink(resolve("dist"), folder);
+  const manifest = JSON.parse(readFileSync(manifestFile("dist"), "utf8")) as BuildManifest;
+  manifest.settings.siteUrl = "https://www.example.com";
+  await writeFile(manifestFile(folder), JSON.stringify(manifest));
+  const secure = await untilEnd(openApp({}, {}, { build: loadBuild(folder) }));
   for (const url of ["/", "/healthz", "/%zz", film]) {
     const { headers } = await secure.app.inject(url);
     expect(headers["strict-transport-security"]).toBe("max-age=31536000");

@@ -21,7 +21,7 @@ export async function exchange(port: number, text: string): Promise<string> {
 }
 
 /** Sends the bytes of one request and reads its answer. */
-export async function ask(port: number, text: string): Promise<RawAnswer> {
+export async function ask(port: number, text: string) {
   return parseAnswer(await exchange(port, text));
 }
 
@@ -56,21 +56,13 @@ export function filmPath(): string {
   return path;
 }
 
-export interface RawAnswer {
-  status: number;
-  headers: Record<string, string>;
-  body: string;
-}
-
 /** The status and the headers of a raw answer, with names in lower case. */
-export function parseAnswer(text: string): RawAnswer {
+export function parseAnswer(text: string) {
   const [head = "", ...rest] = text.split("\r\n\r\n");
   const [statusLine = "", ...lines] = head.split("\r\n");
-  const headers = Object.fromEntries(
-    lines.map((line) => {
-      const colon = line.indexOf(":");
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-    }),
-  );
+  const headers: Record<string, string> = {};
+  for (const [, name = "", value = ""] of lines.map((line) => /^(.*?):\s*(.*?)\s*$/.exec(line) ?? [])) {
+    headers[name.toLowerCase()] = value;
+  }
   return { status: Number(statusLine.split(" ")[1]), headers, body: rest.join("\r\n\r\n") };
 }

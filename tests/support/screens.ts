@@ -29,12 +29,5 @@ export const WRITTEN_PATHS = readdirSync("app/pages", { recursive: true })
 export const COMING_SOON_PATH = "/no-such-page";
 
 /** Linked from the footer or the header, without a page of their own. */
-export const PATHS_WITHOUT_PAGE = [
-  "/about",
-  "/careers",
-  "/articles",
-  "/partner",
-  "/support",
-  "/open-account",
-  "/login",
-].filter((path) => !WRITTEN_PATHS.includes(path));
+const ANNOUNCED = ["/about", "/careers", "/articles", "/partner", "/support", "/open-account", "/login"];
+export const PATHS_WITHOUT_PAGE = ANNOUNCED.filter((path) => !WRITTEN_PATHS.includes(path));
