@@ -47,9 +47,7 @@ async function exitOf(child: ChildProcess): Promise<unknown> {
 
 const ledgerOf = (siteDir: string) => JSON.parse(readFileSync(`${siteDir}/claims.json`, "utf8")) as unknown[];
 
-test("a review in a terminal repeats only the question with a wrong answer, and saves who decided what", {
-  timeout: 180_000,
-}, async () => {
+test("a review in a terminal repeats only the question with a wrong answer, and saves who decided what", async () => {
   const siteDir = await makeSiteDir();
   const on = new Date().toISOString().slice(0, 10);
   const until = `${Number(on.slice(0, 4)) + 1}-12-31`;
@@ -89,11 +87,9 @@ test("a review in a terminal repeats only the question with a wrong answer, and 
   await again.answer(WHAT, "r");
   expect(await again.exited()).toBe(0);
   expect(ledgerOf(siteDir)[1]).toEqual({ text: TAGLINES[1], verdict: "no claim", by: "Bob", on });
-});
+}, 180_000);
 
-test("build and command find the same sentences for any site URL, and ask a company only about its own", {
-  timeout: 180_000,
-}, async () => {
+test("build and command find the same sentences for any site URL, and ask a company only about its own", async () => {
   const siteDir = await makeSiteDir();
   const settings = {
     brand: "Northwind",
@@ -114,7 +110,7 @@ test("build and command find the same sentences for any site URL, and ask a comp
   expect(unreviewed).toEqual([{ text: TAGLINES[1], where: "/contact" }]);
   const { claims } = JSON.parse(readFileSync(manifestFile(outDir), "utf8")) as BuildManifest;
   expect(claims).toMatchObject({ unreviewed: 1, withoutEvidence: withoutEvidence?.length });
-});
+}, 180_000);
 
 test("input that never ends stops the review instead of filling the memory", { timeout: 120_000 }, async () => {
   const env = { ...process.env, SITE_DIR: await makeSiteDir() };

@@ -7,7 +7,6 @@ import { expect, test } from "vitest";
 import type { BuildManifest } from "../../contract/build-manifest.ts";
 import { PROGRAM_PATH } from "../../scripts/programs.mjs";
 import { findFreePort, startProgram } from "../../scripts/run-server.ts";
-import { prepareNginx } from "../support/balancer.ts";
 import { requirePrograms } from "../support/require-program.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { untilEnd } from "../support/until-end.ts";
@@ -26,15 +25,6 @@ function run(command: string[], env: Record<string, string> = {}) {
   return { status, out: stdout, text: `${stdout}${stderr}` };
 }
 
-test("nginx accepts its configuration", async ({ skip }) => {
-  requirePrograms(skip, "nginx", "openssl");
-  const folder = await makeScratchFolder();
-  const command = await prepareNginx({ folder, port: await findFreePort(), nodePorts: [] });
-  const { status, text } = run([...command, "-t"]);
-  expect(status, text).toBe(0);
-  expect(text).not.toMatch(/\[(warn|emerg)\]/);
-});
-
 test.each([
   ["deploy/nginx.conf", /sed -i '(.+)' \/etc\/nginx/, Array(3).fill("127.0.0.1:3001")],
   ["deploy/Caddyfile", /sed -i '(.+)' \/etc\/caddy/, ["127.0.0.1:3001"]],
@@ -45,11 +35,9 @@ test.each([
   expect(out.match(/127\.0\.0\.1:\d+/g)).toEqual(ports);
 });
 
-test("Caddy accepts its configuration and its format", async ({ skip }) => {
+test("Caddy accepts the format of its configuration", async ({ skip }) => {
   requirePrograms(skip, "caddy");
   const env = { HOME: await makeScratchFolder() };
-  const { status, text } = run(["caddy", "validate", "--config", "deploy/Caddyfile", "--adapter", "caddyfile"], env);
-  expect(status, text).toBe(0);
   expect(run(["caddy", "fmt", "deploy/Caddyfile"], env).out).toBe(await readFile("deploy/Caddyfile", "utf8"));
 });
 

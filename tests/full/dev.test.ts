@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
@@ -7,30 +6,16 @@ import { join, resolve } from "node:path";
 import { createServer as createVite } from "vite";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { prerender } from "../../prerender/site-plugin.ts";
-import { findFreePort, startProgram } from "../../scripts/run-server.ts";
+import { startProgram } from "../../scripts/run-server.ts";
 import config from "../../vite.config.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { runCli } from "../support/run-cli.ts";
 import { untilEnd } from "../support/until-end.ts";
 
 /** Runs `npm run dev` as a terminal does, in a separate process group. */
-function startDev(port: number, cwd = resolve()): { process: ChildProcess; output(): string } {
-  const env = { PATH: process.env.PATH, PORT: String(port) };
-  const dev = spawn(process.execPath, ["scripts/dev.ts"], { cwd, env, detached: true });
-  let output = "";
-  for (const stream of [dev.stdout, dev.stderr]) stream.on("data", (chunk) => (output += chunk));
-  onTestFinished(() => {
-    if (dev.pid !== undefined) killGroup(dev.pid);
-  });
-  return { process: dev, output: () => output };
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // All of its processes have ended.
-  }
+async function startDev(cwd: string) {
+  const dev = await untilEnd(startProgram(["setsid", "node", "scripts/dev.ts"], { cwd, env: { PORT: "0" } }));
+  return { ...dev, origin: `http://localhost:${dev.port}` };
 }
 
 /** Opens a page's connection to Vite; counts how often Vite asks the page to reload. */
@@ -56,27 +41,18 @@ async function post(origin: string, message: string): Promise<number> {
   return status;
 }
 
-test("runs beside the site, accepts messages without limits, reloads pages only after source changes, and stops with Ctrl-C", {
-  timeout: 60_000,
-}, async () => {
-  const port = await findFreePort();
+test("runs beside the site, accepts messages without limits, reloads pages only after source changes, and stops with Ctrl-C", async () => {
   // Messages go to data/ and data-dev/ in the copy, where Vite would watch them.
   const copy = await copyProject("dist", "dist.json");
   const site = await untilEnd(startProgram(["node", "server/main.ts"], { cwd: copy, env: { PORT: "0" } }));
-  const dev = startDev(port, copy);
-  const origin = `http://localhost:${port}`;
-  const isReady = () =>
-    fetch(`${origin}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await expect.poll(isReady, { timeout: 40_000 }).toBe(true);
+  const { origin, ...dev } = await startDev(copy);
+  expect((await fetch(`${origin}/readyz`)).ok).toBe(true);
   expect(await (await fetch(`${origin}/contact`)).text()).toContain("Send us a Message");
   const reloads = await countReloads(origin);
 
   const statuses = [];
   for (let count = 1; count <= 6; count += 1) statuses.push(await post(origin, `Message ${count}`));
-  statuses.push(await post(`http://127.0.0.1:${port}`, "By the other name of this machine"));
+  statuses.push(await post(dev.url, "By the other name of this machine"));
   expect(statuses).toEqual(Array(7).fill(200));
   expect(await post(site.url, "To the site itself")).toBe(200);
   const countIn = async (folder: string) =>
@@ -95,37 +71,29 @@ test("runs beside the site, accepts messages without limits, reloads pages only 
   process.kill(-(dev.process.pid ?? Number.NaN), "SIGINT");
   // The output closes when the last of its processes ends.
   expect(await once(dev.process, "close")).toEqual([0, null]);
-});
+}, 60_000);
 
 test("ends with one clear line and leaves no process when its port is taken", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void taken.close());
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
-  const dev = startDev(port);
-  expect(await once(dev.process, "close")).toEqual([1, null]);
-  expect(dev.output()).toBe(
-    `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm run dev\n`,
-  );
+  const failure = `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm run dev`;
+  const dev = startProgram(["node", "scripts/dev.ts"], { env: { PORT: String(port) } });
+  await expect(dev).rejects.toThrow(new Error(`node scripts/dev.ts ended with 1:\n${failure}\n`));
 });
 
-test("starts without a build even if a page is refused, and shows the page's problems", {
-  timeout: 90_000,
-}, async () => {
+test("starts without a build even if a page is refused, and shows the page's problems", async () => {
   const copy = await copyProject();
   await writeFile(join(copy, "app/pages/faulty.mdx"), "No title");
-  const port = await findFreePort();
-  const dev = startDev(port, copy);
-  const origin = `http://localhost:${port}`;
-  await expect.poll(dev.output, { timeout: 60_000 }).toContain(`Brighter Carbon is on ${origin}`);
-
+  const dev = await startDev(copy);
   const problem = "app/pages/faulty.mdx:1: It has no title and description.";
   expect(dev.output()).toContain(problem);
   expect(dev.output()).not.toMatch(/^ +at /m);
-  const response = await fetch(`${origin}/contact`);
+  const response = await fetch(`${dev.origin}/contact`);
   expect([response.status, await response.text()]).toEqual([500, expect.stringContaining(problem)]);
-  expect(await post(origin, "Hello")).toBe(200);
-});
+  expect(await post(dev.origin, "Hello")).toBe(200);
+}, 90_000);
 
 test("shows new, changed and deleted pages at once, and the problems of a page", { timeout: 60_000 }, async () => {
   // A folder in the project that Vite watches.

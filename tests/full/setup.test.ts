@@ -1,14 +1,5 @@
 import { spawnSync } from "node:child_process";
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
@@ -24,10 +15,11 @@ async function makeProject({ npmStatus = 0 } = {}) {
   mkdirSync(join(folder, "node_modules"));
   mkdirSync(bin);
   symlinkSync(process.execPath, join(bin, "node"));
+  writeFileSync(calls, "");
   writeFileSync(join(bin, "npm"), `#!/bin/sh\necho "$@" >> ${calls}\nexit ${npmStatus}\n`, { mode: 0o755 });
   return {
     folder,
-    calls: () => (existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : []),
+    calls: () => readFileSync(calls, "utf8").split("\n").slice(0, -1),
     setUp: (...options: string[]) =>
       spawnSync(process.execPath, ["scripts/setup.mjs", ...options], {
         cwd: folder,

@@ -32,6 +32,13 @@ test("a file is a page with header, footer, title, canonical link and card, and 
   expect(metaOf(html, "robots")).toBeUndefined();
   expect(elementsOf(html, 'link rel="canonical"')[0]?.href).toBe(`${SITE}/about`);
   expect([elementsOf(html, "header").length, elementsOf(html, "footer").length]).toEqual([1, 1]);
+  expect(elementsOf(html, "script").map(({ type }) => type)).toEqual(["application/ld+json", "speculationrules"]);
+  expect(manifest().files.find(({ url }) => url === "/about")).toMatchObject({
+    cache: "revalidate",
+    policy: expect.stringMatching(
+      /^default-src 'none'; script-src 'self' 'sha256-[^']+'; style-src 'sha256-[^']+'; img/,
+    ),
+  });
   const sitemap = textsOf(String(fileOf("sitemap.xml")), "loc");
   expect(sitemap.slice(-3)).toEqual([`${SITE}/about`, `${SITE}/articles`, `${SITE}/articles/first`]);
 
@@ -46,19 +53,12 @@ test("a file is a page with header, footer, title, canonical link and card, and 
 test("the page contains the Markdown's elements, and a table of contents from four sections on", () => {
   const html = contentsOf(htmlOf("/about"), "main")[0] ?? "";
   const contents = contentsOf(html, 'nav class="contents"')[0] ?? "";
-  expect(elementsOf(contents, "a").map(({ href }) => href)).toEqual([
-    "#what-we-do",
-    "#numbers",
-    "#questions",
-    "#numbers-2",
-  ]);
+  const hrefs = elementsOf(contents, "a").map(({ href }) => href);
+  expect(hrefs).toEqual(["#what-we-do", "#numbers", "#questions", "#numbers-2"]);
   expect(htmlOf("/articles/first")).not.toContain('class="contents"');
   expect(html).toContain('<h2 id="numbers"><a href="#numbers" class="anchor">Numbers</a></h2>');
   expect(html).toContain('<td class="align-right">1,200</td>');
-  expect(elementsOf(html, 'div role="group"')[0]).toMatchObject({
-    "aria-label": "Table: Numbers",
-    tabindex: "0",
-  });
+  expect(elementsOf(html, 'div role="group"')[0]).toMatchObject({ "aria-label": "Table: Numbers", tabindex: "0" });
   for (const element of ["blockquote", "ol", "ul", "code", "pre", "details", "dl", "sub", "hr", "figcaption"]) {
     expect(html).toMatch(new RegExp(`<${element}\\b`));
   }
@@ -98,16 +98,6 @@ test("a page's carbon figure includes its pictures, and stays below the limit of
   );
 });
 
-test("the page has no script, and works with the strict policy", () => {
-  const { policy, cache } = manifest().files.find(({ url }) => url === "/about") ?? {};
-  expect(cache).toBe("revalidate");
-  expect(policy).toMatch(
-    /^default-src 'none'; script-src 'self' 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src 'self';/,
-  );
-  const types = elementsOf(htmlOf("/about"), "script").map(({ type }) => type);
-  expect(types).toEqual(["application/ld+json", "speculationrules"]);
-});
-
 test("structured data names a page's parents, and no title can end the script element", () => {
   const [, page, breadcrumbs] = dataOf(htmlOf("/articles/first")) ?? [];
   const title = "What CO₂ credits are, and what they are not: an introduction for people in a hurry";
@@ -130,9 +120,7 @@ test("structured data names a page's parents, and no title can end the script el
   expect(elementsOf(trail, "a").map(({ href }) => href)).toEqual(["/", "/articles"]);
 });
 
-test("a refused build reports all problems with file, line and remedy, and keeps the previous site", {
-  timeout: 90_000,
-}, async () => {
+test("a refused build reports all problems with file, line and remedy, and keeps the previous site", async () => {
   const write = (name: string, text: string) =>
     writeFile(join(pagesDir, name), `---\ntitle: ${name}\ndescription: A page.\n---\n\n${text}\n`);
   await write("contact.mdx", "Text");
@@ -145,19 +133,13 @@ test("a refused build reports all problems with file, line and remedy, and keeps
   expect(readdirSync(outDir, { recursive: true }).toSorted()).toEqual(builtBefore);
   expect(htmlOf("/about")).toContain("What we do");
   expect(readdirSync(dirname(outDir)).toSorted()).toEqual(["dist", "dist.json", "pages"]);
-  const lines = output.split("\n").filter((line) => /\.mdx:\d+: /.test(line));
-  const expected = [
-    "broken.mdx:6: Expected a closing tag for `<br>`",
-    "contact.mdx:1: /contact is already a page of the site. Give the file another name.",
-    'links.mdx:6: The link "/abuot" leads to a page that does not exist. Correct it, or write the page as app/pages/abuot.mdx',
-    'links.mdx:7: The link "/privacy#cooky" leads to a heading that /privacy does not have.',
-  ];
-  for (const part of expected)
-    expect(
-      lines.filter((line) => line.includes(part)),
-      part,
-    ).toHaveLength(1);
-  expect(lines, output).toHaveLength(expected.length);
+  const [, , ...lines] = output.trim().split("\n");
   // No stack trace follows, because the program is not at fault.
   expect(output.trim().split("\n")).toEqual(["error during build:", "The pages cannot be built:", ...lines]);
-});
+  expect(lines.toSorted()).toEqual([
+    expect.stringContaining("broken.mdx:6: Expected a closing tag for `<br>`"),
+    expect.stringContaining("contact.mdx:1: /contact is already a page of the site. Give the file another name."),
+    expect.stringContaining('links.mdx:6: The link "/abuot" leads to a page that does not exist. Correct it, or write'),
+    expect.stringContaining('links.mdx:7: The link "/privacy#cooky" leads to a heading that /privacy does not have.'),
+  ]);
+}, 90_000);

@@ -1,17 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test } from "@playwright/test";
-import { findFreePort, startProgram } from "../../../scripts/run-server.ts";
+import { startProgram } from "../../../scripts/run-server.ts";
 
 /** Uses the development server, which serves each module separately, so that one module can be made to fail. */
-test("an unexpected rendering failure shows the error screen with the error's message and a way home", async ({
-  page,
-}) => {
-  const port = await findFreePort();
-  const dataDir = await mkdtemp(join(tmpdir(), "site-dev-"));
-  const url = `http://localhost:${port}`;
-  const dev = await startProgram(["node", "scripts/dev.ts"], { env: { PORT: String(port), DATA_DIR: dataDir }, port });
+test("an unexpected rendering failure shows the error screen with its message and a way home", async ({ page }) => {
+  const env = { PORT: "0", DATA_DIR: test.info().outputPath("data") };
+  const dev = await startProgram(["node", "scripts/dev.ts"], { env });
+  const url = `http://localhost:${dev.port}`;
   try {
     await page.route("**/app/contact/contact-form.tsx*", (route) =>
       route.fulfill({
@@ -27,6 +21,5 @@ test("an unexpected rendering failure shows the error screen with the error's me
     await expect(page).toHaveURL(`${url}/`);
   } finally {
     await dev.stop();
-    await rm(dataDir, { recursive: true, force: true });
   }
 });
