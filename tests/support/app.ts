@@ -1,29 +1,20 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FastifyInstance } from "fastify";
 import { type AppOptions, createApp } from "../../server/app.ts";
 import { parseConfig } from "../../server/config.ts";
 import { loadBuild } from "../../server/http/build-files.ts";
 import type { Store } from "../../server/store/store.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
 
-export interface AppUnderTest {
-  app: FastifyInstance;
-  store: Store;
-  /** The whole log so far. */
-  log(): string;
-  /** How often the app announced a message to be mailed. */
-  wakes(): number;
-  close(): Promise<void>;
-}
+export type AppUnderTest = Awaited<ReturnType<typeof openApp>>;
 
 /** The whole app on the real build and a real SQLite file, without a socket: requests are injected. */
 export async function openApp(
   env: Record<string, string> = {},
   overrides: Partial<Store> = {},
   parts: Pick<Partial<AppOptions>, "limits" | "onStored" | "build" | "store" | "now"> = {},
-): Promise<AppUnderTest> {
+) {
   const dataDir = await mkdtemp(join(tmpdir(), "app-"));
   const config = parseConfig({ DATA_DIR: dataDir, RATE_LIMIT: "off", HOURLY_LIMIT: "off", ...env });
   const store = await openStoreInProcess(config);
@@ -52,7 +43,9 @@ export async function openApp(
   return {
     app,
     store,
+    /** The whole log so far. */
     log: () => log,
+    /** How often the app announced a message to be mailed. */
     wakes: () => wakes,
     async close() {
       await app.close();

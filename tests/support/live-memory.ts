@@ -3,14 +3,9 @@ import type { RunningServer } from "../../scripts/run-server.ts";
 /** Start a server with these variables to measure its memory. */
 export const MEASURABLE = { NODE_OPTIONS: "--inspect=127.0.0.1:0" };
 
-export interface Memory {
-  /** The heap after a garbage collection. */
-  heldBytes: number;
-  /** The whole process, including its threads and caches. */
-  processBytes: number;
-}
+export type Memory = Record<"heldBytes" | "processBytes", number>;
 
-/** The memory of a server that was started with MEASURABLE. */
+/** The heap after a garbage collection, and the whole process, of a server that was started with MEASURABLE. */
 export async function measureMemory(server: RunningServer): Promise<Memory> {
   const address = /Debugger listening on (ws:\S+)/.exec(server.output())?.[1];
   if (!address) throw new Error("The server was not started as MEASURABLE");

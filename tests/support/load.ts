@@ -17,22 +17,13 @@ interface Letter {
 
 const EMAIL = "load@example.com";
 
-/** Visitors who remember their messages, and repeat those that were not acknowledged with the same key. */
-export interface Visitors {
-  /** The reference of every acknowledged message. */
-  readonly acknowledged: readonly string[];
-  /** All answers so far. */
-  readonly answers: readonly Answer[];
-  /** Posts `count` new messages at once. */
-  post(url: string, count?: number): Promise<(Answer | null)[]>;
-  /** Each of `clients` posts one new message after another until stopped. */
-  postUntil(stop: AbortSignal, url: string, clients: number): Promise<void>;
-  /** Repeats messages that were not acknowledged; resolves to the number that still is not. */
-  postAgain(url: string): Promise<number>;
-}
+export type Visitors = ReturnType<typeof createVisitors>;
 
-/** @param emailOf the address of each visitor; by default all have the same */
-export function createVisitors(emailOf: (count: number) => string = () => EMAIL): Visitors {
+/**
+ * Visitors who remember their messages, and repeat those that were not acknowledged with the same key.
+ * @param emailOf the address of each visitor; by default all have the same
+ */
+export function createVisitors(emailOf: (count: number) => string = () => EMAIL) {
   const acknowledged: string[] = [];
   const answers: Answer[] = [];
   let unsettled: Letter[] = [];
@@ -51,10 +42,14 @@ export function createVisitors(emailOf: (count: number) => string = () => EMAIL)
   };
 
   return {
+    /** The reference of every acknowledged message. */
     acknowledged,
+    /** All answers so far. */
     answers,
-    post: (url, times = 1) => Promise.all(Array.from({ length: times }, () => sendNew(url))),
-    async postUntil(stop, url, clients) {
+    /** Posts `count` new messages at once. */
+    post: (url: string, times = 1) => Promise.all(Array.from({ length: times }, () => sendNew(url))),
+    /** Each of `clients` posts one new message after another until stopped. */
+    async postUntil(stop: AbortSignal, url: string, clients: number): Promise<void> {
       const client = async () => {
         while (!stop.aborted) {
           // A dead server refuses at once, so this waits a little between requests.
@@ -63,7 +58,8 @@ export function createVisitors(emailOf: (count: number) => string = () => EMAIL)
       };
       await Promise.all(Array.from({ length: clients }, client));
     },
-    async postAgain(url) {
+    /** Repeats messages that were not acknowledged; resolves to the number that still is not. */
+    async postAgain(url: string): Promise<number> {
       const letters = unsettled;
       unsettled = [];
       for (const letter of letters) await send(url, letter);

@@ -13,14 +13,7 @@ export type Weather =
   | { kind: "cut-before" | "cut-after" | "silent-after"; word: string };
 
 /** A real network between a program and a server on this machine. The test decides how it behaves. */
-export interface Network {
-  readonly port: number;
-  /** How often a connection was cut or became silent so far. */
-  readonly accidents: number;
-  become(weather: Weather): Promise<void>;
-}
-
-export async function startNetwork(targetPort: number): Promise<Network> {
+export async function startNetwork(targetPort: number) {
   let weather: Weather = { kind: "open" };
   let accidents = 0;
   const sockets = new Set<Socket>();
@@ -72,10 +65,11 @@ export async function startNetwork(targetPort: number): Promise<Network> {
 
   return {
     port,
+    /** How often a connection was cut or became silent so far. */
     get accidents() {
       return accidents;
     },
-    async become(next) {
+    async become(next: Weather): Promise<void> {
       if (next.kind === "refused") {
         listener.close();
         cutAll();

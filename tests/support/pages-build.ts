@@ -2,14 +2,8 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** The pages for a build, and its output folder. */
-export interface PagesBuild {
-  pagesDir: string;
-  outDir: string;
-}
-
 /** A copy of the fixture's pages, and an empty folder. Both are in the project, so that they find its packages. */
-export function makePagesBuild(): PagesBuild & { remove(): void } {
+export function makePagesBuild() {
   const parent = "node_modules/.cache/tests";
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(`${parent}/pages-`);
@@ -22,7 +16,7 @@ export function makePagesBuild(): PagesBuild & { remove(): void } {
  * Builds the site with the pages of another folder, like `npm start` (draft) or `npm run build`. Returns the output.
  */
 export function buildPages(
-  { pagesDir, outDir }: PagesBuild,
+  { pagesDir, outDir }: Record<"pagesDir" | "outDir", string>,
   mode: "draft" | "production" = "draft",
   env: Readonly<Record<string, string>> = {},
 ): { status: number | null; output: string } {

@@ -4,16 +4,8 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { makeScratchFolder } from "./scratch-folder.ts";
 
-export interface Pipe {
-  path: string;
-  /** Writes until the pipe is full. */
-  fill(): void;
-  /** The current content of the pipe. */
-  read(): string;
-}
-
 /** A named pipe that only the test reads, on request. */
-export async function makePipe(): Promise<Pipe> {
+export async function makePipe() {
   const path = join(await makeScratchFolder(), "pipe");
   spawnSync("mkfifo", [path]);
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
@@ -28,8 +20,10 @@ export async function makePipe(): Promise<Pipe> {
   };
   return {
     path,
+    /** Writes until the pipe is full. */
     fill: () => repeat(() => writeSync(fd, "\n")),
-    read() {
+    /** The current content of the pipe. */
+    read(): string {
       const buffer = Buffer.alloc(65_536);
       let text = "";
       repeat(() => {

@@ -1,19 +1,13 @@
-import type { Log, LogEvent } from "../../server/log.ts";
+import type { LogEvent } from "../../server/log.ts";
 
-export interface LogLine extends LogEvent {
+interface LogLine extends LogEvent {
   level: "info" | "warn" | "error";
   text: string;
 }
 
-export interface RecordingLog extends Log {
-  readonly lines: readonly LogLine[];
-  /** Counts the lines of one channel, or of all. */
-  count(event: string, channel?: string): number;
-  /** Resolves to the `nth` line of this event (from 1) once it is logged. */
-  seen(event: string, nth?: number, channel?: string): Promise<LogLine>;
-}
+export type RecordingLog = ReturnType<typeof createRecordingLog>;
 
-export function createRecordingLog(): RecordingLog {
+export function createRecordingLog() {
   const lines: LogLine[] = [];
   const waiting = new Set<() => void>();
   const write = (level: LogLine["level"]) => (event: LogEvent, text: string) => {
@@ -27,9 +21,11 @@ export function createRecordingLog(): RecordingLog {
     info: write("info"),
     warn: write("warn"),
     error: write("error"),
-    count: (event, channel) => find(event, channel).length,
-    seen(event, nth = 1, channel) {
-      return new Promise((resolve) => {
+    /** Counts the lines of one channel, or of all. */
+    count: (event: string, channel?: string) => find(event, channel).length,
+    /** Resolves to the `nth` line of this event (from 1) once it is logged. */
+    seen(event: string, nth = 1, channel?: string) {
+      return new Promise<LogLine>((resolve) => {
         const check = () => {
           const line = find(event, channel)[nth - 1];
           if (line === undefined) return;

@@ -2,34 +2,17 @@ import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 import { type RunningProgram, type RunningServer, startServer } from "../../scripts/run-server.ts";
-import type { Store } from "../../server/store/store.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
 import { findViolations, messageIdsOf } from "./invariant.ts";
-import { type Answer, createVisitors, type Visitors } from "./load.ts";
-import { type MailServer, startMailServer } from "./mail-server.ts";
+import { type Answer, createVisitors } from "./load.ts";
+import { startMailServer } from "./mail-server.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 import { untilEnd } from "./until-end.ts";
 
 const SOON_MS = 90_000;
 const ASK_EVERY_MS = 50;
 
-/** The parties of a fault test: visitors, the real server in a separate process, a database and a mail server. */
-export interface Scene {
-  dataDir: string;
-  visitors: Visitors;
-  mailServer: MailServer;
-  /** The same database, opened as by an operator's command. */
-  store: Store;
-  /** Starts a server. At the end of the test it is killed if it still runs. */
-  start(env?: Record<string, string>): Promise<RunningServer>;
-  /** Resolves once no message waits for its mail. */
-  queueIsEmpty(): Promise<void>;
-  /**
-   * Repeats messages that were not acknowledged, waits for the mails, stops the server, and checks that acknowledged
-   * references, rows and Message-IDs are the same.
-   */
-  expectNothingLost(server: RunningServer, maxTimesMailed?: number): Promise<void>;
-}
+export type Scene = Awaited<ReturnType<typeof openScene>>;
 
 interface SceneOptions {
   dataDir?: string;
@@ -38,7 +21,8 @@ interface SceneOptions {
   emailOf?: (count: number) => string;
 }
 
-export async function openScene(options: SceneOptions = {}): Promise<Scene> {
+/** The parties of a fault test: visitors, the real server in a separate process, a database and a mail server. */
+export async function openScene(options: SceneOptions = {}) {
   const dataDir = options.dataDir ?? (await makeScratchFolder());
   const mailServer = await untilEnd(startMailServer());
   const visitors = createVisitors(options.emailOf);
@@ -50,9 +34,12 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     dataDir,
     visitors,
     mailServer,
+    /** The same database, opened as by an operator's command. */
     store,
+    /** Resolves once no message waits for its mail. */
     queueIsEmpty,
-    async start(env = {}) {
+    /** Starts a server. At the end of the test it is killed if it still runs. */
+    async start(env: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
       const server = await startServer({
         DATA_DIR: dataDir,
         SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
@@ -63,7 +50,11 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
       onTestFinished(() => kill(server));
       return server;
     },
-    async expectNothingLost(server, maxTimesMailed) {
+    /**
+     * Repeats messages that were not acknowledged, waits for the mails, stops the server, and checks that acknowledged
+     * references, rows and Message-IDs are the same.
+     */
+    async expectNothingLost(server: RunningServer, maxTimesMailed?: number): Promise<void> {
       await expect.poll(() => visitors.postAgain(server.url), soon).toBe(0);
       await queueIsEmpty();
       expect(await stopAsking(server)).toBe(0);

@@ -9,16 +9,8 @@ import { makeScratchFolder } from "./scratch-folder.ts";
 const SIZE_MB = 24;
 const BLOCK = Buffer.alloc(4096);
 
-export interface SmallDisk {
-  folder: string;
-  /** Leaves no free block, or the given number. */
-  fill(freeBlocks?: number): Promise<void>;
-  /** Frees the filled blocks. */
-  free(): void;
-}
-
 /** A separate file system in memory, removed after the test. Ends the test if this machine does not allow mounting. */
-export async function mountSmallDisk(skip: Skip): Promise<SmallDisk> {
+export async function mountSmallDisk(skip: Skip) {
   requirePrograms(skip, "mount");
   const folder = await makeScratchFolder();
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${SIZE_MB}m`, "tmpfs", folder], { encoding: "utf8" });
@@ -30,11 +22,13 @@ export async function mountSmallDisk(skip: Skip): Promise<SmallDisk> {
   const ballast = join(folder, "ballast");
   return {
     folder,
-    async fill(freeBlocks = 0) {
+    /** Leaves no free block, or the given number. */
+    async fill(freeBlocks = 0): Promise<void> {
       const pour = (): Promise<void> => writeFile(ballast, BLOCK, { flag: "a" }).then(pour, expectFull);
       await pour();
       if (freeBlocks > 0) await truncate(ballast, statSync(ballast).size - freeBlocks * BLOCK.length);
     },
+    /** Frees the filled blocks. */
     free: () => rmSync(ballast),
   };
 }

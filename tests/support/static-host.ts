@@ -6,15 +6,10 @@ import { extname, join } from "node:path";
 import { CONTENT_TYPE } from "../../contract/response-headers.ts";
 import { parseHeadersFile } from "./headers-file.ts";
 
-export interface StaticHost {
-  url: string;
-  close(): void;
-}
-
 /**
  * Does only what every static host does: serves a file, a folder's index or 404.html, with the headers of `_headers`.
  */
-export async function startStaticHost(): Promise<StaticHost> {
+export async function startStaticHost() {
   const headersFor = parseHeadersFile(await readFile("dist/_headers", "utf8"));
   const host = createServer(async (request, response) => {
     const { pathname, search } = new URL(request.url ?? "/", "http://host");

@@ -1,23 +1,18 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { onTestFinished } from "vitest";
 import { missing, requirePrograms, type Skip } from "./require-program.ts";
 
 const ATTACH_MS = 20_000;
 
-/** Detaches strace; the program continues as before. */
-export type Detach = () => Promise<void>;
-
 /**
  * Watches the system calls of a running program and all its threads, or makes them fail. Resolves once strace is
- * attached. Ends the test if this machine does not allow that.
+ * attached, to a function that detaches it. Ends the test if this machine does not allow that.
  */
-export async function attachStrace(skip: Skip, pid: number | undefined, options: string[]): Promise<Detach> {
+export async function attachStrace(skip: Skip, pid: number | undefined, options: string[]) {
   requirePrograms(skip, "strace");
   const strace = spawn("strace", ["-f", "-p", String(pid), ...options], { stdio: ["ignore", "ignore", "pipe"] });
-  const ended = new Promise<void>((resolve) => {
-    strace.once("exit", () => resolve());
-    strace.once("error", () => resolve());
-  });
+  const ended = once(strace, "exit").catch(() => {});
   const detach = async () => {
     strace.kill("SIGINT");
     await ended;

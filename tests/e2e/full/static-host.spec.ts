@@ -2,9 +2,9 @@ import { expect, test } from "@playwright/test";
 import { startServer } from "../../../scripts/run-server.ts";
 import { COMING_SOON_PATH, SCREENS } from "../../support/screens.ts";
 import { collectTrouble } from "../../support/site.ts";
-import { type StaticHost, startStaticHost } from "../../support/static-host.ts";
+import { startStaticHost } from "../../support/static-host.ts";
 
-let host: StaticHost;
+let host: Awaited<ReturnType<typeof startStaticHost>>;
 test.beforeAll(async () => {
   host = await startStaticHost();
 });

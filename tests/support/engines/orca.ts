@@ -21,20 +21,10 @@ DefaultModule dummy
 LogLevel 0
 `;
 
-/** Firefox with the screen reader Orca, on an invisible desktop. */
-export interface ScreenReader {
-  page: EnginePage;
-  /** Presses keys by their X11 names on the desktop's keyboard, because Orca listens to that. */
-  press(...keys: readonly string[]): Promise<void>;
-  type(text: string): Promise<void>;
-  /** Resolves once Orca has said all of these texts since the last call, in this order, each within one utterance. */
-  hear(...texts: readonly (string | RegExp)[]): Promise<void>;
-  /** Every utterance so far. */
-  transcript(): readonly string[];
-  close(): Promise<void>;
-}
+export type ScreenReader = Awaited<ReturnType<typeof startScreenReader>>;
 
-export async function startScreenReader(origin: string): Promise<ScreenReader> {
+/** Firefox with the screen reader Orca, on an invisible desktop. */
+export async function startScreenReader(origin: string) {
   // A short path, because socket paths have a length limit.
   const folder = await mkdtemp(join(tmpdir(), "orca-"));
   const speechLog = join(folder, "speech.jsonl");
@@ -89,7 +79,8 @@ export async function startScreenReader(origin: string): Promise<ScreenReader> {
     );
     start("orca").stdout?.resume();
 
-    const transcript = () =>
+    /** Every utterance so far. */
+    const transcript = (): readonly string[] =>
       existsSync(speechLog)
         ? readFileSync(speechLog, "utf8")
             .split("\n")
@@ -98,11 +89,13 @@ export async function startScreenReader(origin: string): Promise<ScreenReader> {
         : [];
     let heard = 0;
     const press = promisify(execFile);
-    const reader: ScreenReader = {
+    const reader = {
       page: new EnginePage(driver, origin),
-      press: async (...keys) => void (await press("xdotool", ["key", "--delay", "50", ...keys], { env })),
-      type: async (text) => void (await press("xdotool", ["type", "--delay", "50", text], { env })),
-      async hear(...texts) {
+      /** Presses keys by their X11 names on the desktop's keyboard, because Orca listens to that. */
+      press: (...keys: readonly string[]) => press("xdotool", ["key", "--delay", "50", ...keys], { env }),
+      type: (text: string) => press("xdotool", ["type", "--delay", "50", text], { env }),
+      /** Resolves once Orca has said all of these texts since the last call, in this order, each within one utterance. */
+      async hear(...texts: readonly (string | RegExp)[]): Promise<void> {
         for (const text of texts) {
           const find = () =>
             transcript().findIndex(
