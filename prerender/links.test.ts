@@ -5,17 +5,8 @@ import { site } from "../app/site.ts";
 import { findBrokenLinks } from "./links.ts";
 
 function page(name: string, html: string, file: string | null = null): RenderedPage {
-  return {
-    name,
-    paths: name.startsWith("/") ? [name] : [],
-    file,
-    html,
-    saveDataHtml: null,
-    inlineStyles: [],
-    inlineScripts: [],
-    fetches: [],
-    socialCard: null,
-  };
+  const unused = { saveDataHtml: null, inlineStyles: [], inlineScripts: [], fetches: [], socialCard: null };
+  return { name, paths: name.startsWith("/") ? [name] : [], file, html, ...unused };
 }
 
 /** The problems of a home page with this HTML, on a site with `/contact`, which contains the id `form`. */
@@ -44,21 +35,11 @@ function problemsOf(html: string, comingSoon = "") {
 }
 
 test.each([
-  "/contact",
-  "/contact/?a=1&amp;b=2#form",
-  "https://www.example.com/contact#form",
-  "https://elsewhere.example/contact#no",
-  "http://elsewhere.example",
-  "mailto:a@example.org",
-  "tel:+441234",
-  "/robots.txt",
-  "/refused#anything",
-  "#",
-  "#top",
-  "/contact#:~:text=words",
+  ...["/contact", "/contact/?a=1&amp;b=2#form", "https://www.example.com/contact#form", "/contact#:~:text=words"],
+  ...["https://elsewhere.example/contact#no", "http://elsewhere.example", "mailto:a@example.org", "tel:+441234"],
+  ...["/robots.txt", "/refused#anything", "#", "#top"],
   // Linked in the footer, but not written yet.
-  "/careers",
-  "/careers#main",
+  ...["/careers", "/careers#main"],
 ])("accepts a link to %s", async (href) => {
   expect(await problemsOf(`<a class="x" href="${href}">x</a>`)).toEqual([]);
 });

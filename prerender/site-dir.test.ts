@@ -1,11 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createServer } from "vite";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { site } from "../app/site.ts";
-import { parseBuildSettings } from "../contract/build-settings.ts";
 import { makeScratchFolder } from "../tests/support/scratch-folder.ts";
-import config from "../vite.config.ts";
+import { untilEnd } from "../tests/support/until-end.ts";
+import { contextOf, openVite } from "../tests/support/vite-server.ts";
 import { loadRenderer } from "./load-renderer.ts";
 import { settingsProblems, siteDirProblems } from "./site-dir.ts";
 
@@ -20,19 +19,16 @@ test("a folder outside the project replaces settings and pages; missing settings
   await writeFile(join(folder, "pages/about.mdx"), "---\ntitle: About\ndescription: Us.\n---\n\nWho *we* are.\n");
   vi.stubEnv("SITE_DIR", folder);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const options = { middlewareMode: true, ws: false, watch: null } as const;
-  const server = await createServer({ ...config, configFile: false, logLevel: "warn", server: options });
-  onTestFinished(() => server.close());
-  const renderer = await loadRenderer(server);
+  const renderer = await loadRenderer(await untilEnd(openVite()));
   expect(renderer.site).toEqual({ ...site, ...own, policyFacts: { ...site.policyFacts, companyNumber: "123" } });
-  const { settings } = parseBuildSettings(process.env);
-  const scripts = { film: { url: "/film.js" }, contact: { url: "/contact.js" } };
-  const context = { settings, scripts, electricityUrl: "/e.json", isSavingData: false };
+  const context = contextOf(process.env);
   expect(await renderer.renderPath("/about", context)).toMatch(/<title>About \| Solar Hill<.+Who <em>we<\/em> are\./s);
   const contact = await renderer.renderPath("/contact", context);
   expect(contact).toContain("We will answer by email within two working days.");
   expect(contact).toContain(`data-price="${JSON.stringify(PRICE).replaceAll('"', "&quot;")}" data-answer-within="two`);
-  expect(renderer.unsetFacts(settings)).toContain(`governing law (policyFacts.governingLaw in ${folder}/site.ts)`);
+  expect(renderer.unsetFacts(context.settings)).toContain(
+    `governing law (policyFacts.governingLaw in ${folder}/site.ts)`,
+  );
 });
 
 test("a folder without settings is refused", async () => {

@@ -2,11 +2,10 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { relative } from "node:path";
-import { createServer, resolveConfig, type ViteDevServer } from "vite";
+import { resolveConfig, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import type { RenderContext } from "../app/screen.ts";
-import { parseBuildSettings } from "../contract/build-settings.ts";
 import { SOURCES } from "../tests/support/build-if-stale.ts";
+import { contextOf, openVite } from "../tests/support/vite-server.ts";
 import config from "../vite.config.ts";
 import { loadRenderer } from "./load-renderer.ts";
 import { drawIcons } from "./pictures.ts";
@@ -15,18 +14,14 @@ vi.mock("./pictures.ts", { spy: true });
 
 let server: ViteDevServer;
 beforeAll(async () => {
-  const options = { middlewareMode: true, ws: false, watch: null } as const;
-  server = await createServer({ ...config, configFile: false, logLevel: "warn", server: options });
+  server = await openVite();
 });
 afterAll(() => server.close());
 
 /** The page, built with these variables. */
 async function privacyPolicy(env: Record<string, string>): Promise<string> {
   const { renderPath } = await loadRenderer(server);
-  const { settings } = parseBuildSettings(env);
-  const scripts: RenderContext["scripts"] = { film: { url: "/film.js" }, contact: { url: "/contact.js" } };
-  const context = { settings, scripts, electricityUrl: "/assets/electricity.json", isSavingData: false };
-  return (await renderPath("/privacy", context)).replaceAll("<!-- -->", "");
+  return (await renderPath("/privacy", contextOf(env))).replaceAll("<!-- -->", "");
 }
 
 const OWN_HOST = { SITE_URL: "https://www.a.example", API_BASE: "https://www.a.example/api" };

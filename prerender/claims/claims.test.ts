@@ -1,13 +1,11 @@
 import { readFileSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createServer, type ViteDevServer } from "vite";
+import type { ViteDevServer } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RenderedSite } from "../../app/render.tsx";
-import type { RenderContext } from "../../app/screen.ts";
-import { parseBuildSettings } from "../../contract/build-settings.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
-import config from "../../vite.config.ts";
+import { contextOf, openVite } from "../../tests/support/vite-server.ts";
 import { loadRenderer, type Renderer } from "../load-renderer.ts";
 import { readPageFiles } from "../page-files.ts";
 import { writeSite } from "../write-site.ts";
@@ -98,20 +96,14 @@ test("a page is read as a visitor reads it, without the names of fields", () => 
   ]);
 });
 
-const CONTEXT: RenderContext = {
-  settings: parseBuildSettings({}).settings,
-  scripts: { film: { code: "" }, contact: { url: "/contact.js" } },
-  electricityUrl: "/electricity.json",
-  isSavingData: false,
-};
+const CONTEXT = contextOf({});
 const NOW = new Date("2026-11-20T12:00:00Z");
 
 let server: ViteDevServer;
 let renderer: Renderer;
 let rendered: RenderedSite;
 beforeAll(async () => {
-  const options = { middlewareMode: true, ws: false, watch: null } as const;
-  server = await createServer({ ...config, configFile: false, logLevel: "warn", server: options });
+  server = await openVite();
   renderer = await loadRenderer(server);
   rendered = await renderer.renderSite(CONTEXT);
 });
@@ -137,14 +129,11 @@ test("our ledger has every strong sentence of our pages and no other, at most 90
 });
 
 test("reads the mail to senders, the form's own texts, the social card and the page for visitors who save data", async () => {
-  const { site, pages } = rendered;
   const acknowledgement = { subject: "Green news", body: "Eco news {reference}" } as const;
-  const scriptTexts = "<p>Planet news</p>";
-  const [home] = pages;
-  if (!home) throw new Error("There is no home page.");
   const socialCard = { path: "/card.jpg", headline: "Renewable news" };
-  const changed = { ...home, html: "", saveDataHtml: "<p>Climate news</p>", socialCard };
-  const words = { ...rendered, site: { ...site, acknowledgement }, scriptTexts, pages: [changed] };
+  const [home] = rendered.pages.map((page) => ({ ...page, html: "", saveDataHtml: "<p>Climate news</p>", socialCard }));
+  const site = { ...rendered.site, acknowledgement };
+  const words = { ...rendered, site, scriptTexts: "<p>Planet news</p>", pages: home ? [home] : [] };
   const { unreviewed } = await reportClaims(words, NOW);
   expect(unreviewed.map(({ text, where }) => `${where}: ${text}`)).toEqual([
     "/: Climate news",
@@ -217,13 +206,8 @@ describe("the ledger", () => {
     );
   });
 
-  test.each([
-    "https://land.example/1",
-    "reports/audit.pdf",
-    "audit.pdf",
-    "ISO 14068-1:2023",
-    "Audit by KPMG, 3 May 2026",
-  ])("evidence may be at %s", (at) => expect(isPlace(at)).toBe(true));
+  const PLACES = ["https://land.example/1", "reports/audit.pdf", "audit.pdf", "ISO 14068-1:2023", "Audit, 3 May 2026"];
+  test.each(PLACES)("evidence may be at %s", (at) => expect(isPlace(at)).toBe(true));
 });
 
 test("a sentence without review stops the build before anything is written", async () => {
