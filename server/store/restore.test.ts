@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from "node:fs";
+import { copyFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, test } from "vitest";
@@ -7,7 +7,6 @@ import {
   client,
   estimateOf,
   later,
-  MINUTE_MS,
   messageWith,
   NO_LIMITS,
   NOON,
@@ -19,6 +18,7 @@ import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { sharePostgres } from "../../tests/support/shared-postgres.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
+import { MINUTE_MS } from "../time.ts";
 import type { StoreOptions } from "./open-store.ts";
 import { sqliteFile } from "./sqlite.ts";
 
@@ -29,10 +29,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
   async function place() {
     const dataDir = await makeScratchFolder();
     const databaseUrl = kind === "SQLite" ? null : await server.createDatabase();
-    const open = async (options?: StoreOptions) => {
-      const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl }, options));
-      return store;
-    };
+    const open = (options?: StoreOptions) => untilEnd(openStoreInProcess({ dataDir, databaseUrl }, options));
     return { dataDir, open, backup: join(dataDir, "backup.db") };
   }
 
@@ -81,9 +78,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
       /^This database already has messages \(1\);.+--replace$/,
     );
     const damaged = join(dataDir, "damaged.db");
-    const db = new DatabaseSync(backup);
-    db.prepare("VACUUM INTO ?").run(damaged);
-    db.close();
+    copyFileSync(backup, damaged);
     const changed = new DatabaseSync(damaged);
     changed.exec(
       "PRAGMA ignore_check_constraints = ON; UPDATE deliveries SET state = 'lost', due_at = NULL WHERE message_id = 2",

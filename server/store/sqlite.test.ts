@@ -8,9 +8,7 @@ import {
   claimOne,
   client,
   estimateOf,
-  HOUR_MS,
   later,
-  MINUTE_MS,
   messageWith,
   NO_LIMITS,
   NOON,
@@ -20,6 +18,7 @@ import {
 import { openStoreInProcess, RETENTION } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
+import { HOUR_MS, MINUTE_MS } from "../time.ts";
 import type { Database, Query } from "./database.ts";
 import { createStore, type StoreOptions } from "./open-store.ts";
 import { openSqlite, sqliteFile, toStoreError } from "./sqlite.ts";

@@ -3,22 +3,12 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { MIGRATIONS, type Migration } from "../../server/store/schema.ts";
 import { type Store, StoreRefused, StoreUnavailable } from "../../server/store/store.ts";
+import { HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { untilEnd } from "../support/until-end.ts";
 import type { ContractTest } from "./place.ts";
-import {
-  estimateOf,
-  finish,
-  HOUR_MS,
-  later,
-  MINUTE_MS,
-  messageWith,
-  NOON,
-  store,
-  submissionOf,
-  trapped,
-} from "./samples.ts";
+import { estimateOf, finish, later, messageWith, NOON, store, submissionOf, trapped } from "./samples.ts";
 
 const VERSION = "FROM meta WHERE name = 'schema_version'";
 const WRONG_SCHEMA = /^The [^\n]*schema[^\n]* version [^\n]+; restore a backup$/;
@@ -115,10 +105,6 @@ export function openingSuite(test: ContractTest): void {
   test("writes a consistent backup that can be opened, while messages arrive", async ({ node, other }) => {
     const folder = await makeScratchFolder();
     const before = await Promise.all(Array.from({ length: 700 }, () => store(node)));
-    const footprint = estimateOf({ carKm: 12_345.678, hotelNights: 3 });
-    const sent = await store(node, submissionOf(messageWith(), { footprint }), later(-1), ["mail", "hook"]);
-    await finish(node, "delivered");
-    await node.addNote(sent, "Called back", "anna", NOON);
     await node.claim("mail", 3, HOUR_MS, NOON);
     expect(await node.lastBackupAt()).toBeNull();
     const during = Promise.all(Array.from({ length: 300 }, () => store(other)));
@@ -131,11 +117,8 @@ export function openingSuite(test: ContractTest): void {
     const copy = await untilEnd(openStoreInProcess({ dataDir: folder, databaseUrl: null }, { isServer: true }));
     const references = new Set((await copy.list({})).map((message) => message.reference));
     expect(before.filter((reference) => !references.has(reference))).toEqual([]);
-    expect(await copy.find(sent)).toEqual(await node.find(sent));
-    expect(await copy.history(sent)).toEqual(await node.history(sent));
-    expect(Buffer.from(copy.clientKey)).toEqual(Buffer.from(node.clientKey));
     // Includes deliveries that another server had leased.
-    expect(await copy.claim("mail", 2000, HOUR_MS, NOON)).toHaveLength(references.size - 1);
+    expect(await copy.claim("mail", 2000, HOUR_MS, NOON)).toHaveLength(references.size);
     expect(await store(copy)).toMatch(/^BC-/);
   });
 

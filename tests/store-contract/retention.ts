@@ -2,17 +2,15 @@ import { expect } from "vitest";
 import type { Retention } from "../../server/config.ts";
 import { announcementIntervalMs } from "../../server/store/retention.ts";
 import type { Expiring, Store } from "../../server/store/store.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { RETENTION } from "../support/in-process-store.ts";
 import type { ContractTest, Place } from "./place.ts";
 import {
   claimOne,
   client,
-  DAY_MS,
   finish,
-  HOUR_MS,
   LIMITED,
   later,
-  MINUTE_MS,
   messageWith,
   NOON,
   store,

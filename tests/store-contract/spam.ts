@@ -2,14 +2,14 @@ import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { openStore } from "../../server/store/open-store.ts";
 import type { Acceptance, Store, StoredMessage } from "../../server/store/store.ts";
+import { MINUTE_MS } from "../../server/time.ts";
 import { RETENTION } from "../support/in-process-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
-import { acrossNodes, type ContractTest, type Place } from "./place.ts";
+import { acrossNodes, type ContractTest, get, type Place } from "./place.ts";
 import {
   claimOne,
   finish,
   later,
-  MINUTE_MS,
   messageWith,
   NO_LIMITS,
   NOON,
@@ -32,12 +32,6 @@ async function teach(node: Store, spam: number, good: number): Promise<void> {
     Promise.all(Array.from({ length: count }, () => store(node, submission())));
   await node.act("spam", { references: await send(spam, spamWith) }, NOON);
   await node.act("answer", { references: await send(good, submissionOf) }, NOON);
-}
-
-async function get(node: Store, reference: string): Promise<StoredMessage> {
-  const message = await node.find(reference);
-  if (!message) throw new Error(`There is no ${reference}`);
-  return message;
 }
 
 const reasonFor = async (node: Store, acceptance: Acceptance) =>
