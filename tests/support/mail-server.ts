@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { SMTPServer, type SMTPServerSession } from "smtp-server";
+import { buffer } from "node:stream/consumers";
+import { SMTPServer } from "smtp-server";
 
 export interface ReceivedMail {
   raw: Buffer;
@@ -17,28 +18,17 @@ export type Behaviour =
   | { kind: "hang-after-data" }
   | { kind: "hang-before-greeting" };
 
-export interface MailServer {
-  readonly port: number;
-  /** Every mail whose content arrived completely, including those that were not acknowledged. */
-  readonly mails: readonly ReceivedMail[];
-  /** The passwords that clients sent. */
-  readonly passwords: readonly string[];
-  behave(behaviour: Behaviour): void;
-  /** Accepts the mails that `hold-after-data` has held so far. */
-  release(): void;
-  /** From now on only this password is accepted; `null` refuses all. */
-  expectPassword(password: string | null): void;
-  close(): Promise<void>;
-}
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 /** A real SMTP server on the loopback interface. Its STARTTLS certificate is self-signed. */
-export async function startMailServer(options: { port?: number; hasTls?: boolean } = {}): Promise<MailServer> {
+export async function startMailServer(options: { port?: number; hasTls?: boolean } = {}) {
+  /** Every mail whose content arrived completely, including those that were not acknowledged. */
   const mails: ReceivedMail[] = [];
+  /** The passwords that clients sent. */
   const passwords: string[] = [];
   let behaviour: Behaviour = { kind: "accept" };
   let timesLeft = Number.POSITIVE_INFINITY;
   let rightPassword: string | null = null;
-  let hasAuthentication = false;
   const held: (() => void)[] = [];
 
   const isTime = (kind: Behaviour["kind"], at?: string): boolean => {
@@ -69,25 +59,25 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
       callback(null, auth.password === rightPassword ? { user: "website" } : {});
     },
     onMailFrom(_address, session, callback) {
-      if (hasAuthentication && !session.user) callback(Object.assign(new Error("sign in"), { responseCode: 530 }));
+      if (rightPassword !== null && !session.user) callback(Object.assign(new Error("sign in"), { responseCode: 530 }));
       else answer("sender", callback, passwords.join(" "));
     },
     onRcptTo(_address, _session, callback) {
       answer("recipient", callback);
     },
-    onData(stream, session, callback) {
-      const chunks: Buffer[] = [];
-      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-      stream.on("end", () => {
-        const mail = received(Buffer.concat(chunks), session);
-        const quoted = `${JSON.stringify(session.envelope)} ${mail.raw.toString().replaceAll(/\s+/g, " ")}`;
-        mails.push(mail);
-        if (isTime("hang-after-data")) return;
-        if (isTime("hold-after-data")) held.push(callback);
-        else if (isTime("drop-after-data")) socketOf(server, session)?.destroy();
-        else if (behaviour.kind === "accept") setTimeout(callback, behaviour.afterMs ?? 0);
-        else answer("data", callback, quoted);
-      });
+    async onData(stream, session, callback) {
+      const raw = await buffer(stream).catch(() => null);
+      // The client disconnected before the end of the mail.
+      if (raw === null) return;
+      const { mailFrom, rcptTo } = session.envelope;
+      const recipients = rcptTo.map(({ address }) => address);
+      mails.push({ raw, sender: mailFrom ? mailFrom.address : "", recipients });
+      if (isTime("hang-after-data")) return;
+      if (isTime("hold-after-data")) held.push(callback);
+      else if (isTime("drop-after-data")) {
+        [...server.connections].find((connection) => connection.session.id === session.id)?._socket.destroy();
+      } else if (behaviour.kind === "accept") setTimeout(callback, behaviour.afterMs ?? 0);
+      else answer("data", callback, `${JSON.stringify(session.envelope)} ${String(raw).replaceAll(/\s+/g, " ")}`);
     },
   });
   // Some tests disconnect a client on purpose.
@@ -99,29 +89,18 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
     port: (server.server.address() as AddressInfo).port,
     mails,
     passwords,
-    behave(next) {
+    behave(next: Behaviour) {
       behaviour = next;
       timesLeft = ("times" in next ? next.times : undefined) ?? Number.POSITIVE_INFINITY;
     },
+    /** Accepts the mails that `hold-after-data` has held so far. */
     release() {
       for (const take of held.splice(0)) take();
     },
-    expectPassword(password) {
-      hasAuthentication = true;
+    /** From now on only this password is accepted. */
+    expectPassword(password: string) {
       rightPassword = password;
     },
-    close: () => new Promise((resolve) => server.close(resolve)),
+    close: () => new Promise<void>((resolve) => server.close(resolve)),
   };
-}
-
-function received(raw: Buffer, { envelope }: SMTPServerSession): ReceivedMail {
-  return {
-    raw,
-    sender: envelope.mailFrom ? envelope.mailFrom.address : "",
-    recipients: envelope.rcptTo.map(({ address }) => address),
-  };
-}
-
-function socketOf(server: SMTPServer, session: SMTPServerSession) {
-  return [...server.connections].find((connection) => connection.session.id === session.id)?._socket;
 }

@@ -1,17 +1,5 @@
 /** A mail parsed like mail programs do: by RFC 5322, 2045 and 2047, except for encoded words in quoted names. */
-export interface ParsedMail {
-  /** In order, unfolded, still encoded. */
-  headers: readonly (readonly [name: string, value: string])[];
-  text: string;
-  /** Empty for a mail with only plain text. */
-  html: string;
-  /** A header's text; throws unless there is exactly one such header. */
-  header(name: string): string;
-  /** The single mailbox of an address header. */
-  mailbox(name: string): { name: string; address: string };
-}
-
-export function parseMail(raw: Buffer): ParsedMail {
+export function parseMail(raw: Buffer) {
   const { headers, body } = splitEntity(raw.toString("latin1"));
   const rawHeader = (name: string): string => {
     const [only, ...others] = headers.filter(([key]) => key.toLowerCase() === name.toLowerCase());
@@ -19,8 +7,11 @@ export function parseMail(raw: Buffer): ParsedMail {
     return only[1];
   };
   const decoded = {
+    /** In order, unfolded, still encoded. */
     headers,
+    /** A header's text; throws unless there is exactly one such header. */
     header: (name: string) => decodeWords(rawHeader(name)),
+    /** The single mailbox of an address header. */
     mailbox: (name: string) => parseMailbox(rawHeader(name)),
   };
   if (rawHeader("Content-Type").startsWith("text/plain")) {
