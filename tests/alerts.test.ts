@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { CHANNELS, type Channel, type Store, StoreLost, StoreUnavailable } from "../server/store/store.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../server/time.ts";
 import { type AlertOptions, startAlerts } from "../server/watch/alerts.ts";
 import { createWatch } from "../server/watch/troubles.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
@@ -9,9 +10,6 @@ import { openPostOffice, withStore } from "./support/post-office.ts";
 import { startReceiver, status } from "./support/receiver.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const PROGRAM = "npm run messages --";
 const away = () => Promise.reject(new StoreUnavailable("away"));
 

@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { findFreePort } from "../scripts/run-server.ts";
 import { createEmlMailer } from "../server/mail/eml.ts";
-import { MailError } from "../server/mail/mailer.ts";
+import { MailError, type Mailer } from "../server/mail/mailer.ts";
 import { SMTP_LIMITS, type SmtpLimits } from "../server/mail/smtp.ts";
 import { mailSender } from "../server/outbox/mail.ts";
 import type { OutboxOptions } from "../server/outbox/outbox.ts";
@@ -26,7 +26,7 @@ async function openWorker(channel: Channel = "mail", databaseUrl: string | null 
   return {
     ...office,
     mailer,
-    start: (options: Partial<OutboxOptions> & { concurrency?: number } = {}, by = mailer) => {
+    start: (options: Partial<OutboxOptions> & { concurrency?: number } = {}, by: Mailer = mailer) => {
       const sender = mailSender({ mailer: by, identity: IDENTITY, concurrency: options.concurrency ?? 5 });
       return office.startSenders([{ ...sender, channel }], options);
     },
@@ -166,24 +166,6 @@ describe.each(PLACES)("a delivery by $channel on $database", ({ channel, databas
     expect(await log.seen("lease-lost")).toMatchObject({ channel, reference });
     expect(await delivery(reference)).toMatchObject({ state: "delivered", attempts: 2, error: null });
     expect(undone).toEqual([]);
-  });
-
-  it("is repeated if the server died before it saved the result, and the history says so", async () => {
-    const { accept, clock, end, events, log, start, store } = await open();
-    const reference = await accept();
-    const saved = Promise.withResolvers<boolean>();
-    const dead = start({ store: withStore(store, { settle: () => saved.promise }) });
-    await end(1);
-    const stopped = dead.stop(1);
-    clock.setTimer(() => {}, HOUR_MS);
-    await clock.advance(6 * MINUTE_MS);
-    await stopped;
-    start();
-    await end(2);
-    expect(await log.seen("delivered")).toMatchObject({ reference, attempts: 2 });
-    expect(await events(reference)).toEqual([`${channel} deferred`, `${channel} delivered`]);
-    expect((await store.history(reference))[0]?.detail).toContain("twice");
-    saved.resolve(false);
   });
 });
 

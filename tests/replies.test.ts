@@ -16,27 +16,40 @@ import { IDENTITY, openPostOffice } from "./support/post-office.ts";
 import { runWithInput } from "./support/run-cli.ts";
 import { kill } from "./support/scene.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
+import { untilEnd } from "./support/until-end.ts";
 
 // tests/outbox.test.ts covers the behaviour that all channels share.
 
 const REPLY = { key: "8b6f1d0e-0000-4000-8000-000000000001", subject: "Re: Grüße", text: "Dear Ada,\n\n12 tonnes." };
 
-async function openReplyOffice() {
+/** An office that has mailed one message. `reply` answers it. */
+async function openReplyOffice(openMailer: (office: Awaited<ReturnType<typeof openPostOffice>>) => Mailer) {
   const office = await openPostOffice();
-  const send = (mailer: Mailer) =>
-    office.startSenders([mailSender({ mailer, identity: IDENTITY }), replySender({ mailer, identity: IDENTITY })]);
-  return { ...office, send };
+  const mailer = openMailer(office);
+  const outbox = office.startSenders([
+    mailSender({ mailer, identity: IDENTITY }),
+    replySender({ mailer, identity: IDENTITY }),
+  ]);
+  const reference = await office.accept({ message: "How many?\n> all" });
+  outbox.wake();
+  await office.log.seen("delivered", 1);
+  const reply = async () => {
+    await office.store.reply(reference, REPLY, "anna", office.clock.now());
+    outbox.wake();
+  };
+  return { ...office, reference, reply };
 }
 
 test("a reply reaches the visitor, refers to the message's mail, and has the team as Reply-To", async () => {
-  const { accept, store, send, mailServer, smtpMailer, log, clock, message } = await openReplyOffice();
-  const server = await mailServer();
-  const outbox = send(smtpMailer(server));
-  const reference = await accept({ message: "How many?\n> all" });
-  outbox.wake();
-  await log.seen("delivered", 1);
-  await store.reply(reference, REPLY, "anna", clock.now());
-  outbox.wake();
+  const server = await untilEnd(startMailServer());
+  const {
+    reference,
+    reply: sendReply,
+    log,
+    clock,
+    message,
+  } = await openReplyOffice(({ smtpMailer }) => smtpMailer(server));
+  await sendReply();
   await log.seen("delivered", 2);
   const [mail, reply] = server.mails.map(({ raw }) => parseMail(raw));
   expect(server.mails[1]).toMatchObject({ sender: IDENTITY.mailFrom, recipients: ["ada@example.org"] });
@@ -52,23 +65,15 @@ test("a reply reaches the visitor, refers to the message's mail, and has the tea
 });
 
 test("a reply that the visitor's mail server refuses has failed, shows the reason, and needs attention", async () => {
-  const { accept, store, send, mailServer, smtpMailer, log, clock, delivery, dataDir } = await openReplyOffice();
-  const server = await mailServer();
-  const outbox = send(smtpMailer(server));
-  const reference = await accept();
-  outbox.wake();
-  await log.seen("delivered", 1);
+  const server = await untilEnd(startMailServer());
+  const office = await openReplyOffice(({ smtpMailer }) => smtpMailer(server));
+  const { reference, reply, store, log, clock, delivery, dataDir } = office;
   server.behave({ kind: "refuse", at: "recipient", code: 550 });
-  await store.reply(reference, REPLY, null, clock.now());
-  outbox.wake();
-  expect(await log.seen("failed")).toMatchObject({
-    channel: "reply",
-    error: "550 mailbox refused by the mail server (RCPT TO)",
-  });
-  expect(await delivery(reference, "reply")).toMatchObject({
-    state: "failed",
-    error: "550 … is not welcome; mailbox refused by the mail server (RCPT TO)",
-  });
+  await reply();
+  const error = "mailbox refused by the mail server (RCPT TO)";
+  expect(await log.seen("failed")).toMatchObject({ channel: "reply", error: `550 ${error}` });
+  const failed = { state: "failed", error: `550 … is not welcome; ${error}` };
+  expect(await delivery(reference, "reply")).toMatchObject(failed);
   const watch = createWatch({ store, program: "messages", dataDir, channels: CHANNELS, askedBy: "server" });
   expect((await watch.find(clock.now())).troubles).toMatchObject([
     { kind: "failed", channel: "reply", what: "1 reply could not be sent", severity: "critical" },
@@ -76,11 +81,9 @@ test("a reply that the visitor's mail server refuses has failed, shows the reaso
 });
 
 test("without a mail server, a reply is a file, which is erased with its message", async () => {
-  const { accept, store, send, log, clock, dataDir } = await openReplyOffice();
-  const outbox = send(createEmlMailer(dataDir));
-  const reference = await accept();
-  await store.reply(reference, REPLY, null, clock.now());
-  outbox.wake();
+  const office = await openReplyOffice((office) => createEmlMailer(office.dataDir));
+  const { reference, reply, store, log, dataDir } = office;
+  await reply();
   await log.seen("delivered", 2);
   const files = () => readdirSync(join(dataDir, "outbox")).toSorted();
   expect(files()).toEqual([`${reference}.eml`, `${reference}.reply-8b6f1d0e.eml`]);
@@ -91,13 +94,8 @@ test("without a mail server, a reply is a file, which is erased with its message
 });
 
 test("a reply is sent once, even if the server is killed after it was queued", async () => {
-  const mailServer = await startMailServer();
-  onTestFinished(() => mailServer.close());
-  const env = {
-    DATA_DIR: await makeScratchFolder(),
-    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
-    LOG_LEVEL: "error",
-  };
+  const mailServer = await untilEnd(startMailServer());
+  const env = { DATA_DIR: await makeScratchFolder(), SMTP_URL: `smtp://127.0.0.1:${mailServer.port}` };
   const first = await startServer(env);
   onTestFinished(() => kill(first));
   const reference = await postMessage(first.url, "to be answered");
@@ -106,14 +104,10 @@ test("a reply is sent once, even if the server is killed after it was queued", a
   expect(await runWithInput(env, "Yes.\n", "reply", String(reference))).toMatchObject({ code: 0, err: "" });
   await kill(first);
   expect(mailServer.mails).toHaveLength(1);
-  const second = await startServer(env);
-  onTestFinished(async () => void (await second.stop()));
+  const second = await untilEnd(startServer(env));
   await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(2);
-  await second.stop();
-  const third = await startServer(env);
-  await postMessage(third.url, "another");
+  await postMessage(second.url, "another");
   await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(3);
-  await third.stop();
   const subjects = mailServer.mails.map(({ raw }) => parseMail(raw).header("Subject"));
   expect(subjects.filter((subject) => subject.startsWith("Re: "))).toEqual([`Re: Your message (${reference})`]);
 }, 120_000);

@@ -2,20 +2,12 @@ import { expect, test } from "vitest";
 import { bars, cut, table, widthOf } from "./output.ts";
 
 test("aligns columns by their width on a terminal", () => {
-  expect(
-    table([
-      ["A", "B"],
-      ["日本", "x"],
-      ["é", "y"],
-    ]),
-  ).toBe("A     B\n日本  x\né     y\n");
+  const rows = ["A B", "日本 x", "é y"].map((row) => row.split(" "));
+  expect(table(rows)).toBe("A     B\n日本  x\né     y\n");
 });
 
 test("cuts the last column to the width, but keeps its first 30 columns", () => {
-  const rows = [
-    ["A", "B"],
-    ["1234567890", "x".repeat(40)],
-  ];
+  const rows = ["A B", `1234567890 ${"x".repeat(40)}`].map((row) => row.split(" "));
   expect(table(rows)).toBe(`A           B\n1234567890  ${"x".repeat(40)}\n`);
   expect(table(rows, 50)).toBe(`A           B\n1234567890  ${"x".repeat(37)}…\n`);
   expect(table(rows, 20)).toBe(`A           B\n1234567890  ${"x".repeat(29)}…\n`);
@@ -43,14 +35,6 @@ test("cuts a long text, and marks the cut", () => {
 });
 
 test("draws the highest count at full width, and any other count above 0 with at least one column", () => {
-  expect(
-    bars(
-      [
-        ["a", 100],
-        ["b", 1],
-        ["c", 0],
-      ],
-      10,
-    ),
-  ).toBe("a  100  ██████████\nb    1  █\nc    0\n");
+  const counts = Object.entries({ a: 100, b: 1, c: 0 });
+  expect(bars(counts, 10)).toBe("a  100  ██████████\nb    1  █\nc    0\n");
 });

@@ -39,11 +39,8 @@ it("replaces an unfinished file after a crash, and an earlier file of the same m
 it.skipIf(!existsSync("/dev/full"))("fails temporarily and leaves no .eml file when the disk is full", async () => {
   await mkdir(folder);
   await symlink("/dev/full", join(folder, "BC-7K3Q-9M.eml.unfinished"));
-  await expect(createEmlMailer(dataDir).send(MAIL)).rejects.toMatchObject({
-    name: "MailError",
-    kind: "temporary",
-    message: expect.stringContaining("ENOSPC"),
-  });
+  const error = { name: "MailError", kind: "temporary", message: expect.stringContaining("ENOSPC") };
+  await expect(createEmlMailer(dataDir).send(MAIL)).rejects.toMatchObject(error);
   expect(existsSync(join(folder, "BC-7K3Q-9M.eml"))).toBe(false);
 });
 
@@ -61,11 +58,8 @@ describe("the files of messages", () => {
   const others = ["BC-AAAA-AA", "BC-AAAA-AA.eml.bak", "BC-AAAA-AA.txt", "bc-aaaa-aa.eml", "notes.eml", ".eml"];
 
   it("are removed with the messages: mail and acknowledgement, finished or not, and no other file", async () => {
-    const theirs = ["", ".acknowledgement"].flatMap((end) => [
-      `BC-AAAA-AA${end}.eml`,
-      `BC-AAAA-AA${end}.eml.unfinished`,
-    ]);
-    await writeFiles(...theirs, "BC-BBBB-BB.eml", "BC-CCCC-CC.eml", ...others);
+    const theirs = [".eml", ".eml.unfinished", ".acknowledgement.eml", ".acknowledgement.eml.unfinished"];
+    await writeFiles(...theirs.map((end) => `BC-AAAA-AA${end}`), "BC-BBBB-BB.eml", "BC-CCCC-CC.eml", ...others);
     expect(await removeEmls(dataDir, ["BC-AAAA-AA", "BC-CCCC-CC", "BC-DDDD-DD"])).toBe(5);
     expect((await readdir(folder)).sort()).toEqual(["BC-BBBB-BB.eml", ...others].sort());
     await createEmlMailer(dataDir).undo?.({ reference: "BC-BBBB-BB" });

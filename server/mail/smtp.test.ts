@@ -2,20 +2,14 @@ import { expect, it } from "vitest";
 import { type FailureKind, MailError } from "./mailer.ts";
 import { classifySmtpError, createSmtpMailer } from "./smtp.ts";
 
-type Case = [failure: Record<string, unknown>, kind: FailureKind, text: RegExp];
-
-const CASES: Case[] = [
+it.each<[failure: Record<string, unknown>, kind: FailureKind, text: RegExp]>([
   [{ code: "EENVELOPE", responseCode: 450, command: "RCPT TO" }, "temporary", /^450 .*\(RCPT TO\)$/],
-  [{ code: "EENVELOPE", responseCode: 451, command: "MAIL FROM" }, "temporary", /^451 /],
   [{ code: "EMESSAGE", responseCode: 452, command: "DATA" }, "temporary", /^452 /],
-  [{ code: "ECONNECTION", responseCode: 421, command: "CONN" }, "temporary", /^421 /],
   [{ code: "EAUTH", responseCode: 454, command: "AUTH PLAIN" }, "temporary", /^454 /],
   [{ code: "ETLS", responseCode: 454, command: "STARTTLS" }, "temporary", /^454 /],
   [{ code: "EENVELOPE", responseCode: 503, command: "MAIL FROM" }, "temporary", /^503 /],
   [{ code: "EPROTOCOL", responseCode: 554, command: "CONN" }, "temporary", /^554 /],
-  [{ code: "ECONNECTION", responseCode: 550, command: "EHLO" }, "temporary", /^550 /],
   [{ code: "ESOCKET", originalCode: "ECONNREFUSED", command: "CONN" }, "temporary", /ECONNREFUSED/],
-  [{ code: "ESOCKET", originalCode: "ECONNRESET", command: "CONN" }, "temporary", /ECONNRESET/],
   [{ code: "ECONNECTION", command: "CONN" }, "temporary", /ECONNECTION/],
   [{ code: "EDNS", originalCode: "ENOTFOUND", command: "CONN" }, "temporary", /name was not found \(ENOTFOUND\)/],
   [{ code: "ETIMEDOUT", command: "CONN" }, "temporary", /no answer/],
@@ -23,7 +17,6 @@ const CASES: Case[] = [
   [{ code: "EENVELOPE", responseCode: 550, command: "RCPT TO" }, "permanent", /^550 mailbox refused .*\(RCPT TO\)$/],
   [{ code: "EENVELOPE", responseCode: 553, command: "MAIL FROM" }, "permanent", /^553 sender refused/],
   [{ code: "EENVELOPE", responseCode: 554, command: "DATA" }, "permanent", /^554 mail refused/],
-  [{ code: "EMESSAGE", responseCode: 552, command: "DATA" }, "permanent", /^552 mail refused/],
   [{ code: "EMESSAGE", command: "MAIL FROM" }, "permanent", /EMESSAGE/],
   [{ code: "EENVELOPE", command: "API" }, "permanent", /EENVELOPE/],
   [{ code: "EURLACCESS" }, "permanent", /EURLACCESS/],
@@ -35,15 +28,12 @@ const CASES: Case[] = [
   [{ code: "EAUTH", command: "API" }, "blocked", /^the mail server refused the sign-in/],
   [{ code: "ETLS", command: "STARTTLS" }, "blocked", /\(ETLS\).*SMTP_URL/],
   [{ code: "ETLS", responseCode: 502, command: "STARTTLS" }, "blocked", /ETLS/],
-  [{ code: "ESOCKET", originalCode: "DEPTH_ZERO_SELF_SIGNED_CERT" }, "blocked", /DEPTH_ZERO_SELF_SIGNED_CERT/],
   [{ code: "ESOCKET", originalCode: "SELF_SIGNED_CERT_IN_CHAIN" }, "blocked", /SELF_SIGNED/],
   [{ code: "ESOCKET", originalCode: "CERT_HAS_EXPIRED" }, "blocked", /CERT_HAS_EXPIRED/],
   [{ code: "ESOCKET", originalCode: "ERR_TLS_CERT_ALTNAME_INVALID" }, "blocked", /ALTNAME/],
   [{ code: "ESOCKET", originalCode: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" }, "blocked", /UNABLE_TO/],
   [{ code: "ESOCKET", originalCode: "ERR_SSL_WRONG_VERSION_NUMBER" }, "blocked", /WRONG_VERSION/],
-];
-
-it.each(CASES)("classifies %j as %s", (failure, kind, text) => {
+])("classifies %j as %s", (failure, kind, text) => {
   const error = classifySmtpError(Object.assign(new Error("550 <ada@example.org> unknown"), failure));
   expect(error).toBeInstanceOf(MailError);
   expect(error.kind).toBe(kind);
@@ -67,10 +57,8 @@ it("recognises failures after which the mail server certainly does not have the 
     { code: "EENVELOPE", responseCode: 451, command: "RCPT TO" },
     {},
   ];
-  expect([...certain, ...uncertain].map(isUnreachable)).toEqual([
-    ...certain.map(() => true),
-    ...uncertain.map(() => false),
-  ]);
+  expect(certain.map(isUnreachable)).toEqual(certain.map(() => true));
+  expect(uncertain.map(isUnreachable)).toEqual(uncertain.map(() => false));
 });
 
 it("leaves the server's text and invalid codes out of the error message", () => {
@@ -84,9 +72,8 @@ it("leaves the server's text and invalid codes out of the error message", () => 
   expect(classifySmtpError(error).message).not.toMatch(/ada|secret|c2VjcmV0/);
 });
 
-it("classifies any thrown value", () => {
-  expect(classifySmtpError("text").kind).toBe("temporary");
-  expect(classifySmtpError(undefined).kind).toBe("temporary");
+it.each(["text", undefined])("accepts anything that was thrown: %s", (thrown) => {
+  expect(classifySmtpError(thrown).kind).toBe("temporary");
 });
 
 it("names the server and its port without the password", () => {
