@@ -1,15 +1,13 @@
-import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
-import { type RunningServer, startServer } from "../../scripts/run-server.ts";
+import { expect, test } from "vitest";
+import type { RunningServer } from "../../scripts/run-server.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
-import { createVisitors } from "../support/load.ts";
 import { lockDatabase } from "../support/lock-database.ts";
 import { startReceiver } from "../support/receiver.ts";
-import { missing, requirePrograms } from "../support/require-program.ts";
+import type { Skip } from "../support/require-program.ts";
 import { expectPagesUp, expectRefusedForNow, openScene, type Scene, stopAsking } from "../support/scene.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
@@ -72,25 +70,13 @@ test.for([3, 6])(
   },
 );
 
-test(
-  "while the file may not grow, messages are refused, pages are served, and nothing is lost",
-  LONG,
-  async ({ skip }) => {
-    requirePrograms(skip, "prlimit");
-    const { scene, server } = await openBusyScene();
-    const limitTo = (size: string) => spawnSync("prlimit", ["--pid", String(server.process.pid), `--fsize=${size}:`]);
-    if (limitTo("4096").status !== 0) missing(skip, "prlimit may not limit another process here");
-    await expectOutage(scene, server);
-    limitTo("unlimited");
-    await scene.expectNothingLost(server);
-  },
-);
-
+// A file system cannot be made read-only while files are open, so strace makes the system calls fail instead.
 const DISK_FAULTS = [
   ["a read-only data folder", "pwrite64,ftruncate", "EROFS"],
   ["a disk that fails to sync", "fsync,fdatasync", "EIO"],
   ["a disk that fails to write", "pwrite64", "EIO"],
   ["a disk over its quota", "pwrite64", "EDQUOT"],
+  ["a file that may grow no further", "pwrite64", "EFBIG"],
 ] as const;
 
 test.for(DISK_FAULTS)(
@@ -98,10 +84,8 @@ test.for(DISK_FAULTS)(
   LONG,
   async ([, calls, error], { skip }) => {
     const { scene, server } = await openBusyScene();
-    // A file system cannot be made read-only while files are open, so strace makes the system calls fail instead.
     const files = ["", "-wal", "-shm"].flatMap((end) => ["-P", `${scene.dataDir}/messages.db${end}`]);
-    const options = ["-o", "/dev/null", ...files, "-e", `trace=${calls}`, "-e", `inject=${calls}:error=${error}`];
-    const repair = await attachStrace(skip, server.process.pid, options);
+    const repair = await injectFault(skip, server, calls, `error=${error}`, files);
     await expectOutage(scene, server);
     await repair();
     await scene.expectNothingLost(server);
@@ -113,8 +97,7 @@ test(
   LONG,
   async ({ skip }) => {
     const { scene, server } = await openBusyScene();
-    const options = ["-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:delay_enter=11s"];
-    const repair = await attachStrace(skip, server.process.pid, options);
+    const repair = await injectFault(skip, server, "fsync,fdatasync", "delay_enter=11s");
     const answers = scene.visitors.post(server.url, 3);
     await expectPagesUp(server);
     await expect.poll(() => readiness(server)).toBe(503);
@@ -127,39 +110,26 @@ test(
   },
 );
 
-test(
-  "if the database is removed under load, messages are refused, and the data is saved and can be put back",
-  LONG,
-  async () => {
-    const dataDir = await makeScratchFolder();
-    const receiver = await startReceiver<{ text: string }>();
-    const visitors = createVisitors();
-    const env = { DATA_DIR: dataDir, ALERT_URL: receiver.url };
-    const server = await untilEnd(startServer(env));
-    const stop = new AbortController();
-    onTestFinished(() => stop.abort());
-    const posting = visitors.postUntil(stop.signal, server.url, 4);
-    await expect.poll(() => visitors.acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(100);
-    for (const end of ["", "-wal", "-shm"]) await rm(join(dataDir, `messages.db${end}`));
-    const readyz = await fetch(`${server.url}/readyz`);
-    expect([readyz.status, await readyz.json()]).toEqual([503, { status: "store lost" }]);
-    expectRefusedForNow(await visitors.post(server.url, 3));
-    await expectPagesUp(server);
-    await expect.poll(() => receiver.posts.length, { timeout: 20_000 }).toBe(1);
-    const [, saved = ""] = / were saved to (\S+\.db): /.exec(receiver.posts[0]?.body.text ?? "") ?? [];
-    expect(server.output()).toContain(saved);
-    stop.abort();
-    await posting;
-    expect(await stopAsking(server)).toBe(0);
+test("if the database is removed, messages are refused, and the data is saved and can be put back", LONG, async () => {
+  const receiver = await startReceiver<{ text: string }>();
+  const { scene, server } = await openBusyScene({}, { ALERT_URL: receiver.url });
+  for (const end of ["", "-wal", "-shm"]) await rm(join(scene.dataDir, `messages.db${end}`));
+  const readyz = await fetch(`${server.url}/readyz`);
+  expect([readyz.status, await readyz.json()]).toEqual([503, { status: "store lost" }]);
+  expectRefusedForNow(await scene.visitors.post(server.url, 3));
+  await expectPagesUp(server);
+  await expect.poll(() => receiver.posts.length, { timeout: 20_000 }).toBe(1);
+  const [, saved = ""] = / were saved to (\S+\.db): /.exec(receiver.posts[0]?.body.text ?? "") ?? [];
+  expect(server.output()).toContain(saved);
+  expect(await stopAsking(server)).toBe(0);
 
-    await rename(saved, join(dataDir, "messages.db"));
-    const again = await untilEnd(startServer(env));
-    const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
-    expect(await visitors.postAgain(again.url)).toBe(0);
-    const references = (await store.list({})).map(({ reference }) => reference);
-    expect(new Set(references)).toEqual(new Set(visitors.acknowledged));
-  },
-);
+  await rename(saved, join(scene.dataDir, "messages.db"));
+  const again = await scene.start();
+  expect(await scene.visitors.postAgain(again.url)).toBe(0);
+  const store = await untilEnd(openStoreInProcess({ dataDir: scene.dataDir, databaseUrl: null }));
+  const references = (await store.list({})).map(({ reference }) => reference);
+  expect(new Set(references)).toEqual(new Set(scene.visitors.acknowledged));
+});
 
 test("the server exits with one line and code 1 if its database thread ends", async () => {
   const folder = await makeScratchFolder();
@@ -182,10 +152,15 @@ test("the server exits with one line and code 1 if its database thread ends", as
   await scene.expectNothingLost(await scene.start(), 2);
 }, 60_000);
 
+function injectFault(skip: Skip, { process }: RunningServer, calls: string, fault: string, files: string[] = []) {
+  const options = ["-o", "/dev/null", ...files, "-e", `trace=${calls}`, "-e", `inject=${calls}:${fault}`];
+  return attachStrace(skip, process.pid, options);
+}
+
 /** A scene whose server has accepted and mailed its first messages. */
-async function openBusyScene(options?: Parameters<typeof openScene>[0]) {
+async function openBusyScene(options?: Parameters<typeof openScene>[0], env?: Record<string, string>) {
   const scene = await openScene(options);
-  const server = await scene.start();
+  const server = await scene.start(env);
   await scene.visitors.post(server.url, 3);
   await scene.queueIsEmpty();
   return { scene, server };

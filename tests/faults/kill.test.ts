@@ -1,11 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { RunningServer } from "../../scripts/run-server.ts";
 import { ACKNOWLEDGEMENTS_PER_HOUR } from "../../server/outbox/acknowledgement.ts";
-import { endLeases } from "../support/end-leases.ts";
 import { acknowledgementIdsOf, countEach, referenceOf } from "../support/invariant.ts";
-import { kill, openScene, type Scene } from "../support/scene.ts";
-import { sharePostgres } from "../support/shared-postgres.ts";
+import { kill, openScene } from "../support/scene.ts";
 
 const CLIENTS = 4;
 const KILLS = 20;
@@ -32,32 +29,9 @@ test(`${KILLS} kills under load lose nothing, and the next start sends what a de
     stop.abort();
     await load;
   }
-  await expectAllTold(scene, await scene.start(ON));
-}, 300_000);
 
-test("two servers on one PostgreSQL, one of which is killed, send each acknowledgement once", async () => {
-  const postgres = await sharePostgres();
-  try {
-    const databaseUrl = await postgres.createDatabase();
-    const scene = await openScene({ databaseUrl, emailOf });
-    const nodes = [await scene.start(ON), await scene.start(ON)] as const;
-    const stop = new AbortController();
-    const load = nodes.map(({ url }) => scene.visitors.postUntil(stop.signal, url, CLIENTS));
-    await wait(400);
-    await kill(nodes[0]);
-    stop.abort();
-    await Promise.all(load);
-    await endLeases(databaseUrl);
-    // The leases have just ended, and the next message makes the server look for due deliveries.
-    await scene.visitors.post(nodes[1].url, 1);
-    await expectAllTold(scene, nodes[1]);
-  } finally {
-    await postgres.stop();
-  }
-}, 180_000);
-
-/** No message is lost, and rows, histories and mails agree on which acknowledgements were sent. */
-async function expectAllTold(scene: Scene, server: RunningServer): Promise<void> {
+  // No message is lost, and rows, histories and mails agree on which acknowledgements were sent.
+  const server = await scene.start(ON);
   const { store, visitors, mailServer } = scene;
   await expect.poll(() => visitors.postAgain(server.url), SOON).toBe(0);
   await scene.queueIsEmpty();
@@ -87,4 +61,4 @@ async function expectAllTold(scene: Scene, server: RunningServer): Promise<void>
   }
   const told = messages.filter(({ deliveries }) => deliveries.acknowledgement?.state === "delivered");
   expect(new Set(told.map(({ email }) => email)).size).toBe(told.length);
-}
+}, 300_000);
