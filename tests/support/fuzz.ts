@@ -1,5 +1,7 @@
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { TRAP_FIELD } from "../../contract/contact-message.ts";
 
 /**
@@ -30,14 +32,8 @@ type Random = ReturnType<typeof createRandom>;
 
 /** A pseudo-random generator. Each `index` of a seed has its own sequence, so that one case can be repeated alone. */
 function createRandom(seed: number, index: number) {
-  let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b)) >>> 0;
-  const next = () => {
-    // Steps through all 32-bit numbers; the result is well mixed.
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
-  };
+  let drawn = 0;
+  const next = () => hash("sha256", `${seed} ${index} ${drawn++}`, "buffer").readUInt32LE() / 2 ** 32;
   const int = (below: number) => Math.floor(next() * below);
   return {
     int,
@@ -129,34 +125,20 @@ function mutate(text: string, random: Random): string {
   return parts.toSpliced(at, random.int(2), added).join("");
 }
 
-export interface Exchange {
-  statuses: number[];
-  /** The server neither finished its answers nor closed the connection. */
-  isStuck: boolean;
-}
-
 /** Sends a case on a new connection and reads until the server closes it. */
-export function exchange(port: number, { bytes, tornAt }: FuzzCase): Promise<Exchange> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
-    let answer = "";
-    const stuck = setTimeout(() => finish(true), STUCK_MS);
-    const finish = (isStuck: boolean) => {
-      clearTimeout(stuck);
-      socket.destroy();
-      resolve({ isStuck, statuses: [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)) });
-    };
-    socket.on("data", (chunk) => {
-      answer += chunk.toString("latin1");
-      if (answer.length > MOST_BYTES) finish(false);
-    });
-    socket.on("error", () => {});
-    socket.on("end", () => finish(false));
-    socket.on("close", () => finish(false));
-    socket.on("connect", () => {
-      socket.setNoDelay(true);
-      socket.write(bytes.subarray(0, tornAt), () => socket.write(bytes.subarray(tornAt)));
-      socket.setTimeout(PATIENCE_MS, () => socket.end());
-    });
+export async function exchange(port: number, { bytes, tornAt }: FuzzCase) {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true });
+  let answer = "";
+  socket.setEncoding("latin1").on("data", (chunk) => {
+    answer += chunk;
+    if (answer.length > MOST_BYTES) socket.destroy();
   });
+  socket.on("error", () => {}).on("end", () => socket.destroy());
+  socket.setTimeout(PATIENCE_MS, () => socket.end());
+  socket.write(bytes.subarray(0, tornAt), () => socket.write(bytes.subarray(tornAt)));
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  /** The server neither finished its answers nor closed the connection. */
+  const isStuck = await Promise.race([closed, setTimeout(STUCK_MS, true, { ref: false })]);
+  socket.destroy();
+  return { isStuck, statuses: [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)) };
 }
