@@ -7,10 +7,7 @@ import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { parseMail } from "../support/parse-mail.ts";
 import { test } from "../support/site.ts";
 
-// All tests share one site and run in this order, because the first two use up the visitor's limit.
-test.describe.configure({ mode: "serial" });
-
-/** A site that sends mail to a real SMTP server, and accepts two messages per visitor. */
+/** A site that sends mail to a real SMTP server. */
 let site: RunningServer | undefined;
 let mailServer: MailServer;
 test.beforeAll(async () => {
@@ -19,7 +16,6 @@ test.beforeAll(async () => {
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_TO: "team@example.org",
     MAIL_FROM: "site@example.org",
-    RATE_LIMIT: "2/10m",
   });
 });
 test.afterAll(async () => {
@@ -64,20 +60,6 @@ for (const javaScriptEnabled of [true, false]) {
       expect(mail.text).toContain(`Footprint estimate: ${formatTotal(totalKg)}\nElectricity: 1,234.5 kWh (`);
       expect(mail.html).toContain("<td>10,000 km, petrol</td>");
       if (country) expect(mail.header("Subject")).toContain("United Kingdom");
-    });
-  });
-}
-
-for (const javaScriptEnabled of [true, false]) {
-  test.describe(`over the limit, ${javaScriptEnabled ? "with" : "without"} JavaScript`, () => {
-    test.use({ javaScriptEnabled, expectedTrouble: /429/ });
-
-    test("a client is told that the message failed", async ({ page }) => {
-      await page.goto("/contact");
-      if (javaScriptEnabled) await page.locator("option[value=GB]").waitFor({ state: "attached" });
-      await fillForm(page, { ...VISITOR, country: "", message: `One too many ${javaScriptEnabled}` });
-      await page.getByRole("button", { name: "Submit" }).click();
-      await expect(page.getByText("Failed to send message.", { exact: true }).filter({ visible: true })).toBeVisible();
     });
   });
 }

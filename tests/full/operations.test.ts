@@ -1,18 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { copyProject } from "../support/project-copy.ts";
 import { runCli, runWithInput } from "../support/run-cli.ts";
@@ -94,18 +83,13 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   program("npm", 'if [ "$1" = run ]; then exec node_modules/.bin/node --run "$2"; fi');
   const text = readFileSync("docs/operations.md", "utf8");
   const blocks = (from: string, to: string) =>
-    [...text.slice(text.indexOf(from), text.indexOf(to)).matchAll(/^ +```sh\n([^`]+)```/gm)].map(
-      ([, block = ""]) => block,
-    );
+    namesIn(text.slice(text.indexOf(from), text.indexOf(to)), /^ +```sh\n([^`]+)```/gm);
   const env = { PATH: `${join(folder, "sbin")}:/usr/local/bin:/usr/bin:/bin`, HOME: folder };
   let cwd = folder;
   const type = (block = "") => {
     const lines = moved(block).replaceAll(/^ +|sudo /gm, "");
-    const { status, stdout, stderr } = spawnSync("sh", ["-ec", `${lines}\npwd > ${folder}/cwd`], {
-      cwd,
-      env,
-      encoding: "utf8",
-    });
+    const options = { cwd, env, encoding: "utf8" } as const;
+    const { status, stdout, stderr } = spawnSync("sh", ["-ec", `${lines}\npwd > ${folder}/cwd`], options);
     if (status === 0) cwd = readFileSync(join(folder, "cwd"), "utf8").trim();
     return { status, output: stdout + stderr };
   };
@@ -138,9 +122,8 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   expect(page().match(/Solar Hill Private Limited|Brighter Carbon/g)).toEqual(OWN_NAME);
 }, 300_000);
 
-test("the documented clean-up removes old backups and the remains of killed ones, and keeps recent ones", () => {
-  const folder = mkdtempSync(join(tmpdir(), "backups-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+test("the documented clean-up removes old backups and the remains of killed ones, and keeps recent ones", async () => {
+  const folder = await makeScratchFolder();
   const old = ["1.db", "2.db.partial", "3.db.partial", "3.db.partial-wal", "3.db.partial-shm"];
   const recent = ["8.db", "9.db.partial"];
   for (const name of [...old, ...recent]) writeFileSync(join(folder, name), "");

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../scripts/run-server.ts";
 import { LIMITS } from "../../server/http/limits.ts";
@@ -10,17 +11,26 @@ import { postMessage } from "../support/load.ts";
 import { ask, drain, drip, exchange, filmPath, listen, openSocket, parseAnswer, request } from "../support/raw-http.ts";
 import { untilEnd } from "../support/until-end.ts";
 
-const SHORT_HEADERS = { ...LIMITS, headersTimeoutMs: 300, requestTimeoutMs: 60_000, checkIntervalMs: 50 };
+const SHORT_HEADERS = { headersTimeoutMs: 300, requestTimeoutMs: 60_000, checkIntervalMs: 50 };
 const SHORT_REQUEST = { ...SHORT_HEADERS, requestTimeoutMs: 600 };
 const SLOW_HEADERS = "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ";
 const SLOW_BODY = request("POST /send-email", ["Content-Type: application/json", "Content-Length: 60000"]);
+
+async function openLimited(limits: Partial<typeof LIMITS>, store = {}) {
+  const app = await untilEnd(openApp({}, store, { limits: { ...LIMITS, ...limits } }));
+  return { app, port: await listen(app) };
+}
+
+/** A request on a connection that stays open. */
+const pipelined = (line: string, ...headers: string[]) =>
+  [`${line} HTTP/1.1`, "Host: localhost", ...headers, "", ""].join("\r\n");
 
 test.each([
   ["headers", SLOW_HEADERS, SHORT_HEADERS],
   ["a body", SLOW_BODY, SHORT_REQUEST],
 ])("a client that sends %s byte by byte is disconnected with 408", async (_part, start, limits) => {
-  const app = await untilEnd(openApp({}, {}, { limits }));
-  const socket = await openSocket(await listen(app));
+  const { port } = await openLimited(limits);
+  const socket = await openSocket(port);
   socket.write(start);
   drip(socket, 20);
   const answer = parseAnswer(await drain(socket));
@@ -29,36 +39,30 @@ test.each([
 });
 
 test("a client that sends nothing is disconnected without an answer", async () => {
-  const app = await untilEnd(openApp({}, {}, { limits: SHORT_HEADERS }));
-  expect(await drain(await openSocket(await listen(app)))).toBe("");
+  const { port } = await openLimited(SHORT_HEADERS);
+  expect(await drain(await openSocket(port))).toBe("");
 });
 
 test("an idle connection is closed after the keep-alive timeout", async () => {
-  const app = await untilEnd(openApp({}, {}, { limits: { ...LIMITS, keepAliveTimeoutMs: 200 } }));
-  const received = await exchange(await listen(app), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  expect(parseAnswer(received).headers.connection).toBe("keep-alive");
+  const { port } = await openLimited({ keepAliveTimeoutMs: 200 });
+  expect((await ask(port, pipelined("GET /healthz"))).headers.connection).toBe("keep-alive");
 });
 
 test("a client that does not read its answer is disconnected", async () => {
-  const limits = { ...LIMITS, stalledTimeoutMs: 300, keepAliveTimeoutMs: 60_000, maxPipelined: 20 };
-  const app = await untilEnd(openApp({}, {}, { limits }));
-  const socket = await openSocket(await listen(app));
-  socket.pause();
+  const limits = { stalledTimeoutMs: 300, keepAliveTimeoutMs: 60_000, maxPipelined: 20 };
+  const { app, port } = await openLimited(limits);
+  const socket = await openSocket(port);
   // Twenty films are more than the system buffers for a client that does not read.
-  socket.write(`GET ${filmPath()} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(20));
+  socket.pause().write(pipelined(`GET ${filmPath()}`).repeat(20));
   await expect.poll(() => connectionsOf(app), { timeout: 15_000 }).toBe(1);
   await expect.poll(() => connectionsOf(app), { timeout: 15_000 }).toBe(0);
   socket.destroy();
 });
 
-/** A request on a connection that stays open. */
-const pipelined = (line: string, ...headers: string[]) =>
-  [`${line} HTTP/1.1`, "Host: localhost", ...headers, "", ""].join("\r\n");
-
 test("a client that always has ten more requests in the pipeline gets every answer in order", async () => {
-  const app = await untilEnd(openApp());
+  const { port } = await openLimited({});
   const paths = Array.from({ length: 110 }, (_, index) => ["/", "/healthz", "/assets/none"][index % 3] ?? "");
-  const socket = await openSocket(await listen(app));
+  const socket = await openSocket(port);
   const received = drain(socket);
   let [sent, answered] = [0, 0];
   const sendNext = () => {
@@ -87,15 +91,13 @@ test.each([
   ["messages that the store is slow to take", PIPELINED_MESSAGE],
 ])("a client that pipelines a hundred %s is disconnected at once", async (_kind, text) => {
   const slowStore = { accept: () => new Promise<never>(() => {}) };
-  const app = await untilEnd(openApp({}, slowStore, { limits: { ...LIMITS, keepAliveTimeoutMs: 60_000 } }));
-  const received = await exchange(await listen(app), text.repeat(100));
+  const { port } = await openLimited({ keepAliveTimeoutMs: 60_000 }, slowStore);
+  const received = await exchange(port, text.repeat(100));
   expect((received.match(/HTTP\/1\.1 /g) ?? []).length).toBeLessThanOrEqual(11);
 });
 
 test("above the limit of waiting answers, the slowest clients are disconnected, and a reading client gets all answers", async () => {
-  const limits = { ...LIMITS, maxPipelined: 100, maxWaitingAnswers: 200 };
-  const app = await untilEnd(openApp({}, {}, { limits }));
-  const port = await listen(app);
+  const { app, port } = await openLimited({ maxPipelined: 100, maxWaitingAnswers: 200 });
   // Far more than the system buffers for a client that does not read.
   const films = pipelined(`GET ${filmPath()}`).repeat(80);
   for (const socket of await openMany(3, port)) socket.pause().write(films);
@@ -182,8 +184,7 @@ async function pathAfterPost(url: string): Promise<string> {
 }
 
 test("connections above the limit are closed until others end", async () => {
-  const app = await untilEnd(openApp({}, {}, { limits: { ...LIMITS, maxConnections: 2 } }));
-  const port = await listen(app);
+  const { app, port } = await openLimited({ maxConnections: 2 });
   const held = [await openSocket(port), await openSocket(port)];
   await expect.poll(() => connectionsOf(app)).toBe(2);
   expect(await exchange(port, request("GET /healthz"))).toBe("");
@@ -193,8 +194,7 @@ test("connections above the limit are closed until others end", async () => {
 });
 
 test("a client that holds all connections loses its oldest one to another client, but not to itself", async () => {
-  const app = await untilEnd(openApp({}, {}, { limits: { ...LIMITS, maxConnections: 20 } }));
-  const port = await listen(app);
+  const { app, port } = await openLimited({ maxConnections: 20 });
   await openMany(20, port, "127.0.0.2");
   await expect.poll(() => connectionsOf(app)).toBe(20);
   const [oneMore] = await openMany(1, port, "127.0.0.2");
@@ -216,7 +216,5 @@ test("a thousand slow clients do not affect others", { timeout: 60_000 }, async 
 });
 
 function connectionsOf({ app }: AppUnderTest): Promise<number> {
-  return new Promise((resolve, reject) =>
-    app.server.getConnections((error, connections) => (error ? reject(error) : resolve(connections))),
-  );
+  return promisify(app.server.getConnections.bind(app.server))();
 }

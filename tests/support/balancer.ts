@@ -1,57 +1,31 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { connect } from "node:tls";
 import { expect } from "vitest";
 import { findFreePort, type RunningServer, startProgram } from "../../scripts/run-server.ts";
-import type { Program } from "./require-program.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 import { untilEnd } from "./until-end.ts";
 
-interface Question {
-  headers?: Record<string, string>;
-  json?: unknown;
-  limitMs?: number;
-}
-
-interface BalancerAnswer {
-  status: number;
-  headers: IncomingHttpHeaders;
-  body: string;
-}
-
-export interface Balancer {
-  /** Sends a request to the site through the balancer, over TLS and with its public name. */
-  ask(path: string, question?: Question): Promise<BalancerAnswer>;
-  /** Posts an incomplete body, and does not wait for an answer. */
-  breakOff(path: string): void;
-}
-
-/** Writes a configuration for these ports into `folder`, and returns the command that runs it in the foreground. */
-type Prepare = (parts: {
+/** The folder for a configuration, and the ports in it. */
+interface Parts {
   folder: string;
   port: number;
   nodePorts: readonly string[];
   isAlone?: boolean;
-}) => Promise<string[]>;
-
-interface Example {
-  /** Programs that must be installed. */
-  needs: readonly Program[];
-  /** Whether a message to a dead node is repeated on another node, unnoticed by the visitor. */
-  repeatsPosts: boolean;
-  prepare: Prepare;
 }
 
 /** The load balancers with an example in deploy/. */
-export const BALANCERS: Readonly<Record<"nginx" | "Caddy", Example>> = {
+export const BALANCERS = {
+  // `repeatsPosts`: a message to a dead node is repeated on another node, unnoticed by the visitor.
   nginx: { needs: ["nginx", "openssl"], repeatsPosts: true, prepare: prepareNginx },
   Caddy: { needs: ["caddy"], repeatsPosts: false, prepare: prepareCaddy },
-};
+} as const;
+export type Balancer = Awaited<ReturnType<typeof startBalancer>>;
 
 /** Runs a balancer with the example in deploy/, with only ports and certificate changed. It ends with the test. */
 export async function startBalancer(
@@ -62,35 +36,48 @@ export async function startBalancer(
    * stay, but are dead.
    */
   only: "alone" | "of three" = "of three",
-): Promise<Balancer> {
+) {
   const folder = await makeScratchFolder();
   const port = await findFreePort();
   const nodePorts = nodes.map((node) => String(node.port));
   const command = await BALANCERS[name].prepare({ folder, port, nodePorts, isAlone: only === "alone" });
   const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const program = await untilEnd(startProgram(command, { env, port }));
+  const tls = { port, host: "127.0.0.1", servername: "www.example.com", rejectUnauthorized: false };
 
-  const balancer: Balancer = {
-    ask: (path, question = {}) => ask(port, path, question),
-    breakOff(path) {
-      const socket = connect({ port, host: "127.0.0.1", servername: "www.example.com", rejectUnauthorized: false });
-      socket.on("error", () => {});
-      const head = `POST ${path} HTTP/1.1\r\nhost: www.example.com\r\ntransfer-encoding: chunked\r\n\r\n`;
-      socket.end(`${head}5\r\nhello\r\nno length\r\n`);
-    },
-  };
-  const status = () =>
-    balancer.ask("/healthz").then(
-      (answer) => answer.status,
-      () => program.output(),
-    );
+  /** Sends a request to the site through the balancer, over TLS and with its public name. */
+  async function ask(
+    path: string,
+    question: { headers?: Record<string, string>; json?: unknown; limitMs?: number } = {},
+  ) {
+    const { headers = {}, json, limitMs = 30_000 } = question;
+    const post = json === undefined ? {} : { "content-type": "application/json" };
+    // Not `fetch`, which cannot send another Host than it connects to, or trust the test's certificate.
+    const outgoing = request({
+      ...tls,
+      path,
+      signal: AbortSignal.timeout(limitMs),
+      method: json === undefined ? "GET" : "POST",
+      headers: { host: "www.example.com", ...post, ...headers },
+    });
+    outgoing.end(json === undefined ? undefined : JSON.stringify(json));
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+    return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
+  }
+  /** Posts an incomplete body, and does not wait for an answer. */
+  function breakOff(path: string): void {
+    const socket = connect(tls).on("error", () => {});
+    const head = `POST ${path} HTTP/1.1\r\nhost: www.example.com\r\ntransfer-encoding: chunked\r\n\r\n`;
+    socket.end(`${head}5\r\nhello\r\nno length\r\n`);
+  }
+  const status = () => ask("/healthz").then((answer) => answer.status, program.output);
   await expect.poll(status, { timeout: 20_000, interval: 100 }).toBe(200);
   // nginx names the line of its configuration that it warns of.
   expect(program.output()).not.toMatch(/\[warn\] .*\.conf:\d+/);
-  return balancer;
+  return { ask, breakOff };
 }
 
-async function prepareNginx({ folder, port, nodePorts, isAlone }: Parameters<Prepare>[0]): Promise<string[]> {
+async function prepareNginx({ folder, port, nodePorts, isAlone }: Parts): Promise<string[]> {
   const [certificate, key] = [join(folder, "fullchain.pem"), join(folder, "privkey.pem")];
   const parameters =
     "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=www.example.com";
@@ -113,7 +100,7 @@ async function prepareNginx({ folder, port, nodePorts, isAlone }: Parameters<Pre
   return ["nginx", "-p", folder, "-c", join(folder, "nginx.conf"), "-g", "daemon off;"];
 }
 
-async function prepareCaddy({ folder, port, nodePorts, isAlone }: Parameters<Prepare>[0]): Promise<string[]> {
+async function prepareCaddy({ folder, port, nodePorts, isAlone }: Parts): Promise<string[]> {
   const text = await readFile("deploy/Caddyfile", "utf8");
   const others = new RegExp(` 127\\.0\\.0\\.1:300[${nodePorts.length + 1}-9]`, "g");
   const example = withNodes(isAlone ? text.replaceAll(others, "") : text, nodePorts).replaceAll(
@@ -130,25 +117,4 @@ function withNodes(example: string, nodePorts: readonly string[]): string {
     (text, port, index) => text.replaceAll(`127.0.0.1:${3001 + index}`, `127.0.0.1:${port}`),
     example,
   );
-}
-
-async function ask(
-  port: number,
-  path: string,
-  { headers = {}, json, limitMs = 30_000 }: Question,
-): Promise<BalancerAnswer> {
-  // Not `fetch`, which cannot send another Host than it connects to, or trust the test's certificate.
-  const outgoing = request({
-    host: "127.0.0.1",
-    port,
-    path,
-    servername: "www.example.com",
-    rejectUnauthorized: false,
-    signal: AbortSignal.timeout(limitMs),
-    method: json === undefined ? "GET" : "POST",
-    headers: { host: "www.example.com", ...(json !== undefined && { "content-type": "application/json" }), ...headers },
-  });
-  outgoing.end(json === undefined ? undefined : JSON.stringify(json));
-  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
-  return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
 }

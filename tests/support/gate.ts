@@ -6,24 +6,15 @@ import type { AddressInfo } from "node:net";
  * A proxy in front of the real server, for things that not every engine's tools can do: record requests, delay a
  * request, and disconnect the server.
  */
-export interface Gate {
-  url: string;
-  /** Method and path of each request so far, e.g. "POST /send-email". */
-  requests: string[];
-  /** Requests with a matching path wait until the returned function is called. */
-  hold(path: RegExp): () => void;
-  /** From now on requests go to this server. */
-  leadTo(url: string): void;
-  close(): Promise<void>;
-}
-
-export async function startGate(serverUrl: string): Promise<Gate> {
+export async function startGate(serverUrl: string) {
   let target = serverUrl;
+  /** Method and path of each request so far, e.g. "POST /send-email". */
+  const requests: string[] = [];
   const held: { path: RegExp; released: Promise<void> }[] = [];
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method = "GET", url: path = "/", headers } = incoming;
-    gate.requests.push(`${method} ${path}`);
+    requests.push(`${method} ${path}`);
     await held.find((one) => one.path.test(path))?.released;
     const passed = incoming.pipe(request(target + path, { method, headers }));
     const [response] = (await once(passed, "response")) as [IncomingMessage];
@@ -35,15 +26,17 @@ export async function startGate(serverUrl: string): Promise<Gate> {
     pass(incoming, outgoing).catch(() => outgoing.destroy());
   }).listen(0, "127.0.0.1");
   await once(listener, "listening");
-  const gate: Gate = {
+  return {
     url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
-    requests: [],
-    hold(path) {
+    requests,
+    /** Requests with a matching path wait until the returned function is called. */
+    hold(path: RegExp) {
       const { promise, resolve } = Promise.withResolvers<void>();
       held.push({ path, released: promise });
       return resolve;
     },
-    leadTo(url) {
+    /** From now on requests go to this server. */
+    leadTo(url: string) {
       target = url;
     },
     async close() {
@@ -51,5 +44,6 @@ export async function startGate(serverUrl: string): Promise<Gate> {
       listener.closeAllConnections();
     },
   };
-  return gate;
 }
+
+export type Gate = Awaited<ReturnType<typeof startGate>>;
