@@ -321,16 +321,11 @@ describe("a post that fails", () => {
 describe("a store", () => {
   /** Makes all methods fail that watching and alerting use, while `error` returns an error. */
   function failing(store: Store, error: () => Error | null): Partial<Store> {
-    const ifThere = <Args extends unknown[], T>(method: (...args: Args) => Promise<T>) => {
-      return (...args: Args) => (error() ? Promise.reject(error()) : method(...args));
+    const methods = ["ping", "countDeliveries", "lastAlertAt", "moveLastAlert"] as const;
+    const failOr = (method: (...args: never[]) => Promise<unknown>) => {
+      return (...args: never[]) => (error() ? Promise.reject(error()) : method(...args));
     };
-    const { ping, countDeliveries, lastAlertAt, moveLastAlert } = store;
-    return {
-      ping: ifThere(ping),
-      countDeliveries: ifThere(countDeliveries),
-      lastAlertAt: ifThere(lastAlertAt),
-      moveLastAlert: ifThere(moveLastAlert),
-    };
+    return Object.fromEntries(methods.map((name) => [name, failOr(store[name])]));
   }
 
   it("that is away for a minute causes one alert per hour, until messages can be stored again", async () => {

@@ -26,13 +26,6 @@ it.each([-86_400_000, 86_400_000])("does not last longer if the clock is set by 
   expect(pause.remainingMs).toBe(byMs < 0 ? 60_000 : 0);
 });
 
-it("counts attempts that fail together once", () => {
-  const pause = createQueuePause(createFakeClock());
-  const together = [pause.ticket(), pause.ticket(), pause.ticket()];
-  expect(together.map((ticket) => pause.block(ticket, "535"))).toEqual(["started", "none", "none"]);
-  expect(pause.remainingMs).toBe(60_000);
-});
-
 it("is not ended by a delivery that started before it, and the next pause lasts a minute again", () => {
   const pause = createQueuePause(createFakeClock());
   const onItsWay = pause.ticket();

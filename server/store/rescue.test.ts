@@ -4,13 +4,14 @@ import { expect, test } from "vitest";
 import { messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
+import { untilEnd } from "../../tests/support/until-end.ts";
 import { inspectDatabase, rescueMessages } from "./open-store.ts";
 import { sqliteFile } from "./sqlite.ts";
 
 const PAGE_BYTES = 4096;
 
 /** A database of 60 messages. The page of the message that begins with these words is overwritten. */
-async function damage(words: string) {
+async function damage(words = "Unique words") {
   const dataDir = await makeScratchFolder();
   const store = await openStoreInProcess({ dataDir, databaseUrl: null });
   const references: string[] = [];
@@ -26,10 +27,10 @@ async function damage(words: string) {
 }
 
 test("detects a damaged page, and sends the messages of other pages", async () => {
-  const { dataDir, references } = await damage("Unique words");
+  const { dataDir, references } = await damage();
   const { damage: found } = await inspectDatabase({ dataDir, databaseUrl: null }, []);
   expect(found).not.toBe(null);
-  const store = await openStoreInProcess({ dataDir, databaseUrl: null });
+  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
   expect(await store.damagedAt()).toBe(null);
   const claims = await store.claim("mail", 100, 60_000, new Date());
   expect(claims.length).toBeGreaterThan(50);
@@ -39,19 +40,17 @@ test("detects a damaged page, and sends the messages of other pages", async () =
   expect(await store.claim("mail", 100, 60_000, new Date())).toEqual([]);
   expect(await store.countChannel("mail")).toMatchObject({ failed: 60 - claims.length, queued: claims.length });
   expect(await store.damagedAt()).toBeInstanceOf(Date);
-  await store.close();
 });
 
 test("copies the readable messages of a damaged database, and names the others", async () => {
-  const { dataDir, references } = await damage("Unique words");
+  const { dataDir, references } = await damage();
   const file = join(dataDir, "rescued.db");
   const { messages, unreadable } = await rescueMessages(dataDir, file);
   expect(unreadable).toContain(references[30]);
   expect(messages + unreadable.length).toBe(60);
-  const restored = await openStoreInProcess({ dataDir: await makeScratchFolder(), databaseUrl: null });
+  const restored = await untilEnd(openStoreInProcess({ dataDir: await makeScratchFolder(), databaseUrl: null }));
   expect(await restored.restore(file, false, [])).toMatchObject({ messages });
   expect((await restored.list({})).map(({ reference }) => reference).reverse()).toEqual(
     references.filter((reference) => !unreadable.includes(reference)),
   );
-  await restored.close();
 });

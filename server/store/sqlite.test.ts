@@ -30,10 +30,13 @@ const openIn = (dataDir: string, options?: StoreOptions): Promise<Store> =>
   untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }, options));
 
 /** A store in the current thread, whose statements can be watched. */
-async function openWith(change: (database: Database) => Partial<Database>): Promise<Store> {
+async function openWith(watch: (query: Query) => Query, onTransaction = () => {}): Promise<Store> {
   const database = await openSqlite(sqliteFile(await makeScratchFolder()));
-  const store = await untilEnd(createStore({ ...database, ...change(database) }, RETENTION));
-  return store;
+  const transaction: Database["transaction"] = (work, options) => {
+    onTransaction();
+    return database.transaction((query) => work(watch(query)), options);
+  };
+  return untilEnd(createStore({ ...database, query: watch(database.query), transaction }, RETENTION));
 }
 
 test("makes its files readable only by their owner", async () => {
@@ -74,12 +77,10 @@ test("a starting website ends the leases and reports of its predecessor; a comma
 
 test("stores messages that arrive together in one commit", async () => {
   let commits = 0;
-  const store = await openWith(({ transaction }) => ({
-    transaction(work, options) {
-      commits += 1;
-      return transaction(work, options);
-    },
-  }));
+  const store = await openWith(
+    (query) => query,
+    () => (commits += 1),
+  );
   commits = 0;
   await Promise.all(Array.from({ length: 200 }, () => send(store)));
   expect(commits).toBe(1);
@@ -223,10 +224,7 @@ test("pings share one write, and write again after a failure", async () => {
       return isFull ? full() : query(sql, values);
     };
   };
-  const store = await openWith(({ query, transaction }) => ({
-    query: counting(query),
-    transaction: (work, options) => transaction((query) => work(counting(query)), options),
-  }));
+  const store = await openWith(counting);
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   for (let count = 0; count < 100; count += 1) await store.ping();
@@ -313,10 +311,7 @@ test("uses an index for its queries, so that they do not slow down with many mes
       plans.set(sql, steps.map(({ detail }) => detail).join("; "));
       return query(sql, values);
     };
-  const store = await openWith(({ query, transaction }) => ({
-    query: explaining(query),
-    transaction: (work, options) => transaction((query) => work(explaining(query)), options),
-  }));
+  const store = await openWith(explaining);
   plans.clear();
   const rules = { ...NO_LIMITS, rateLimits: [{ count: 5, windowMs: 1000 }], hourlyLimit: 10 };
   await store.accept(submissionOf(messageWith(), { idempotencyKey: "key", networks: client("client") }), rules, NOON);
