@@ -15,31 +15,25 @@ export type Weather =
 /** A real network between a program and a server on this machine. The test decides how it behaves. */
 export async function startNetwork(targetPort: number) {
   let weather: Weather = { kind: "open" };
-  let accidents = 0;
   const sockets = new Set<Socket>();
 
   const serve = (inside: Socket) => {
     const outside = connect(targetPort, "127.0.0.1");
     let isSilent = false;
-    const goSilent = () => {
-      if (!isSilent) accidents += 1;
-      isSilent = true;
-    };
-    const cut = () => {
-      accidents += 1;
-      inside.destroy();
-    };
     inside.on("data", (data) => {
-      if (weather.kind === "silent") goSilent();
+      isSilent ||= weather.kind === "silent";
       if (isSilent) return;
       const isTime = "word" in weather && data.includes(weather.word);
-      if (isTime && weather.kind === "cut-before") return cut();
-      if (isTime && weather.kind === "silent-after") goSilent();
+      if (isTime && weather.kind === "cut-before") {
+        inside.destroy();
+        return;
+      }
+      if (isTime && weather.kind === "silent-after") isSilent = true;
       outside.write(data);
-      if (isTime && weather.kind === "cut-after") cut();
+      if (isTime && weather.kind === "cut-after") inside.destroy();
     });
     outside.on("data", (data) => {
-      if (weather.kind === "silent") goSilent();
+      isSilent ||= weather.kind === "silent";
       if (isSilent || inside.destroyed) return;
       if (weather.kind === "trickle") dripInto(inside, data, weather.byteEveryMs);
       else inside.write(data);
@@ -65,10 +59,6 @@ export async function startNetwork(targetPort: number) {
 
   return {
     port,
-    /** How often a connection was cut or became silent so far. */
-    get accidents() {
-      return accidents;
-    },
     async become(next: Weather): Promise<void> {
       if (next.kind === "refused") {
         listener.close();

@@ -16,7 +16,6 @@ export type Scene = Awaited<ReturnType<typeof openScene>>;
 
 interface SceneOptions {
   dataDir?: string;
-  databaseUrl?: string;
   /** The address of each visitor; by default all have the same. */
   emailOf?: (count: number) => string;
 }
@@ -26,7 +25,7 @@ export async function openScene(options: SceneOptions = {}) {
   const dataDir = options.dataDir ?? (await makeScratchFolder());
   const mailServer = await untilEnd(startMailServer());
   const visitors = createVisitors(options.emailOf);
-  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: options.databaseUrl ?? null }));
+  const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
   const soon = { timeout: SOON_MS, interval: 50 };
   const queueIsEmpty = () => expect.poll(async () => (await store.countChannel("mail")).queued, soon).toBe(0);
 
@@ -44,7 +43,6 @@ export async function openScene(options: SceneOptions = {}) {
         DATA_DIR: dataDir,
         SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
         LOG_LEVEL: "error",
-        ...(options.databaseUrl ? { DATABASE_URL: options.databaseUrl } : {}),
         ...env,
       });
       onTestFinished(() => kill(server));
