@@ -21,6 +21,7 @@ test.each([
     /^--state: Invalid option: expected one of "queued"\|.+\n--limit: Invalid input: expected number, received NaN\n$/,
   ],
   [["list", "--limit", "501"], /^--limit: Too big: expected number to be <=500\n$/],
+  [["stats", "--days", "0"], /^--days: Too small: expected number to be >=1\n$/],
   [["stats", "--days", "3661"], /^--days: Too big: expected number to be <=3660\n$/],
   [["list", "--limit"], /^option '--limit <N>' argument missing/],
   [["show"], /^missing required argument 'REFERENCE'/],
