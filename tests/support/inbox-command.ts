@@ -1,4 +1,3 @@
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
 import { runCommand } from "../../server/cli/run-command.ts";
@@ -48,16 +47,14 @@ export async function openInboxCommand(
 export async function startInboxCommand(
   env: Readonly<Record<string, string>>,
   ...args: readonly string[]
-): Promise<RunningInbox & { process: ChildProcess }> {
+): Promise<RunningInbox> {
   const child = spawnCli(env, "inbox", ...args);
   const printed = collectOutput();
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", printed.add);
   child.once("close", printed.fail);
   const timer = setTimeout(() => child.kill("SIGKILL"), START_MS);
-  const address = await printed.address.finally(() => clearTimeout(timer));
   return {
-    ...address,
-    process: child,
+    ...(await printed.address.finally(() => clearTimeout(timer))),
     output: printed.all,
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
