@@ -14,40 +14,20 @@ import { openStoreInProcess } from "./in-process-store.ts";
 import { collectTrouble } from "./site.ts";
 import { collectViolations } from "./violations.ts";
 
-export interface OpenInbox {
-  /** `http://localhost:PORT`. */
-  readonly origin: string;
-  /** With the token of this run. */
-  readonly address: string;
-  /** The same database, opened by another program. */
-  store: Store;
-  stop(): Promise<void>;
-  /** Starts a new run on the same port. */
-  restart(): Promise<void>;
-}
+type RunningInbox = Awaited<ReturnType<typeof start>>;
 
-interface InboxFixtures {
-  inbox: OpenInbox;
-  /** Console errors and failed requests that the test causes on purpose; matching ones do not fail it. */
-  expectedTrouble: RegExp | null;
-}
-
-interface RunningInbox extends OpenInbox {
-  /** Deletes all rows of the previous test. */
-  empty(): Promise<void>;
-  close(): Promise<void>;
-}
-
-interface WorkerFixtures {
-  running: RunningInbox;
+interface OpenInbox extends RunningInbox {
+  /** Opens a path of it with the token of this run. */
+  open(path?: string): Promise<unknown>;
+  /** Console errors and failed requests that match are no failure of the test. */
+  expectTrouble(pattern: RegExp): void;
 }
 
 /**
  * Every test gets the inbox with an empty store, and fails on any error that the browser reports. The tests of a worker
  * share the inbox and its database.
  */
-export const test = base.extend<InboxFixtures, WorkerFixtures>({
-  expectedTrouble: [null, { option: true }],
+export const test = base.extend<{ inbox: OpenInbox }, { running: RunningInbox }>({
   running: [
     async ({ browserName: _ }, use) => {
       const running = await start();
@@ -56,23 +36,25 @@ export const test = base.extend<InboxFixtures, WorkerFixtures>({
     },
     { scope: "worker", timeout: 60_000 },
   ],
-  inbox: async ({ running }, use) => {
+  baseURL: ({ running }, use) => use(running.origin),
+  inbox: async ({ page, running }, use) => {
     await running.empty();
-    await use(running);
-  },
-  page: async ({ page, inbox, expectedTrouble }, use) => {
-    const trouble = collectTrouble(page, inbox.origin);
+    const trouble = collectTrouble(page, running.origin);
     const violations = await collectViolations(page);
-    await use(page);
-    await page.unrouteAll({ behavior: "ignoreErrors" });
     // A download is a request for a blob that the page itself made.
-    const isExpected = (line: string) => expectedTrouble?.test(line) || line.includes(`blob:${inbox.origin}`);
-    const unexpected = [...trouble, ...violations].filter((line) => !isExpected(line));
+    const expected = [new RegExp(`blob:${running.origin}`)];
+    await use({
+      ...running,
+      open: (path = "/") => page.goto(`${path}#${running.token()}`),
+      expectTrouble: (pattern) => void expected.push(pattern),
+    });
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    const unexpected = [...trouble, ...violations].filter((line) => !expected.some((one) => one.test(line)));
     if (unexpected.length > 0) throw new Error(`The browser reported:\n${unexpected.join("\n")}`);
   },
 });
 
-async function start(): Promise<RunningInbox> {
+async function start() {
   const dataDir = await mkdtemp(join(tmpdir(), "inbox-"));
   const store = await openStoreInProcess({ dataDir, databaseUrl: null });
   // Not the default port, which another worker could use while this inbox is stopped.
@@ -83,7 +65,8 @@ async function start(): Promise<RunningInbox> {
     await run?.store.close();
     run = null;
   };
-  let address = "";
+  let token = "";
+  /** Starts a new run on the same port. */
   const restart = async () => {
     await stop();
     const store = await openStoreInProcess({ dataDir, databaseUrl: null });
@@ -98,17 +81,18 @@ async function start(): Promise<RunningInbox> {
     };
     const inbox = await startInbox({ desk, filesDir: "dist-inbox", port, onDefect: console.error });
     run = { inbox, store };
-    address = inbox.url;
+    token = new URL(inbox.url).hash.slice(1);
   };
   await restart();
   return {
+    /** The same database, opened by another program. */
     store,
     origin: `http://localhost:${port}`,
-    get address() {
-      return address;
-    },
+    /** Of the present run. */
+    token: () => token,
     stop,
     restart,
+    /** Deletes all rows of the previous test. */
     async empty() {
       // The previous test may have ended while the inbox was stopped.
       if (!run) await restart();
