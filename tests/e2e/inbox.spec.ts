@@ -987,6 +987,7 @@ test("keys mark messages as spam, undo that, and release suspected spam", async 
   expect(await store.find(first)).toMatchObject({ state: "queued", taught: "good" });
   // In the list: marks the focused row, then the selection.
   await page.keyboard.press("u");
+  await expect(row(page, first)).not.toContainText("Marked as spam");
   await page.locator(`#message-${first}`).focus();
   await page.keyboard.press("!");
   await expect(row(page, first)).toContainText("Marked as spam");
