@@ -59,7 +59,7 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
     `<h2 id="report-title">Your estimate</h2>`,
     `<p class="report-total" id="report-total">${fact("total", formatTotal(totalKg))}</p>`,
     `<p>For ${fact("whom", describeWhom(inputs))}${each && `: ${fact("mass", each)}`}. Country: `,
-    `${fact("country", escaped(countryName) || "not chosen, so world averages are used")}. `,
+    `${fact("country", escaped(countryName) || "not chosen, so a world average is used where the country matters")}. `,
     `Sent on ${fact("date", day)} with message ${fact("reference", escaped(reference))}.</p>`,
     price && totalKg > 0 ? `<p>${fact("cost", escaped(formatCost(totalKg, price)))}</p>` : "",
     `<table><thead><tr><th scope="col">Amount</th><th scope="col">Entered, for a year</th>`,
