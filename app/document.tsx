@@ -98,8 +98,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
           crossOrigin="anonymous"
           media="(width>60rem)"
         />
-        {/* Text over a picture is aligned to its lower edge: the first lines would move when more text arrives. */}
-        {screen.isHeaderOverlaid && <link rel="expect" href="#footer" blocking="render" />}
+        {screen.isPaintedWhole && <link rel="expect" href="#footer" blocking="render" />}
         <style>{parts.style}</style>
         <Scripts scripts={parts.scripts.filter(({ type }) => type === BEFORE_PAINT)} />
         {canonicalPath !== null && <SharingTags screen={screen} siteUrl={settings.siteUrl} path={canonicalPath} />}

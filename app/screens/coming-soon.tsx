@@ -9,6 +9,7 @@ export const comingSoon: Screen = {
   headline: "Coming Soon",
   description: `This page of ${site.brand} is on its way.`,
   isIndexed: false,
+  isPaintedWhole: true,
   styles,
   render: () => <ComingSoon />,
 };

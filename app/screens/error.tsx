@@ -9,6 +9,7 @@ export const failure: Screen = {
   headline: "Unexpected Application Error!",
   description: `Something went wrong on the ${site.brand} site.`,
   isIndexed: false,
+  isPaintedWhole: true,
   styles: "",
   render: () => <ErrorMessage level="h1" detail="500 Internal Server Error" />,
 };

@@ -12,6 +12,7 @@ export const home: Screen = {
     "Carbon offsetting and renewable energy credits for businesses and individuals. Support solar and wind projects on your path to net zero.",
   isIndexed: true,
   isHeaderOverlaid: true,
+  isPaintedWhole: true,
   styles,
   ...(site.heroFilm !== "off" && { script: "film" }),
   fetches: () => heroFilmFetches(site.heroFilm),

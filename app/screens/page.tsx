@@ -40,6 +40,7 @@ export function pageScreen(page: WrittenPage, pages: readonly WrittenPage[]): Sc
     headline: page.title,
     description: page.description,
     isIndexed: true,
+    isPaintedWhole: true,
     written: { file: page.file, parents },
     styles: isLong ? styles + MARK_SECTION_IN_VIEW : styles,
     // The largest source is an upper bound for the browser's choice.

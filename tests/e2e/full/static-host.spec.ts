@@ -1,5 +1,10 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "@playwright/test";
 import { startServer } from "../../../scripts/run-server.ts";
+import { recordShifts, shiftsOf } from "../../support/layout-shifts.ts";
 import { COMING_SOON_PATH, SCREENS } from "../../support/screens.ts";
 import { collectTrouble } from "../../support/site.ts";
 import { startStaticHost } from "../../support/static-host.ts";
@@ -51,5 +56,30 @@ test("a page on a static host can send a message to an API on another origin tha
     await expect(send()).rejects.toThrow("Failed to fetch");
   } finally {
     await api.stop();
+  }
+});
+
+test("nothing moves while a page arrives in parts", async ({ page }) => {
+  const slow = createServer(async (request, response) => {
+    const answer = await fetch(host.url + request.url);
+    const html = answer.headers.get("content-type")?.includes("html") ? await answer.text() : "";
+    response.setHeader("content-type", "text/html");
+    const cuts = ["</header>", "</h1>", "<footer", "</footer>"].map((text) => html.indexOf(text)).concat(html.length);
+    for (const [index, cut] of cuts.entries()) {
+      response.write(html.slice(cuts[index - 1] ?? 0, cut));
+      await setTimeout(150);
+    }
+    response.end();
+  }).listen(0, "127.0.0.1");
+  try {
+    await once(slow, "listening");
+    await recordShifts(page);
+    for (const path of ["/", COMING_SOON_PATH, "/contact", "/privacy"]) {
+      await page.goto(`http://127.0.0.1:${(slow.address() as AddressInfo).port}${path}`);
+      expect(await shiftsOf(page), path).toEqual([]);
+    }
+  } finally {
+    slow.close();
+    slow.closeAllConnections();
   }
 });
