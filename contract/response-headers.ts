@@ -17,9 +17,6 @@ const UNUSED_FEATURES = [
 
 const SECURITY_HEADERS = {
   "content-security-policy": NOTHING_POLICY,
-  "cross-origin-opener-policy": "same-origin",
-  // Not `require-corp`: the settings may name a film on a host that sends no `Cross-Origin-Resource-Policy`.
-  "cross-origin-embedder-policy": "credentialless",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": UNUSED_FEATURES.map((feature) => `${feature}=()`).join(", "),
   "referrer-policy": "strict-origin-when-cross-origin",

@@ -79,8 +79,6 @@ describe("every answer has every header:", () => {
 test("the headers are these", () => {
   expect(securityHeaders("https://www.example.com")).toEqual({
     "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "cross-origin-embedder-policy": "credentialless",
-    "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": expect.stringMatching(/camera=\(\).*geolocation=\(\).*microphone=\(\).*payment=\(\)/),
     "referrer-policy": "strict-origin-when-cross-origin",

@@ -46,6 +46,7 @@ export const HEADERS: Readonly<Record<string, string>> = {
   server: "inbox",
   ...securityHeaders("http:"),
   "content-security-policy": POLICY,
+  "cross-origin-opener-policy": "same-origin",
   "referrer-policy": "no-referrer",
   "cache-control": "no-store",
 };
