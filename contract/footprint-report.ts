@@ -75,9 +75,10 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
 
 /**
  * Marks a computed or entered value. The claims ledger replaces it with its name, so that the sentence stays the same.
+ * A line does not break between a number and its unit.
  */
 function fact(name: string, html: string): string {
-  return `<span data-fact="${name}">${html}</span>`;
+  return `<span data-fact="${name}">${html.replace(/(\d) (kg|t)\b/g, "$1\u00a0$2")}</span>`;
 }
 
 function escaped(text: string): string {
