@@ -3,8 +3,8 @@ import { chromiumOptions } from "./scripts/programs.mjs";
 
 /**
  * Chromium uses only one `--disable-features` switch, so this list repeats the entries of Playwright's own list
- * that matter here. The first three take more than half of the time in which Chromium opens a window: two invisible
- * menus of the address bar, and a spare process.
+ * that matter here. The first three take more than half of the time that Chromium needs to open a window: two
+ * invisible address-bar menus, and a spare process.
  */
 const SWITCHED_OFF = [
   "WebUIOmniboxPopup",
@@ -37,8 +37,8 @@ export default defineConfig({
   projects: [
     // The tasks of visitors and operators. `npm test` runs only these tests.
     { name: "chromium", testIgnore: ["engines.spec.ts", "full/**"], grepInvert: /@full/ },
-    // Slow tests that are not such tasks (contrast on many frames, other hosts, a separate build or database), and
-    // tests with the tag @full in the files above.
+    // Slow tests of other things (contrast on many frames, other hosts, a separate build or database), and tests with
+    // the tag @full in the other files.
     { name: "chromium-full", testIgnore: "engines.spec.ts", grep: /full\/[\w-]+\.spec|@full/ },
     // Tests of behaviour that can differ in Firefox and WebKit.
     { name: "engines", testMatch: "engines.spec.ts" },

@@ -89,7 +89,7 @@ export function Document({ screen, canonicalPath, parts, context }: DocumentProp
           media="(prefers-color-scheme: light)"
         />
         <meta name="theme-color" content={MARK_COLOUR.dark} media="(prefers-color-scheme: dark)" />
-        {/* Chromium delays the first paint for a preloaded font. On a phone's slow network, that does not help. */}
+        {/* Not on phones, where networks are slow: Chromium delays the first paint for a preloaded font. */}
         <link
           rel="preload"
           href={displayFont}

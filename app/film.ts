@@ -96,7 +96,7 @@ function control(
     become("playing");
   });
   video.addEventListener("pause", () => state === "playing" && become("stopped"));
-  // A source element gets its own error event; the film gets none. An error of the last source means none can play.
+  // If a source fails, only its element gets an error event. If the last source fails, no source can play.
   const fail = ({ target }: Event) => (target === video || target === video.lastElementChild) && become("broken");
   video.addEventListener("error", fail, true);
   toggle.addEventListener("click", () => {

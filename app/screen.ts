@@ -15,7 +15,7 @@ export interface Screen {
   written?: { file: string; parents: readonly Link[] };
   /** The header lies over the screen's own picture instead of above it. */
   isHeaderOverlaid?: boolean;
-  /** The end of the page decides where the rest is, so the first paint waits for the footer. */
+  /** The page moves when its end arrives, so the first paint waits for the footer. */
   isPaintedWhole?: boolean;
   /** Styles that only this screen needs. */
   styles: string;

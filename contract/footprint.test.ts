@@ -145,7 +145,7 @@ describe("what is refused", () => {
     expect(parseFootprint({ footprint })).toEqual({ ok: false, fields, rest: null });
   });
 
-  test("names at most five invalid fields, no long unknown ones, and says that there are more", () => {
+  test("names at most five unknown fields, no long ones, and says that there are more", () => {
     const unknown = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`unknown${index}`, 1]));
     const parsed = parseFootprint({ footprint: { ["x".repeat(41)]: 1, gasKwh: -1, ...unknown } });
     const named = ["gasKwh", "unknown0", "unknown1", "unknown2", "unknown3"].map((name) => `footprint.${name}`);

@@ -46,7 +46,7 @@ export const MAX_AMOUNT = 1e10;
 const MAX_DISTANCE_KM = 20_000;
 /** The length of a number as text. */
 const MAX_LENGTH = 100;
-/** The most unknown field names that a response repeats, because the sender chooses them. */
+/** A response repeats at most this many unknown field names, because the sender chooses them. */
 const MAX_UNKNOWN_FIELDS = 5;
 const MAX_UNKNOWN_LENGTH = 40;
 
@@ -305,7 +305,7 @@ function withoutNoise(kg: number): number {
   return Number(kg.toPrecision(12));
 }
 
-/** Kilometres per unit: of a return flight per passenger, or of a mile. 1 for amounts that need no conversion. */
+/** The kilometres in a return flight or in a mile; 1 for amounts that need no conversion. */
 function kilometresOf(field: AmountField, inputs: FootprintInputs): number {
   if (field === "carKm" && inputs.carUnit === "mi") return KM_PER_MILE;
   if (field === "shortFlights") return 2 * inputs.shortFlightKm;

@@ -28,7 +28,7 @@ const SECURITY_HEADERS = {
 /** One year. Excludes subdomains: other people may run them without HTTPS. */
 const STRICT_TRANSPORT = "max-age=31536000";
 
-/** The headers of every response, from the server and from static hosts. A page replaces the strictest policy. */
+/** The headers of every response, from the server and from static hosts. A page has its own Content-Security-Policy. */
 export function securityHeaders(siteUrl: string): Readonly<Record<string, string>> {
   return siteUrl.startsWith("https:")
     ? { ...SECURITY_HEADERS, "strict-transport-security": STRICT_TRANSPORT }

@@ -133,7 +133,7 @@ async function showProgress(work: Work): Promise<void> {
   const { signal } = controller;
   let latest: DialogProps | null = null;
   let isDue = false;
-  // Without a report there is no progress to show, and an open dialog may ask about another action.
+  // Shows nothing without a report, because an open dialog may ask about another action.
   const show = () => {
     isDue = true;
     if (latest) setDialog({ ...latest, ...(signal.aborted && { close: "Cancelling …" }) });

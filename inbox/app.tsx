@@ -13,7 +13,7 @@ import type { ListView } from "./list-view.ts";
 import { focusTitle, ScreenTitle } from "./parts.tsx";
 import { rowId } from "./rows.tsx";
 
-/** The status must be polled: a stopped server causes no change, only its reports end. */
+/** Polled, because a server that stops causes no change: it just stops reporting. */
 const STATUS_MS = 15_000;
 
 export function Shell() {

@@ -11,7 +11,7 @@ import { keysOf, MAX_SEARCH_LENGTH } from "./list-view.ts";
 import { Dialog, EmptyPanel, Facts, FailurePanel, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { MessageRows } from "./rows.tsx";
 
-/** The most people that the server returns. */
+/** The maximum number of people that the server returns. */
 const MAX_PEOPLE = 50;
 
 const route = getRouteApi("/people");

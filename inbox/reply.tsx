@@ -115,7 +115,7 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
   const { mutate, error, isPending } = useMutation(trpc.reply.mutationOptions());
   const saveDraft = useDebouncedCallback(
     (draft: typeof blank) => {
-      // Shown first when the operator returns to the message.
+      // Shows this draft at once when the operator returns to the message.
       queryClient.setQueryData(trpc.message.queryKey({ reference }), (known) => known && { ...known, draft });
       call.saveDraft.mutate({ reference, ...draft }).catch(() => {});
     },

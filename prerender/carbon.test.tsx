@@ -19,7 +19,7 @@ test("100 KB emit what the model says, and leaving out a film saves its bytes", 
   expect(withFilm.grams / withFilm.gramsWithoutFilm).toBeCloseTo(7, 5);
 });
 
-test("a page above A+ is too heavy, unless it has a film and reaches A; on a phone A+, on a large screen B", () => {
+test("a page must reach A+; with a film A+ on a phone, B on a large screen, and A on other screens", () => {
   const problemOf = (...files: FetchedFile[]) => tooHeavy(only(carbonOf("/", files)));
   expect(problemOf(page(260_000))).toBeNull();
   expect(problemOf(page(280_000))).toBe(

@@ -23,7 +23,7 @@ async function makeOutput() {
   };
 }
 
-test("only a complete build replaces another, also after a build was killed between the last two steps", async () => {
+test("only a complete build replaces another, even after a build was killed between the last two steps", async () => {
   const { outDir, build, built } = await makeOutput();
   const { pid } = spawnSync("true");
   await build("first");

@@ -156,11 +156,11 @@ async function buildSite(
   const scripts = await takeScripts(await builder.build(client), outDir);
   await builder.build(ssr);
 
-  // The renderer is not part of the site.
   const rendererDir = resolve(ssr.config.build.outDir);
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
   const context = renderContext(settings, scripts);
   const { unset, claims } = await writeSite({ renderer, context, pageFiles, outDir, rendererDir, isDraft });
+  // The renderer is not part of the site.
   await rm(rendererDir, { recursive: true });
   // After a draft, the server prints the command that lists these.
   if (unset.length > 0 && !isDraft)
@@ -174,7 +174,7 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
   const scripts = { film: { url: `/${SCRIPTS.film}` }, contact: { url: `/${SCRIPTS.contact}` } };
   const context = renderContext(settings, scripts);
   const drawFiles = async () => technicalFiles(settings, [], (await loadRenderer(server)).site);
-  // Drawn once, because drawing icons is slow, and again after an error, which the next request shows.
+  // Drawn once, because drawing icons is slow. After an error, the next request tries again.
   let files = drawFiles();
   const filesOrAgain = () => files.catch(() => (files = drawFiles()));
   files.catch(() => {});

@@ -73,8 +73,8 @@ async function buildOnce(): Promise<void> {
     await (await createBuilder({ mode: "draft", logLevel: "warn" })).buildApp();
   } catch (error) {
     console.error(error);
-    // A mode of prerender/site-plugin.ts.
     const pagesDir = `${config.build.siteDir}pages`;
+    // prerender/site-plugin.ts handles this mode.
     const builder = await createBuilder({ mode: "without-pages", logLevel: "warn" });
     await builder.buildApp().catch(() => exit(`The site cannot be built, even without the pages in ${pagesDir}.`));
     console.log(`dist/ was built without the pages in ${pagesDir}; correct them, then run: npm run build`);

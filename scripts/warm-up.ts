@@ -1,5 +1,5 @@
 // The last step of a build: starts and stops the server. This checks that the build can be served, and fills Node's
-// compile cache. With that cache, servers need no type stripper: they start sooner and use a quarter less memory, also
+// compile cache. With that cache, servers need no type stripper: they start sooner and use a quarter less memory, even
 // in a read-only folder.
 import { startServer } from "./run-server.ts";
 

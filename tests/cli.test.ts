@@ -114,7 +114,7 @@ describe("on SQLite", () => {
     onTestFinished(() => store.close());
   });
 
-  test("lists in aligned columns, newest first, hostile text made visible and long text cut", async () => {
+  test("lists in aligned columns, newest first; shows hidden characters and cuts long text", async () => {
     expect(await cli("list")).toEqual(done("No messages.\n"));
     const failed = await put({ message: "Good\n\nmorning, everybody" }, 125);
     await settle("mail", { kind: "failed", error: `550 \u001b[31mno\n${"x".repeat(90)}` }, new Date());

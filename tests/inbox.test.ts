@@ -320,7 +320,7 @@ describe("the command", () => {
     expect(inbox.output()).toBe(`Inbox: http://localhost:${port}/#${inbox.token}\n`);
   });
 
-  test("uses the next free port if the default port is in use, also only on IPv6, and says so", async () => {
+  test("uses the next free port if the default port is in use, even if only on IPv6, and says so", async () => {
     const blockers = [createServer(), createServer()];
     onTestFinished(() => blockers.forEach((server) => void server.close()));
     // It does not matter whether these servers or another program use the ports.

@@ -310,7 +310,7 @@ describe("stopping", () => {
 
 describe("a store that is away", () => {
   it.each(["claim", "settle"] as const)(
-    "for an hour during %s is called less and less often, and nothing is sent meanwhile or twice",
+    "for an hour during %s is called less and less often, nothing is sent meanwhile, and nothing twice",
     async (method) => {
       const { accept, clock, end, log, mailer, start, store } = await openWorker();
       const reference = await accept();

@@ -62,7 +62,7 @@ describe("the build", () => {
   const linesOf = (distDir: string, env = {}) =>
     findingsOf(distDir, env).map(({ name, state, detail }) => `${state} ${name}: ${detail}`);
 
-  test("is missing, or of another version of the program", async () => {
+  test("is missing, or was made by another version", async () => {
     const distDir = join(await makeScratchFolder(), "dist");
     expect(linesOf(distDir)).toEqual(["fail build: There is no build to serve in dist/"]);
     await writeFile(manifestFile(distDir), JSON.stringify({ settings, site: {}, unset: [], files: [] }));
@@ -97,7 +97,7 @@ describe("the build", () => {
   });
 });
 
-test("the disk is writable, without a trace of the check, not writable, or almost full", async () => {
+test("the disk is writable (the check leaves no trace), not writable, or almost full", async () => {
   const folder = await makeScratchFolder();
   expect(await checkDisk(folder)).toMatchObject({ detail: expect.stringMatching(/^\d+ MB free in /) });
   expect(await checkDisk(join(folder, "a", "b"))).toMatchObject({ detail: expect.stringMatching(/ free in .+b$/) });

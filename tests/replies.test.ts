@@ -100,7 +100,7 @@ test("a reply is sent once, even if the server is killed after it was queued", a
   onTestFinished(() => kill(first));
   const reference = await postMessage(first.url, "to be answered");
   await expect.poll(() => mailServer.mails.length, { timeout: 20_000 }).toBe(1);
-  // Only every half minute does the server look for deliveries that other processes queued.
+  // The server looks only every half minute for deliveries that other processes queued.
   expect(await runWithInput(env, "Yes.\n", "reply", String(reference))).toMatchObject({ code: 0, err: "" });
   await kill(first);
   expect(mailServer.mails).toHaveLength(1);

@@ -57,7 +57,7 @@ test.each([
   ["/%63ontact", "Get in Touch"],
   [`/contact?${"q=1&".repeat(2000)}`, "Get in Touch"],
   ["/Delivery/?a", "Shipping and delivery"],
-])("%s is the same page", async (path, heading) => {
+])('%s shows "%s"', async (path, heading) => {
   const { answer, headings } = await open(path);
   expect(answer.status).toBe(200);
   expect(headings).toEqual([heading]);

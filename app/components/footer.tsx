@@ -6,7 +6,7 @@ import { Mark } from "./mark.tsx";
 type SocialNetwork = SiteSettings["social"][number]["network"];
 
 /**
- * Our own line drawings on a 24-unit grid, with the same stroke and size. The link around an icon has the icon's name.
+ * Our own line drawings on a 24-unit grid, with the same stroke and size. The link around an icon names the network.
  */
 const SOCIAL_ICON: Readonly<Record<SocialNetwork, string>> = {
   Facebook: "M16.5 4h-1.25A3.75 3.75 0 0 0 11.5 7.75V20.5M7.5 12H15.5",

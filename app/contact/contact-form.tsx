@@ -240,7 +240,7 @@ export function ContactForm(props: ContactFormProps) {
   );
 }
 
-/** The server uses the last field with a name, so this one replaces the field that stays empty without script. */
+/** The server uses the last of two fields with the same name: this one, not the list that scripts fill. */
 function plainCountries(countries: readonly Country[]): string {
   const options = countries.map(({ code, name }) => `<option value=${code}>${name}`).join("");
   return `<div class="field field-country"><label for="plain-country">Country</label><select id="plain-country" name="country" autocomplete="country" data-fact="countries"><option value="">Select a country${options}</select></div>`;

@@ -15,7 +15,7 @@ interface FieldFrame {
 
 type Native<Attributes> = Omit<Attributes, "name" | "id">;
 
-// No field has a `maxlength`, because browsers silently cut pasted text.
+// No `maxlength` here, because browsers would silently cut pasted text.
 
 export function TextField({
   name,
@@ -32,7 +32,7 @@ export function TextField({
   );
 }
 
-/** From this length on, the form shows how many characters are left. */
+/** The form shows the number of characters left when it reaches this number. */
 const NEAR_LIMIT = 500;
 
 /** Shows how many characters are left near the limit, and never cuts a text. Counts at every rendering. */
@@ -116,7 +116,7 @@ export function controlProps(name: string, error: string | undefined, hint?: str
   };
 }
 
-/** Set explicitly, because Firefox reports an empty required field as invalid. */
+/** Always sets `aria-invalid`: Firefox reports an empty required field as invalid. */
 function requiredProps(name: ContactField, error: string | undefined, hint?: string) {
   return { ...controlProps(name, error, hint), required: true, dir: "auto", "aria-invalid": error !== undefined };
 }

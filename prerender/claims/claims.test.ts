@@ -117,7 +117,7 @@ function report(html = "", changes: Partial<RenderedSite> = {}) {
 }
 const textsOf = (list: readonly { text: string }[]) => list.map(({ text }) => text);
 
-test("our ledger has every strong sentence of our pages and no other, at most 90, and fewer than half are no claims", async () => {
+test("our ledger has exactly the strong sentences of our pages: at most 90, and more than half are claims", async () => {
   const { statements, unreviewed, expired } = await report();
   const ours = await readLedger(OUR_LEDGER);
   expect(textsOf(unreviewed)).toEqual([]);
@@ -170,7 +170,7 @@ describe("the ledger", () => {
     return report(`<p>${TEXT}.</p>`, { siteDir });
   };
 
-  test("asks for a new sentence, and again when it has changed", async () => {
+  test("asks to review a new sentence, and again after a change", async () => {
     expect(textsOf((await reportWith()).unreviewed)).toEqual([TEXT]);
     expect(textsOf((await reportWith(entry)).unreviewed)).toEqual([]);
     const changed = { ...entry, text: "Our forests cover 600 hectares" };

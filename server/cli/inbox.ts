@@ -24,7 +24,7 @@ ssh: see docs/operations.md.`;
       if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
         command.error("--port is not a whole number from 1 to 65535");
       }
-      // Listens before the address is printed, because the operator may press Ctrl-C immediately.
+      // Handles Ctrl-C before the address is printed, because the operator may press it immediately.
       const stopped = untilStopped().then(() => "stopped");
       // Loaded on demand, because no other command needs a web server.
       const { DEFAULT_PORT, startInbox } = await import("../inbox/serve.ts");

@@ -5,12 +5,12 @@ export function ageOf(moment: Date, now: Date): string {
   return formatDuration(now.getTime() - moment.getTime());
 }
 
-/** A shorter column would be unreadable. */
+/** A narrower column would be unreadable. */
 const SHORTEST_LAST_COLUMN = 30;
 
 /**
- * Columns two spaces apart, aligned by the width of their longest cell. The last column is cut so that no line is wider
- * than `maxWidth`, but not to fewer than 30 columns.
+ * Columns two spaces apart, aligned by the width of their longest cell. The last column is cut so that no line is
+ * wider than `maxWidth`, but stays at least 30 wide.
  */
 export function table(rows: readonly (readonly string[])[], maxWidth = Number.POSITIVE_INFINITY): string {
   const widthOfColumn = (column: number) =>

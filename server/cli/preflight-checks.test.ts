@@ -11,7 +11,7 @@ test.each([
   ["https://site.test", "fail", ` ${UNREACHABLE}`],
   ["http://www.brighter-carbon.com", "fail", " is not https"],
   ["https://www.brighter-carbon.com", "ok", ""],
-])("%s as the address of a launch: %s", (siteUrl, state, problem) => {
+])("a launch at %s: %s", (siteUrl, state, problem) => {
   expect(checkAddress(siteUrl)).toMatchObject({ state, detail: siteUrl + problem });
 });
 

@@ -3,9 +3,9 @@ import ipaddr from "ipaddr.js";
 import type { Network } from "../store/store.ts";
 
 /**
- * The networks that share limits, from a single client to the widest. Each number is how many times a client's limit
- * the network may use. One subscriber has a whole IPv6 /64 and often a /56; a company or a small provider has a /48 or
- * an IPv4 /24.
+ * The networks that share limits, from a single client to the widest. `allowance` is the network's limit as a
+ * multiple of one client's. One subscriber has a whole IPv6 /64 and often a /56; a company or a small provider has a
+ * /48 or an IPv4 /24.
  */
 const PREFIXES = {
   ipv4: [

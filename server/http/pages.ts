@@ -196,7 +196,7 @@ function withSent(slots: Slots, reference: string, estimate: Estimate | null): B
   return fill(slots.sent, report, `Your reference is <b>${reference}</b>.`, received);
 }
 
-/** The last text fills all remaining places. */
+/** The first text also fills the places that have no text of their own. */
 function fill(page: readonly Buffer[], ...texts: string[]): Buffer[] {
   return page.flatMap((part, index) =>
     index === 0 ? [part] : [Buffer.from(texts[index - 1] ?? texts[0] ?? ""), part],

@@ -196,7 +196,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
     if (footprint) body.footprint = { totalKg: footprint.totalKg };
     return answer(request, reply, store.clientKey, 200, body);
   };
-  // Each message gets one log line and one count, which contain only its outcome.
+  // Each message gets one log line and one count, without visitor input.
   switch (acceptance.kind) {
     case "stored": {
       const { reference, state } = acceptance;

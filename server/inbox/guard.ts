@@ -29,7 +29,7 @@ const SLOW_DOWN: Refusal = {
   message: "Too many requests with a wrong key. Try again in a minute.",
 };
 
-/** Decides which requests to accept. Only this machine can connect: this excludes its other users and other pages. */
+/** Decides which requests to accept. Only this machine can connect; its other users and other pages are refused. */
 export function createGuard(clock: Clock) {
   /** The secret of this run, for the fragment of the URL. */
   const token = randomBytes(32).toString("base64url");

@@ -13,7 +13,7 @@ const IDENTITY = { brand: "Brand", mailFrom: "site@example.test", mailTo: "team@
 const WORDS = { name: "Ada", email: "ada@example.org", phone: "1", country: "DE", message: "Hello" };
 const MESSAGE = storedWith({ ...WORDS, acceptedAt: new Date("2026-01-05T10:00:00Z") });
 
-it("puts reference, name and country into the subject, without an empty country, and with the code of an unknown one", () => {
+it("the subject has reference, name and country: nothing if it is empty, and the code if it is unknown", () => {
   expect(composeMail(MESSAGE, IDENTITY).subject).toBe("[BC-7K3Q-9M] Message from Ada, Germany");
   expect(composeMail({ ...MESSAGE, country: "" }, IDENTITY).subject).toBe("[BC-7K3Q-9M] Message from Ada");
   expect(composeMail({ ...MESSAGE, country: "" }, IDENTITY).text).toContain("\nCountry: not given\n");

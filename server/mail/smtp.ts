@@ -132,7 +132,7 @@ function classify(error: unknown): MailError {
   const step = command ? ` (${command})` : "";
 
   if (AUTHENTICATION_CODES.includes(reply)) return authenticationError(`${reply} `);
-  // Any other reply may report a limit, which an immediate retry would prolong.
+  // A greeting may be retried at once. Any other reply may report a limit, which an immediate retry would prolong.
   const isGreeting = reply > 0 && code === "EPROTOCOL" && failure.command === "CONN";
   if (reply >= 400 && reply < 500) {
     return new MailError("temporary", `${reply} deferred by the mail server${step}`, isGreeting);

@@ -52,8 +52,8 @@ test.each([
 ])("keeps %j inert in a spreadsheet that separates cells at ; or tab", (text, cell) => {
   expect(toCsv([["x", text]])).toBe(`x,${cell}\r\n`);
   for (const separator of [";", "\t"]) {
-    // If a row does not start with a quote, such a spreadsheet reads every quote as text or as an empty start of a
-    // cell.
+    // If a row does not start with a quote, such a spreadsheet reads quotes as text, or ignores them at the start of
+    // a cell.
     const cells = toCsv([["x", text]]).split(new RegExp(`[${separator}\r\n]`));
     expect(cells.filter((seen) => /^[\s"]*[=+\-@]/.test(seen))).toEqual([]);
   }

@@ -252,7 +252,7 @@ export const router = t.router({
     ),
 
   /**
-   * Yields the counts of all tabs at once and after every change of a message, or the problem while the database cannot
+   * Yields the counts of all tabs immediately and after every message change, or the problem while the database cannot
    * be read. `lost` is the last value: the inbox must be restarted.
    */
   changes: operation.subscription(async function* ({ ctx: { store }, signal }) {

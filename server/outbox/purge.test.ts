@@ -8,7 +8,7 @@ import { StoreUnavailable } from "../store/store.ts";
 import { HOUR_MS } from "../time.ts";
 import { startPurge } from "./purge.ts";
 
-/** Three messages with an .eml file each. Each purge erases the messages in its answer, or rejects with it. */
+/** Three messages with an .eml file each. Each purge takes the next answer: the erased messages, or an error. */
 async function setUp(...answers: (string[] | Error)[]) {
   const dataDir = await makeScratchFolder();
   const folder = join(dataDir, "outbox");

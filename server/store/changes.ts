@@ -250,7 +250,7 @@ export function changeMethods(
           const values = [id, footprint && JSON.stringify(footprint), footprint?.totalKg ?? null];
           await query("UPDATE messages SET footprint = $2, footprint_kg = $3 WHERE id = $1", values);
         }
-        // Taking back reads the message at that time, so the filter must unlearn the old text now.
+        // Taking back a lesson reads the current text, so the filter must unlearn the old text now.
         for (const [taught, group] of Map.groupBy(messages, (message) => message.taught)) {
           await teach(query, group, null);
           const corrected = group.map((message) => ({ ...message, ...changes, taught: null }));

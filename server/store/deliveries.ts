@@ -10,7 +10,7 @@ import { type Channel, type Claim, type DeliveryCount, type Queue, StoreDamaged 
 const FARTHEST_DUE_MS = 5 * HOUR_MS;
 /** A flush spreads deliveries over this time, and no other node flushes within it. */
 const SPREAD_MS = MINUTE_MS;
-/** An early attempt within this time does not count. It equals the time for which deliveries are tried. */
+/** For this long, a flush does not add to the attempts of a delivery. Deliveries are tried for the same time. */
 const UNCOUNTED_MS = 5 * DAY_MS;
 /** For statements that may change a long backlog. */
 const LONG = { isLong: true };

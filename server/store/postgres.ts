@@ -104,7 +104,7 @@ function createPool(databaseUrl: string, maxConnections = 8): pg.Pool {
   return pool;
 }
 
-/** Sets our time limit for each statement, also behind a pooler that drops the settings of a new connection. */
+/** Sets our time limit for each statement, even behind a pooler that drops the settings of a new connection. */
 async function limitedQueryOf(pool: pg.Pool): Promise<Query> {
   const query = queryOf(pool);
   const sql = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'";

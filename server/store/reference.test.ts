@@ -22,6 +22,6 @@ test.each([
   ["bc-7k3q-9m", "BC-7K3Q-9M"],
   [" BC-7K3Q-9M\n", "BC-7K3Q-9M"],
   ["lo-oil0-1o", "LO-0110-10"],
-])("takes %j for %s", (typed, reference) => {
+])("reads %j as %s", (typed, reference) => {
   expect(normaliseReference(typed)).toBe(reference);
 });

@@ -3,7 +3,7 @@ import { DAY_MS } from "../time.ts";
 import { type Database, onlyRow, readColumn } from "./database.ts";
 import type { Expiring, Expiry } from "./store.ts";
 
-/** An erasure is announced this long before; for a period below two weeks, half of the period before. */
+/** An erasure is announced this many days before, or half of the retention period before if that is shorter. */
 const EXPIRY_NOTICE_DAYS = 7;
 /** Announced since it reached its current state. So even with a wrong clock, an announcement precedes every erasure. */
 const IS_ANNOUNCED = "COALESCE(announced_at >= changed_at, FALSE)";
@@ -41,7 +41,7 @@ export function expiryOf(retention: Retention): string {
   return ends.length === 0 ? "CAST(NULL AS BIGINT)" : `CASE ${ends.join(" ")} END`;
 }
 
-/** Announced, then erased: never without an announcement. */
+/** Erases messages only after their announcement. */
 export function retentionMethods({ query, transaction, dialect }: Database, retention: Retention): Expiry {
   const periods = periodsOf(retention);
   const expiry = expiryOf(retention);

@@ -131,7 +131,7 @@ function createTables({
       author TEXT
     )${tableEnd}`,
     "CREATE INDEX events_by_message ON events (message_id, id)",
-    // A message has one key for each time that the same text was sent with another key. Only hashes are kept.
+    // A message has several keys if its text was sent with several. Only hashes are kept.
     `CREATE TABLE keys (
       key_hash TEXT NOT NULL,
       message_id ${integer} NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
@@ -139,7 +139,7 @@ function createTables({
       PRIMARY KEY (key_hash, message_id)
     )${keyedTableEnd}`,
     "CREATE INDEX keys_by_message ON keys (message_id)",
-    // Counts towards limits: keyed hashes, which name no message and are kept for a day.
+    // Rows count towards limits. Their keyed hashes name no message and are kept for a day.
     `CREATE TABLE hits (hash TEXT NOT NULL, at ${integer} NOT NULL)${tableEnd}`,
     "CREATE INDEX hits_by_hash ON hits (hash, at)",
     // The number of messages of each kind with a token, by the token's keyed hash.

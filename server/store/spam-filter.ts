@@ -22,7 +22,7 @@ import type { Lesson, SpamFilter, StoredMessage } from "./store.ts";
 const TAUGHT = 0;
 /** Its value changes after each lesson. */
 const VERSION = "spam_version";
-/** The cached words with their hashes (at most about 20 MB), and the most frequent tokens with their weights (4 MB). */
+/** The maximum number of cached words with their hashes (20 MB), and of cached tokens with their weights (4 MB). */
 const MAX_REMEMBERED = 200_000;
 /** Odd, so that different first words make different pairs. */
 const PAIR_FACTOR = 0x9e3779b1;

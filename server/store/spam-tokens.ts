@@ -3,7 +3,7 @@ import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
 
 // Naive Bayes on the tokens of a message. Uses no database: the caller passes the learned counts.
 
-/** The most tokens of one message. */
+/** The maximum number of tokens per message. */
 export const MAX_TOKENS = 400;
 /** The parts of a longer text that are read. They make about 400 tokens. */
 const READ_CHARACTERS = { beginning: 800, end: 300 };

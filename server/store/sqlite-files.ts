@@ -47,8 +47,8 @@ export async function writeNewFile(
 }
 
 /**
- * Call it while the database is open, because SQLite writes to removed or replaced files without an error. It only
- * reads file metadata, because opening and closing one of the files would release SQLite's locks.
+ * Detects removed or replaced files, to which SQLite writes without an error. Call it while the database is open. It
+ * only reads file metadata, because opening and closing one of the files would release SQLite's locks.
  */
 export function rememberFiles(file: string) {
   const companions = [`${file}-wal`, `${file}-shm`];

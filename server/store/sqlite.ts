@@ -44,7 +44,7 @@ const OPEN_TIMEOUT_MS = 10_000;
 const CHECKPOINT_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 20;
 const UPKEEP_INTERVAL_MS = 1000;
-/** Applies also under heavy writing, so that a copy of the main file alone is never much older. */
+/** Holds even under heavy writing, so that a copy of the main file alone is never much older. */
 const CHECKPOINT_INTERVAL_MS = 60_000;
 const SAVE_INTERVAL_MS = 10_000;
 // Older versions could lose committed rows if two processes write to one database in WAL mode.
@@ -166,7 +166,7 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
   let logVersion: string | null = null;
   let checkpointedAtMs = performance.now();
 
-  /** Rejects with StoreLost if the files are gone. If `savesLost`, saves their data first, which is still open. */
+  /** Rejects with StoreLost if the files are gone. If `savesLost`, saves the data first, which is still readable. */
   async function verify(): Promise<void> {
     if (!lost && !files.areInPlace()) {
       lost = new StoreLost(`${what}; put the file back and start again`);

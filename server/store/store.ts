@@ -128,7 +128,7 @@ export interface Submission {
 /** A group of addresses that shares limits. */
 export interface Network {
   hash: string;
-  /** How many times a single client's limit the network may use. */
+  /** The network's limit as a multiple of a single client's. */
   allowance: number;
 }
 
@@ -485,7 +485,7 @@ export interface Restoring {
   ): Promise<{ messages: number; waiting: number; erased: number }>;
 }
 
-/** How long messages are kept: announced, then erased. */
+/** Announces expiring messages, then erases them. */
 export interface Expiry {
   /** Erases the messages that have expired, and client hashes older than a day; returns references. */
   purge(now: Date): Promise<string[]>;

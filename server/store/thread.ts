@@ -6,7 +6,7 @@ import { restoreError, StoreUnavailable } from "./store.ts";
 const MAX_CALLS = 10_000;
 
 type Call = { id: number; method: string; args: readonly unknown[] };
-/** Number 0 is the answer to the opening. Errors lose their class between threads, so the name is sent. */
+/** Reply 0 is the result of opening. Errors lose their class between threads, so the name is sent. */
 type Reply = { id: number; result?: unknown; failure?: Pick<Error, "name" | "message"> };
 
 interface ThreadOptions {

@@ -24,7 +24,7 @@ export type Alerts = ReturnType<typeof startAlerts>;
 const CHECK_INTERVAL_MS = MINUTE_MS / 2;
 /** A short delay, so that a flood of messages does not become a flood of checks. */
 const SOON_MS = 1000;
-/** Sent once a day; all other alerts once an hour. */
+/** These alerts are sent at most daily. Others are sent at most hourly, except `expiring`. */
 const DAILY: readonly TroubleKind[] = ["clock", "backup-overdue"];
 /** The outbox has logged these as errors already. */
 const LOGGED: readonly TroubleKind[] = ["paused", "failed"];
@@ -32,7 +32,7 @@ const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
 
 /**
  * Alerts the operator to new troubles with one log line and one post. All nodes of one database together send at most
- * one alert per hour for each trouble, also across restarts. A failed post is retried at the next check. Without
+ * one alert per hour for each trouble, even across restarts. A failed post is retried at the next check. Without
  * ALERT_URL an alert is only logged; it does not count as delivered and does not delay later alerts. Message delivery
  * never waits for alerts, and alerts are sent even if the store cannot be read or written.
  */

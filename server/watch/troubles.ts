@@ -112,11 +112,11 @@ export interface Situation {
 type Facts = Awaited<ReturnType<typeof readFacts>>;
 export type Watch = ReturnType<typeof createWatch>;
 
-/** The only list of troubles. */
+/** The only code that finds troubles. */
 export function createWatch({ store, program, dataDir, channels, askedBy }: WatchOptions) {
   let awaySince: Date | null = null;
 
-  /** Resolves within seconds, also when the store does not answer. */
+  /** Resolves within seconds, even if the store does not answer. */
   async function find(now: Date): Promise<Situation> {
     const [facts, refusal, disk, damagedAt] = await Promise.all([
       ifAvailable(readFacts(store, now)),

@@ -13,7 +13,7 @@ async function send(page: Page) {
 
 test("the form has its texts, fields and countries, and a trap that visitors cannot reach", async ({ page }) => {
   await openForm(page);
-  await test.step("both panels hold their words, and the fields their types", async () => {
+  await test.step("both panels have their texts, and fields have their types", async () => {
     const main = page.getByRole("main");
     await expect(main.getByRole("heading", { level: 1 })).toHaveText("Get in Touch");
     await expect(main.getByRole("heading", { level: 2 }).last()).toHaveText("Send us a Message");
@@ -39,7 +39,7 @@ test("the form has its texts, fields and countries, and a trap that visitors can
     expect(await readForm(page)).toEqual(EMPTY);
   });
 
-  await test.step("the country list is behind its placeholder, which is shown whole at every width", async () => {
+  await test.step("the country list starts with its placeholder, which fits at every width", async () => {
     const names = await page.locator("select[name=country] option").allTextContents();
     expect(names.slice(0, 2)).toEqual(["Select a country", "Afghanistan"]);
     expect(names).toHaveLength(251);
@@ -57,7 +57,7 @@ test("the form has its texts, fields and countries, and a trap that visitors can
     }
   });
 
-  await test.step("the trap is out of sight, out of the tab order, and nothing that a browser fills in", async () => {
+  await test.step("visitors cannot see or reach the trap, and browsers do not fill it in", async () => {
     const trap = page.locator("input[name=topic_code][autocomplete=off][tabindex='-1']");
     await expect(trap).not.toBeInViewport();
     await expect(trap).toHaveCount(1);
@@ -99,7 +99,7 @@ test("after a success, five strings and a new key were sent, and the alert with 
   await expect.poll(() => site.output()).toContain(`"event":"delivered","channel":"mail","reference":"${reference}"`);
 });
 
-test.describe("when the message is not taken", () => {
+test.describe("when the message is refused", () => {
   test.use({ expectedTrouble: /422|send-email|Sending the message failed|ERR_FAILED/ });
 
   test("the failure alert shows the reason, the fields are kept, and only a changed text gets a new key", async ({
@@ -280,7 +280,7 @@ test("all problems are named at once, above the form and beside their fields", a
   await expect(field(page, "Message")).toHaveAccessibleDescription("Enter your message.");
   await expect(page.locator("#country")).not.toHaveAttribute("aria-invalid");
 
-  await test.step("a link leads to its field, with the label and the error in view; the address stays", async () => {
+  await test.step("a link leads to its field, with the label and the error in view; the URL stays", async () => {
     for (let press = 0; press < 3; press += 1) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await expect(field(page, "Phone Number")).toBeFocused();

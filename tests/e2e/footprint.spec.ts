@@ -76,7 +76,7 @@ test("typing updates the total, bars, savings, country figures and sources", asy
     await field(page, "Country").selectOption("FR");
   });
 
-  await test.step("categories by size, and what would save something", async () => {
+  await test.step("categories are sorted by size; savings are shown", async () => {
     await enter(page, { carKm: "10,000", longFlights: "2", longFlightClass: "business" });
     await expect(total(page)).toHaveText("about 13 t CO₂e a year");
     const bars = part(page).locator(".footprint-bars");
@@ -456,7 +456,7 @@ for (const [size, isStuck] of Object.entries({ "1280x600": false, "1440x900": tr
   });
 }
 
-test("axe finds no problem: filled in, and with an error", { tag: "@full" }, async ({ page }) => {
+test("axe finds no problem after input, or with an error", { tag: "@full" }, async ({ page }) => {
   await openAll(page);
   await enter(page, { longFlights: "123 456,5", hotelNights: "12" });
   await part(page).getByText("Factors and sources").click();

@@ -65,7 +65,7 @@ for (const mode of ["reduced motion", "Save-Data"]) {
 test.describe("when the film cannot be shown", () => {
   test.use({ expectedTrouble: /\/media\/|ERR_FAILED/ });
 
-  test("its button is hidden if no source loads, also after a change of tabs, or no decoder", async ({ page }) => {
+  test("its button is hidden if no source loads or can be decoded, even after changing tabs", async ({ page }) => {
     await page.route("**/media/**", (route) => route.abort());
     await page.goto("/");
     const toggle = page.locator("#film-toggle");

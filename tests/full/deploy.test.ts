@@ -59,7 +59,7 @@ test("the operator's script prints its usage", () => {
   expect(status).toBe(2);
 });
 
-test("every variable that is set exists", async () => {
+test("deploy/ sets only variables that exist", async () => {
   const settings = await readFile("deploy/systemd/site.env", "utf8");
   const sources = ["server/config.ts", "contract/build-settings.ts", "contract/commands.ts"];
   const source = (await Promise.all(sources.map((file) => readFile(file, "utf8")))).join("");

@@ -89,7 +89,7 @@ describe.each(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])("behind %s",
     await expect.poll(() => new Set(acknowledgementIdsOf(mailServer.mails)).size, { timeout: 30_000 }).toBe(1);
   }, 90_000);
 
-  test("restarting one of three nodes after another under load fails no page", async () => {
+  test("restarting three nodes one after another under load fails no page", async () => {
     const env = { DATABASE_URL: await postgres.createDatabase(), LOG_LEVEL: "error" };
     const nodes = await startNodes(env);
     const balancer = await startBalancer(name, nodes);

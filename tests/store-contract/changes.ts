@@ -18,7 +18,7 @@ import {
 } from "./samples.ts";
 
 const ALL = ["queued", "delivered", "failed", "quarantined"];
-/** For each action, which of these messages and a restricted failed one allow it, singly and in bulk. */
+/** The messages that allow each action, singly and in bulk. `restricted` is a restricted message that failed. */
 const ALLOWING: Readonly<Record<Action, [single: readonly string[], bulk: readonly string[]]>> = {
   retry: [["queued", "failed"], ["failed"]],
   resend: [["delivered"], ["delivered"]],
@@ -150,7 +150,7 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.act("answer", { references: [reference], versions: [version] }, NOON)).toEqual([reference]);
   });
 
-  test("acts on those of many messages whose version is still the same", async ({ node }) => {
+  test("acts only on messages whose version is still the same", async ({ node }) => {
     const references = [await store(node, trapped("a@x.org")), await store(node, trapped("b@x.org"))];
     const versions = (await node.list({ references })).map(({ version }) => version);
     await node.restrict("b@x.org", true, NOON);
@@ -320,7 +320,7 @@ export function changesSuite(test: ContractTest): void {
       expect(await place.sql(`SELECT * FROM ${table}`)).toHaveLength(rows);
   });
 
-  test("removes the traces of an erasure, also of an interrupted one, and does nothing without an erasure", async ({
+  test("removes the traces of an erasure, even of an interrupted one, and does nothing without an erasure", async ({
     node,
     place,
   }) => {

@@ -101,7 +101,7 @@ export function spamSuite(test: ContractTest): void {
       expect(await taught()).toEqual([{ spam: 2, good: 3 }, "good"]);
       await acrossNodes([node, other], 4, (one) => one.act("release", { references }, NOON));
       expect(await taught()).toEqual([{ spam: 2, good: 3 }, "good"]);
-      // Taking back removes what was taught, although the text has changed since.
+      // Taking back a lesson removes it, although the text has changed since.
       await node.rectify(`${serial}@x.org`, { message: "Please write to me", email: "new@x.org" }, NOON);
       expect(await taught()).toEqual([{ spam: 2, good: 3 }, "good"]);
       await other.act("unanswer", { references }, NOON);

@@ -52,7 +52,7 @@ export async function startBalancer(
   ) {
     const { headers = {}, json, limitMs = 30_000 } = question;
     const post = json === undefined ? {} : { "content-type": "application/json" };
-    // Not `fetch`, which cannot send another Host than it connects to, or trust the test's certificate.
+    // Not `fetch`, which can neither send a different Host nor trust the test's certificate.
     const outgoing = request({
       ...tls,
       path,
@@ -72,7 +72,7 @@ export async function startBalancer(
   }
   const status = () => ask("/healthz").then((answer) => answer.status, program.output);
   await expect.poll(status, { timeout: 20_000, interval: 100 }).toBe(200);
-  // nginx names the line of its configuration that it warns of.
+  // nginx names the configuration line that it warns about.
   expect(program.output()).not.toMatch(/\[warn\] .*\.conf:\d+/);
   return { ask, breakOff };
 }

@@ -19,7 +19,7 @@ type RunningInbox = Awaited<ReturnType<typeof start>>;
 interface OpenInbox extends RunningInbox {
   /** Opens a path of it with the token of this run. */
   open(path?: string): Promise<unknown>;
-  /** Console errors and failed requests that match are no failure of the test. */
+  /** Matching console errors and failed requests do not fail the test. */
   expectTrouble(pattern: RegExp): void;
 }
 
@@ -106,7 +106,7 @@ async function start() {
   };
 }
 
-// Reads the tables from the database, so that new ones are emptied too. The open stores need the remaining rows.
+// Reads the tables from the database, so that new ones are emptied too. Open stores need the kept rows of `meta`.
 function emptyDatabase(file: string): void {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   const tables = database.prepare(

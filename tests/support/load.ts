@@ -46,7 +46,7 @@ export function createVisitors(emailOf: (count: number) => string = () => EMAIL)
     acknowledged,
     /** All answers so far. */
     answers,
-    /** Posts `count` new messages at once. */
+    /** Posts `times` new messages at once. */
     post: (url: string, times = 1) => Promise.all(Array.from({ length: times }, () => sendNew(url))),
     /** Each of `clients` posts one new message after another until stopped. */
     async postUntil(stop: AbortSignal, url: string, clients: number): Promise<void> {
@@ -58,7 +58,7 @@ export function createVisitors(emailOf: (count: number) => string = () => EMAIL)
       };
       await Promise.all(Array.from({ length: clients }, client));
     },
-    /** Repeats messages that were not acknowledged; resolves to the number that still is not. */
+    /** Repeats messages that were not acknowledged; resolves to the number that still are not. */
     async postAgain(url: string): Promise<number> {
       const letters = unsettled;
       unsettled = [];

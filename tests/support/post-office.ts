@@ -71,7 +71,7 @@ export async function openPostOffice({
     if (!found) throw new Error(`${reference} is not there`);
     return found;
   }
-  /** Starts a worker for mails, and for the other channels with options. */
+  /** Starts a worker for mails, and for each channel that has options. */
   function start(mailer: Mailer, { concurrency = 5, acknowledgement, hook, ...rest }: StartOptions = {}): Outbox {
     const senders = [mailSender({ mailer, identity: IDENTITY, concurrency })];
     if (acknowledgement) {

@@ -12,7 +12,7 @@ const CONNECTIONS = 32;
 const WARM_UP_SECONDS = 3;
 const WARM_UP_ROUNDS = 3;
 const ROUNDS = 15;
-/** The duration of each kind of request in a round. */
+/** How long a round sends each kind of request. */
 const SECONDS = 0.5;
 const MESSAGES_PER_SECOND = 200;
 const STARTS = 5;

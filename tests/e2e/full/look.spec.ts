@@ -44,7 +44,7 @@ for (const [view, viewports] of Object.entries(VIEWPORTS)) {
   });
 }
 
-test("the film has no visible edge beside the text, also with large text", async ({ page }) => {
+test("the film has no visible edge beside the text, even with large text", async ({ page }) => {
   await resize(page, "844x390");
   await page.goto("/");
   await page.addStyleTag({ content: ".hero-text > *, .header > *, .film-controls { visibility: hidden }" });

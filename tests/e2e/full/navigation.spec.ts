@@ -28,7 +28,7 @@ for (const [path, file] of [
   ["/", "media"],
   ["/contact", "\\.js$"],
 ] as const) {
-  test(`${path} is prerendered while the pointer rests on its link; its late files are fetched at the visit`, async ({
+  test(`${path} is prerendered while the pointer rests on its link; its film or script waits for the visit`, async ({
     site,
   }) => {
     const gate = await startGate(site.url);

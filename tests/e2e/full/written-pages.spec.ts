@@ -40,8 +40,8 @@ test("a page from a file is readable on any screen and on paper", async ({ page 
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("Coming Soon");
   });
 
-  // Runs first, because a browser that has a larger picture in its cache uses that one.
-  await test.step("pictures are loaded on the way, fill the column, and move nothing", async () => {
+  // Precedes wide windows: a browser that has a larger picture in its cache uses that one.
+  await test.step("pictures load, fill the column, and move nothing", async () => {
     await page.setViewportSize({ width: 320, height: 640 });
     await page.goto("/articles/first", { waitUntil: "networkidle" });
     const picture = page.getByRole("img", { name: "A turbine" });
@@ -56,7 +56,7 @@ test("a page from a file is readable on any screen and on paper", async ({ page 
 
   await test.step("axe finds nothing and nothing scrolls sideways, light and dark, narrow and wide", async () => {
     for (const path of ["/about", "/articles", "/articles/first"]) {
-      // Opens the page at each width, because a preloaded picture must be used.
+      // Opens the page at each width: browsers warn about a preloaded picture that is not used.
       for (const width of [320, 1280]) {
         await page.setViewportSize({ width, height: 800 });
         await page.goto(path);

@@ -1,6 +1,6 @@
 """The browser that WebKitWebDriver starts: a window with nothing but a WebKitGTK view. WebKit's own test browser cannot be
-narrower than 447 px, and the driver cannot print or set what a visitor sets. Its one argument is JSON: the modes, and the
-files to print and to write the console to."""
+narrower than 447 px, and the driver cannot print or change a visitor's settings. The one argument is JSON: the modes,
+and the files for prints and the console."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def create_view(_session):
 
 
 def print_page(view):
-    """Prints to the file, without a dialog. The file is whole once it has its name."""
+    """Prints to the file, without a dialog. The file is complete once it has its final name."""
     partial = options["printFile"] + ".partial"
     to_file = Gtk.PrintSettings()
     to_file.set_printer("Print to File")
