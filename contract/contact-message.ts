@@ -75,7 +75,7 @@ function problemWith(field: ContactField, value: string): string | undefined {
     return `Keep your ${LABEL[field]} to ${MAX_LENGTH[field].toLocaleString("en-GB")} characters or fewer.`;
   }
   if ((field === "message" ? UNUSABLE_IN_TEXT : UNUSABLE_IN_LINE).test(value)) {
-    return `Your ${LABEL[field]} contains a character that cannot be sent. Please type it again.`;
+    return `Type your ${LABEL[field]} again: it contains a character that cannot be sent.`;
   }
   if (field === "email" && !isEmail(value)) return "Enter an email address like name@example.com.";
   return undefined;

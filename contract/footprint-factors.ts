@@ -33,7 +33,7 @@ export const FACTORS_NAME = "DESNZ 2026 v1.2";
 const DESNZ = "UK Government (DESNZ) conversion factors 2026, v1.2";
 const DESNZ_LINK = "https://www.gov.uk/government/collections/government-conversion-factors-for-company-reporting";
 
-export const EMBER = "Ember, yearly electricity data, by co2.js of the Green Web Foundation";
+export const EMBER = "Ember, yearly electricity data, in the Green Web Foundation’s co2.js";
 export const EMBER_LINK = "https://ember-energy.org/data/yearly-electricity-data/";
 export const ELECTRICITY_BOUNDARY =
   "the whole life cycle of the power plants and their fuel, per kWh generated, without losses in the grid";
@@ -114,7 +114,7 @@ export const SHORT_FLIGHT = {
 
 /** The source counts less for a flight that neither starts nor ends in the UK. */
 const longFlight = (rows: Factor["rows"], elsewhere: Factor["rows"]) =>
-  withRange(flight(rows), "long flights to or from the UK and elsewhere", flight(elsewhere), flight(rows));
+  withRange(flight(rows), "UK and other long flights", flight(elsewhere), flight(rows));
 
 export const LONG_FLIGHT = {
   economy: longFlight(

@@ -34,7 +34,7 @@ export const KM_PER_MILE = 1.609344;
 /** The first option is the default. `for` changes words and advice, never a figure. */
 export const CHOICES = {
   for: { label: "For whom", options: ["household", "organisation"] },
-  carFuel: { label: "Fuel of the car", options: ["petrol", "diesel", "hybrid", "electric"] },
+  carFuel: { label: "Car fuel", options: ["petrol", "diesel", "hybrid", "electric"] },
   shortFlightClass: { label: "Class, short flights", options: ["economy", "business"] },
   longFlightClass: { label: "Class, long flights", options: ["economy", "premium", "business", "first"] },
 } as const;

@@ -62,7 +62,7 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
     `${fact("country", escaped(countryName) || "not chosen, so a world average is used where the country matters")}. `,
     `Sent on ${fact("date", day)} with message ${fact("reference", escaped(reference))}.</p>`,
     price && totalKg > 0 ? `<p>${fact("cost", escaped(formatCost(totalKg, price)))}</p>` : "",
-    `<table><thead><tr><th scope="col">Amount</th><th scope="col">Entered, for a year</th>`,
+    `<table><thead><tr><th scope="col">Item</th><th scope="col">Amount per year</th>`,
     `<th scope="col">Factor (CO₂e)</th><th scope="col">CO₂e</th></tr></thead><tbody>${rows.join("")}</tbody></table>`,
     rows.length > 1 ? `<p class="report-small">${ROUNDED}</p>` : "",
     range && between ? `<p>The range is ${fact("range", between)}: ${rangeCover(range)}.</p>` : "",

@@ -32,7 +32,7 @@ describe("the figures", () => {
   const CARS = "small and large cars";
   const BUSES = "buses in London and elsewhere in the UK";
   const TAXIS = "a regular taxi and a black cab";
-  const LONG = "long flights to or from the UK and elsewhere";
+  const LONG = "UK and other long flights";
 
   test.each<[Footprint, country: string, kg: number, low?: number, high?: number, ...between: string[]]>([
     [{ electricityKwh: 1000 }, "FR", 44.18],
@@ -109,7 +109,7 @@ describe("the figures", () => {
 
 describe("what is refused", () => {
   const NO_NUMBER = "Enter a number of kWh, such as 1,500 or 12.5.";
-  const TOO_MUCH = "Enter 10,000,000,000 kWh or less.";
+  const TOO_MUCH = "Enter at most 10,000,000,000 kWh.";
   const NO_FIELD = "There is no such field in the estimate.";
 
   test.each<[field: string, sentence: string, ...values: unknown[]]>([
@@ -123,10 +123,10 @@ describe("what is refused", () => {
     ["carUnit", "Choose one of: km, mi.", "furlong"],
     ["lpgLitres", "Numbers only: how many litres?", "100 gallons"],
     ["people", "Numbers only: how many people?", "40 staff"],
-    ["people", "Enter a whole number of people, 1 or more.", 0, "2,5"],
-    ["people", "Enter 1,000,000 people or less.", 1_000_001],
+    ["people", "Enter a whole number of people, 1 or more.", 0, -1, "2,5", "many", true],
+    ["people", "Enter at most 1,000,000 people.", 1_000_001, "1e400"],
     ["for", "Choose one of: household, organisation.", "everyone"],
-    ["longFlightKm", "Enter 20,000 km or less.", 20_001],
+    ["longFlightKm", "Enter at most 20,000 km.", 20_001],
     ["carFuel", "Choose one of: petrol, diesel, hybrid, electric.", "coal"],
     ["longFlightClass", "Choose one of: economy, premium, business, first.", 1],
     ["totalKg", NO_FIELD, 1],
@@ -303,7 +303,7 @@ describe("the words", () => {
       "Figures are rounded separately",
       "The range is from 2.9 t to 5.0 t : published figures differ for small and large cars.",
       "v1.2 . Counted: burning the fuel, and producing it (Car); burning the fuel, producing it, and the other effects",
-      "Ember, yearly electricity data, by co2.js of the Green Web Foundation, 2024 . Counted:",
+      "Ember, yearly electricity data, in the Green Web Foundation’s co2.js, 2024 . Counted:",
       "Electricity is location-based",
       "Factor set: DESNZ 2026 v1.2; Ember",
     ]) {
@@ -327,7 +327,7 @@ describe("the words", () => {
       "A fifth fewer flights 13 t; economy class on all of them 42 t",
       "A fifth less heating 3.8 t",
     ],
-    ["a fleet", { ...OFFICE, carKm: 900_000 }, "A fifth less driving 37 t; electric cars only 160 t"],
+    ["a fleet", { ...OFFICE, carKm: 900_000 }, "A fifth less driving 37 t; electric cars instead 160 t"],
     [
       "a family with a car",
       { ...FAMILY, carKm: 15_000 },

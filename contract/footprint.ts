@@ -105,7 +105,6 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
       if (isEmpty) continue;
       const count = checkAmount(value, "people", MAX_PEOPLE);
       if (typeof count === "string") fields[key] = count;
-      else if (count < 1 || !Number.isInteger(count)) fields[key] = "Enter a whole number of people, 1 or more.";
       else people.people = count;
     } else if (name === "carUnit") {
       const units: readonly unknown[] = CAR_UNITS;
@@ -153,9 +152,13 @@ function checkAmount(value: unknown, unit: string, max: number, hasUnits = false
   if (amount === null && text.length <= MAX_LENGTH && /\d/.test(text) && /\p{L}/u.test(text)) {
     return `Numbers only: ${hasUnits ? "choose the unit beside it." : `how many ${unit}?`}`;
   }
-  if (typeof amount !== "number" || Number.isNaN(amount)) return `Enter a number of ${unit}, such as 1,500 or 12.5.`;
-  if (amount < 0) return `Enter 0 or more ${unit}.`;
-  return amount > max ? `Enter ${max.toLocaleString("en-GB")} ${unit} or less.` : amount;
+  const isNumber = typeof amount === "number" && !Number.isNaN(amount);
+  if (isNumber && amount > max) return `Enter at most ${max.toLocaleString("en-GB")} ${unit}.`;
+  if (unit === "people" && !(isNumber && amount >= 1 && Number.isInteger(amount))) {
+    return "Enter a whole number of people, 1 or more.";
+  }
+  if (!isNumber) return `Enter a number of ${unit}, such as 1,500 or 12.5.`;
+  return amount < 0 ? `Enter 0 or more ${unit}.` : amount;
 }
 
 const UNIT_NAMES: Readonly<Record<string, string>> = {
@@ -414,7 +417,9 @@ export function adviceFor(estimate: FootprintEstimate, country: string, electric
     Heating: ["A fifth less heating", null],
     Car: [
       "A fifth less driving",
-      change(isOrganisation ? "electric cars only" : "the same distance in an electric car", { carFuel: "electric" }),
+      change(isOrganisation ? "electric cars instead" : "the same distance in an electric car", {
+        carFuel: "electric",
+      }),
     ],
     "Public transport and taxi": ["A fifth less of these trips", change("the bus instead of the taxi", taxiAsBus)],
     Flights: [

@@ -172,7 +172,7 @@ export function carbonText(siteUrl: string, explanationPath: string, builtAt: Da
     "",
     "[org]",
     "disclosures = [",
-    disclosure("web-page", explanationPath, "How the carbon of this site is counted"),
+    disclosure("web-page", explanationPath, "How we count this site's carbon"),
     disclosure("other", "/carbon.json", "Grams of CO2e for each page, as data"),
     "]",
     "",

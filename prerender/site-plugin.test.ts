@@ -36,7 +36,7 @@ test.each<[env: Record<string, string>, says: string[], neverSays?: RegExp]>([
       "Copies in our backups are deleted up to 14 days later.",
       "a log, which is kept for up to 14 days.",
       "we delete nothing before our team has been informed",
-      "waiting for delivery until it is delivered, and a message that you asked us to restrict",
+      "While a message waits for delivery, we keep it. If you asked us to restrict a message, we keep it until",
       "It makes no third-party requests",
     ],
     /passed on to the system/,

@@ -431,7 +431,7 @@ describe("on SQLite", () => {
       refused(/^No message from ada@example\.com has a footprint estimate; nothing was changed\n$/),
     );
     const help = await print("privacy", "rectify", "--help");
-    expect(help).toMatch(/\n {2}--footprint\.carFuel <NAME> +Fuel of the car: petrol, diesel, hybrid, electric\n/);
+    expect(help).toMatch(/\n {2}--footprint\.carFuel <NAME> +Car fuel: petrol, diesel, hybrid, electric\n/);
     for (const line of help.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(120);
   });
 

@@ -191,7 +191,7 @@ test("the footer shows the emissions of a view, and links to the explanation, wi
   expect(textOf(footer)).toContain(`First view: about ${own} g CO₂e (model)`);
   const explanation = elementsOf(footer, "a")[textsOf(footer, "a").indexOf("How we count")]?.href ?? "";
   const { html, headings } = await open(explanation);
-  expect(headings).toEqual(["How we count the carbon of this site"]);
+  expect(headings).toEqual(["How we count this site’s carbon"]);
   expect(metaOf(html, "robots")).toBe("noindex");
 
   const most = (isHome: boolean) =>

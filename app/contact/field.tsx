@@ -44,7 +44,8 @@ export function TextArea({
 }: FieldFrame & Native<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
   const area = useRef<HTMLTextAreaElement>(null);
   const left = MAX_LENGTH[name] - (area.current?.value.trim().length ?? 0);
-  const tooLong = left < 0 ? `This is ${characters(-left)} too long. Nothing is cut: please shorten it.` : undefined;
+  const tooLong =
+    left < 0 ? `This is ${characters(-left)} too long. Please shorten it: we do not cut text.` : undefined;
   const hint = left >= 0 && left <= NEAR_LIMIT ? `${characters(left)} left` : undefined;
   return (
     <Frame name={name} label={label} error={tooLong ?? error} hint={hint}>

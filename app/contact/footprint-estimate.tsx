@@ -133,7 +133,11 @@ const MORE: readonly Group[] = [
       ["taxiKm", "Taxi (km)"],
     ],
   },
-  { legend: "Hotels", note: "We use the figure for your country.", controls: [["hotelNights", "Nights, one room"]] },
+  {
+    legend: "Hotels",
+    note: "We use the figure for your country.",
+    controls: [["hotelNights", "Nights (count each room)"]],
+  },
   {
     legend: "Other fuels",
     note: "In litres, from one year’s invoices.",
@@ -298,7 +302,7 @@ export function Estimate(props: EstimateProps) {
         {FIRST.map(group)}
         <details className="footprint-more">
           <summary>
-            Flight distance and class <span className="footprint-note">otherwise 1,500 and 6,500 km, economy</span>
+            Flight distance and class <span className="footprint-note">default: 1,500 and 6,500 km, economy</span>
           </summary>
           {FLIGHT_DETAILS.map(group)}
         </details>
@@ -564,9 +568,9 @@ function hintsOf(footprint: Readonly<Record<string, unknown>>, inputs: Footprint
   }
   if (inputs.shortFlights !== undefined) {
     const distance = `${FIELD_PREFIX}shortFlightKm`;
-    if (isDomestic(inputs)) hints[distance] = "Counted as domestic flights, for which classes do not matter";
+    if (isDomestic(inputs)) hints[distance] = "Counted as domestic flights: the class does not matter";
     if (inputs.shortFlightKm > SHORT_MAX_KM)
-      hints[distance] = "Flights of more than 3,700 km one way are long flights.";
+      hints[distance] = "Enter flights of more than 3,700 km one way as long flights.";
   }
   return hints;
 }
@@ -665,7 +669,7 @@ export function Result({ reading }: { reading: Reading }) {
           a year
           {change && (
             <>
-              ; {change.words},{" "}
+              ; {change.words} would save{" "}
               <span className="nowrap" data-fact="mass">
                 {formatAbout(change.kg)}
               </span>

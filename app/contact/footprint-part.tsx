@@ -271,7 +271,7 @@ export function FormHead({ enclosed, onEdit, onRemove }: FormHeadProps) {
     // biome-ignore lint/a11y/useSemanticElements: it groups words that screen readers read together, not fields
     <div className="form-head" id={FORM_HEAD_ID} role="group" aria-labelledby={`${FORM_TITLE_ID} ${ENCLOSED_ID}`}>
       <h2 id={FORM_TITLE_ID}>Send us a Message</h2>
-      {!enclosed && <p className="form-note">Without amounts, no estimate is sent.</p>}
+      {!enclosed && <p className="form-note">To add an estimate, enter an amount.</p>}
       {enclosed && (
         <div className="enclosed">
           <p id={ENCLOSED_ID}>

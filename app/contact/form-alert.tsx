@@ -132,7 +132,7 @@ export function FormAlert({ state, apiBase, answerWithin = "" }: FormAlertProps)
 
 /** Without script the server redirects to one of these by its id; each is hidden until it is the page's `:target`. */
 function AlertsWithoutScript({ apiBase, answerWithin }: Required<Omit<FormAlertProps, "state">>) {
-  const goBack = " Go back one page to find what you typed, and try again.";
+  const goBack = " Go back one page to find what you typed";
   return (
     <>
       {/* Our own server removes `hidden` for a message that it stored. On another host no server can do that. */}
@@ -155,19 +155,19 @@ function AlertsWithoutScript({ apiBase, answerWithin }: Required<Omit<FormAlertP
       <div id={ALERT_ID.failed} className="alert-target" tabIndex={-1}>
         <Alert outcome="failed">
           <Problems otherwise="Please check every field." />
-          {goBack}
+          {`${goBack}, and try again.`}
         </Alert>
       </div>
       <div id={ALERT_ID.limited} className="alert-target" tabIndex={-1}>
         <Alert outcome="failed">
           <Problems otherwise="You have sent several messages already. Please try again later." />
-          {goBack}
+          {`${goBack}.`}
         </Alert>
       </div>
       <div id={ALERT_ID.broken} className="alert-target" tabIndex={-1}>
         <Alert outcome="broken">
           <Problems otherwise="Please try again in a few minutes." />
-          {goBack}
+          {`${goBack}.`}
         </Alert>
       </div>
     </>

@@ -22,8 +22,8 @@ interface Explanation {
 export const carbon = explanationScreen({
   name: "carbon",
   title: "How we count carbon",
-  headline: "How we count the carbon of this site",
-  description: `What one view of a page of ${site.brand} emits, how that is computed, and what it leaves out.`,
+  headline: "How we count this site’s carbon",
+  description: "What one page view emits, how we compute it, and what we leave out.",
   sections: carbonSections,
   Text: CarbonText,
 });

@@ -200,7 +200,7 @@ test("a long message is counted near the limit and never cut", async ({ page }) 
 
   await fillForm(page);
   await paste("y".repeat(6000));
-  const tooLong = "This is 1,000 characters too long. Nothing is cut: please shorten it.";
+  const tooLong = "This is 1,000 characters too long. Please shorten it: we do not cut text.";
   await expect(message).toHaveAccessibleDescription(tooLong);
   await expect(message).toHaveAttribute("aria-invalid", "true");
   await expect(status).toHaveText("The text is too long.");

@@ -82,7 +82,8 @@ test("typing updates the total, bars, savings, country figures and sources", asy
     const bars = part(page).locator(".footprint-bars");
     await expect(bars.locator("li > span:first-child")).toHaveText(["Flights", "Car", "Electricity"]);
     await expect(part(page)).toContainText("The largest part: Flights, 83%.");
-    const saving = "A fifth fewer flights would save about 2.1 t a year; economy class on all of them, about 7.0 t.";
+    const saving =
+      "A fifth fewer flights would save about 2.1 t a year; economy class on all of them would save about 7.0 t.";
     await expect(part(page)).toContainText(saving);
     const widths = await bars.locator("rect").evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().width));
     expect(widths.toSorted((a, b) => b - a)).toEqual(widths);
@@ -96,8 +97,8 @@ test("typing updates the total, bars, savings, country figures and sources", asy
     await enter(page, { carKm: "far", shortFlights: "1" });
     await expect(amount(page, "carKm")).toHaveAccessibleDescription("Enter a number of miles, such as 1,500 or 12.5.");
     for (const [shortFlightKm, said] of [
-      ["20000", "Flights of more than 3,700 km one way are long flights."],
-      ["400", "Counted as domestic flights, for which classes do not matter"],
+      ["20000", "Enter flights of more than 3,700 km one way as long flights."],
+      ["400", "Counted as domestic flights: the class does not matter"],
     ] as const) {
       await enter(page, { shortFlightKm });
       await expect(amount(page, "shortFlightKm")).toHaveAccessibleDescription(said);
