@@ -114,7 +114,7 @@ describe("what is refused", () => {
 
   test.each<[field: string, sentence: string, ...values: unknown[]]>([
     ["electricityKwh", "Enter 0 or more kWh.", -1, "-1"],
-    ["electricityKwh", NO_NUMBER, "a lot", Number.NaN, true, [1], "10,0000", `${"0".repeat(100)}75`],
+    ["electricityKwh", NO_NUMBER, "a lot", Number.NaN, true, [1], { toString: 1 }, "10,0000", `${"0".repeat(100)}75`],
     ["electricityKwh", TOO_MUCH, Number("1e400"), "1e400", "9".repeat(99)],
     ["gasKwh", "Did you mean 1500 or 1.5?", "1.500"],
     ["gasKwh", "Did you mean 10000 or 10?", "10.000 kWh"],

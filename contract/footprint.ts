@@ -148,7 +148,7 @@ function checkAmount(value: unknown, unit: string, max: number, hasUnits = false
   const read = typeof value === "string" ? parseAmount(value, unit) : null;
   if (read !== null && typeof read === "object") return `Did you mean ${read.either} or ${read.or}?`;
   const amount = typeof value === "string" ? read : value;
-  const text = String(value);
+  const text = typeof value === "string" ? value : "";
   if (amount === null && text.length <= MAX_LENGTH && /\d/.test(text) && /\p{L}/u.test(text)) {
     return `Numbers only: ${hasUnits ? "choose the unit beside it." : `how many ${unit}?`}`;
   }
