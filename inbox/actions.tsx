@@ -33,7 +33,7 @@ export const ACTION_LABELS: Readonly<Record<Action, { label: string; running: st
   retry: { label: "Retry", running: "Retrying", done: "queued again" },
   release: { label: "Release", running: "Releasing", done: "released" },
   spam: { label: "Spam", running: "Marking as spam", done: "marked as spam" },
-  resend: { label: "Resend", running: "Resending", done: "queued to be sent once more" },
+  resend: { label: "Resend", running: "Resending", done: "queued again" },
   delete: { label: "Delete", running: "Deleting", done: "deleted" },
 };
 export const ALL_ACTIONS = Object.keys(ACTION_LABELS) as Action[];
@@ -223,11 +223,12 @@ function outcomeNotice(action: Action, results: readonly ActionResult[], total: 
     gone.length > 0 && `No longer there: ${listed(gone)}.`,
     refused.length > 0 && `Skipped: ${listed(refused, "; ")}.`,
     problem !== null
-      ? `${describeFailure(problem)} The next ${BATCH} messages may have changed: check each before you try again.`
+      ? `${describeFailure(problem)} Some messages may have changed: check them before you try again.`
       : results.length < total &&
         `Cancelled: ${formatNumber(total - results.length)} of ${plural(total, "message")} were not changed.`,
   ].filter((detail) => detail !== false);
-  const text = done === 0 ? "Nothing was changed." : `${plural(done, "message")} ${ACTION_LABELS[action].done}.`;
+  const none = problem === null ? "Nothing was changed." : "The action failed.";
+  const text = done === 0 ? none : `${plural(done, "message")} ${ACTION_LABELS[action].done}.`;
   return { tone: problem !== null ? "failure" : details.length > 0 ? "warning" : "success", text, details };
 }
 

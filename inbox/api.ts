@@ -206,7 +206,9 @@ export function describeFailure(error: unknown): string {
   if (error instanceof TRPCClientError) {
     return error.data ? asSentence(error.message) : "The inbox does not answer. It may have been stopped.";
   }
-  return error instanceof Error && error.message ? asSentence(error.message) : "Something went wrong in this page.";
+  return error instanceof Error && error.message
+    ? asSentence(error.message)
+    : "Something went wrong. Reload this page.";
 }
 
 export function isNotFound(error: unknown): boolean {

@@ -91,7 +91,7 @@ function ConnectionBanner({ connection }: { connection: Connection }) {
   const start = <>run {command ? <Code>{command}</Code> : "its command"} and open the address that it prints.</>;
   const old = "This page may be out of date. Trying again every second.";
   const texts: Partial<Record<Connection, [what: string, remedy: ReactNode]>> = {
-    lost: ["The inbox does not answer.", [old, " If it was stopped, ", start]],
+    lost: ["The inbox does not answer.", [old, " If the inbox was stopped, ", start]],
     unavailable: ["The database does not answer.", old],
     replaced: ["The database was replaced.", <>This page shows the old database. Stop the inbox, then {start}</>],
     slowed: [

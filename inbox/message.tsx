@@ -141,7 +141,7 @@ function Message({ message }: { message: MessageDetail }) {
       )}
       {hook?.state === "failed" && (
         <Alert color="red" title="Why the web hook failed">
-          {asSentence(hook.error ?? "")}
+          {asSentence(hook.error ?? "")} After you fix the cause, post it again.
         </Alert>
       )}
       <div className="columns">
@@ -322,7 +322,7 @@ function NoteForm({ reference }: { reference: string }) {
       <Textarea
         name="note"
         label="Note"
-        description="The sender gets notes with an export of their data."
+        description="An export of the sender’s data includes your notes."
         inputWrapperOrder={["label", "input", "description"]}
         rows={2}
         maxLength={MAX_NOTE_LENGTH}
@@ -365,7 +365,7 @@ function FootprintCard({ estimate }: { estimate: NonNullable<MessageDetail["foot
     <Card title="Footprint estimate" id="footprint-title">
       <p>{asSentence(formatTotal(estimate.totalKg))}</p>
       <Bars data={categoriesOf(estimate).map(({ category, kg }) => [category, kg])} format={formatMass} />
-      <Table data={{ caption: "What was entered, for a year", body: entered }} />
+      <Table data={{ caption: "Amounts entered, per year", body: entered }} />
       {estimateNotes(estimate).map((note) => (
         <p key={note} className="soft">
           {note}

@@ -291,7 +291,7 @@ type PersonResult = { outcome: "done"; messages: number } | { outcome: "changed"
 function noticeOf(result: PersonResult, done = ""): Notice {
   if (result.outcome === "done") return { tone: "success", text: `${plural(result.messages, "message")} ${done}.` };
   const why = {
-    changed: "Someone else changed this person’s messages in the meantime. Check them, then try again.",
+    changed: "This person’s messages changed in the meantime. Check them, then try again.",
     gone: "There are no messages from this address any more.",
     "no-estimate": "No message from this address has a footprint estimate.",
   }[result.outcome];

@@ -66,7 +66,7 @@ export function ReplyCard({ message }: { message: MessageDetail }) {
   return (
     <Card title="Reply" id="reply-title">
       {reply?.state === "queued" && (
-        <Alert color="gray" title="Reply: queued">
+        <Alert color="gray" title="Reply: waiting">
           {reply.error === null
             ? "The website’s server sends it shortly. You can write another reply after that."
             : `${asSentence(reply.error)} Next attempt ${reply.dueAt ? `at ${formatTime(reply.dueAt)}` : "soon"}.`}
@@ -171,7 +171,7 @@ function ReplyForm({ message, initial, onSent }: ReplyFormProps) {
         </Button>
         <span className="soft">Ctrl+Enter sends the reply. Your draft is saved.</span>
       </Group>
-      <p className="soft">Below your text, the mail quotes:</p>
+      <p className="soft">Quoted below your text:</p>
       <p className="written soft" dir="auto">
         <VisitorText text={quote(message)} isMultiline />
       </p>

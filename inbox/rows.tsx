@@ -32,7 +32,7 @@ export function StateMarks({ message, now }: { message: MessageView; now: Date }
     deliveries.reply?.state === "queued" && ["Reply waiting", "gray"],
     deliveries.reply?.state === "failed" && ["Reply failed", "red"],
     deliveries.hook?.state === "failed" && ["Web hook failed", "red"],
-    isExpiring && [`Erased ${erasedWhen(expiresAt, now)}`, "yellow"],
+    isExpiring && [`Erasure ${erasedWhen(expiresAt, now)}`, "yellow"],
     answeredAt && ["Answered", "green"],
     isRestricted && ["Restricted", "gray"],
   ] as const;

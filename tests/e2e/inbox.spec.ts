@@ -383,7 +383,7 @@ test("finds a person; exports, corrects, restricts and erases their messages", a
   await confirmErasure();
   await inbox.store.act("answer", { references: [waiting] }, new Date());
   await button(dialogOf(page), "Erase 2 messages").click();
-  await expect(notice(page)).toContainText("Someone else changed this person’s messages in the meantime.");
+  await expect(notice(page)).toContainText("This person’s messages changed in the meantime.");
   await expect(row(page, waiting)).toContainText("Answered");
   await confirmErasure();
   await button(dialogOf(page), "Erase 2 messages").click();
@@ -408,7 +408,7 @@ test("retries, releases, resends, marks and deletes messages, but none that chan
     [held, "Mark unanswered", "1 message marked as unanswered."],
     [failed, "Retry", "1 message queued again."],
     [held, "Release", "1 message released."],
-    [delivered, "Resend", "1 message queued to be sent once more."],
+    [delivered, "Resend", "1 message queued again."],
   ] as const) {
     await select(page, reference);
     await button(page, action).click();
@@ -552,7 +552,7 @@ test("shows nothing without this run's token, and keeps the data if the inbox st
   await expect(rows(page)).toHaveCount(4);
   await inbox.stop();
   await expect(page.getByText("The inbox does not answer.")).toBeVisible();
-  await expect(page.getByText("If it was stopped, run messages inbox and open")).toBeVisible();
+  await expect(page.getByText("If the inbox was stopped, run messages inbox and open")).toBeVisible();
   await expect(rows(page)).toHaveCount(4);
   await inbox.restart();
   await expect(outdated).toBeVisible();
@@ -655,7 +655,8 @@ test("shows that one of two actions failed, although the other one succeeded", a
   await expect(rows(page)).toHaveCount(2);
   await press(page, "j", "e", "j", "e");
   bothPressed.resolve();
-  await expect(notice(page)).toContainText("It went wrong.");
+  await expect(notice(page)).toContainText("The action failed.");
+  await expect(notice(page)).toContainText("It went wrong. Some messages may have changed: check them");
   await expect(notice(page)).toContainText("1 message marked as answered.");
   const answeredAt = async (reference: string) => (await inbox.store.find(reference))?.answeredAt;
   expect([await answeredAt(second), await answeredAt(first)]).toEqual([null, expect.any(Date)]);
@@ -839,7 +840,7 @@ test("every screen shows whether the website runs, and the list shows what expir
   await expect(status).toContainText("Website: not running since");
   const erasedSoon = page.getByText(/1 message will be erased soon, .+ \(1 unanswered\)/);
   await expect(erasedSoon).toHaveCount(1);
-  await expect(row(page, expiring)).toContainText("Erased on");
+  await expect(row(page, expiring)).toContainText("Erasure on");
   await erasedSoon.click();
   await expect(rows(page).first()).toContainText("Forgotten");
   await page.getByLabel("Order").selectOption("Largest estimate first");
@@ -888,7 +889,7 @@ test("messages are answered one after another by keyboard alone", async ({ page,
     await expect(page.getByLabel("Text")).toBeFocused();
     await page.keyboard.type(`Dear ${name}`);
     await page.keyboard.press("Control+Enter");
-    await expect(page.getByText("Reply: queued")).toBeVisible();
+    await expect(page.getByText("Reply: waiting")).toBeVisible();
     await expect(title(page)).toBeFocused();
     await page.keyboard.press("j");
   }
@@ -924,7 +925,7 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
     await route.fulfill(failure("The database does not answer"));
   });
   await button(box, "Send reply").click();
-  await expect(page.getByText("Reply: queued")).toBeVisible();
+  await expect(page.getByText("Reply: waiting")).toBeVisible();
   await page.unroute("**/operations/reply*");
   expect((await inbox.store.notes([reference])).get(reference)).toHaveLength(1);
 
@@ -938,14 +939,14 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   await expect(box).toContainText("550 no such mailbox.");
   await expect(page.getByRole("region", { name: "Status" })).toContainText("1 reply could not be sent");
   await button(box, "Send the reply again").click();
-  await expect(box).toContainText("Reply: queued");
+  await expect(box).toContainText("Reply: waiting");
   await settle(failed);
   await button(box, "Rewrite the reply").click();
   await expect(page.getByLabel("Text")).toBeFocused();
   await expect(page.getByLabel("Text")).toHaveValue("Dear Ada");
   await page.keyboard.type(" Lovelace");
   await page.keyboard.press("Meta+Enter");
-  await expect(box).toContainText("Reply: queued");
+  await expect(box).toContainText("Reply: waiting");
   await page.getByRole("navigation", { name: "Inbox" }).getByRole("link", { name: "Messages" }).click();
   await expect(row(page, reference)).toContainText("Reply waiting");
   await page.locator(`#message-${reference}`).click();
