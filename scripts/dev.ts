@@ -93,7 +93,7 @@ function readConfig(): Config {
 function explain(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return code === "EADDRINUSE"
-    ? `Port ${config.port} is in use; stop the other program or choose another, e.g. PORT=3001 npm run dev`
+    ? `Port ${config.port} is in use; stop the other program, or run e.g. PORT=3001 npm run dev`
     : `PORT ${config.port} of HOST ${config.host} cannot be used (${message})`;
 }
 

@@ -114,11 +114,11 @@ test.each([
   [{ HOOK_URL: "http://crm.example.com/", HOOK_SECRET: SECRET }, /^HOOK_URL is not an https address/],
   [{ HOOK_URL: "http://127.0.0.1.example.com/", HOOK_SECRET: SECRET }, /^HOOK_URL is not an https address/],
   [{ HOOK_URL: "https://user:pass@crm.example.com/", HOOK_SECRET: SECRET }, /^HOOK_URL contains a user name/],
-  [{ HOOK_URL }, /^HOOK_SECRET is not one secret/],
-  [{ HOOK_URL, HOOK_SECRET: "whsec_c2hvcnQ=" }, /^HOOK_SECRET is not one secret/],
-  [{ HOOK_URL, HOOK_SECRET: "a".repeat(40) }, /^HOOK_SECRET is not one secret/],
-  [{ HOOK_URL, HOOK_SECRET: `${SECRET} whsec_c2hvcnQ=` }, /^HOOK_SECRET is not one secret/],
-  [{ HOOK_URL, HOOK_SECRET: `${SECRET} ${SECRET} ${SECRET}` }, /^HOOK_SECRET is not one secret/],
+  [{ HOOK_URL }, /^HOOK_SECRET must be one or two secrets/],
+  [{ HOOK_URL, HOOK_SECRET: "whsec_c2hvcnQ=" }, /^HOOK_SECRET must be one or two secrets/],
+  [{ HOOK_URL, HOOK_SECRET: "a".repeat(40) }, /^HOOK_SECRET must be one or two secrets/],
+  [{ HOOK_URL, HOOK_SECRET: `${SECRET} whsec_c2hvcnQ=` }, /^HOOK_SECRET must be one or two secrets/],
+  [{ HOOK_URL, HOOK_SECRET: `${SECRET} ${SECRET} ${SECRET}` }, /^HOOK_SECRET must be one or two secrets/],
 ])("refuses %o with one line that contains no secret", (env, line) => {
   expect(problemsOf(env)).toEqual([expect.stringMatching(line)]);
   expect(problemsOf(env).join()).not.toMatch(/whsec_\w{5,}|user:pass|\n/);

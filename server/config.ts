@@ -192,7 +192,7 @@ function parseHook(url: string | null, secretText: string | null, problems: stri
   const secrets: readonly string[] = secretText?.split(/\s+/) ?? [];
   if (secrets.length < 1 || secrets.length > 2 || !secrets.every(isHookSecret)) {
     problems.push(
-      "HOOK_SECRET is not one secret, or two with a space between, of 24 to 64 bytes each; make one: echo whsec_$(openssl rand -base64 32)",
+      "HOOK_SECRET must be one or two secrets with a space between them, each whsec_ and 24 to 64 bytes in Base64; make one: echo whsec_$(openssl rand -base64 32)",
     );
   }
   return { url, secrets };

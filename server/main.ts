@@ -164,7 +164,7 @@ async function explain(error: unknown): Promise<string> {
     const { isInboxOn } = await import("./inbox/serve.ts");
     return (await isInboxOn(Number(port)))
       ? `Port ${port} is in use by an inbox; stop the inbox with Ctrl-C in its terminal, and start it again without --port`
-      : `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001`;
+      : `Port ${port} is in use; stop the other program, or set e.g. PORT=3001`;
   }
   if (code === "EACCES") return `Port ${port} needs more rights; choose one above 1023, e.g. PORT=3000`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")

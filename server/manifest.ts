@@ -15,7 +15,7 @@ export function readManifest(distDir: string): BuildManifest {
     throw new BuildMissing("There is no build to serve in dist/; run: npm run build");
   }
   if (manifest.version !== MANIFEST_VERSION) {
-    throw new BuildMissing("The build in dist/ is of another version of the program; run: npm run build");
+    throw new BuildMissing("The build in dist/ is from another version of the program; run: npm run build");
   }
   return manifest;
 }

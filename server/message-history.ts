@@ -4,7 +4,7 @@ import type { Channel, EventKind, QuarantineReason, SkipReason } from "./store/s
 // The texts of a message's history in the inbox and on the command line.
 
 export const QUARANTINE_REASON: Readonly<Record<QuarantineReason, string>> = {
-  trap: "A field that no visitor sees was filled in, so a program probably sent it.",
+  trap: "A hidden field was filled in, so a program probably sent the message.",
   "network-limit": "Many messages came from the same network in a short time.",
   "hourly-limit": "More messages came in within an hour than HOURLY_LIMIT allows.",
   "looks-like-spam": "Looks like spam.",
@@ -14,7 +14,7 @@ export const QUARANTINE_REASON: Readonly<Record<QuarantineReason, string>> = {
 const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
   "too-late": "The message was more than a day old.",
   "own-address": "The address is one of the site's own.",
-  "not-a-person": "The address belongs to no person, has no public mail server, or has an unusual form.",
+  "not-a-person": "The address is not a person's, has no public mail server, or has an unusual form.",
   "address-limit": "The address got an acknowledgement less than a day before.",
   "hourly-limit": "Too many acknowledgements were sent within the hour.",
 };
@@ -22,10 +22,10 @@ const SKIP_REASON: Readonly<Record<SkipReason, string>> = {
 const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   accepted: "Received",
   quarantined: "Received, and quarantined",
-  delivered: "Delivered to the mail server",
-  deferred: "Could not be delivered; tried again later",
+  delivered: "Delivered",
+  deferred: "Could not be delivered; will be retried",
   failed: "Failed for good",
-  paused: "Not sent: the mail server accepts no mail at all",
+  paused: "Not sent: no email can be sent at the moment",
   skipped: "Not sent",
   retried: "Queued again by an operator",
   released: "Released by an operator",
@@ -33,7 +33,7 @@ const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   "marked-as-spam": "Marked as spam by an operator",
   viewed: "Opened by an operator",
   answered: "Marked as answered",
-  unanswered: "Marked as not answered",
+  unanswered: "Marked as unanswered",
   corrected: "Corrected by an operator",
   restricted: "Restricted: kept, but not used",
   unrestricted: "Restriction lifted",
@@ -51,7 +51,7 @@ export const CHANNEL_NAME: Readonly<Record<Channel, string>> = {
 /** For every channel except mail, after the channel's name. */
 const OTHER_EVENT_NAME: Readonly<Partial<Record<EventKind, string>>> = {
   delivered: "delivered",
-  deferred: "not delivered yet; tried again later",
+  deferred: "not delivered yet; will be retried",
   failed: "failed for good",
   paused: "not sent: the receiver accepts nothing at the moment",
   skipped: "not sent",

@@ -273,7 +273,7 @@ describe("on SQLite", () => {
     expect(await type(" Yes.\n")).toMatchObject(done('{\n  "replies": 1\n}\n'));
     const replies = [{ text: `Re: Your message (${second})\n\nYes.` }];
     expect(await printJson("show", second, "--json")).toMatchObject({ reply: "queued", replies });
-    expect(await type("More")).toMatchObject(refused(/one reply at a time\n$/));
+    expect(await type("More")).toMatchObject(refused(/or while a reply is waiting\n$/));
     const unreadable = refused(/^none\.txt cannot be read \(ENOENT\)\n$/);
     expect(await cli("reply", second, "--file", "none.txt")).toEqual(unreadable);
   });

@@ -463,7 +463,7 @@ describe("a mail server", () => {
     expect([server.passwords, server.mails]).toEqual([[], []]);
   });
 
-  const TOO_SLOW = /^the mail server took more than 0.5 s for one mail$/;
+  const TOO_SLOW = /^the mail server took more than 0.5 s for one email$/;
   it.each<[string, Behaviour, Weather, Partial<SmtpLimits>, RegExp]>([
     ["breaks off after the text", { kind: "drop-after-data" }, OPEN, {}, /ECONN|broke/],
     ["is silent after the text", { kind: "hang-after-data" }, OPEN, { attemptMs: 500 }, TOO_SLOW],

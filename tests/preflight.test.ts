@@ -66,7 +66,7 @@ describe("the build", () => {
     const distDir = join(await makeScratchFolder(), "dist");
     expect(linesOf(distDir)).toEqual(["fail build: There is no build to serve in dist/"]);
     await writeFile(manifestFile(distDir), JSON.stringify({ settings, site: {}, unset: [], files: [] }));
-    expect(linesOf(distDir)).toEqual(["fail build: The build in dist/ is of another version of the program"]);
+    expect(linesOf(distDir)).toEqual(["fail build: The build in dist/ is from another version of the program"]);
   });
 
   test("was made with other settings, promises to delete messages earlier, and has placeholders", () => {

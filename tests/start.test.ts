@@ -47,7 +47,7 @@ test("prints its URL, the mail destination and the number of open tasks; a secon
   const { port } = new URL(server.url);
   expect(await failToStart({ PORT: port, DATA_DIR: dataDir })).toEqual({
     code: 1,
-    error: `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001\n`,
+    error: `Port ${port} is in use; stop the other program, or set e.g. PORT=3001\n`,
   });
   expect(await store.list({})).toEqual(messages);
   expect((await store.website(new Date())).isRunning).toBe(false);
@@ -63,7 +63,7 @@ test("a second server on its data folder exits at once and mails nothing; after 
   await expect.poll(() => mailServer.mails.length).toBe(1);
   expect(await failToStart(env)).toEqual({
     code: 1,
-    error: `Another website uses ${env.DATA_DIR} already; stop it, or set DATA_DIR to another folder (or DATABASE_URL, for several nodes)\n`,
+    error: `A website already uses ${env.DATA_DIR}; stop it, or set DATA_DIR to another folder (or DATABASE_URL, for several nodes)\n`,
   });
   mailServer.release();
   const waiting = async () => (await runCli(env, "list", "--state", "queued")).out;

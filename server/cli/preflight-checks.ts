@@ -173,7 +173,7 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
     else await access(folder, constants.W_OK);
   } catch (error) {
     const remedy = "make it writable for the server's user, or set DATA_DIR to another folder";
-    return fail("disk", `${dataDir} cannot be written (${codeOf(error) ?? "unknown reason"})`, remedy);
+    return fail("disk", `${dataDir} is not writable (${codeOf(error) ?? "unknown reason"})`, remedy);
   }
   const { bavail, bsize } = await statfs(folder);
   return judgeSpace(dataDir, bavail * bsize);

@@ -47,7 +47,7 @@ class Refusal extends Error {
   }
 }
 
-const TOO_LARGE = new Refusal(413, "too-large", "The message is too long.");
+const TOO_LARGE = new Refusal(413, "too-large", "Please send a shorter message.");
 /** For Fastify's errors, by status. */
 const CLIENT_ERROR: Readonly<Record<number, Refusal>> = {
   400: new Refusal(400, "malformed", "The body is not valid JSON."),
@@ -255,7 +255,7 @@ function answer(
 /** Contains nothing that the sender wrote, not even a number with two meanings. */
 function reasonOf({ error, fields }: SendEmailAnswer & { success: false }): string {
   const sentences = fields ? problemsOf(fields).map(([, sentence]) => sentence) : [error];
-  const unclear = "The point or comma can be read in two ways: leave it out, or write 1,500 or 12.5.";
+  const unclear = "The point can be read in two ways: leave it out, or write 1,500 or 12.5.";
   return [...new Set(sentences)].join(" ").replaceAll(/Did you mean [\d.]+ or [\d.]+\?/g, unclear);
 }
 

@@ -221,7 +221,7 @@ function factsOf(message: StoredMessage, country: string): (readonly [label: str
     ["Email", message.email],
     ["Phone", message.phone],
     ["Country", country ? `${country} (${message.country})` : "not given"],
-    ...(message.quarantineReason ? [["Held back", QUARANTINE_REASON[message.quarantineReason]] as const] : []),
+    ...(message.quarantineReason ? [["Quarantined", QUARANTINE_REASON[message.quarantineReason]] as const] : []),
   ];
 }
 

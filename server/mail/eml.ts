@@ -88,9 +88,6 @@ async function listFiles(dataDir: string): Promise<{ name: string; reference: st
 function classifyFileError(error: unknown): MailError {
   const code = String((error as NodeJS.ErrnoException).code ?? "no code");
   return FOLDER_UNUSABLE.includes(code)
-    ? new MailError(
-        "blocked",
-        `the folder DATA_DIR/outbox cannot be written (${code}): check its owner and permissions`,
-      )
+    ? new MailError("blocked", `the folder DATA_DIR/outbox is not writable (${code}): check its owner and permissions`)
     : new MailError("temporary", `the email could not be written to the folder DATA_DIR/outbox (${code})`);
 }

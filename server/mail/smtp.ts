@@ -90,7 +90,7 @@ function connectionOptions(server: ReturnType<typeof parseConnectionUrl>, limits
 }
 
 function outOfTime(limitMs: number): MailError {
-  return new MailError("temporary", `the mail server took more than ${limitMs / 1000} s for one mail`);
+  return new MailError("temporary", `the mail server took more than ${limitMs / 1000} s for one email`);
 }
 
 /** The properties that nodemailer adds to an error. All are optional, because the error may come from elsewhere. */
@@ -151,7 +151,7 @@ function classify(error: unknown): MailError {
   }
   if (reply > 0)
     return new MailError("temporary", `${reply} from the mail server, before it received the mail`, isGreeting);
-  if (UNSENDABLE.includes(code)) return new MailError("permanent", `the mail is not valid (${code})`);
+  if (UNSENDABLE.includes(code)) return new MailError("permanent", `the email is not valid (${code})`);
   if (code === "EDNS") return new MailError("temporary", `the mail server's name was not found (${cause})`, true);
   if (code === "ETIMEDOUT") {
     const isUnreachable = NO_GREETING.includes(String(failure.timeoutType));

@@ -197,7 +197,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       storeWaitMs = Math.min(storeWaitMs * 2, LONGEST_STORE_WAIT_MS);
       log.warn(
         { event: "store-unavailable", channel, error: errorName(error), count: results.size },
-        `The database does not answer, next attempt in ${waitMs / 1000} s; count: unsaved results`,
+        `The database does not answer; next attempt in ${waitMs / 1000} s (count = unsaved results)`,
       );
       return waitMs;
     }

@@ -152,8 +152,8 @@ async function vacuum(pool: pg.Pool): Promise<void> {
       await setTimeout(VACUUM_INTERVAL_MS);
     }
     throw new StoreUnavailable(
-      "The messages are deleted, but their text is still in the database's files, because another session of the database " +
-        "began before and may still read it; the website removes it within an hour after that session has ended",
+      "The messages are deleted, but their text is still in the database's files, because an older database " +
+        "session may still read it; the website removes it within an hour after that session ends",
     );
   } finally {
     // The settings end with the connection.

@@ -116,20 +116,17 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
       });
     const website = await open({ isServer: true });
     await website.reportNode([], await website.time());
-    await refused(
-      backup,
-      /^(Another website uses .+ already; stop it, then restore|A website uses this database, .+)$/,
-    );
+    await refused(backup, /^(A website already uses .+; stop it, then restore|A website uses this database, .+)$/);
     await website.reportNode(null, await website.time());
     await website.close();
     const other = join(dataDir, "other.db");
     writeFileSync(other, "x".repeat(5000));
-    await refused(other, /other\.db is not a backup of this program; nothing was restored$/);
-    await refused(join(dataDir, "none.db"), /none\.db cannot be read \(ENOENT\); nothing was restored$/);
+    await refused(other, /other\.db is not a backup of this program; nothing was changed$/);
+    await refused(join(dataDir, "none.db"), /none\.db cannot be read \(ENOENT\); nothing was changed$/);
     const db = new DatabaseSync(backup);
     db.exec("UPDATE meta SET value = '7' WHERE name = 'schema_version'");
     db.close();
-    await refused(backup, /was written by another version of the program \(schema 7, this one has \d+\); nothing/);
+    await refused(backup, /is from another version of the program \(schema 7, not \d+\): use that version; nothing/);
     expect(await store.list({})).toEqual([]);
     if (kind === "SQLite") expect(statSync(sqliteFile(dataDir)).mode & 0o077).toBe(0);
   });

@@ -65,7 +65,7 @@ function hashWith(clientKey: string, email: string): string {
 }
 
 export function openBackup(file: string): DatabaseSync {
-  const refuse = (reason: string) => new StoreRefused(`${file} ${reason}; nothing was restored`);
+  const refuse = (reason: string) => new StoreRefused(`${file} ${reason}; nothing was changed`);
   try {
     accessSync(file, constants.R_OK);
   } catch (error) {
@@ -84,7 +84,7 @@ export function openBackup(file: string): DatabaseSync {
   if (db.isOpen) db.close();
   throw refuse(
     id === APPLICATION_ID
-      ? `was written by another version of the program (schema ${version}, this one has ${MIGRATIONS.length})`
+      ? `is from another version of the program (schema ${version}, not ${MIGRATIONS.length}): use that version`
       : "is not a backup of this program",
   );
 }

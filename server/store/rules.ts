@@ -33,7 +33,7 @@ const REFUSALS: Readonly<Record<Action | "reply", string>> = {
   delete: "restricted messages cannot be deleted",
   answer: "it is marked as answered already",
   unanswer: "it is not marked as answered",
-  reply: "only messages that are not in quarantine can be replied to, one reply at a time",
+  reply: "you cannot reply to a quarantined message, or while a reply is waiting",
 };
 
 /** Why the message does not allow the action, as a sentence without its full stop; `null` if it does. */

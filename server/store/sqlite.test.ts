@@ -53,7 +53,7 @@ test("refuses a second website on its folder, until the first has ended", async 
   const first = await openIn(folder, WEBSITE);
   const refusal = openIn(folder, WEBSITE);
   await expect(refusal).rejects.toThrow(StoreRefused);
-  await expect(refusal).rejects.toThrow(/Another website uses .+ already; stop it, or set DATA_DIR [^\n]+$/);
+  await expect(refusal).rejects.toThrow(/A website already uses .+; stop it, or set DATA_DIR [^\n]+$/);
   // An operator's command works beside it.
   expect(await send(await openIn(folder))).toMatch(/^BC-/);
   await first.close();

@@ -150,7 +150,7 @@ export function lockFolder(
   } catch (error) {
     lock[Symbol.dispose]();
     if (primaryCode(error) !== BUSY) throw toStoreError(error);
-    throw new StoreRefused(`Another website uses ${dataDir} already; stop it, ${remedy}`);
+    throw new StoreRefused(`A website already uses ${dataDir}; stop it, ${remedy}`);
   }
   return () => lock[Symbol.dispose]();
 }
@@ -320,7 +320,7 @@ const NOT_A_DATABASE = 26;
 const UNAVAILABLE: Readonly<Record<number, string>> = {
   [BUSY]: "it stayed locked by another program; close that program",
   6: "it stayed locked by another program; close that program",
-  7: "there is no memory left",
+  7: "there is no memory left; free some memory",
   8: "it is read-only; make the file and its folder (DATA_DIR) writable",
   10: "the disk reported an error; check the disk that holds DATA_DIR",
   [DAMAGED]: "a part of its file is damaged; stop the server and save the readable messages with the command rescue",

@@ -144,7 +144,7 @@ export function startAlerts(options: AlertOptions) {
   function logEnds(lasting: readonly string[]): void {
     const troubles = [...logged].filter((name) => !lasting.includes(name));
     for (const name of troubles) logged.delete(name);
-    if (troubles.length > 0) log.info({ event: "alert-over", troubles }, `Over: ${troubles.join(", ")}`);
+    if (troubles.length > 0) log.info({ event: "alert-over", troubles }, `Resolved: ${troubles.join(", ")}`);
   }
 
   const onFailure = (error: unknown) =>

@@ -86,7 +86,7 @@ function createMeter({ Counter, Histogram }: PromClient, registry: Registry): Me
     buckets: BUCKETS_S,
     registers,
   });
-  const accepted = counter("messages_accepted", "Messages answered with success; repeated: stored before", "outcome");
+  const accepted = counter("messages_accepted", "Accepted messages (repeated: stored before)", "outcome");
   const refused = counter("messages_refused", "Messages not stored", "reason");
   const deliveries = counter("deliveries", "Attempts to deliver a message", "channel", "outcome");
 

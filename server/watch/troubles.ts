@@ -166,7 +166,7 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
     const { website, lastBackupAt, expiring } = facts;
     if (askedBy === "operator" && !website.isRunning) {
       const since = website.lastSeenAt;
-      const what = since ? `The website has not been running for ${age(since)}` : "The website is not running";
+      const what = since ? `The website has been down for ${age(since)}` : "The website is not running";
       const remedy = "Start its server: until then visitors cannot send messages, and no email is sent";
       add("website-down", "critical", what, remedy, { since });
     }
@@ -212,7 +212,7 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
       const what = `${plural(count, "message")} will be erased soon${first} (${open})`;
       const remedy =
         unanswered > 0
-          ? `Answer the open messages: ${program} list --unanswered, and list --state quarantined`
+          ? `Check the unanswered messages: ${program} list --unanswered, and list --state quarantined`
           : `To keep a copy: ${program} export`;
       add("expiring", unanswered > 0 ? "warning" : "info", what, remedy, { count });
     }

@@ -490,7 +490,7 @@ test("a message's page shows everything, and works by keyboard without losing th
 
   await page.locator(`#message-${held}`).focus();
   await page.keyboard.press("o");
-  await expect(page.getByText("A field that no visitor sees was filled in").first()).toBeVisible();
+  await expect(page.getByText("A hidden field was filled in").first()).toBeVisible();
   await pressOn(button(page, "Release"));
   await expect(notice(page)).toContainText("1 message released");
   await expect(title(page)).toBeFocused();
@@ -816,7 +816,7 @@ test("the most likely action for the state comes first", async ({ page, inbox })
   await expect(primary).toHaveText("Reply");
   await at(held);
   await expect(primary).toHaveText("Release");
-  await expect(page.getByRole("region", { name: "Reply" })).toContainText("only messages that are not in quarantine");
+  await expect(page.getByRole("region", { name: "Reply" })).toContainText("you cannot reply to a quarantined message");
   await inbox.store.restrict("ada@example.com", true, new Date());
   await at(waiting);
   await expect(page.getByRole("region", { name: "Reply" })).toContainText(

@@ -78,7 +78,7 @@ test("ends with one clear line and leaves no process when its port is taken", as
   onTestFinished(() => void taken.close());
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
-  const failure = `Port ${port} is in use; stop the other program or choose another, e.g. PORT=3001 npm run dev`;
+  const failure = `Port ${port} is in use; stop the other program, or run e.g. PORT=3001 npm run dev`;
   const dev = startProgram(["node", "scripts/dev.ts"], { env: { PORT: String(port) } });
   await expect(dev).rejects.toThrow(new Error(`node scripts/dev.ts ended with 1:\n${failure}\n`));
 });
