@@ -212,7 +212,7 @@ describe("on SQLite", () => {
     expect(await print("retry", "--failed")).toBe("1 message queued again.\n");
     expect(await print("stats")).toContain("\nWeb hook: 1 sent, 1 waiting, 0 failed, 0 skipped.\n");
     expect(await print("privacy", "erase", "ada@example.com", "--yes")).toMatch(
-      new RegExp(`\nThe receiver of HOOK_URL has a copy of these; ask them to erase it too: ${posted}\n$`),
+      new RegExp(`\nAsk the receiver of HOOK_URL to erase its copies too: ${posted}\n$`),
     );
   });
 
@@ -249,7 +249,7 @@ describe("on SQLite", () => {
     expect(await cli("answered", held, failed, "BC-NONE-00", "--json")).toEqual({
       code: 1,
       out: expect.stringContaining(`"reference": "${failed}",\n      "outcome": "done"`),
-      err: `${held} is queued; it is marked as answered already\nThere is no message BC-NONE-00; "list" shows all messages\n`,
+      err: `${held} is queued; it is marked as answered already\nThere is no message BC-NONE-00; "list" shows the references\n`,
     });
     expect(await printJson("list", "--json", "--unanswered")).toMatchObject([{ reference: old }]);
   });
@@ -303,11 +303,11 @@ describe("on SQLite", () => {
     expect(await print("export")).toContain(",looks-like-spam,");
     await cli("release", held);
     expect(await print("stats")).toContain(
-      "\nSpam filter: Learned from 20 spam and 21 good messages. This month it quarantined 1 message, of which 1 were released.\n",
+      "\nSpam filter: Learned from 20 spam and 21 good messages. This month it quarantined 1 message; released: 1.\n",
     );
     expect(await cli("spam-filter", "--forget")).toEqual(refused(/^This command asks for confirmation/));
     const off = await runCli({ DATA_DIR: dataDir, SPAM_FILTER: "off" }, "spam-filter", "--forget", "--yes");
-    expect(off.out).toMatch(/^Off, by SPAM_FILTER\. Learned from 0 spam and 0 good messages\. /);
+    expect(off.out).toMatch(/^Off \(SPAM_FILTER=off\)\. Learned from 0 spam and 0 good messages\. /);
     expect(await printJson("spam-filter", "--json")).toMatchObject({ isOn: true, isDeciding: false });
   });
 
@@ -422,9 +422,9 @@ describe("on SQLite", () => {
       refused(/^--name: Enter.+\n--footprint\.carKm: Enter 0 .+\n--footprint\.carFuel: Choose one of: petrol/, 2),
     );
     expect(await rectify("--footprint.totalKg", "1")).toEqual(refused(/^unknown option/, 2));
-    expect(await rectify("--footprint", "all")).toEqual(refused(/^--footprint: is neither none nor inputs/, 2));
+    expect(await rectify("--footprint", "all")).toEqual(refused(/^--footprint: must be none\n$/, 2));
     const both = await rectify("--footprint", "none", "--footprint.carKm", "1");
-    expect(both).toEqual(refused(/^Give either --footprint none or new inputs/, 2));
+    expect(both).toEqual(refused(/^Give either --footprint none or new estimate inputs/, 2));
     expect(await rectify("--footprint", "none")).toEqual(corrected);
     expect(await stored()).toBeNull();
     expect(await rectify("--footprint.carKm", "1")).toEqual(

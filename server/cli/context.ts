@@ -43,7 +43,10 @@ export interface Context extends Omit<Terminal, "env" | "account"> {
 type Option = readonly [flags: string, help: string, parse?: (text: string) => unknown];
 export const JSON_OPTION: Option = ["--json", "print the result as JSON"];
 export const YES_OPTION: Option = ["--yes", "do not ask for confirmation"];
-export const NAME_OPTION: Option = ["--name <NAME>", "sign it with this name (default: the name of your account)"];
+export const NAME_OPTION: Option = [
+  "--name <NAME>",
+  "sign notes and replies with this name (default: your account name)",
+];
 
 /** The caller adds the action. `usage` is the command's name and arguments, such as `show <REFERENCE>`. */
 export function addCommand(parent: Command, usage: string, summary: string, options: readonly Option[], notes = "") {

@@ -94,7 +94,7 @@ export function addMessageCommands(root: Command, context: Context): void {
     const { results, files } = await (await call()).act({ action, targets });
     const problems = results.flatMap((result, index) => {
       if (result.outcome === "done") return [];
-      if (result.outcome === "gone") return `There is no message ${references[index]}; "list" shows all messages`;
+      if (result.outcome === "gone") return `There is no message ${references[index]}; "list" shows the references`;
       if (result.outcome === "changed") return `${result.reference} has changed`;
       // Shows EMAIL instead of the address: a command that is copied into a shell must not contain a visitor's text.
       const hint = result.isRestricted ? `; to end that: ${program} privacy restrict EMAIL --lift` : "";
@@ -169,12 +169,8 @@ export function addMessageCommands(root: Command, context: Context): void {
   add(
     "retry [REFERENCE...]",
     "send failed or queued messages now, with their posts to HOOK_URL, acknowledgements and replies",
-    [
-      ["--failed", "retry all failed messages"],
-      ["--queued", "make all queued messages that wait for a later attempt due within a minute"],
-      JSON_OPTION,
-    ],
-  ).action(actOnSome("retry", "queued again", "--failed for all failed messages, or --queued for all that wait"));
+    [["--failed", "retry all failed messages"], ["--queued", "retry all queued messages within a minute"], JSON_OPTION],
+  ).action(actOnSome("retry", "queued again", "--failed for all failed messages, or --queued for all queued messages"));
 
   add("release [REFERENCE...]", "send messages that are in quarantine", [
     ["--all", "release all messages in quarantine"],
@@ -208,7 +204,7 @@ To send a failed message, use "retry"; to send one in quarantine, use "release".
     if (options.forget && !(await isConfirmed(question, options.yes, context))) return out("Nothing was removed.\n");
     if (options.forget) await calls.forgetSpam();
     const result = { isOn: context.readConfig().spamFilter, ...(await calls.spamFilter()) };
-    return print(options, result, `${result.isOn ? "" : "Off, by SPAM_FILTER. "}${spamFilterText(result)}\n`);
+    return print(options, result, `${result.isOn ? "" : "Off (SPAM_FILTER=off). "}${spamFilterText(result)}\n`);
   });
 
   add(
@@ -250,9 +246,9 @@ messages from an address, and every trace of them in the database's files.`,
 
   add(
     "backup <FILE>",
-    "copy all messages to a new file, while the server runs",
+    "copy all messages to a new file; the server may keep running",
     [JSON_OPTION],
-    `FILE becomes a SQLite database, also when the messages are in PostgreSQL; "restore" reads it. It contains personal
+    `FILE becomes a SQLite database, even if the messages are in PostgreSQL; "restore" reads it. It contains personal
 data: protect it as you protect the database itself.`,
   ).action(async (file: string, options: Options) => {
     await (await call()).backup({ file });
@@ -263,7 +259,7 @@ data: protect it as you protect the database itself.`,
     "rescue <FILE>",
     "copy the readable messages of a damaged SQLite database to a new file",
     [JSON_OPTION],
-    `Reads messages.db of DATA_DIR message by message, and says which cannot be read. "restore" reads FILE.`,
+    `Reads messages.db in DATA_DIR one message at a time, and names those that it cannot read. "restore" reads FILE.`,
   ).action(async (file: string, options: Options) => {
     const { messages, unreadable } = await rescue(context.readConfig(), file);
     const lost = unreadable.length === 0 ? "" : `Not readable: ${unreadable.join(", ")}.\n`;
@@ -273,23 +269,22 @@ data: protect it as you protect the database itself.`,
 
   add(
     "restore <FILE>",
-    "read a backup into the database that the settings name, while no server runs",
+    "restore a backup to the database in the settings; stop the server first",
     [["--replace", "first remove all messages that are in the database"], YES_OPTION, JSON_OPTION],
-    `FILE is a backup, or the messages.db of another folder. It is read completely or not at all. Messages of people who
-were erased on this machine after the backup are left out. With DATABASE_URL set, this also moves messages from SQLite to
-PostgreSQL.`,
+    `FILE is a backup, or the messages.db of another folder. It is read completely or not at all. Messages that
+"privacy erase" removed on this machine after the backup are left out. With DATABASE_URL set, this also moves messages
+from SQLite to PostgreSQL.`,
   ).action(async (file: string, { replace = false, ...options }: Options & { replace?: boolean }) => {
     // Checks this before a database is created.
     await access(file).catch(unreadable(file));
     const calls = await call({ isNew: true });
     const { all } = (await calls.list({ limit: 1 })).counts;
-    const question = `Permanently remove ${plural(all, "message")} and read those of ${visible(file)} instead?`;
+    const question = `Permanently remove ${plural(all, "message")} and restore those in ${visible(file)} instead?`;
     const isLosing = replace && all > 0;
     if (isLosing && !(await isConfirmed(question, options.yes, context))) return out("Nothing was restored.\n");
     const result = await calls.restore({ file, replace });
     const { messages, waiting, erased } = result;
-    const left =
-      erased === 0 ? "" : ` Left out: ${plural(erased, "message")} of people who were erased after the backup.`;
+    const left = erased === 0 ? "" : ` Left out, because erased after the backup: ${plural(erased, "message")}.`;
     return print(options, result, `${plural(messages, "message")} restored, ${waiting} of them to be sent.${left}\n`);
   });
 }
@@ -363,7 +358,7 @@ function shown(value: Fact): string {
 function spamFilterText({ taught, needed, isDeciding, held, released }: SpamFilterFacts): string {
   const lessons = `Learned from ${taught.spam} spam and ${taught.good} good messages.`;
   if (!isDeciding) return `${lessons} It quarantines nothing before it has learned from ${needed} of each.`;
-  return `${lessons} This month it quarantined ${plural(held, "message")}, of which ${released} were released.`;
+  return `${lessons} This month it quarantined ${plural(held, "message")}; released: ${released}.`;
 }
 
 function statsText(overview: Awaited<ReturnType<typeof readOverview>>): string {

@@ -352,7 +352,7 @@ export function checkAcknowledgement(
     warn(
       name,
       `acknowledgements have no envelope sender, so SPF does not cover ${domain}, and only a DKIM signature proves that they are from ${domain}: ${consequence}`,
-      `let the mail provider sign with DKIM for ${domain}, send a message from an address at another provider, and look for dkim=pass in the headers of the acknowledgement`,
+      `ask the mail provider to sign with DKIM for ${domain}, send a message from an address at another provider, and look for dkim=pass in the headers of the acknowledgement`,
     ),
   ];
 }
@@ -443,7 +443,7 @@ async function checkReady(base: string): Promise<Finding> {
 }
 
 function unreachable(name: string, url: string, problem: string): Finding {
-  return fail(name, `${url}: ${problem}`, "is the server running, the proxy set up, and the name in DNS?");
+  return fail(name, `${url}: ${problem}`, "check the server, the proxy and the DNS record");
 }
 
 async function get(url: string): Promise<{ status: number; text: string } | { problem: string }> {

@@ -37,7 +37,7 @@ export function addPrivacyCommands(root: Command, context: Context): void {
       ["--message <TEXT>", "the correct text of the message"],
       ["--footprint <none>", "remove the footprint estimate"],
       ...Object.entries(AMOUNTS).map(([field, { label, unit }]) => input(field, "N", `${label}, ${unit} a year`)),
-      input("carUnit", "UNIT", `Unit of the car's distance: ${CAR_UNITS.join(", ")}`),
+      input("carUnit", "UNIT", `Car distance unit: ${CAR_UNITS.join(", ")}`),
       ...Object.entries(DISTANCES).map(([field, { label }]) => input(field, "KM", label)),
       ...Object.entries(CHOICES).map(([field, { label, options }]) =>
         input(field, "NAME", `${label}: ${options.join(", ")}`),
@@ -52,7 +52,7 @@ Emails that were already sent, or written to .eml files, are not changed.`,
     const { inputs, changes = [] } = Object.groupBy(Object.entries(given), ([name]) =>
       name.startsWith(FIELD_PREFIX) ? "inputs" : "changes",
     );
-    if (none && inputs) command.error("Give either --footprint none or new inputs of the estimate");
+    if (none && inputs) command.error("Give either --footprint none or new estimate inputs");
     const corrected = inputs?.map(([name, value]) => [name.slice(FIELD_PREFIX.length), value]);
     const footprint = none ?? (corrected && Object.fromEntries(corrected));
     const result = await (await call()).correct({ email, changes: Object.fromEntries(changes), footprint });
@@ -87,7 +87,7 @@ emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL serv
     const question = `Permanently erase ${plural(found.length, "message")} from ${visible(email)}?`;
     if (found.length > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was erased.\n");
     const { messages, files } = requireDone(email, await calls.erase({ email }));
-    const copies = `The receiver of HOOK_URL has a copy of these; ask them to erase it too: ${posted.join(", ")}\n`;
+    const copies = `Ask the receiver of HOOK_URL to erase its copies too: ${posted.join(", ")}\n`;
     const text = `${plural(messages, "message")} and ${plural(files, ".eml file")} erased.\n`;
     return print(options, { messages, files, posted }, posted.length > 0 ? text + copies : text);
   });
@@ -95,7 +95,7 @@ emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL serv
 
 const PROBLEMS: Readonly<Record<string, (email: string) => string>> = {
   gone: (email) => `There are no messages from ${email}`,
-  changed: () => "Someone else changed the messages in the meantime, and nothing was done; run it again",
+  changed: () => "The messages changed in the meantime, and nothing was done; run the command again",
   "no-estimate": (email) => `No message from ${email} has a footprint estimate; nothing was changed`,
 };
 

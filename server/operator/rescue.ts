@@ -5,7 +5,8 @@ import { rescueMessages } from "../store/open-store.ts";
 
 /** Not an operation of the router, because the store may be too damaged to open. */
 export async function rescue({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">, file: string) {
-  if (databaseUrl !== null) throw new OperatorError("This is for a SQLite file, and DATABASE_URL names PostgreSQL");
+  if (databaseUrl !== null)
+    throw new OperatorError("rescue is only for SQLite; to rescue a SQLite file, unset DATABASE_URL");
   return rescueMessages(dataDir, resolve(file)).catch(explainUnwritable(file));
 }
 

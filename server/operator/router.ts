@@ -86,8 +86,8 @@ const text = (maxLength = 500) =>
   z
     .string()
     .max(maxLength)
-    .refine((value) => !value.includes("\0"), "contains a NUL character");
-const written = (maxLength: number) => text(maxLength).trim().min(1, "is empty");
+    .refine((value) => !value.includes("\0"), "must not contain a NUL character");
+const written = (maxLength: number) => text(maxLength).trim().min(1, "must not be empty");
 
 export const FILTER = z.strictObject({
   tab: z.enum(TABS).default("all"),
@@ -222,9 +222,7 @@ export const router = t.router({
       PERSON.extend({
         changes: z.partialRecord(z.enum(["name", "email", "phone", "country", "message"]), z.string()),
         /** Removes the estimates, or computes them again with these inputs instead of their own. */
-        footprint: z
-          .union([z.literal("none"), z.record(z.string(), z.string())], "is neither none nor inputs")
-          .optional(),
+        footprint: z.union([z.literal("none"), z.record(z.string(), z.string())], "must be none").optional(),
       }).refine(
         ({ changes, footprint }) => Object.keys(changes).length > 0 || footprint !== undefined,
         "Give at least one field to correct",

@@ -109,7 +109,7 @@ test("a restored backup has no messages of people who were erased", async () => 
   expect(await messages(env, "privacy", "erase", "erased@example.com", "--yes")).toMatch(/^1 message and 0/);
   expect(await readFile(join(env.DATA_DIR, "erasures"), "utf8")).not.toMatch(/@|erased/i);
   expect(await messages(env, "restore", backup, "--replace", "--yes")).toBe(
-    "1 message restored, 1 of them to be sent. Left out: 1 message of people who were erased after the backup.\n",
+    "1 message restored, 1 of them to be sent. Left out, because erased after the backup: 1 message.\n",
   );
   expect(await store.list({})).toMatchObject([{ email: "kept@example.com" }]);
 });
