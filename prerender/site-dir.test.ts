@@ -49,7 +49,7 @@ test.each<[settings: Record<string, unknown>, ...problems: unknown[]]>([
   [{ answerWithin: "" }, '"answerWithin" is not valid; e.g. "two working days", or null for none.'],
   [
     { heroFilm: [], brnad: "x", menu: "none" },
-    '"menu" is a string, but has to be a list.',
+    '"menu" must be of type list, not string.',
     expect.stringMatching(/^There is no setting "brnad"\. The settings are: brand, legalName, /),
   ],
 ])("the settings %j have these problems", (settings, ...problems) => {

@@ -78,7 +78,7 @@ const OPTIONAL = {
 
 /** Checks the settings of SITE_DIR at build time, because TypeScript does not. */
 export function settingsProblems(site: object): string[] {
-  const kindOf = (value: unknown) => (Array.isArray(value) ? "a list" : `a ${typeof value}`);
+  const kindOf = (value: unknown) => (Array.isArray(value) ? "list" : typeof value);
   return Object.entries(site).flatMap(([name, value]) => {
     const expected: unknown = (defaults as unknown as Record<string, unknown>)[name];
     if (expected === undefined)
@@ -89,6 +89,6 @@ export function settingsProblems(site: object): string[] {
     }
     // The only setting that may be a word or a list.
     if (name === "heroFilm" || kindOf(value) === kindOf(expected)) return [];
-    return [`"${name}" is ${kindOf(value)}, but has to be ${kindOf(expected)}.`];
+    return [`"${name}" must be of type ${kindOf(expected)}, not ${kindOf(value)}.`];
   });
 }

@@ -7,11 +7,12 @@ import { OUR_LEDGER, readLedger, writeLedger } from "../prerender/claims/ledger.
 import { review } from "../prerender/claims/review.ts";
 import { loadRenderer } from "../prerender/load-renderer.ts";
 
-const USAGE = `npm run claims                     lists sentences without review, evidence or valid evidence
-npm run claims -- review           reviews them and saves each answer
-npm run claims -- review --all     reviews every sentence again; review "net zero" those that contain this text
-npm run claims -- review --ours    saves to the ledger that ships with the software
-npm run claims -- --json           prints JSON`;
+const USAGE = `npm run claims                        lists sentences without review, evidence or valid evidence
+npm run claims -- review              reviews them and saves each answer
+npm run claims -- review --all        reviews every sentence again
+npm run claims -- review "net zero"   reviews the sentences that contain this text
+npm run claims -- review --ours       saves to the ledger that ships with the software
+npm run claims -- --json              prints JSON`;
 
 const options = { json: { type: "boolean" }, all: { type: "boolean" }, ours: { type: "boolean" } } as const;
 const { values, positionals } = parseArgs({ options, allowPositionals: true });

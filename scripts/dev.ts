@@ -94,7 +94,7 @@ function explain(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return code === "EADDRINUSE"
     ? `Port ${config.port} is in use; stop the other program, or run e.g. PORT=3001 npm run dev`
-    : `PORT ${config.port} of HOST ${config.host} cannot be used (${message})`;
+    : `Cannot listen on ${config.host}:${config.port} (${message})`;
 }
 
 function exit(problem: string): never {

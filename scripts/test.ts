@@ -67,7 +67,7 @@ function succeeds(command: string, limitMinutes: number, report: string): boolea
     env: { ...process.env, PLAYWRIGHT_JSON_OUTPUT_FILE: report },
     timeout: limitMinutes * 60_000,
   });
-  if (error) console.error(`${command}: ${error.message}; it may take ${limitMinutes} minutes.`);
+  if (error) console.error(`${command}: ${error.message}; the limit is ${limitMinutes} minutes.`);
   return status === 0;
 }
 

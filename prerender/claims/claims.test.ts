@@ -202,7 +202,7 @@ describe("the ledger", () => {
     const late = { ...entry, verdict: "claim", evidence: { ...evidence, at: "shared drive", until: "2028-11-02" } };
     await writeFile(file, JSON.stringify([entry, { verdict: "claim" }, late, { ...entry, on: "2026-02-30" }]));
     await expect(readLedger(file)).rejects.toThrow(
-      /entry 2: “text”.*\n.*entry 2: a claim must have “evidence”.*\n.*entry 3: evidence must say .*\n.*entry 3: .*2028-11-01\n.*entry 4: “text”/,
+      /entry 2: “text”.*\n.*entry 2: a claim must have “evidence”.*\n.*entry 3: evidence must have .*\n.*entry 3: .*2028-11-01 at the latest\n.*entry 4: “text”/,
     );
   });
 

@@ -42,8 +42,8 @@ function problemsOf({ text, verdict, evidence, needs, by, on = "" }: Partial<Rev
     !isClaim || evidence || needs ? [] : "a claim must have “evidence”, or say what it “needs”",
     !evidence || (shows && isPlace(at))
       ? []
-      : "evidence must say what it “shows”, and “at” which URL, file or dated document",
-    !evidence || isEnd(until, on) ? [] : `evidence is valid “until” a day, at most ${lastDay(on)}`,
+      : "evidence must have “shows”, and “at”: a URL, a file or a dated document",
+    !evidence || isEnd(until, on) ? [] : `“until” must be a day, ${lastDay(on)} at the latest`,
   ].flat();
 }
 

@@ -63,7 +63,7 @@ export async function review(open: readonly Statement[], ledger: Review[], termi
     if (shows === "") return { needs: await ask("What would prove it: ", notEmpty) };
     const place = "Where is the proof (a URL, a file, or a document's name with its date): ";
     const at = await ask(place, (text) => (isPlace(text) ? text : undefined));
-    const end = `Until which day is the proof valid (a day such as 2026-01-31, at most ${lastDay(on)}): `;
+    const end = `Until which day is the proof valid (such as 2026-01-31, ${lastDay(on)} at the latest): `;
     return { evidence: { shows, at, until: await ask(end, (text) => (isEnd(text, on) ? text : undefined)) } };
   }
 

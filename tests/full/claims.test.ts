@@ -65,8 +65,8 @@ test("a review in a terminal repeats only the question with a wrong answer, and 
   await first.answer("What proves it (text, a number from the list above, or empty for nothing yet): ", "Audit");
   await first.answer("Where is the proof (a URL, a file, or a document's name with its date): ", "shared drive");
   await first.answer("Where is the proof (a URL, a file, or a document's name with its date): ", "audit.pdf");
-  await first.answer("(a day such as 2026-01-31, at most ", "31.12.2027");
-  await first.answer("(a day such as 2026-01-31, at most ", until);
+  await first.answer(" at the latest): ", "31.12.2027");
+  await first.answer(" at the latest): ", until);
   await first.answer("Why may it stay: ", "a test");
   expect(await first.answer(WHAT, "b")).toContain(TAGLINES[1]);
   expect(await first.answer(WHAT, "s")).toContain(`Previous decision: claim (Ada, editor, ${on})`);
