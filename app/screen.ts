@@ -15,7 +15,7 @@ export interface Screen {
   written?: { file: string; parents: readonly Link[] };
   /** The header lies over the screen's own picture instead of above it. */
   isHeaderOverlaid?: boolean;
-  /** The page moves when its end arrives, so the first paint waits for the footer. */
+  /** Its content would move when the footer arrives, so the first paint waits. */
   isPaintedWhole?: boolean;
   /** Styles that only this screen needs. */
   styles: string;

@@ -18,7 +18,7 @@ interface HillLayer {
   readonly featuresAcross: number;
   /** 0 is rolling, 1 is worn rock. */
   readonly ridged: number;
-  /** Tallest tree as picture height; 0 for bare ground. */
+  /** Tallest tree in picture heights; 0 for none. */
   readonly treeHeight: number;
   /** Share of the view that air hides, before any mist. */
   readonly fog: number;
@@ -250,7 +250,7 @@ float mistAt(int layer, vec2 p, float below) {
   return uAir.y * depth * (0.25 + 0.9 * bank);
 }
 
-/* A hill's colour at p: \`fromEdge\` under its outline, \`below\` its ground line, whose slope is \`slope\`. */
+/* A hill's colour at p, \`fromEdge\` under its outline, \`below\` under a ground line of slope \`slope\`. */
 vec3 hillColour(int layer, vec2 p, float fromEdge, float below, float slope) {
   vec3 ink = ${glslColour("#0b2a26")};
   vec2 at = vec2(p.x * 7.0 + below * 9.0, below * 26.0);

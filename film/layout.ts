@@ -7,7 +7,7 @@ export const widthPx = 1920;
 export const heightPx = 1080;
 export const aspect = widthPx / heightPx;
 export const loopSeconds = 10;
-/** As in the cinema: at a few hundred kilobits, fewer and cleaner frames look better than more and ragged ones. */
+/** As in the cinema: at a few hundred kilobits, few clean frames look better than many ragged ones. */
 export const framesPerSecond = 24;
 export const frameCount = loopSeconds * framesPerSecond;
 

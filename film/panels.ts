@@ -151,7 +151,7 @@ void main() {
   vec2 cover = clamp(inside / pixel + 0.5, 0.0, 1.0);
   float coverage = cover.x * cover.y;
 
-  // Glass mirrors the sky. The module's own small lean makes neighbours differ, as in a real field.
+  // Glass mirrors the sky. Each table's own small lean makes neighbours differ, as in a real field.
   float lean = (vLeanKind.x - 0.5);
   vec3 rowAlong = vec3(${glslFloat(along.x)}, 0.0, ${glslFloat(along.z)});
   vec3 rowAcross = vec3(${glslFloat(across.x * Math.cos(tilt))}, ${glslFloat(Math.sin(tilt))}, ${glslFloat(across.z * Math.cos(tilt))});
@@ -167,7 +167,7 @@ void main() {
 
   vec3 glass = ${glslColour("#0c2d36")} * 0.75 + sky * fresnel * 0.5;
 
-  // Modules of 1.1 m by 2.1 m, each with its frame.
+  // Modules, 1.1 m by 2.15 m, each with its frame.
   float frame = max(gridLine(vCorner.x / 1.1, 0.035), gridLine(vCorner.y / 2.15, 0.03));
   vec3 metal = ${glslColour("#4a6f6c")} * 0.4 + sky * 0.2;
   vec3 colour = mix(glass, metal, frame * 0.55);

@@ -137,15 +137,15 @@ async function drawFrames(
 // Encoding: from PNG frames to films and posters of three sizes, each within its limit.
 
 interface Version {
-  /** Between the name and the format of its files. */
+  /** Stands between name and format in file names. */
   readonly name: "" | ".large" | ".phone";
   readonly widthPx: number;
   readonly heightPx: number;
-  /** What a phone shows: the turbine, the sun, and little beside them. In pixels of the drawing. */
+  /** What a phone shows: the turbine, the sun, and little else. In pixels of the drawing. */
   readonly crop?: { readonly left: number; readonly width: number };
   readonly limitBytes: number;
   readonly posterLimitBytes: number;
-  /** Where the search for the quantiser starts; lower ones are too large. */
+  /** The first quantiser to try; lower ones make files too large. */
   readonly av1: number;
   readonly h264: number;
 }
@@ -170,10 +170,10 @@ const framePattern = "frame-%04d.png";
 /**
  * A loop jumps back to a key frame, whose errors are not those of the predicted frames before it: the picture twitches.
  * So the encoders get the beginning once more, see it as another key frame, and predict the last frames from that one
- * too (an open group of pictures). What comes after the loop's end is cut off again; it makes both key frames alike.
+ * too (an open group of pictures). The frames after the loop's end make both key frames alike, then are cut off.
  */
 const encodedFrames = frameCount + 64;
-/** The frames before the second key frame that AV1 leads over to the first one. */
+/** AV1 blends in the first key frame's errors over this many last frames. */
 const leadFrames = 32;
 
 /** Frames are sRGB; converted with the BT.709 matrix and labelled so, or players would guess and shift the greens. */
@@ -211,9 +211,9 @@ E 0 9223372036854775807 1 7391 1
 
 /**
  * AV1. The second key frame is a forward key frame, which libaom codes with the quantiser of the first one, but not with
- * the same decisions. So a second run adds the errors of the first key frame to the last frames, growing, and to the
+ * the same decisions. So a second run adds the first key frame's errors, growing, to the last frames and to the
  * second key frame: coded again, a picture that was coded with this quantiser stays nearly as it is. No temporal filter:
- * it would make a key frame another picture than the frames beside it.
+ * it would make a key frame differ from the frames beside it.
  */
 function encodeAv1(frames: string, version: Version) {
   return encodeToFit(frames, version, "av1", async (quantiser, draft, file) => {
@@ -242,13 +242,13 @@ function encodeAv1(frames: string, version: Version) {
     const inputs = [...input, "-i", first, "-i", frameName(0)];
     await ffmpeg([...inputs, "-filter_complex", graph.join(";"), ...output, source], frames);
     await encode();
-    // The second key frame is hidden in a packet before: it is decoded, not shown.
+    // The second key frame is hidden in an earlier packet: decoded, but not shown.
     await ffmpeg(["-i", draft, "-frames:v", `${frameCount}`, ...fileOptions, file], frames);
   });
 }
 
 /**
- * H.264 High. With one quantiser for all key frames, both of them come out the same to the bit. The second one has to be
+ * H.264 High. With one quantiser for all key frames, both are bit-identical. The second one has to be
  * the last picture of the film, which lasts a tick, because H.264 in MP4 has no pictures that are not shown.
  */
 function encodeH264(frames: string, version: Version) {
@@ -286,8 +286,8 @@ async function encodeToFit(
 }
 
 /**
- * How much the picture changes from frame to frame where the loop starts again, and beside that: the mean absolute
- * difference of brightness, in steps of 255, over the film played twice.
+ * How much the picture changes from frame to frame at the loop's seam and beside it: the mean absolute difference in
+ * brightness, from 0 to 255, in the film played twice.
  */
 async function seamOf(film: string): Promise<string> {
   const print = "metadata=print:key=lavfi.signalstats.YAVG:file=-";
@@ -314,7 +314,7 @@ const posterFormats: readonly PosterFormat[] = [
   { extension: "jpg", encode: (picture, quality) => picture.jpeg({ quality, mozjpeg: true }) },
 ];
 
-/** Writes the poster at the best quality that fits: in every format for the screens between, else as AVIF. */
+/** Writes each poster at the best quality that fits: the middle size in every format, the others as AVIF. */
 async function encodePosters(firstFrame: Buffer, folder: string): Promise<Map<string, string>> {
   const notes = new Map<string, string>();
   for (const { name: size, crop, posterLimitBytes, ...scene } of versions) {

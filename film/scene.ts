@@ -22,7 +22,7 @@ uniform sampler2D uScene;
 uniform float uSway;
 out vec4 outColour;
 
-/* Blades of grass far inside the lens's near limit: soft, dark, moving slowly. Returns their cover. */
+/* Blades of grass too near for the lens: soft, dark, moving slowly. Returns their cover. */
 float grass(vec2 p, float spacing, float tall, float blur, float shift, uint seed) {
   float x = p.x - shift;
   int cell = int(floor(x / spacing));

@@ -47,7 +47,7 @@ vec3 clearSky(vec2 p) {
   return sky * (1.0 - 0.8 * dawnShare(p)) + sunGlow(p);
 }
 
-/* What a long way of air looks like in this direction. */
+/* What distant air looks like in this direction. */
 vec3 hazeColour(vec2 p) {
   vec3 cool = ${glslColour("#5d908b")};
   float side = smoothstep(1.35, 0.0, abs(p.x - SUN.x));

@@ -9,7 +9,7 @@ interface Turbine {
   readonly footShare: number;
   /** Index of the hill it stands on. */
   readonly hill: number;
-  /** Blade length as picture height; everything else follows from it. */
+  /** Blade length in picture heights; all else follows from it. */
   readonly blade: number;
   /** Thirds of a turn per loop. A whole number keeps the loop seamless because the rotor has three blades. */
   readonly thirdsPerLoop: number;
@@ -17,7 +17,7 @@ interface Turbine {
   readonly yawDegrees: number;
 }
 
-/** At ten seconds per loop, n thirds are 2n revolutions per minute: the great one turns at 8 rpm. */
+/** At ten seconds per loop, n thirds are 2n revolutions per minute: the largest turns at 8 rpm. */
 const turbines: readonly Turbine[] = [
   { footShare: 0.699, hill: 5, blade: 0.262, thirdsPerLoop: 4, startTurn: 0.035, yawDegrees: 24 },
   { footShare: 0.893, hill: 4, blade: 0.118, thirdsPerLoop: 5, startTurn: 0.21, yawDegrees: 27 },
@@ -47,7 +47,7 @@ interface PlacedTurbine {
   readonly hill: number;
   /** Foot x, foot y, hub y, blade length. */
   readonly stand: readonly [number, number, number, number];
-  /** Thirds of a turn per loop, first turn, yaw in radians. */
+  /** Thirds of a turn per loop, start turn, yaw in radians. */
   readonly spin: readonly [number, number, number];
 }
 
@@ -59,7 +59,7 @@ export const placedTurbines: readonly PlacedTurbine[] = rows.map((row) => ({
 
 export const turbineFragmentShader = `
 uniform vec4 uStand; // foot x, foot y, hub y, blade length
-uniform vec3 uSpin;  // thirds of a turn per loop, first turn, yaw
+uniform vec3 uSpin;  // thirds of a turn per loop, start turn, yaw
 uniform float uShift;
 uniform float uVeil; // share of it that the air hides
 out vec4 outColour;
@@ -123,7 +123,7 @@ void main() {
   nacelleColour += warm * reach * 0.4 * smoothstep(0.02, 0.06, box.x * sunSide / blade);
   colour = over(colour, mix(nacelleColour, air, veil), edge(nacelle, pixel));
 
-  // Rotor, in its own plane: yaw narrows it. Blades soften by the way they travel while the shutter is open.
+  // Rotor, in its own plane: yaw narrows it. Blades blur along their path while the shutter is open.
   vec2 q = vec2(d.x / cosine, d.y);
   float radius = length(q);
   float turn = spin.y * TAU + uPhase * spin.x * TAU / 3.0;

@@ -125,7 +125,7 @@ export interface Target {
 
 /**
  * Applies the action to the messages that allow it. The results are in the order of the targets. `changed` and
- * `refused` messages stay unchanged.
+ * `refused` ones are left alone.
  */
 export async function actOn(
   action: Action,

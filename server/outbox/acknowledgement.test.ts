@@ -6,7 +6,7 @@ test.each([
   ["ada+list@example.org", "ada@example.org"],
   ["a.d.a+x+y@example.org", "ada@example.org"],
   ["A.d.a@GoogleMail.com", "ada@gmail.com"],
-])("%s is the mailbox of %s", (spelling, mailbox) => {
+])("%s has the mailbox %s", (spelling, mailbox) => {
   expect(mailboxOf(spelling)).toBe(mailbox);
 });
 

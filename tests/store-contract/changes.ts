@@ -285,7 +285,7 @@ export function changesSuite(test: ContractTest): void {
     expect(await node.purge(later(99 * DAY_MS))).toEqual([]);
   });
 
-  test("changes a person's messages only if they are the same that the operator saw", async ({ node }) => {
+  test("changes a person's messages only if they are those that the operator saw", async ({ node }) => {
     const email = "bob@example.com";
     await store(node, submissionOf(messageWith({ email: "Bob@Example.com" })));
     const versions = async () => (await node.list({ email })).map(({ version }) => version);

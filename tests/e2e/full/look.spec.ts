@@ -111,7 +111,7 @@ interface Picture {
   info: { width: number; height: number; channels: 1 | 2 | 3 | 4 };
 }
 
-/** The same pixels as Playwright's own screenshot, but six times as fast, because the file is not made small. */
+/** The same pixels as Playwright's own screenshot, but six times as fast, because the file may be larger. */
 async function takePicture(page: Page): Promise<Picture> {
   const browserSession = await page.context().newCDPSession(page);
   const { data } = await browserSession.send("Page.captureScreenshot", { format: "png", optimizeForSpeed: true });
