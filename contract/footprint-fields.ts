@@ -89,6 +89,11 @@ export function formatTotal(totalKg: number): string {
   return `${formatAbout(totalKg)} CO₂e a year`;
 }
 
+/** Keeps numbers and their units on one line. */
+export function unbroken(text: string): string {
+  return text.replace(/(\d) | (?=CO₂e)/g, "$1\u00a0");
+}
+
 /** An amount as the program read it: "1,500". */
 export function formatAmount(amount: number): string {
   return amount.toLocaleString("en-GB", { maximumFractionDigits: 10 });

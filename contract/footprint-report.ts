@@ -14,6 +14,7 @@ import {
   formatMass,
   formatTotal,
   type Price,
+  unbroken,
 } from "./footprint-fields.ts";
 
 /** An estimate that went with a message. */
@@ -59,7 +60,7 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
     `<h2 id="report-title">Your estimate</h2>`,
     `<p class="report-total" id="report-total">${fact("total", formatTotal(totalKg))}</p>`,
     `<p>For ${fact("whom", describeWhom(inputs))}${each && `: ${fact("mass", each)}`}. Country: `,
-    `${fact("country", escaped(countryName) || "not chosen, so a world average is used where the country matters")}. `,
+    `${fact("country", escaped(countryName) || "not chosen, so averages are used where the country matters")}. `,
     `Sent on ${fact("date", day)} with message ${fact("reference", escaped(reference))}.</p>`,
     price && totalKg > 0 ? `<p>${fact("cost", escaped(formatCost(totalKg, price)))}</p>` : "",
     `<table><thead><tr><th scope="col">Item</th><th scope="col">Amount per year</th>`,
@@ -73,12 +74,9 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
   ].join("");
 }
 
-/**
- * Marks a computed or entered value. The claims ledger replaces it with its name, so that the sentence stays the same.
- * A line does not break between a number and its unit.
- */
+/** Marks a computed or entered value. The claims ledger replaces it with its name: the sentence stays the same. */
 function fact(name: string, html: string): string {
-  return `<span data-fact="${name}">${html.replace(/(\d) (kg|t)\b/g, "$1\u00a0$2")}</span>`;
+  return `<span data-fact="${name}">${unbroken(html)}</span>`;
 }
 
 function escaped(text: string): string {

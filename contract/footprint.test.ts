@@ -271,7 +271,7 @@ describe("the words", () => {
     expect(estimateSummary(estimate)).toBe(summary);
     expect(estimateNotes(estimate)).toEqual([
       ...notes,
-      "Computed with: DESNZ 2026 v1.2; Ember 2022-2024 (co2.js 0.19.0), for the UK DESNZ.",
+      "Computed with: DESNZ 2026 v1.2; Ember 2022-2024 (co2.js 0.19.0), UK: DESNZ.",
       "An estimate, not a certificate.",
     ]);
   });

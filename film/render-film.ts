@@ -346,7 +346,7 @@ async function encodePosters(firstFrame: Buffer, folder: string): Promise<Map<st
 /** Throws a `FilmError` unless ffmpeg and aomenc are installed, with the encoders and the decoder that are needed. */
 function requireEncoders(): void {
   if (!isInstalled("ffmpeg")) throw new FilmError("ffmpeg not found: install ffmpeg (with libx264 and libdav1d).");
-  if (!isInstalled("aomenc")) throw new FilmError("aomenc not found: install it (Debian and Homebrew: aom-tools, aom).");
+  if (!isInstalled("aomenc")) throw new FilmError("aomenc not found: install it (Debian: aom-tools; Homebrew: aom).");
   const { stdout } = spawnSync("ffmpeg", ["-hide_banner", "-codecs"], { encoding: "utf8" });
   const missing = ["libdav1d", "libx264"].filter((codec) => !stdout.includes(codec));
   if (missing.length > 0)

@@ -41,7 +41,7 @@ export function electricityTable(): ElectricityTable {
   if (world === undefined) throw new Error("@tgwf/co2 has no figure for the world.");
   const all = Object.values(countries).map(([grams]) => grams);
   return {
-    name: `Ember 2022-${YEARS.usual} (co2.js ${version}), for the UK DESNZ`,
+    name: `Ember 2022-${YEARS.usual} (co2.js ${version}), UK: DESNZ`,
     world: [world, YEARS.usual],
     worldRange: [percentile(all, 0.1), percentile(all, 0.9)],
     countries,

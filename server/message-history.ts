@@ -53,7 +53,7 @@ const OTHER_EVENT_NAME: Readonly<Partial<Record<EventKind, string>>> = {
   delivered: "delivered",
   deferred: "not delivered yet; will be retried",
   failed: "failed for good",
-  paused: "not sent: the receiver accepts nothing at the moment",
+  paused: "not sent: nothing can be sent at the moment",
   skipped: "not sent",
   retried: "queued again by an operator",
 };

@@ -231,7 +231,7 @@ describe("a form without script", () => {
     const page = await pageAt(location);
     expect(page).toContain(`Your reference is <b>${reference}</b>.</span>`);
     expect(page).toContain(
-      'We received your estimate too: about 2.1 t CO₂e a year. <a href="#sent-estimate">See and print it</a>.</span>',
+      'We received your estimate too: about 2.1\u00a0t\u00a0CO₂e a year. <a href="#sent-estimate">See and print it</a>.</span>',
     );
     const report = /<section id="sent-estimate"[^>]*>(.*?)<\/section>/.exec(page)?.[1]?.replaceAll(/<[^>]+>/g, " ");
     expect(report?.replaceAll(/\s+/g, " ")).toMatch(

@@ -164,8 +164,7 @@ export function ContactForm(props: ContactFormProps) {
       setEnclosed((last) => (JSON.stringify(last) === JSON.stringify(next) ? last : next)),
   };
   return (
-    <>
-      <FootprintPart ref={footprint} {...part} />
+    <FootprintPart ref={footprint} {...part}>
       <section ref={panel} className="contact-panel" tabIndex={-1} aria-labelledby={FORM_TITLE_ID}>
         <FormHead
           enclosed={enclosed}
@@ -236,7 +235,7 @@ export function ContactForm(props: ContactFormProps) {
           </form>
         </div>
       </section>
-    </>
+    </FootprintPart>
   );
 }
 

@@ -33,6 +33,7 @@ import {
   optionLabel,
   type Price,
   SHORT_MAX_KM,
+  unbroken,
 } from "../../contract/footprint-fields.ts";
 import { LOCATION_BASED, ROUNDED, rangeCover, reportHtml, type SentEstimate } from "../../contract/footprint-report.ts";
 import { problemsOf, SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
@@ -60,7 +61,7 @@ interface Group {
   controls: readonly Control[];
 }
 
-const SHORT_IS = "Short flights are up to about 3,700 km one way.";
+const SHORT_IS = unbroken("Short flights are up to about 3,700 km one way.");
 
 /** The questions that most people can answer, each with a note on where to find the number. */
 const FIRST: readonly Group[] = [
@@ -302,7 +303,8 @@ export function Estimate(props: EstimateProps) {
         {FIRST.map(group)}
         <details className="footprint-more">
           <summary>
-            Flight distance and class <span className="footprint-note">default: 1,500 and 6,500 km, economy</span>
+            Flight distance and class{" "}
+            <span className="footprint-note">{unbroken("default: 1,500 and 6,500 km, economy")}</span>
           </summary>
           {FLIGHT_DETAILS.map(group)}
         </details>
@@ -586,7 +588,7 @@ export function Total({ reading, price }: { reading: Reading; price: Price | nul
         <p className="footprint-total">
           Your estimate:{" "}
           <strong data-fact="total">
-            {formatAbout(estimate.totalKg)} <small>CO₂e a year</small>
+            {unbroken(formatAbout(estimate.totalKg))} <small>CO₂e a year</small>
           </strong>
         </p>
       ) : (
@@ -664,14 +666,14 @@ export function Result({ reading }: { reading: Reading }) {
         <p key={less}>
           <b>{less}</b> would save{" "}
           <span className="nowrap" data-fact="mass">
-            {formatAbout(lessKg)}
+            {unbroken(formatAbout(lessKg))}
           </span>{" "}
           a year
           {change && (
             <>
               ; {change.words} would save{" "}
               <span className="nowrap" data-fact="mass">
-                {formatAbout(change.kg)}
+                {unbroken(formatAbout(change.kg))}
               </span>
             </>
           )}

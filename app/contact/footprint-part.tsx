@@ -1,6 +1,7 @@
 import {
   type ComponentProps,
   lazy,
+  type ReactNode,
   type Ref,
   type RefObject,
   Suspense,
@@ -9,7 +10,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { FIELD_PREFIX, type FootprintErrors, type Price } from "../../contract/footprint-fields.ts";
+import { FIELD_PREFIX, type FootprintErrors, type Price, unbroken } from "../../contract/footprint-fields.ts";
 import { SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
 import { tryTwice } from "./countries.ts";
 import { focusField } from "./field.tsx";
@@ -53,6 +54,7 @@ interface FootprintPartProps {
   onBlur(): void;
   /** `null` while nothing is entered. */
   onEnclose(enclosed: Enclosed | null): void;
+  children: ReactNode;
 }
 
 /** The estimate that goes with the message, as text. Unknown values are empty. */
@@ -89,6 +91,7 @@ const Estimate = lazy(async () => {
 
 /**
  * The optional estimate: plain inputs of the contact form in a separate part. Without script, the server computes it.
+ * `children` stand between the inputs and the report of a sent estimate.
  */
 export function FootprintPart({
   ref,
@@ -100,6 +103,7 @@ export function FootprintPart({
   onEdit,
   onBlur,
   onEnclose,
+  children,
 }: FootprintPartProps) {
   const details = useRef<HTMLDetailsElement>(null);
   /** `null` until its script has loaded. */
@@ -234,6 +238,14 @@ export function FootprintPart({
   const [untouched] = useState(estimate);
   return (
     <>
+      <details ref={details} className="footprint" onToggle={() => details.current?.open && ask()}>
+        <summary>
+          <h2>Estimate your footprint</h2>
+          <span className="footprint-optional">Optional: send an estimate along with your message.</span>
+        </summary>
+        {Report ? estimate : untouched}
+      </details>
+      {children}
       {Report && report ? (
         <Report {...report} />
       ) : (
@@ -248,13 +260,6 @@ export function FootprintPart({
           dangerouslySetInnerHTML={{ __html: "" }}
         />
       )}
-      <details ref={details} className="footprint" onToggle={() => details.current?.open && ask()}>
-        <summary>
-          <h2>Estimate your footprint</h2>
-          <span className="footprint-optional">Optional: send an estimate along with your message.</span>
-        </summary>
-        {Report ? estimate : untouched}
-      </details>
     </>
   );
 }
@@ -280,7 +285,7 @@ export function FormHead({ enclosed, onEdit, onRemove }: FormHeadProps) {
                 Your estimate is included
                 {enclosed.total !== "" && (
                   <>
-                    : <b data-fact="total">{enclosed.total}</b>
+                    : <b data-fact="total">{unbroken(enclosed.total)}</b>
                   </>
                 )}
                 .

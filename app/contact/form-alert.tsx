@@ -1,5 +1,5 @@
 import type { ReactNode, Ref } from "react";
-import { formatTotal } from "../../contract/footprint-fields.ts";
+import { formatTotal, unbroken } from "../../contract/footprint-fields.ts";
 import {
   ALERT_ID,
   PROBLEMS_SLOT,
@@ -99,7 +99,8 @@ export function FormAlert({ state, apiBase, answerWithin = "" }: FormAlertProps)
                 {state.totalKg !== null && (
                   <>
                     {" "}
-                    We received your estimate too: <span data-fact="total">{formatTotal(state.totalKg)}</span>.
+                    We received your estimate too: <span data-fact="total">{unbroken(formatTotal(state.totalKg))}</span>
+                    .
                     {state.hasReport && (
                       <>
                         {" "}

@@ -8,7 +8,7 @@ const NOT_PROSE = /^(?:script|style|template|label|legend|select)$/;
 const TEXT_ATTRIBUTE = /^(?:alt|aria-description|aria-label|title)$/;
 const META = /^(?:description|(?:og|twitter):(?:title|description|image:alt))$/;
 /** Matches a figure in `data-fact`. Figures may change with every build, so the fact's name replaces them. */
-const FIGURE = /^(?:about |less than )?[\d#][\d#.,\s]*(?:g|kg|t|km|kWh|%)?(?: CO₂e)?(?: a year)?$/;
+const FIGURE = /^(?:about |less than )?[\d#][\d#.,\s]*(?:g|kg|t|km|kWh|%)?(?:\sCO₂e)?(?: a year)?$/;
 const SEGMENTER = new Intl.Segmenter("en-GB", { granularity: "sentence" });
 
 /** The sentences as a visitor reads them, with single spaces and without the final full stop. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
-import { formatTotal } from "../../contract/footprint-fields.ts";
+import { formatTotal, unbroken } from "../../contract/footprint-fields.ts";
 import { reportHtml } from "../../contract/footprint-report.ts";
 import {
   PROBLEMS_SLOT,
@@ -159,8 +159,8 @@ function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: stri
 /** The position after a slot's tag. Problems replace the slot's content instead. */
 const REFERENCE_PLACE = new RegExp(`(?<=<span id="${REFERENCE_SLOT_ID}">)`);
 const TOTAL_PLACE = new RegExp(`(?<=<span id="${TOTAL_SLOT_ID}">)`);
-/** In page order: the attributes that hide the estimate (which are replaced), the reference and the total. */
-const SENT_PLACES = new RegExp(`${SENT_ESTIMATE_HIDDEN}|${REFERENCE_PLACE.source}|${TOTAL_PLACE.source}`);
+/** In page order: the reference, the total, and the attributes that hide the estimate (which are replaced). */
+const SENT_PLACES = new RegExp(`${REFERENCE_PLACE.source}|${TOTAL_PLACE.source}|${SENT_ESTIMATE_HIDDEN}`);
 const PROBLEMS_PLACE = new RegExp(`(?<=<span ${PROBLEMS_SLOT}="">)[^<]*`);
 
 interface Slots {
@@ -190,10 +190,10 @@ function slotsOf(file: ServedFile): Slots | null {
 
 function withSent(slots: Slots, reference: string, estimate: Estimate | null): Buffer[] {
   const received = estimate
-    ? ` We received your estimate too: ${formatTotal(estimate.totalKg)}. <a href="#${SENT_ESTIMATE_ID}">See and print it</a>.`
+    ? ` We received your estimate too: ${unbroken(formatTotal(estimate.totalKg))}. <a href="#${SENT_ESTIMATE_ID}">See and print it</a>.`
     : "";
   const report = estimate ? SENT_ESTIMATE_SHOWN + estimate.html : SENT_ESTIMATE_HIDDEN;
-  return fill(slots.sent, report, `Your reference is <b>${reference}</b>.`, received);
+  return fill(slots.sent, `Your reference is <b>${reference}</b>.`, received, report);
 }
 
 /** The first text also fills the places that have no text of their own. */

@@ -357,7 +357,7 @@ test("a submit before the script loads is a plain post, whose result stays", asy
   letScriptGo();
   await page.locator("option[value=GB]").waitFor({ state: "attached" });
   await expect(page.getByRole("status")).toContainText(
-    /Message sent successfully! Your reference is BC-.* We received your estimate too: about 2\.7 t CO₂e a year\./,
+    /Message sent successfully! Your reference is BC-.* We received your estimate too: about 2\.7\st\sCO₂e a year\./,
   );
   await expect(page.locator("#sent-estimate")).toBeVisible();
   await expect(submit(page)).toBeHidden();

@@ -291,7 +291,7 @@ test("the estimate can be edited and removed, is sent with the message, and can 
   await expect(report).toBeInViewport();
   await expect(report).toBeFocused();
   await expect(report).toHaveAccessibleName("Your estimate about 2.2 t CO₂e a year");
-  await expect(report).toContainText(/Country: France\. Sent on \d+ \w+ 20\d\d with message BC-\w{4}-\w\w\./);
+  await expect(report).toContainText(/Country: France\. Sent on \d+\s\w+ 20\d\d with message BC-\w{4}-\w\w\./);
   for (const width of [320, 500, 768, 1024, 1280]) {
     await page.setViewportSize({ width, height: 720 });
     expect(await brokenWords(report.locator("th, td")), `at ${width} px`).toEqual([]);
@@ -304,6 +304,9 @@ test("the estimate can be edited and removed, is sent with the message, and can 
     );
     expect(Math.max(...lines), `lines of a cell at ${width} px`).toBeLessThanOrEqual(2);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    const [below, above] = await edgesOf(report, page.locator(".contact-panel"));
+    expect(below?.top, `below the confirmation at ${width} px`).toBeGreaterThan(above?.bottom ?? Number.NaN);
+    expect(below?.right, `as wide as the page at ${width} px`).toBe(above?.right);
   }
   await expect(enclosed(page)).toHaveCount(0);
   await page.getByRole("button", { name: "Send another message" }).click();
@@ -311,7 +314,8 @@ test("the estimate can be edited and removed, is sent with the message, and can 
   await enter(page, { gasKwh: "1000" });
   await submit(page).click();
   await expect(page.getByRole("heading", { name: "There are 4 problems" })).toBeVisible();
-  await page.emulateMedia({ media: "print" });
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  await expect(page.locator("html")).toHaveCSS("background-color", "rgb(255, 255, 255)");
   await expect(report.getByRole("table")).toBeVisible();
   await expect(page.getByText("Brighter Carbon, http://localhost:3000")).toBeVisible();
   for (const name of ["Get in Touch", "Send us a Message"]) {
@@ -319,6 +323,10 @@ test("the estimate can be edited and removed, is sent with the message, and can 
   }
   await expect(report.getByRole("button", { name: "Print or save" })).toBeHidden();
 });
+
+function edgesOf(...elements: Locator[]) {
+  return Promise.all(elements.map((element) => element.evaluate((node) => node.getBoundingClientRect().toJSON())));
+}
 
 for (const size of ["320x568", "1280x800"]) {
   test(`nothing covers a field while typing; the total is in view, at ${size}`, { tag: "@full" }, async ({ page }) => {
@@ -375,7 +383,7 @@ test("an organisation gets its own texts and an amount per person, and the messa
   await openPart(page);
   const legend = (name: string) => part(page).getByRole("group", { name, exact: true });
   await expect(legend("Home energy")).toHaveAccessibleDescription(/For a shared home, enter your share\.$/);
-  await expect(legend("Flights")).toHaveAccessibleDescription(/^From your calendar.+up to about 3,700 km one way\.$/);
+  await expect(legend("Flights")).toHaveAccessibleDescription(/^From your calendar.+up to about 3,700\skm one way\.$/);
   await page.getByLabel("My organisation").check();
   await expect(legend("Home energy")).toHaveCount(0);
   await expect(legend("Energy of your site")).toBeVisible();

@@ -136,8 +136,8 @@ export async function benchLighthouse(): Promise<BenchTable[]> {
           chart: { label: "page", value: "LCP s" },
           notes: [
             "Coming Soon is noindex by intent, for which Lighthouse lowers the SEO score.",
-            "CPU: Lighthouse's own index of this machine. Below 1,500 its phone is slower than the one it means: simulated",
-            "TBT is this machine's own tasks times four, also on a page without any script.",
+            "CPU: Lighthouse's index of this machine. Below 1,500 the emulated phone is slower than intended:",
+            "simulated TBT is this machine's own tasks times four, even without any script.",
           ],
         });
       }

@@ -79,13 +79,13 @@ export async function startScreenReader(origin: string) {
     );
     start("orca").stdout?.resume();
 
-    /** Every utterance so far. */
+    /** Every utterance so far. A no-break space sounds like a space. */
     const transcript = (): readonly string[] =>
       existsSync(speechLog)
         ? readFileSync(speechLog, "utf8")
             .split("\n")
             .slice(0, -1)
-            .map((line) => JSON.parse(line) as string)
+            .map((line) => (JSON.parse(line) as string).replaceAll("\u00a0", " "))
         : [];
     let heard = 0;
     const press = promisify(execFile);
