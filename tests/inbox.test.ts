@@ -180,7 +180,7 @@ describe("the guard", () => {
     expect(await exchange(port, "no HTTP\r\n\r\n")).toBe("");
   });
 
-  test("refuses other sites and programs, even with the token", async () => {
+  test("refuses pages of other origins, even with the token", async () => {
     const { statusOf, store, authorization, port } = await openInbox();
     const { reference, version, body } = await sendTarget(store);
     const navigation = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };

@@ -37,7 +37,7 @@ export function createGuard(clock: Clock) {
   let wrongTriesMs: number[] = [];
   let slowAnswers = 0;
 
-  /** Accepts a file request only from the inbox's own page, or from a person who opens that page. */
+  /** Refuses file requests from other pages, unless a person opens the inbox with a link. */
   function checkPage(request: IncomingMessage): Refusal | null {
     const { headers } = request;
     // A person may follow a link, for example in a web terminal. The page shows nothing without a token.
@@ -45,7 +45,7 @@ export function createGuard(clock: Clock) {
     return isOpened && hasOwnHost(request) ? null : checkOrigin(request);
   }
 
-  /** Accepts a call only from the inbox's own page. */
+  /** Refuses calls from other pages. */
   function checkOrigin(request: IncomingMessage): Refusal | null {
     if (!hasOwnHost(request)) return NOT_LOCAL;
     const { host, origin, "sec-fetch-site": fetchSite = "none" } = request.headers;

@@ -7,7 +7,7 @@ import { type Pause, type Status, StoreDamaged } from "./store.ts";
 const NODE = "node.";
 const BACKED_UP = "last_backup";
 const DAMAGED = "damaged_at";
-/** Two reports may fail before a server counts as dead. */
+/** A server counts as dead after two missed reports. */
 const SILENT_MS = 150_000;
 
 interface NodeReport {
