@@ -92,7 +92,8 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
       if (isEmpty) continue;
       const isDistance = isOneOf(DISTANCES, name);
       const unit = isDistance ? "km" : unitOf(name, carUnit);
-      const amount = checkAmount(value, unit, isDistance ? MAX_DISTANCE_KM : MAX_AMOUNT, name === "carKm");
+      const max = isDistance ? MAX_DISTANCE_KM : MAX_AMOUNT;
+      const amount = checkAmount(value, { unit, max, hasUnits: name === "carKm" });
       if (typeof amount === "string") fields[key] = amount;
       else if (isDistance) distances[name] = amount;
       else amounts[name] = amount;
@@ -103,7 +104,7 @@ export function parseFootprint(body: Readonly<Record<string, unknown>>): ParsedF
       else fields[key] = `Choose one of: ${options.join(", ")}.`;
     } else if (name === "people") {
       if (isEmpty) continue;
-      const count = checkAmount(value, "people", MAX_PEOPLE);
+      const count = checkAmount(value, { unit: "people", max: MAX_PEOPLE, isCount: true });
       if (typeof count === "string") fields[key] = count;
       else people.people = count;
     } else if (name === "carUnit") {
@@ -143,8 +144,17 @@ function isOneOf<Table extends object>(table: Table, name: PropertyKey): name is
   return Object.hasOwn(table, name);
 }
 
+interface AmountRule {
+  unit: string;
+  max: number;
+  /** The visitor chooses the unit beside the amount. */
+  hasUnits?: boolean;
+  /** A whole number, 1 or more. */
+  isCount?: boolean;
+}
+
 /** The number, or a sentence that says why it is invalid. */
-function checkAmount(value: unknown, unit: string, max: number, hasUnits = false): number | string {
+function checkAmount(value: unknown, { unit, max, hasUnits, isCount }: AmountRule): number | string {
   const read = typeof value === "string" ? parseAmount(value, unit) : null;
   if (read !== null && typeof read === "object") return `Did you mean ${read.either} or ${read.or}?`;
   const amount = typeof value === "string" ? read : value;
@@ -154,8 +164,8 @@ function checkAmount(value: unknown, unit: string, max: number, hasUnits = false
   }
   const isNumber = typeof amount === "number" && !Number.isNaN(amount);
   if (isNumber && amount > max) return `Enter at most ${max.toLocaleString("en-GB")} ${unit}.`;
-  if (unit === "people" && !(isNumber && amount >= 1 && Number.isInteger(amount))) {
-    return "Enter a whole number of people, 1 or more.";
+  if (isCount && !(isNumber && amount >= 1 && Number.isInteger(amount))) {
+    return `Enter a whole number of ${unit}, 1 or more.`;
   }
   if (!isNumber) return `Enter a number of ${unit}, such as 1,500 or 12.5.`;
   return amount < 0 ? `Enter 0 or more ${unit}.` : amount;
