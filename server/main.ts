@@ -149,9 +149,7 @@ function readyLines({ manifest }: Build, port: number, config: Config, mailDesti
     `${manifest.site.brand} is on http://${host}:${port}`,
     `messages go to ${mailDestination}`,
     `to read messages: ${commandFor("inbox", PROGRAM)}`,
-    ...(unset > 0
-      ? [`${plural(unset, "setting")} to complete before launch: ${commandFor("preflight", PROGRAM)}`]
-      : []),
+    ...(unset > 0 ? [`${plural(unset, "thing")} to set before launch: ${commandFor("preflight", PROGRAM)}`] : []),
   ];
 }
 

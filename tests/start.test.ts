@@ -33,7 +33,7 @@ test("prints its URL, the mail destination and the number of open tasks; a secon
     .split("\n")
     .find((printed) => printed.includes(" is on "));
   expect(JSON.parse(line ?? "").msg).toMatch(
-    /^Brighter Carbon is on http:\/\/localhost:\d+ - messages go to .+ - to read messages: npm run inbox - \d+ settings to complete before launch: npm run preflight$/,
+    /^Brighter Carbon is on http:\/\/localhost:\d+ - messages go to .+ - to read messages: npm run inbox - \d+ things to set before launch: npm run preflight$/,
   );
   expect(line).toContain(`messages go to files in ${join(server.dataDir, "outbox")} - `);
 
@@ -104,7 +104,7 @@ test("in a terminal, it prints a few plain lines instead of JSON", async () => {
           `^\\s+Brighter Carbon is on http://localhost:${terminal.port}`,
           `Messages go to files in ${dataDir}/outbox`,
           "To read messages: npm run inbox",
-          "\\d+ settings to complete before launch: npm run preflight",
+          "\\d+ things to set before launch: npm run preflight",
           "",
           '\\d\\d:\\d\\d:\\d\\d message accepted reference="BC-\\w{4}-\\w{2}"',
         ].join("\\r\\n"),
