@@ -126,20 +126,25 @@ async function waitUntilListening(port: number, signal: AbortSignal): Promise<nu
 }
 
 /**
- * A free port on the loopback interface, for a program that cannot choose one itself. It is below the ephemeral ports,
- * so that no outgoing connection takes it first.
+ * A port that is free on both loopback addresses, for a program that cannot choose one itself. It is below the
+ * ephemeral ports, so that no outgoing connection takes it first.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 32_768);
-    const probe = createServer().listen(port, "127.0.0.1");
-    const isFree = await once(probe, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    probe.close();
-    await once(probe, "close");
-    return port;
+    if ((await isFree(port, "127.0.0.1")) && (await isFree(port, "::1"))) return port;
   }
+}
+
+async function isFree(port: number, host: string): Promise<boolean> {
+  const probe = createServer().listen(port, host);
+  try {
+    await once(probe, "listening");
+  } catch (error) {
+    // Otherwise the machine does not have this address.
+    return host !== "127.0.0.1" && (error as NodeJS.ErrnoException).code !== "EADDRINUSE";
+  }
+  probe.close();
+  await once(probe, "close");
+  return true;
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { CONTENT_TYPE } from "../../contract/response-headers.ts";
@@ -47,6 +48,8 @@ export async function startInbox(options: InboxOptions) {
   onUsed();
   return {
     port,
+    /** Where it listens: only this machine's own addresses. */
+    addresses: servers.map((server) => (server.address() as AddressInfo).address),
     /** The URL to open in a browser, with the token of this run. */
     url: `http://localhost:${port}/#${guard.token}`,
     /** Resolves after eight hours without use. */

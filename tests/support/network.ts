@@ -1,8 +1,9 @@
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
 /**
- * `open`: bytes pass. `refused`: nothing listens. `silent`: connections stay open, but no bytes pass; a connection that
+ * `open`: bytes pass. `refused`: every connection is reset at once. `silent`: connections stay open, but no bytes pass; a connection that
  * lost a byte stays silent forever. `trickle`: answers arrive byte by byte. The others wait for a word from the client:
  * with `cut-before` and `cut-after` the connection breaks before or after the word; with `silent-after` it becomes
  * silent.
@@ -47,8 +48,9 @@ export async function startNetwork(targetPort: number) {
     }
   };
 
-  let listener = await listen(serve, 0);
-  const { port } = listener.address() as { port: number };
+  // Listens until the end of the test: meanwhile another program could take a port that was given up.
+  const listener = createServer((socket) => (weather.kind === "refused" ? socket.resetAndDestroy() : serve(socket)));
+  await once(listener.listen(0, "127.0.0.1"), "listening");
   const cutAll = () => {
     for (const socket of sockets) socket.destroy();
   };
@@ -58,25 +60,12 @@ export async function startNetwork(targetPort: number) {
   });
 
   return {
-    port,
-    async become(next: Weather): Promise<void> {
-      if (next.kind === "refused") {
-        listener.close();
-        cutAll();
-      } else if (!listener.listening) {
-        listener = await listen(serve, port);
-      }
+    port: (listener.address() as AddressInfo).port,
+    become(next: Weather): void {
       weather = next;
+      if (next.kind === "refused") cutAll();
     },
   };
-}
-
-function listen(serve: (socket: Socket) => void, port: number): Promise<Server> {
-  const listener = createServer(serve);
-  return new Promise((resolve, reject) => {
-    listener.once("error", reject);
-    listener.listen(port, "127.0.0.1", () => resolve(listener));
-  });
 }
 
 function dripInto(socket: Socket, data: Buffer, everyMs: number): void {
