@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import pg from "pg";
@@ -20,19 +21,20 @@ afterAll(() => server.stop());
 const open = async (url: string) => untilEnd(createStore(await openPostgres(url), RETENTION, { checkIntervalMs: 0 }));
 
 /** A separate database, so that settings can be changed for it alone. */
-async function createOwnDatabase(name: string): Promise<string> {
+async function createOwnDatabase(): Promise<{ name: string; url: string }> {
+  const name = `own_${randomUUID().replaceAll("-", "")}`;
   await server.administer(`CREATE DATABASE ${name}`);
-  return (await server.createDatabase()).replace(/\/\w+\?.*$/, `/${name}`);
+  return { name, url: (await server.createDatabase()).replace(/\/\w+\?.*$/, `/${name}`) };
 }
 
 test("limits the commit of a long transaction like any other commit", async () => {
   const url = await server.createDatabase();
   const network = await startNetwork(server.port);
   const database = await untilEnd(openPostgres(url.replace(`:${server.port}/`, `:${network.port}/`)));
-  await network.become({ kind: "silent-after", word: "COMMIT" });
+  network.become({ kind: "silent-after", word: "COMMIT" });
   const long = database.transaction((query) => query("SELECT 1"), { isLong: true });
   await expect(long).rejects.toThrow(StoreUnavailable);
-  await network.become({ kind: "open" });
+  network.become({ kind: "open" });
 }, 15_000);
 
 test("limits every statement's time even behind a pooler that drops connection settings", async () => {
@@ -80,20 +82,22 @@ test("does not trust a server that answers before a commit is on disk", async ()
 });
 
 test("is not ready if the database is read-only", async () => {
-  const store = await open(await createOwnDatabase("turned_read_only"));
+  const { name, url } = await createOwnDatabase();
+  const store = await open(url);
   await store.ping();
-  await server.administer("ALTER DATABASE turned_read_only SET default_transaction_read_only = on");
-  await server.administer("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'turned_read_only'");
+  await server.administer(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+  await server.administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
   await expect.poll(() => store.list({})).toEqual([]);
   await expect(store.ping()).rejects.toThrow(StoreUnavailable);
   await expect(send(store)).rejects.toThrow(StoreUnavailable);
 });
 
 test("opens no more connections than allowed, with any number of calls at once", async () => {
-  const database = await untilEnd(openPostgres(await createOwnDatabase("few_connections"), 2));
+  const database = await untilEnd(openPostgres((await createOwnDatabase()).url, 2));
   const count = "SELECT count(*) AS count, pg_sleep(0.1) FROM pg_stat_activity WHERE datname = current_database()";
   const counts = await Promise.all(Array.from({ length: 6 }, () => database.query<{ count: number }>(count)));
-  expect(Math.max(...counts.map(([row]) => row?.count ?? 0))).toBe(2);
+  // On a busy machine, the first connection may do all the work before the second one is open.
+  expect([1, 2]).toContain(Math.max(...counts.map(([row]) => row?.count ?? 0)));
 });
 
 test("backs up every column of every table", async () => {
