@@ -56,13 +56,18 @@ export function repeat(work: () => Promise<void>, intervalMs: number, { setTimer
 /**
  * Resolves to the result of the work, or rejects with the given error after the time limit. The work itself continues.
  */
-export async function withinMs<T>(limitMs: number, work: Promise<T>, onTimeout = timeoutError): Promise<T> {
+export async function withinMs<T>(
+  limitMs: number,
+  work: Promise<T>,
+  onTimeout = timeoutError,
+  { setTimer } = systemClock,
+): Promise<T> {
   const limit = Promise.withResolvers<never>();
-  const timer = setTimeout(() => limit.reject(onTimeout(limitMs)), limitMs);
+  const cancelTimer = setTimer(() => limit.reject(onTimeout(limitMs)), limitMs);
   try {
     return await Promise.race([work, limit.promise]);
   } finally {
-    clearTimeout(timer);
+    cancelTimer();
   }
 }
 

@@ -1,6 +1,6 @@
 import { createTransport, type Transporter } from "nodemailer";
 import { parseConnectionUrl } from "nodemailer/lib/shared";
-import { withinMs } from "../time.ts";
+import { systemClock, withinMs } from "../time.ts";
 import { MailError, type Mailer } from "./mailer.ts";
 
 export interface SmtpLimits {
@@ -14,11 +14,11 @@ export interface SmtpLimits {
 export const SMTP_LIMITS: SmtpLimits = { connectMs: 15_000, silenceMs: 60_000, attemptMs: 120_000 };
 
 /** Opens no connection before the first email. Sends credentials only over an encrypted connection. */
-export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMITS): Mailer {
+export function createSmtpMailer(smtpUrl: string, clock = systemClock): Mailer {
   const server = parseConnectionUrl(smtpUrl);
   const openConnection = (): Transporter =>
     createTransport({
-      ...connectionOptions(server, limits),
+      ...connectionOptions(server, SMTP_LIMITS),
       pool: true,
       // Each transport has one connection, so that closing a stuck one does not abort other emails.
       maxConnections: 1,
@@ -37,7 +37,7 @@ export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMI
       const connection = idle.pop() ?? openConnection();
       busy.add(connection);
       try {
-        await withinMs(limits.attemptMs, connection.sendMail(mail), outOfTime);
+        await withinMs(SMTP_LIMITS.attemptMs, connection.sendMail(mail), outOfTime, clock);
         idle.push(connection);
       } catch (error) {
         if (error instanceof MailError) {
@@ -52,7 +52,7 @@ export function createSmtpMailer(smtpUrl: string, limits: SmtpLimits = SMTP_LIMI
       }
     },
     probe: () =>
-      tryToSignIn(smtpUrl, limits).then(
+      tryToSignIn(smtpUrl).then(
         () => true,
         (error: MailError) => !error.isUnreachable,
       ),

@@ -4,12 +4,13 @@ import { site } from "../../app/site.ts";
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { ComposedMail, MailIdentity } from "../../server/mail/compose.ts";
 import type { Mailer } from "../../server/mail/mailer.ts";
-import { createSmtpMailer, SMTP_LIMITS } from "../../server/mail/smtp.ts";
+import { createSmtpMailer } from "../../server/mail/smtp.ts";
 import { acknowledgementSender } from "../../server/outbox/acknowledgement.ts";
 import { type HookSettings, hookSender } from "../../server/outbox/hook.ts";
 import { mailSender } from "../../server/outbox/mail.ts";
 import { type Outbox, type OutboxOptions, type Sender, startOutbox } from "../../server/outbox/outbox.ts";
 import type { Channel, Store, StoredMessage } from "../../server/store/store.ts";
+import { systemClock } from "../../server/time.ts";
 import { NO_LIMITS, referenceOf } from "../store-contract/samples.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
@@ -112,8 +113,8 @@ export async function openPostOffice({
     events: async (reference: string) =>
       (await store.history(reference)).map(({ kind, channel }) => `${channel} ${kind}`),
     mailServer: (options?: Parameters<typeof startMailServer>[0]) => untilEnd(startMailServer(options)),
-    smtpMailer: (server: { port: number }, { user = "", query = "", limits = SMTP_LIMITS } = {}) =>
-      createSmtpMailer(`smtp://${user && `${user}@`}127.0.0.1:${server.port}${query}`, limits),
+    smtpMailer: (server: { port: number }, { user = "", query = "", clock = systemClock } = {}) =>
+      createSmtpMailer(`smtp://${user && `${user}@`}127.0.0.1:${server.port}${query}`, clock),
   };
 }
 
