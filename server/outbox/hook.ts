@@ -52,12 +52,7 @@ const LONGEST_RETRY_AFTER_MS = 4 * HOUR_MS;
 type HookAnswer = { status: number; retryAfterMs: number | null; text: string } | Failure;
 
 /** Posts the signed event once. Follows no redirect and takes at most 15 seconds in total. Never rejects. */
-export async function postEvent(
-  { url, secrets }: HookSettings,
-  event: HookEvent,
-  now: Date,
-  attemptMs = ATTEMPT_MS,
-): Promise<HookAnswer> {
+export async function postEvent({ url, secrets }: HookSettings, event: HookEvent, now: Date): Promise<HookAnswer> {
   const { id, ...payload } = event;
   const body = JSON.stringify(payload);
   try {
@@ -71,13 +66,13 @@ export async function postEvent(
       },
       body,
       redirect: "manual",
-      signal: AbortSignal.timeout(attemptMs),
+      signal: AbortSignal.timeout(ATTEMPT_MS),
     });
     const retryAfterMs = parseRetryAfterMs(response.headers.get("retry-after"), now);
     return { status: response.status, retryAfterMs, text: await readStart(response) };
   } catch (error) {
     const { name, cause } = error as Error;
-    if (name === "TimeoutError") return { kind: "temporary", message: `no answer within ${attemptMs / 1000} s` };
+    if (name === "TimeoutError") return { kind: "temporary", message: `no answer within ${ATTEMPT_MS / 1000} s` };
     const { code = name } = (cause ?? {}) as NodeJS.ErrnoException;
     return { kind: "temporary", message: `no connection (${code})`, isUnreachable: NO_CONNECTION.includes(code) };
   }
