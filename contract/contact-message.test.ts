@@ -108,14 +108,6 @@ test.each([
   expect(parseContactMessage({ ...GOOD, [field]: value })).toEqual({ ok: true, message: { ...GOOD, [field]: value } });
 });
 
-test("trims and checks the longest body quickly, with any content", () => {
-  const startMs = performance.now();
-  for (const filler of [" ", "\u200b", "\u202e", "\u{e0041}", "\t\n"]) {
-    for (const text of [filler.repeat(60_000), `a${filler.repeat(60_000)}b`]) fieldsOf({ ...GOOD, message: text });
-  }
-  expect(performance.now() - startMs).toBeLessThan(1000);
-});
-
 test.each([null, 1, true, [], {}])("refuses %j instead of text", (value) => {
   expect(fieldsOf({ ...GOOD, name: value }).name).toBe("Send your name as text.");
 });
