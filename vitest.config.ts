@@ -5,6 +5,8 @@ export default defineConfig({
     // One per core of the smallest machine that runs the tests.
     maxWorkers: 2,
     globalSetup: "tests/support/global-setup.ts",
+    setupFiles: "tests/support/short-failures.ts",
+    diff: { expand: false },
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // Ten times the default, because the machine may be slow. Only a failing test waits that long.
