@@ -127,6 +127,9 @@ export function findPathProblems(files: readonly FilePath[], specifiedPaths: rea
 
 type Report = (line: number, message: string) => void;
 
+/** The folder of jsx-runtime.ts under another name: MDX ends the name at a space, which a path may contain. */
+export const PAGE_RUNTIME = "virtual:page-runtime";
+
 async function compilePage(dir: string, { file, path }: FilePath, report: Report): Promise<PageFile | null> {
   const { title, description, body } = parseFrontMatter(await readFile(file, "utf8"), report);
   const sections: Section[] = [];
@@ -135,7 +138,7 @@ async function compilePage(dir: string, { file, path }: FilePath, report: Report
   try {
     const remarkPlugins = [tables, () => readText(title, sections, pictures, report)];
     // A class aligns cells, because the site's security policy blocks style attributes.
-    const options = { remarkPlugins, tableCellAlignToStyle: false, jsxImportSource: resolve("app") };
+    const options = { remarkPlugins, tableCellAlignToStyle: false, jsxImportSource: PAGE_RUNTIME };
     code = String(await compile({ value: body, path: file }, options));
   } catch (error) {
     report(...explainSyntaxError(error));

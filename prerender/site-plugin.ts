@@ -12,7 +12,14 @@ import { electricityFile } from "./electricity.ts";
 import { loadRenderer, type Renderer } from "./load-renderer.ts";
 import { markdownTexts } from "./markdown.ts";
 import { draftDirOf, replaceWhenBuilt } from "./output-folder.ts";
-import { findPathProblems, type PageFiles, type Problem, problemsError, readPageFiles } from "./page-files.ts";
+import {
+  findPathProblems,
+  PAGE_RUNTIME,
+  type PageFiles,
+  type Problem,
+  problemsError,
+  readPageFiles,
+} from "./page-files.ts";
 import { companySettings, siteDirProblems, siteFolder } from "./site-dir.ts";
 import { countryNames, technicalFiles } from "./technical-files.ts";
 import { writeSite } from "./write-site.ts";
@@ -108,7 +115,10 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
       };
     },
 
-    resolveId: (id) => (id === PAGES_MODULE ? PAGES_MODULE_ID : undefined),
+    resolveId(id) {
+      if (id === `${PAGE_RUNTIME}/jsx-runtime`) return resolve("app/jsx-runtime.ts");
+      return id === PAGES_MODULE ? PAGES_MODULE_ID : undefined;
+    },
 
     async load(id) {
       if (id !== PAGES_MODULE_ID && !(id.startsWith(pagesDir + sep) && id.endsWith(".mdx"))) return;
