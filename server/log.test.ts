@@ -3,7 +3,7 @@ import { plainError } from "./log.ts";
 
 test("logs only an error's kind, code and place, not its message or properties", () => {
   const error = Object.assign(
-    new TypeError("no ada@example.com\n    in Ada's\n  at all", { cause: new Error("Ada") }),
+    new TypeError("no ada@example.com\n    in Ada's\n  at all", { cause: new Error("Ada's") }),
     {
       code: "E_BAD",
       rawPacket: Buffer.from("Ada"),
@@ -11,5 +11,6 @@ test("logs only an error's kind, code and place, not its message or properties",
   );
   const logged = plainError(error);
   expect(logged).toEqual({ type: "TypeError", message: "E_BAD", stack: expect.stringContaining("log.test.ts") });
-  expect(JSON.stringify(logged)).not.toMatch(/ada|in all/i);
+  // Only with these signs: the path of the clone, which is in the stack, may contain the name.
+  expect(JSON.stringify(logged)).not.toMatch(/ada@|ada's/i);
 });
