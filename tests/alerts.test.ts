@@ -307,8 +307,13 @@ describe("a post that fails", () => {
     void patient.clock.advance(HOUR_MS);
     await expect.poll(() => receiver.posts.length).toBe(1);
     await patient.alerts.stop();
-    const { clock } = watch({ postTimeoutMs: 200 });
-    await clock.advance(HOUR_MS);
+    const limit = new AbortController();
+    vi.spyOn(AbortSignal, "timeout").mockReturnValueOnce(limit.signal);
+    const { clock } = watch();
+    const passed = clock.advance(HOUR_MS);
+    await expect.poll(() => receiver.posts.length).toBe(2);
+    limit.abort(new DOMException("", "TimeoutError"));
+    await passed;
     await log.seen("alert-not-sent", 2);
     receiver.close();
     await clock.advance(MINUTE_MS / 2);

@@ -16,7 +16,6 @@ export interface AlertOptions {
   alertUrl: string | null;
   log: Log;
   clock?: Clock;
-  postTimeoutMs?: number;
 }
 
 export type Alerts = ReturnType<typeof startAlerts>;
@@ -24,6 +23,7 @@ export type Alerts = ReturnType<typeof startAlerts>;
 const CHECK_INTERVAL_MS = MINUTE_MS / 2;
 /** A short delay, so that a flood of messages does not become a flood of checks. */
 const SOON_MS = 1000;
+const POST_TIMEOUT_MS = 10_000;
 /** These alerts are sent at most daily. Others are sent at most hourly, except `expiring`. */
 const DAILY: readonly TroubleKind[] = ["clock", "backup-overdue"];
 /** The outbox has logged these as errors already. */
@@ -37,7 +37,7 @@ const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
  * never waits for alerts, and alerts are sent even if the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions) {
-  const { store, watch, retention, brand, alertUrl, log, clock = systemClock, postTimeoutMs = 10_000 } = options;
+  const { store, watch, retention, brand, alertUrl, log, clock = systemClock } = options;
   const isPosted = alertUrl !== null;
   const stopping = new AbortController();
   /** This node's last alert for each trouble, used while the store does not answer. */
@@ -124,7 +124,7 @@ export function startAlerts(options: AlertOptions) {
     const oldestAt = facts && (countOf(facts, "mail", "queued")?.firstAt ?? now);
     const oldestAgeSeconds = oldestAt && Math.max(0, Math.floor((now.getTime() - oldestAt.getTime()) / 1000));
     try {
-      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(postTimeoutMs)]);
+      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(POST_TIMEOUT_MS)]);
       const body = { text, troubles, queued, failed, quarantined, oldestAgeSeconds };
       const response = await postAlert(alertUrl, body, signal);
       await response.body?.cancel();
