@@ -36,17 +36,17 @@ test("a request with only the five strings stores the message and returns its re
 });
 
 test.each([
-  ["", "application/json", 400],
-  ["{", "application/json", 400],
-  ["[]", "application/json", 400],
-  ["null", "application/json", 400],
-  ['"text"', "application/json", 400],
-  [JSON.stringify(BODY), "text/plain", 415],
-  ["<x/>", "application/xml", 415],
-  ["--b", "multipart/form-data; boundary=b", 415],
-  [JSON.stringify({ ...BODY, message: "x".repeat(70_000) }), "application/json", 413],
-  [Buffer.from(JSON.stringify({ ...BODY, name: "Zoë" }), "latin1"), "application/json", 400, "not valid UTF-8"],
-])("the body %.20j as %s is refused with %i and JSON", async (body, type, status, error = "") => {
+  [400, "application/json", ""],
+  [400, "application/json", "{"],
+  [400, "application/json", "[]"],
+  [400, "application/json", "null"],
+  [400, "application/json", '"text"'],
+  [415, "text/plain", JSON.stringify(BODY)],
+  [415, "application/xml", "<x/>"],
+  [415, "multipart/form-data; boundary=b", "--b"],
+  [413, "application/json", JSON.stringify({ ...BODY, message: "x".repeat(70_000) })],
+  [400, "application/json", Buffer.from(JSON.stringify({ ...BODY, name: "Zoë" }), "latin1"), "not valid UTF-8"],
+])("answers %i and JSON to an unusable %s (case %#)", async (status, type, body, error = "") => {
   const answer = await post({ body, headers: { "content-type": type } });
   expect(answer.statusCode).toBe(status);
   expect(answer.json()).toEqual({ success: false, error: expect.stringContaining(error) });
@@ -156,7 +156,7 @@ describe("a footprint estimate", () => {
     [JSON.stringify({ ...BODY, footprint: many }), 422],
     [JSON.stringify({ ...BODY, footprint: { [`secret-${"x".repeat(50_000)}`]: 1 } }), 422],
     [JSON.stringify({ ...BODY, footprint: { carFuel: "secret-".repeat(5000) } }), 422],
-  ])("that is hostile gets a short refusal, and none of it is logged: %.90j", async (body, status) => {
+  ])("that is hostile gets a short refusal, and none of it is logged (case %#)", async (body, status) => {
     const answer = await post({ body });
     expect(answer.statusCode).toBe(status);
     expect(answer.json()).toMatchObject({ success: false });
