@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -28,7 +27,7 @@ const done = (out: unknown) => ({ code: 0, out, err: "" });
 const refused = (err: RegExp, code = 1) => ({ code, out: "", err: expect.stringMatching(err) });
 
 test("shows its help without opening the database", async () => {
-  const dataDir = join(tmpdir(), "cli-never-made");
+  const dataDir = join(await makeScratchFolder(), "never-made");
   const general = await runCliProcess({ DATA_DIR: dataDir }, "--help");
   expect(general).toMatchObject({ code: 0, err: "" });
   const managing = ["list", "show", "answered", "note", "reply", "retry", "release", "resend", "delete", "export"];

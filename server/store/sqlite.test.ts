@@ -185,7 +185,7 @@ test.each<[what: string, lose: (folder: string) => void]>([
   await expect(store.claim("mail", 1, 1000, NOON)).rejects.toThrow(StoreLost);
   const lost = await store.ping().catch((error) => error);
   expect(lost).toBeInstanceOf(StoreLost);
-  const [, saved = ""] = / were saved to (\S+\.db): stop the server, /.exec(lost.message) ?? [];
+  const [, saved = ""] = / were saved to (.+\.db): stop the server, /.exec(lost.message) ?? [];
   expect(statSync(saved).mode & 0o777).toBe(0o600);
 
   await store.close();
