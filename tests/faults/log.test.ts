@@ -10,7 +10,6 @@ import { mountSmallDisk } from "../support/small-disk.ts";
 
 /** More lines than fit into the last blocks of a file that cannot grow; the system may have reserved several blocks. */
 const MESSAGES = 200;
-const STOP_MS = 5000;
 
 /** Starts a server that writes standard output and standard error to this file or pipe. */
 async function startLoggingTo(log: string): Promise<RunningProgram & { dataDir: string }> {
@@ -59,7 +58,6 @@ test("a log in an unread pipe does not affect messages and pages, and SIGTERM en
   const server = await startLoggingTo(pipe.path);
   pipe.fill();
   await expectServing(server);
-  const sentMs = performance.now();
+  // A server that waits for the reader kills itself after ten seconds, and has no exit code.
   expect(await server.stop()).toBe(0);
-  expect(performance.now() - sentMs).toBeLessThan(STOP_MS);
 });

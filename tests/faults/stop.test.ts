@@ -7,16 +7,13 @@ import { lockDatabase } from "../support/lock-database.ts";
 import { drain, openSocket, parseAnswer } from "../support/raw-http.ts";
 import { openScene } from "../support/scene.ts";
 
-const LIMIT_MS = 10_000;
 const SOON = { timeout: 20_000 };
 
-/** Asks the server to stop, and expects it to exit in time with code 0. */
+/** Asks the server to stop, and expects it to exit with code 0. After ten seconds it would kill itself instead. */
 async function expectStop({ process }: RunningServer): Promise<void> {
-  const startMs = performance.now();
   const ended = once(process, "exit");
   process.kill("SIGTERM");
   expect(await ended).toEqual([0, null]);
-  expect(performance.now() - startMs).toBeLessThan(LIMIT_MS);
 }
 
 test("after SIGTERM, requests that wait for the database finish with their references", async () => {

@@ -6,7 +6,6 @@ export interface Answer {
   status: number;
   retryAfter: string | null;
   reference: string | null;
-  tookMs: number;
 }
 
 interface Letter {
@@ -74,7 +73,6 @@ export async function postMessage(url: string, message: string): Promise<string 
 }
 
 async function post(url: string, { key, email, message }: Letter): Promise<Answer> {
-  const startMs = performance.now();
   const response = await fetch(`${url}/send-email`, {
     method: "POST",
     headers: { "content-type": "application/json", "idempotency-key": key },
@@ -86,6 +84,5 @@ async function post(url: string, { key, email, message }: Letter): Promise<Answe
     status: response.status,
     retryAfter: response.headers.get("retry-after"),
     reference: body.success ? (body.reference ?? null) : null,
-    tookMs: performance.now() - startMs,
   };
 }

@@ -80,7 +80,7 @@ export async function stopAsking(server: RunningServer): Promise<number | null> 
 /** Expects pages and `/healthz` to work while messages cannot be stored. */
 export async function expectPagesUp(server: RunningProgram): Promise<void> {
   for (const path of ["/", "/contact", "/healthz"]) {
-    const response = await fetch(server.url + path, { signal: AbortSignal.timeout(3000) });
+    const response = await fetch(server.url + path);
     expect([path, response.status]).toEqual([path, 200]);
     await response.arrayBuffer();
   }
