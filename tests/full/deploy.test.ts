@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { basename, dirname, join, matchesGlob, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -141,11 +140,10 @@ function isIgnored(path: string, patterns: string): boolean {
 /** Fills a folder with the files that `docker build` sends: the project's files that .dockerignore does not exclude. */
 async function copyContext(folder: string): Promise<void> {
   const ignoreFile = await readFile(".dockerignore", "utf8");
-  const list = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-  const { status, out, text } = run(list, { HOME: process.env.HOME ?? "" });
-  expect(status, text).toBe(0);
-  const paths = out.split("\0").filter((path) => path !== "" && existsSync(path) && !isIgnored(path, ignoreFile));
-  for (const path of paths) await cp(path, join(folder, path));
+  const exceptions = namesIn(ignoreFile, /^!(.+)$/gm);
+  const isSent = (path: string) =>
+    path === "" || !isIgnored(path, ignoreFile) || exceptions.some((file) => file.startsWith(`${path}/`));
+  await cp(".", folder, { recursive: true, filter: (source) => isSent(relative(".", source)) });
 }
 
 /** Links each package separately, so that a cache beside them is not written into the project. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { startServer } from "../../scripts/run-server.ts";
 import { startMailServer } from "../support/mail-server.ts";
@@ -12,9 +13,8 @@ const REQUEST_EVENTS = ["accepted", "repeated", "refused", "store-unavailable", 
 /** Unique words, so that the log can be searched for each of them. */
 function createSecrets() {
   const secrets: string[] = [FORWARDED];
-  const run = Math.random().toString(36).slice(2, 8);
   const secret = (label: string) => {
-    const word = `zq${label}${run}${secrets.length}`;
+    const word = `zq${label}${secrets.length}q`;
     secrets.push(word);
     return word;
   };
@@ -100,9 +100,11 @@ test("the log of a whole run contains no visitor data and no password", async ()
     MAIL_TO: `team@${secret("team")}.example`,
     MAIL_FROM: `site@${secret("team")}.example`,
   };
-  await postgres.administer(`CREATE ROLE site LOGIN SUPERUSER PASSWORD '${secret("database")}'`);
+  // Roles belong to the whole server, which other runs in watch mode share.
+  const role = `site_${randomUUID().slice(0, 8)}`;
+  await postgres.administer(`CREATE ROLE ${role} LOGIN SUPERUSER PASSWORD '${secret("database")}'`);
   const database = new URL((await postgres.createDatabase()).replace(`:${postgres.port}/`, `:${network.port}/`));
-  database.username = "site";
+  database.username = role;
   database.password = secrets.at(-1) ?? "";
   const server = await untilEnd(startServer({ ...env, DATABASE_URL: database.href }));
 

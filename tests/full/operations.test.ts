@@ -28,6 +28,9 @@ test.each([
   }
 });
 
+/** The path as a word of a shell command. */
+const escaped = (path: string) => path.replaceAll(" ", "\\ ");
+
 /** Simulates the documented machine: moves all paths in its commands to a folder. */
 async function makeMachine() {
   const folder = await makeScratchFolder();
@@ -44,7 +47,8 @@ async function makeMachine() {
     ["/opt/", `${opt}/`],
     ["/var/backups/brighter-carbon", backups],
   ];
-  const moved = (text: string) => places.reduce((result, [from, to]) => result.replaceAll(from, to), text);
+  // The folder's path may contain spaces, the documented paths do not.
+  const moved = (text: string) => places.reduce((result, [from, to]) => result.replaceAll(from, escaped(to)), text);
   const program = (name: string, script: string) =>
     writeFileSync(join(sbin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   // Debian's runuser needs the service's user. It is in a folder that is not on cron's PATH.
@@ -75,11 +79,11 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   const { folder, opt, moved, program, wrapper } = await makeMachine();
   const release = await copyProject("deploy", "inbox", "package-lock.json", "vite.inbox.config.ts");
   writeFileSync(join(release, "deploy/systemd/brighter-carbon"), wrapper);
-  program("git", `cp -R ${release} "$3"`);
+  program("git", `cp -R ${escaped(release)} "$3"`);
   // Simulates the operator's changes in the editor.
   program("nano", "sed -i 's/Brighter Carbon/Solar Hill/; s/hello@.*example/post@solarhill.example/' \"$1\"");
   // Packages and Node 24 are installed already.
-  program("node", `exec ${process.execPath} "$@"`);
+  program("node", `exec ${escaped(process.execPath)} "$@"`);
   program("npm", 'if [ "$1" = run ]; then exec node_modules/.bin/node --run "$2"; fi');
   const text = readFileSync("docs/operations.md", "utf8");
   const blocks = (from: string, to: string) =>
@@ -89,7 +93,7 @@ test("the documented launch and upgrade keep the company's brand, and check the 
   const type = (block = "") => {
     const lines = moved(block).replaceAll(/^ +|sudo /gm, "");
     const options = { cwd, env, encoding: "utf8" } as const;
-    const { status, stdout, stderr } = spawnSync("sh", ["-ec", `${lines}\npwd > ${folder}/cwd`], options);
+    const { status, stdout, stderr } = spawnSync("sh", ["-ec", `${lines}\npwd > "$HOME/cwd"`], options);
     if (status === 0) cwd = readFileSync(join(folder, "cwd"), "utf8").trim();
     return { status, output: stdout + stderr };
   };
@@ -130,6 +134,6 @@ test("the documented clean-up removes old backups and the remains of killed ones
   const twentyDaysAgo = Date.now() / 1000 - 20 * 86_400;
   for (const name of old) utimesSync(join(folder, name), twentyDaysAgo, twentyDaysAgo);
   const [command = ""] = /find \/var\/backups\/.+ -delete$/m.exec(readFileSync("docs/operations.md", "utf8")) ?? [];
-  execFileSync("sh", ["-c", command.replace("/var/backups/brighter-carbon", folder)]);
+  execFileSync("sh", ["-c", command.replace("/var/backups/brighter-carbon", escaped(folder))]);
   expect(readdirSync(folder).toSorted()).toEqual(recent);
 });

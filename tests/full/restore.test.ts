@@ -87,8 +87,9 @@ test("the documented commands move a site from SQLite to PostgreSQL, and a start
       ?.split("\n") ?? [];
   const command = lines.find((line) => line.includes("messages restore")) ?? "";
   expect(lines.filter((line) => line !== "")).toHaveLength(4);
-  const args = command.replace("sudo brighter-carbon messages ", "").replace("/var/lib/brighter-carbon", env.DATA_DIR);
-  expect(await messages(env, ...args.split(" "))).toBe("2 messages restored, 2 of them to be sent.\n");
+  const words = command.replace("sudo brighter-carbon messages ", "").split(" ");
+  const args = words.map((word) => word.replace("/var/lib/brighter-carbon", env.DATA_DIR));
+  expect(await messages(env, ...args)).toBe("2 messages restored, 2 of them to be sent.\n");
   // Otherwise they would wait up to a minute for their next attempt.
   await messages(env, "retry", String(first), String(second));
   const moved = await start(env);

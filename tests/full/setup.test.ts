@@ -16,7 +16,7 @@ async function makeProject({ npmStatus = 0 } = {}) {
   mkdirSync(bin);
   symlinkSync(process.execPath, join(bin, "node"));
   writeFileSync(calls, "");
-  writeFileSync(join(bin, "npm"), `#!/bin/sh\necho "$@" >> ${calls}\nexit ${npmStatus}\n`, { mode: 0o755 });
+  writeFileSync(join(bin, "npm"), `#!/bin/sh\necho "$@" >> "${calls}"\nexit ${npmStatus}\n`, { mode: 0o755 });
   return {
     folder,
     calls: () => readFileSync(calls, "utf8").split("\n").slice(0, -1),
