@@ -157,7 +157,7 @@ test("the overview shows what needs attention, and has a table with each chart's
   await rows(page).getByRole("link").first().click();
   await expect(historyOf(page)).toBeVisible();
   await page.getByRole("link", { name: "Overview" }).click();
-  await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
+  await expect(page.getByText("all opened")).toBeVisible();
   await expect(unseen).toBeHidden();
 });
 
@@ -193,16 +193,18 @@ test("on a phone the first message is in the upper half, and nothing covers it",
   expect((await boxOf(".notice")).y).toBeGreaterThanOrEqual((await boxOf("#main")).bottom);
 });
 
-test("no label of a chart is cut off", async ({ page, inbox }) => {
+test("the overview shows the spam filter's month, and no label of a chart is cut off", async ({ page, inbox }) => {
   await put(inbox.store, "delivered");
   await page.route("**/operations/overview*", async (route) => {
     const answer = await (await route.fetch()).json();
     const overview = answer.result.data.json;
     overview.perDay = overview.perDay.map(({ day }: { day: string }) => ({ day, count: 1_234_567 }));
     overview.perCountry = ["GS", "VC", "GB"].map((country) => ({ country, count: 123_456 }));
+    Object.assign(overview.spamFilter, { isDeciding: true, held: 7, released: 2 });
     await route.fulfill({ json: answer });
   });
   await inbox.open("/overview");
+  await expect(page.locator(".figures").getByText("held this month, 2 released")).toBeVisible();
   for (const width of [320, 1280]) {
     await page.setViewportSize({ width, height: 800 });
     await page.reload();
@@ -263,14 +265,15 @@ test("a new message appears without a reload, and does not keep the command runn
 
 test("exports the listed messages as a file, or none if it is cancelled", async ({ page, inbox }) => {
   await putSamples(inbox.store);
-  await inbox.open("/?search=ada");
+  // Longer than any part of a random reference, which the search also finds.
+  await inbox.open("/?search=lovelace");
   await expect(rows(page)).toHaveCount(1);
   for (const format of ["csv", "json"] as const) {
     const download = page.waitForEvent("download");
     await button(page, `Export ${format.toUpperCase()}`).click();
     const file = await download;
     expect(file.suggestedFilename()).toMatch(new RegExp(`^messages-\\d{4}-\\d\\d-\\d\\d\\.${format}$`));
-    const parts = await Array.fromAsync(exportMessages({ filter: { search: "ada" }, format }, inbox.store));
+    const parts = await Array.fromAsync(exportMessages({ filter: { search: "lovelace" }, format }, inbox.store));
     expect(await readFile(await file.path(), "utf8")).toBe(parts.join(""));
     await expect(notice(page)).toContainText(`Saved as ${file.suggestedFilename()}`);
   }
@@ -284,7 +287,9 @@ test("exports the listed messages as a file, or none if it is cancelled", async 
   await expect(notice(page)).toContainText("Cancelled.");
   await expect(dialogOf(page)).toBeHidden();
   answer();
-  expect(downloads).toEqual([]);
+  // A download of the cancelled export would arrive before the next one.
+  await button(page, "Export JSON").click();
+  await expect.poll(() => downloads).toEqual([expect.stringMatching(/\.json$/)]);
 });
 
 test("shows and prints a message's estimate, which can be removed", async ({ page, inbox }) => {
@@ -311,8 +316,10 @@ test("shows and prints a message's estimate, which can be removed", async ({ pag
   await expect(page.locator("body[data-printed]")).toBeAttached();
   await page.emulateMedia({ media: "print" });
   for (const shown of [page.locator(".written").first(), card, historyOf(page)]) await expect(shown).toBeVisible();
-  for (const hidden of ["header.bar", ".status", ".back", "article > .controls", "form"])
-    for (const one of await page.locator(hidden).all()) await expect(one).toBeHidden();
+  for (const hidden of ["header.bar", "section.bar", ".back", "article > .controls", "form"]) {
+    await expect(page.locator(hidden), hidden).not.toHaveCount(0);
+    await expect(page.locator(hidden).filter({ visible: true }), hidden).toHaveCount(0);
+  }
   await page.emulateMedia({ media: "screen" });
 
   await page.getByRole("link", { name: "ada@example.com" }).click();
@@ -614,28 +621,6 @@ test("acts on all messages that matched when selected, and can be cancelled", as
   await button(dialogOf(page), "Delete 102 messages").click();
   await expect(notice(page)).toContainText("102 messages deleted.");
   expect(await inbox.store.list({})).toMatchObject([{ reference: late }]);
-});
-
-test("opens quickly with 1,000 messages and an empty cache", { tag: "@full" }, async ({ browser, inbox }) => {
-  await Promise.all(Array.from({ length: 1000 }, (_, index) => put(inbox.store, "waiting", {}, minutesAgo(index))));
-  const times: number[] = [];
-  for (let run = 0; run < 3; run += 1) {
-    await inbox.restart();
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    await page.addInitScript(() => {
-      const look = () => (document.querySelector(".row") ? performance.mark("first-row") : requestAnimationFrame(look));
-      requestAnimationFrame(look);
-    });
-    await page.goto(`${inbox.origin}/#${inbox.token()}`);
-    await expect(rows(page)).toHaveCount(50);
-    // The time until the first row was rendered, in milliseconds after the start of the navigation.
-    times.push(await page.evaluate(() => performance.getEntriesByName("first-row")[0]?.startTime ?? Number.NaN));
-    await context.close();
-  }
-  test.info().annotations.push({ type: "first row after", description: `${times.map(Math.round).join(", ")} ms` });
-  // Four seconds are allowed: it takes about one on an idle machine, and up to two more beside other tests.
-  expect(Math.min(...times)).toBeLessThan(4000);
 });
 
 test("shows that one of two actions failed, although the other one succeeded", async ({ page, inbox }) => {
@@ -1007,8 +992,6 @@ test("keys mark messages as spam, undo that, and release suspected spam", async 
   await page.keyboard.press("Enter");
   await expect(alert).toBeHidden();
   expect(await store.find(held)).toMatchObject({ state: "queued", taught: "good" });
-  await page.getByRole("link", { name: "Overview" }).click();
-  await expect(page.getByText("held this month, 1 released")).toBeVisible();
 });
 
 test("shows hostile names and messages as text", { tag: "@full" }, async ({ page, inbox }) => {
