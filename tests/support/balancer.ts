@@ -89,13 +89,13 @@ async function prepareNginx({ folder, port, nodePorts, isAlone }: Parts): Promis
     .replaceAll("listen 443 ", `listen 127.0.0.1:${port} `)
     .replaceAll("listen 80;", `listen 127.0.0.1:${plainPort};`)
     .replaceAll(/listen \[::\]:.+;/g, "")
-    .replaceAll("/etc/ssl/brighter-carbon/", `${folder}/`);
+    .replaceAll(/\/etc\/ssl\/brighter-carbon\/([^;]+)/g, `"${folder}/$1"`);
   await writeFile(join(folder, "site.conf"), example);
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path ${folder};`);
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path "${folder}";`);
   await writeFile(
     join(folder, "nginx.conf"),
-    `${process.getuid?.() === 0 ? "user root;" : ""} pid ${folder}/nginx.pid; error_log stderr warn;
-    events {} http { access_log off; ${temporary.join(" ")} include ${folder}/site.conf; }`,
+    `${process.getuid?.() === 0 ? "user root;" : ""} pid "${folder}/nginx.pid"; error_log stderr warn;
+    events {} http { access_log off; ${temporary.join(" ")} include "${folder}/site.conf"; }`,
   );
   return ["nginx", "-p", folder, "-c", join(folder, "nginx.conf"), "-g", "daemon off;"];
 }
