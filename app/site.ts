@@ -1,4 +1,4 @@
-import type { Price } from "../contract/footprint-fields.ts";
+import type { Price } from "../contract/footprint/words.ts";
 
 /**
  * The settings an operator edits: brand, words, navigation, links and policy facts.

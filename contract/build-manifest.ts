@@ -1,6 +1,6 @@
 import type { BuildSettings } from "./build-settings.ts";
-import type { ElectricityTable } from "./footprint.ts";
-import type { Price } from "./footprint-fields.ts";
+import type { ElectricityTable } from "./footprint/arithmetic.ts";
+import type { Price } from "./footprint/words.ts";
 import type { CACHE_CONTROL } from "./response-headers.ts";
 
 /** Everything that the server knows about the pages. */

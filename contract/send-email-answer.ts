@@ -1,5 +1,5 @@
 import type { FieldErrors } from "./contact-message.ts";
-import { AMOUNTS, CHOICES, DISTANCES, FIELD_PREFIX, type FootprintErrors } from "./footprint-fields.ts";
+import { AMOUNTS, CHOICES, DISTANCES, FIELD_PREFIX, type FootprintErrors } from "./footprint/fields.ts";
 
 /** One sentence for each invalid field, by field name. */
 export type AnswerErrors = FieldErrors & FootprintErrors;

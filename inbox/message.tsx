@@ -2,8 +2,9 @@ import { Alert, Badge, Button, Group, Menu, Stack, Table, Text, Textarea } from 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useRef } from "react";
-import { categoriesOf, describeInputs, estimateNotes } from "../contract/footprint.ts";
-import { formatMass, formatTotal } from "../contract/footprint-fields.ts";
+import { categoriesOf } from "../contract/footprint/arithmetic.ts";
+import { formatMass, formatTotal } from "../contract/footprint/fields.ts";
+import { describeInputs, estimateNotes } from "../contract/footprint/words.ts";
 import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
 import { attempt, perform } from "./actions.tsx";
 import { type Action, call, isNotFound, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";

@@ -1,7 +1,7 @@
 import { Badge, Checkbox, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type FocusEvent, useEffect, useRef } from "react";
-import { formatMass } from "../contract/footprint-fields.ts";
+import { formatMass } from "../contract/footprint/fields.ts";
 import { visible } from "../contract/visible-text.ts";
 import type { MessageView } from "./api.ts";
 import { countryName, erasedWhen, Moment, VisitorText } from "./labels.tsx";

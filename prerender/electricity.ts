@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { averageIntensity } from "@tgwf/co2";
-import type { ElectricityTable, Intensity } from "../contract/footprint.ts";
-import { UK_ELECTRICITY } from "../contract/footprint-factors.ts";
+import type { ElectricityTable, Intensity } from "../contract/footprint/arithmetic.ts";
+import { UK_ELECTRICITY } from "../contract/footprint/factors.ts";
 import LIST from "./countries.json" with { type: "json" };
 
 const require = createRequire(import.meta.url);

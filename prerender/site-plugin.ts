@@ -6,7 +6,7 @@ import type { Plugin, PluginOption, ViteBuilder, ViteDevServer } from "vite";
 import type { RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
 import { programName, withOwnCommands } from "../contract/commands.ts";
-import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint-factors.ts";
+import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint/factors.ts";
 import { claimsToDo, reportClaims, statementText } from "./claims/claims.ts";
 import { electricityFile } from "./electricity.ts";
 import { loadRenderer, type Renderer } from "./load-renderer.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { AMOUNTS } from "../contract/footprint-fields.ts";
+import { AMOUNTS } from "../contract/footprint/fields.ts";
 import { REFERENCE_PATTERN, SENT_ALERT_HIDDEN } from "../contract/send-email-answer.ts";
 import { StoreUnavailable } from "../server/store/store.ts";
 import { estimateOf, NOON } from "./store-contract/samples.ts";
@@ -225,8 +225,8 @@ describe("a form without script", () => {
     expect([answer.statusCode, subject.wakes()]).toEqual([303, 1]);
     const location = String(answer.headers.location);
     expect(location).toMatch(/^\/contact\?reference=BC-\w{4}-\w{2}&code=[\w-]{16}#message-sent$/);
-    const { totalKg } = estimateOf({ carKm: 10_000 });
-    expect((await subject.store.list({}))[0]?.footprint).toMatchObject({ totalKg, for: "organisation", people: 40 });
+    const estimate = estimateOf({ carKm: 10_000, for: "organisation", people: 40 });
+    expect((await subject.store.list({}))[0]?.footprint).toEqual(estimate);
     const reference = /BC-\w{4}-\w{2}/.exec(location)?.[0] ?? "";
     const page = await pageAt(location);
     expect(page).toContain(`Your reference is <b>${reference}</b>.</span>`);

@@ -1,7 +1,8 @@
 import { type FocusEvent, type FormEvent as SubmitEvent, useEffect, useReducer, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { type ContactField, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
-import { FIELD_PREFIX, type Price } from "../../contract/footprint-fields.ts";
+import { FIELD_PREFIX } from "../../contract/footprint/fields.ts";
+import type { Price } from "../../contract/footprint/words.ts";
 import { type Country, rememberCountry, restoreCountry, useCountries } from "./countries.ts";
 import { EmailSuggestion } from "./email-suggestion.tsx";
 import { focusField, Select, TextArea, TextField } from "./field.tsx";

@@ -1,5 +1,6 @@
-import { type ElectricityTable, parseFootprint } from "../../contract/footprint.ts";
-import { AMOUNTS, type AmountField } from "../../contract/footprint-fields.ts";
+import type { ElectricityTable } from "../../contract/footprint/arithmetic.ts";
+import { AMOUNTS, type AmountField } from "../../contract/footprint/fields.ts";
+import { parseFootprint } from "../../contract/footprint/parsing.ts";
 import { site } from "../site.ts";
 import { Report, Result, readFields, Sources, Total } from "./footprint-estimate.tsx";
 import { FormHead } from "./footprint-part.tsx";

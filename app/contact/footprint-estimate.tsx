@@ -1,41 +1,45 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
 import {
-  adviceFor,
   categoriesOf,
   type ElectricityTable,
-  eachText,
   estimateFootprint,
-  explainLines,
   type FootprintEstimate,
-  HOTEL_AVERAGE,
-  isDomestic,
-  kmNote,
-  parseFootprint,
-  rangeText,
-  sourcesOf,
-  unitOf,
-} from "../../contract/footprint.ts";
+} from "../../contract/footprint/arithmetic.ts";
 import {
   AMOUNTS,
   type AmountField,
   CAR_UNITS,
   CHOICES,
   DISTANCES,
-  describeWhom,
   FIELD_PREFIX,
   type FootprintErrors,
   type FootprintInputs,
   formatAbout,
   formatAmount,
-  formatCost,
   formatMass,
   formatTotal,
+  isDomestic,
   optionLabel,
-  type Price,
   SHORT_MAX_KM,
   unbroken,
-} from "../../contract/footprint-fields.ts";
-import { LOCATION_BASED, ROUNDED, rangeCover, reportHtml, type SentEstimate } from "../../contract/footprint-report.ts";
+} from "../../contract/footprint/fields.ts";
+import { parseFootprint, unitOf } from "../../contract/footprint/parsing.ts";
+import { reportHtml, type SentEstimate } from "../../contract/footprint/report.ts";
+import {
+  adviceFor,
+  describeWhom,
+  eachText,
+  explainLines,
+  formatCost,
+  HOTEL_AVERAGE,
+  kmNote,
+  LOCATION_BASED,
+  type Price,
+  ROUNDED,
+  rangeCover,
+  rangeText,
+  sourcesOf,
+} from "../../contract/footprint/words.ts";
 import { problemsOf, SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
 import resultStyles from "../styles/estimate-result.css?inline";
 import { tryTwice } from "./countries.ts";

@@ -10,7 +10,8 @@ import {
   useRef,
   useState,
 } from "react";
-import { FIELD_PREFIX, type FootprintErrors, type Price, unbroken } from "../../contract/footprint-fields.ts";
+import { FIELD_PREFIX, type FootprintErrors, unbroken } from "../../contract/footprint/fields.ts";
+import type { Price } from "../../contract/footprint/words.ts";
 import { SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
 import { tryTwice } from "./countries.ts";
 import { focusField } from "./field.tsx";

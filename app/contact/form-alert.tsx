@@ -1,5 +1,5 @@
 import type { ReactNode, Ref } from "react";
-import { formatTotal, unbroken } from "../../contract/footprint-fields.ts";
+import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
 import {
   ALERT_ID,
   PROBLEMS_SLOT,

@@ -1,8 +1,9 @@
 import { access, readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDurationMs } from "../../contract/duration.ts";
-import { describeInputs, estimateNotes, type FootprintEstimate } from "../../contract/footprint.ts";
-import { formatMass, formatTotal } from "../../contract/footprint-fields.ts";
+import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
+import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
+import { describeInputs, estimateNotes } from "../../contract/footprint/words.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { OperatorError } from "../log.ts";

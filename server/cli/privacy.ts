@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { AMOUNTS, CAR_UNITS, CHOICES, DISTANCES, FIELD_PREFIX } from "../../contract/footprint-fields.ts";
+import { AMOUNTS, CAR_UNITS, CHOICES, DISTANCES, FIELD_PREFIX } from "../../contract/footprint/fields.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
 import { OperatorError } from "../log.ts";

@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
-import { formatTotal, unbroken } from "../../contract/footprint-fields.ts";
-import { reportHtml } from "../../contract/footprint-report.ts";
+import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
+import { reportHtml } from "../../contract/footprint/report.ts";
 import {
   PROBLEMS_SLOT,
   REFERENCE_SLOT_ID,

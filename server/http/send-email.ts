@@ -3,13 +3,9 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type FieldErrors, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
 import { durationInWords } from "../../contract/duration.ts";
-import {
-  type ElectricityTable,
-  estimateFootprint,
-  isFootprintField,
-  parseFootprint,
-} from "../../contract/footprint.ts";
-import { FIELD_PREFIX } from "../../contract/footprint-fields.ts";
+import { type ElectricityTable, estimateFootprint } from "../../contract/footprint/arithmetic.ts";
+import { FIELD_PREFIX } from "../../contract/footprint/fields.ts";
+import { isFootprintField, parseFootprint } from "../../contract/footprint/parsing.ts";
 import { ALERT_ID, problemsOf, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
 import { type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";

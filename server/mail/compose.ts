@@ -3,9 +3,16 @@ import type { SendMailOptions } from "nodemailer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 import type { AcknowledgementText } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
-import { describeInputs, estimateNotes, estimateSummary, type FootprintEstimate } from "../../contract/footprint.ts";
-import { formatCost, formatMass, formatTotal, type Price } from "../../contract/footprint-fields.ts";
-import { ROUNDED } from "../../contract/footprint-report.ts";
+import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
+import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
+import {
+  describeInputs,
+  estimateNotes,
+  estimateSummary,
+  formatCost,
+  type Price,
+  ROUNDED,
+} from "../../contract/footprint/words.ts";
 import { quote } from "../../contract/quote.ts";
 import { QUARANTINE_REASON } from "../message-history.ts";
 import type { Reply, StoredMessage } from "../store/store.ts";

@@ -4,9 +4,9 @@ import {
   type ElectricityTable,
   estimateFootprint,
   type FootprintEstimate,
-  parseFootprint,
-} from "../../contract/footprint.ts";
-import type { FootprintErrors, FootprintField } from "../../contract/footprint-fields.ts";
+} from "../../contract/footprint/arithmetic.ts";
+import type { FootprintErrors, FootprintField } from "../../contract/footprint/fields.ts";
+import { parseFootprint } from "../../contract/footprint/parsing.ts";
 import { OperatorError } from "../log.ts";
 import { BuildMissing } from "../manifest.ts";
 import type { Store, StoredMessage } from "../store/store.ts";

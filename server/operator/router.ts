@@ -5,7 +5,7 @@ import { initTRPC, TRPCError } from "@trpc/server";
 import superjson from "superjson";
 import { z } from "zod";
 import { commandFor } from "../../contract/commands.ts";
-import type { ElectricityTable } from "../../contract/footprint.ts";
+import type { ElectricityTable } from "../../contract/footprint/arithmetic.ts";
 import { OperatorError } from "../log.ts";
 import { allowedActions } from "../store/rules.ts";
 import {

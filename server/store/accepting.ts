@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import type { FootprintEstimate } from "../../contract/footprint.ts";
+import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
 import { type Database, type Dialect, insertRows, type Query, type Row, readColumn } from "./database.ts";
 import { drawReference } from "./reference.ts";

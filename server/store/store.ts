@@ -1,5 +1,5 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
-import type { FootprintEstimate } from "../../contract/footprint.ts";
+import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Config, Limit } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "@playwright/test";
-import { formatTotal } from "../../contract/footprint-fields.ts";
+import { formatTotal } from "../../contract/footprint/fields.ts";
 import { type RunningServer, startServer } from "../../scripts/run-server.ts";
 import { estimateOf } from "../store-contract/samples.ts";
 import { fillForm, VISITOR } from "../support/contact.ts";

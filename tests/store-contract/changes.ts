@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { FootprintEstimate } from "../../contract/footprint.ts";
+import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { allowedActions, channelsToQueue, refusalOf } from "../../server/store/rules.ts";
 import { ACTIONS, type Action, type DeliveryState, type Store } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";

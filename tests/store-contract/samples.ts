@@ -1,5 +1,7 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
-import { estimateFootprint, type FootprintEstimate, parseFootprint } from "../../contract/footprint.ts";
+import { estimateFootprint, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
+import type { FootprintInputs } from "../../contract/footprint/fields.ts";
+import { parseFootprint } from "../../contract/footprint/parsing.ts";
 import { electricityTable } from "../../prerender/electricity.ts";
 import type {
   Acceptance,
@@ -81,11 +83,20 @@ export function trapped(email = "ada@example.com"): Submission {
   return submissionOf(messageWith({ email }), { isTrapped: true });
 }
 
-/** The estimate that a visitor in this country gets for these inputs. */
-export function estimateOf(footprint: Readonly<Record<string, unknown>>, country = "GB"): FootprintEstimate {
+export const ELECTRICITY = electricityTable();
+
+/** The object `footprint` of a request body. */
+export type Footprint = Readonly<Record<string, unknown>>;
+
+export function inputsOf(footprint: Footprint): FootprintInputs {
   const parsed = parseFootprint({ footprint });
   if (!parsed.ok || parsed.inputs === null) throw new Error(JSON.stringify(parsed));
-  return estimateFootprint(parsed.inputs, country, electricityTable());
+  return parsed.inputs;
+}
+
+/** The estimate that a visitor in this country gets for these inputs. */
+export function estimateOf(footprint: Footprint, country = "GB"): FootprintEstimate {
+  return estimateFootprint(inputsOf(footprint), country, ELECTRICITY);
 }
 
 /** A client without wider networks. */

@@ -1,21 +1,17 @@
-import {
-  type ElectricityTable,
-  eachText,
-  estimateFootprint,
-  explainLines,
-  type FootprintRange,
-  rangeText,
-  sourcesOf,
-} from "./footprint.ts";
+import { type ElectricityTable, estimateFootprint } from "./arithmetic.ts";
+import { type FootprintInputs, formatMass, formatTotal, unbroken } from "./fields.ts";
 import {
   describeWhom,
-  type FootprintInputs,
+  eachText,
+  explainLines,
   formatCost,
-  formatMass,
-  formatTotal,
+  LOCATION_BASED,
   type Price,
-  unbroken,
-} from "./footprint-fields.ts";
+  ROUNDED,
+  rangeCover,
+  rangeText,
+  sourcesOf,
+} from "./words.ts";
 
 /** An estimate that went with a message. */
 export interface SentEstimate {
@@ -26,15 +22,6 @@ export interface SentEstimate {
   reference: string;
   date: Date;
 }
-
-/** Explains what the range covers and what it does not. */
-export function rangeCover({ between }: FootprintRange): string {
-  return `published figures differ for ${between.join("; ")}. The true figure can be outside this range`;
-}
-
-export const ROUNDED = "Figures are rounded separately, so they may not add up exactly.";
-export const LOCATION_BASED =
-  "Electricity is location-based: the average of the country’s grid, regardless of the supplier.";
 
 /**
  * The inputs, factors, sources and date for the visitor to print or save. It is HTML, because the server writes it into

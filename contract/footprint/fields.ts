@@ -23,9 +23,14 @@ export const DISTANCES = {
   longFlightKm: { label: "Kilometres one way, long flight", usual: 6500 },
 } as const;
 
-/** One way, in km. A short flight counts as domestic up to the first distance, and is doubted above the second. */
-export const DOMESTIC_MAX_KM = 500;
+/** One way, in km. A short flight that is longer may be a long flight. */
 export const SHORT_MAX_KM = 3700;
+const DOMESTIC_MAX_KM = 500;
+
+/** The source has a separate factor without classes for flights up to this distance. */
+export function isDomestic({ shortFlightKm }: Pick<FootprintInputs, "shortFlightKm">): boolean {
+  return shortFlightKm <= DOMESTIC_MAX_KM;
+}
 
 /** The unit of `carKm`, which is sent with the number. The first is the default. */
 export const CAR_UNITS = ["km", "mi"] as const;
@@ -42,18 +47,14 @@ export const CHOICES = {
 export type Distances = Record<keyof typeof DISTANCES, number>;
 export type Choices = { [Name in keyof typeof CHOICES]: (typeof CHOICES)[Name]["options"][number] };
 
-export const MAX_PEOPLE = 1_000_000;
-
-/**
- * The checked inputs, with at least one amount. Missing distances and choices have their defaults, except `for`, which
- * older messages lack.
- */
+/** The checked inputs, with at least one amount. Missing distances and choices have their defaults. */
 export type FootprintInputs = Partial<Record<AmountField, number>> &
   Distances &
-  Omit<Choices, "for"> &
-  Partial<Pick<Choices, "for">> & { people?: number; carUnit?: "mi" };
+  Choices & { people?: number; carUnit?: "mi" };
 
-export type FootprintField = AmountField | keyof Distances | keyof Choices | "carUnit" | "people";
+/** The fields whose value is a number. */
+export type NumberField = AmountField | keyof Distances | "people";
+export type FootprintField = NumberField | keyof Choices | "carUnit";
 
 /** By field name in a form post; `footprint` is for a value that is not an object. */
 export type FootprintErrors = Partial<Record<"footprint" | `footprint.${string}`, string>>;
@@ -64,8 +65,10 @@ export function optionLabel(option: string): string {
   return { premium: "premium economy", mi: "miles" }[option] ?? option;
 }
 
+// The page's first script shows a total, so the numbers' formats are here: words.ts imports the factors.
+
 /** Two significant figures, because an estimate is not more precise. */
-function roundedKg(kg: number): number {
+export function roundedKg(kg: number): number {
   return Number(kg.toPrecision(2));
 }
 
@@ -97,24 +100,4 @@ export function unbroken(text: string): string {
 /** An amount as the program read it: "1,500". */
 export function formatAmount(amount: number): string {
   return amount.toLocaleString("en-GB", { maximumFractionDigits: 10 });
-}
-
-/** "an organisation of 40 people". */
-export function describeWhom({ for: whom, people }: Pick<FootprintInputs, "for" | "people">): string {
-  const name =
-    whom === "organisation" ? "an organisation" : people === undefined ? "one person or household" : "a household";
-  return people === undefined ? name : `${name} of ${formatAmount(people)} ${people === 1 ? "person" : "people"}`;
-}
-
-/** The company's price for a tonne, with the currency as written after a number. */
-export interface Price {
-  amount: number;
-  currency: string;
-}
-
-/** "At 25 EUR a tonne, 78 t cost about 1,950 EUR." Uses the rounded total, so that the visitor can check the sum. */
-export function formatCost(totalKg: number, { amount, currency }: Price): string {
-  const cost = (roundedKg(totalKg) / 1000) * amount;
-  const about = cost.toLocaleString("en-GB", { maximumFractionDigits: cost < 10 ? 2 : 0 });
-  return `At ${formatAmount(amount)} ${currency} a tonne, ${formatMass(totalKg)} cost about ${about} ${currency}.`;
 }

@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { ELECTRICITY, estimateOf, type Footprint } from "../../tests/store-contract/samples.ts";
+import { categoriesOf, savingsOf } from "./arithmetic.ts";
+import * as factors from "./factors.ts";
+import { AMOUNTS, type AmountField, CHOICES } from "./fields.ts";
+
+const GRIDS = "countries’ grids (10th to 90th percentile)";
+const CARS = "small and large cars";
+const BUSES = "buses in London and elsewhere in the UK";
+const TAXIS = "a regular taxi and a black cab";
+const LONG = "UK and other long flights";
+
+test.each<[Footprint, country: string, kg: number, low?: number, high?: number, ...between: string[]]>([
+  [{ electricityKwh: 1000 }, "FR", 44.18],
+  [{ electricityKwh: 1000 }, "IN", 708.96],
+  [{ electricityKwh: 1000 }, "GB", 167.78],
+  [{ electricityKwh: 1000 }, "", 472.94, 97.7, 676.4, GRIDS],
+  [{ gasKwh: 1000 }, "", 212.52],
+  [{ heatingOilLitres: 100 }, "", 307.094],
+  [{ lpgLitres: 100 }, "", 174.264],
+  [{ carKm: 10_000 }, "", 2075.1, 1827.2, 3413.4, CARS],
+  [{ carKm: 10_000, carUnit: "mi" }, "", 3339.5497344, 2940.5933568, 5493.3348096, CARS],
+  [{ carKm: 10_000, carFuel: "diesel" }, "", 2141.1, 1773.6, 2597.5, CARS],
+  [{ carKm: 10_000, carFuel: "hybrid" }, "", 1627.6, 1440.6, 1980.7, CARS],
+  [{ carKm: 10_000, carFuel: "electric" }, "GB", 343.949, 317.1042, 357.3714, CARS],
+  [{ carKm: 10_000, carFuel: "electric" }, "", 969.527, 184.653, 1440.732, GRIDS, CARS],
+  [{ railKm: 1000 }, "", 39.89],
+  [{ coachKm: 1000 }, "", 46.04],
+  [{ busKm: 1000 }, "", 128, 81.81, 157.26, BUSES],
+  [{ taxiKm: 1000 }, "", 185.58, 185.58, 254.92, TAXIS],
+  [{ gasKwh: 1000, busKm: 1000, taxiKm: 1000 }, "", 526.1, 479.91, 624.7, BUSES, TAXIS],
+  // Up to 500 km one way a flight counts as domestic, without classes.
+  [{ shortFlights: 1, shortFlightKm: 500, shortFlightClass: "economy" }, "", 262.78],
+  [{ shortFlights: 1, shortFlightKm: 500, shortFlightClass: "business" }, "", 262.78],
+  [{ shortFlights: 1, shortFlightKm: 501, shortFlightClass: "business" }, "", 222.80472],
+  [{ shortFlights: 1 }, "", 444.75],
+  [{ longFlights: 1 }, "", 1841.45, 1634.36, 1841.45, LONG],
+  [{ longFlights: 1, longFlightClass: "premium" }, "", 2946.19, 2614.82, 2946.19, LONG],
+  [{ longFlights: 1, longFlightClass: "business" }, "", 5340.01, 4739.54, 5340.01, LONG],
+  [{ longFlights: 1, longFlightClass: "first" }, "", 7365.54, 6537.18, 7365.54, LONG],
+  [{ hotelNights: 10 }, "GB", 104],
+  [{ hotelNights: 10 }, "IN", 589],
+  [{ hotelNights: 10 }, "", 395, 47, 1522, "hotels in different countries"],
+  [{ hotelNights: 0, carKm: 0 }, "", 0],
+])("%j in %j is %d kg", (footprint, country, kg, lowKg, highKg, ...between) => {
+  const { totalKg, range } = estimateOf(footprint, country);
+  expect({ totalKg, range }).toEqual({
+    totalKg: kg,
+    range: lowKg === undefined ? undefined : { lowKg, highKg, between },
+  });
+});
+
+test.each(["AQ", "CF", "FK", "MS"])("%s has no measured figure, so the world's average is used", (country) => {
+  expect(estimateOf({ electricityKwh: 1000 }, country)).toEqual(estimateOf({ electricityKwh: 1000 }, ""));
+});
+
+test("the electricity table has every country of the source, with its year", () => {
+  const { countries } = ELECTRICITY;
+  expect(Object.keys(countries)).toHaveLength(206);
+  const yearsOf = (...codes: string[]) => codes.map((code) => countries[code]?.[1]);
+  expect(yearsOf("FR", "GB", "IS", "UA", "XK")).toEqual([2024, 2026, 2023, 2022, 2024]);
+  const sourceOf = (country: string) => estimateOf({ electricityKwh: 1 }, country).lines[0]?.factor.source;
+  expect([sourceOf("FR"), sourceOf("GB")]).toEqual([factors.EMBER, factors.UK_ELECTRICITY.source]);
+});
+
+test("every factor has its own rows of the source, and docs/footprint.md has those that are used", () => {
+  const { HEATING, CAR, PUBLIC_TRANSPORT, SHORT_FLIGHT, LONG_FLIGHT, HOTEL } = factors;
+  const { UK_ELECTRICITY, DOMESTIC_FLIGHT } = factors;
+  const explained: factors.Factor[] = [HEATING, CAR, PUBLIC_TRANSPORT, SHORT_FLIGHT, LONG_FLIGHT].flatMap((table) =>
+    Object.values<factors.Factor>(table),
+  );
+  const rows = [...explained, ...Object.values(HOTEL)].flatMap((factor) => Object.keys(factor.rows));
+  expect(rows).toHaveLength(2 * 16 + 38);
+  expect(new Set(rows).size).toBe(rows.length);
+  for (const id of rows) expect(id).toMatch(/^\d+_\d+_\d+_\d+_1$/);
+
+  const text = readFileSync("docs/footprint.md", "utf8");
+  expect(text).toContain(factors.FACTORS_NAME);
+  for (const { kgPerUnit, range } of [...explained, UK_ELECTRICITY, DOMESTIC_FLIGHT]) {
+    for (const kg of [kgPerUnit, range?.low, range?.high]) if (kg) expect(text).toContain(kg.toFixed(5));
+  }
+  expect(readFileSync("docs/operations.md", "utf8")).toContain("From 30 June 2027");
+});
+
+test("the parts add up to the total, more input never lowers it, and the stored inputs give the same result", () => {
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  for (let seed = 0; seed < 500; seed += 1) {
+    const { footprint, country } = generate(seed);
+    const estimate = estimateOf(footprint, country);
+    const { totalKg, lines, range } = estimate;
+    expect(Number.isFinite(totalKg) && totalKg >= 0).toBe(true);
+    for (const parts of [lines, categoriesOf(estimate)]) {
+      expect(sum(parts.map(({ kg }) => kg)) / (totalKg || 1)).toBeCloseTo(totalKg === 0 ? 0 : 1, 9);
+    }
+    expect(range?.lowKg ?? totalKg).toBeLessThanOrEqual(totalKg + 1e-9);
+    expect(range?.highKg ?? totalKg).toBeGreaterThanOrEqual(totalKg - 1e-9);
+    for (const { lessKg, switchKg } of savingsOf(estimate, country, ELECTRICITY)) {
+      expect(Math.max(lessKg, switchKg ?? 0)).toBeLessThanOrEqual(totalKg);
+    }
+    for (const field of Object.keys(AMOUNTS) as AmountField[]) {
+      const more = Math.min(1e10, Number(footprint[field] ?? 0) * 2 + 1);
+      expect(estimateOf({ ...footprint, [field]: more }, country).totalKg).toBeGreaterThanOrEqual(totalKg);
+    }
+    const strings = Object.fromEntries(Object.entries(footprint).map(([name, value]) => [name, String(value)]));
+    expect(estimateOf(strings, country)).toEqual(estimate);
+    expect(estimateOf(JSON.parse(JSON.stringify(estimate)).inputs, country)).toEqual(estimate);
+  }
+});
+
+/** Some of the fields, with amounts from 0 to 10 billion. The same seed gives the same case. */
+function generate(seed: number): { footprint: Footprint; country: string } {
+  let state = seed + 1;
+  const random = () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+  const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)];
+  const footprint: Record<string, unknown> = { electricityKwh: random() * 1e4 };
+  for (const field of Object.keys(AMOUNTS))
+    if (random() < 0.4) footprint[field] = pick([0, random(), random() * 1e3, 1e10]);
+  for (const [field, { options }] of Object.entries(CHOICES))
+    if (random() < 0.7) footprint[field] = pick<string>(options);
+  if (random() < 0.5) footprint.shortFlightKm = Math.round(random() * 3700);
+  return { footprint, country: pick(["", "FR", "IN", "US", "AQ", "XK", "toString"]) ?? "" };
+}

@@ -1,0 +1,215 @@
+import {
+  CAR,
+  CAR_SIZES,
+  DOMESTIC_FLIGHT,
+  ELECTRIC_CAR_KWH_PER_KM,
+  ELECTRICITY_BOUNDARY,
+  EMBER,
+  EMBER_LINK,
+  FACTORS_NAME,
+  type Factor,
+  HEATING,
+  HOTEL,
+  HOTEL_ELSEWHERE,
+  LONG_FLIGHT,
+  PUBLIC_TRANSPORT,
+  SHORT_FLIGHT,
+  UK_ELECTRICITY,
+} from "./factors.ts";
+import { AMOUNTS, type AmountField, type Category, type FootprintInputs, isDomestic, KM_PER_MILE } from "./fields.ts";
+
+/** Grams of CO2e per kWh, and the year of that figure. */
+export type Intensity = readonly [gramsPerKwh: number, year: number];
+
+/** Made at build time; the page fetches it when the visitor opens the estimate. */
+export interface ElectricityTable {
+  /** The source and its version. */
+  name: string;
+  world: Intensity;
+  /** The 10th and 90th percentiles of the countries' figures, for an unknown country. */
+  worldRange: readonly [lowGrams: number, highGrams: number];
+  /** By two-letter code. */
+  countries: Readonly<Record<string, Intensity>>;
+}
+
+export interface FootprintLine {
+  field: AmountField;
+  /** In the factor's unit: flights are counted in passenger kilometres. */
+  quantity: number;
+  kg: number;
+  factor: Pick<Factor, "kgPerUnit" | "unit" | "year" | "source">;
+  /** The factor's country; `null` for an average of countries. Absent if the country does not matter. */
+  place?: string | null;
+}
+
+/**
+ * The totals with the sources' lowest and highest figures for these inputs, and what those figures apply to. The range
+ * does not measure the sources' own error.
+ */
+export interface FootprintRange {
+  lowKg: number;
+  highKg: number;
+  between: readonly string[];
+}
+
+/** Contains everything that is needed to read and explain it after the factors have changed. */
+export interface FootprintEstimate {
+  inputs: FootprintInputs;
+  totalKg: number;
+  /** Absent if the sources have one figure for each amount. */
+  range?: FootprintRange;
+  lines: readonly FootprintLine[];
+  /** The names of the factors and of the electricity table. */
+  factorSet: string;
+}
+
+/** Computes yearly emissions. The country is a two-letter code, or empty. */
+export function estimateFootprint(
+  inputs: FootprintInputs,
+  country: string,
+  electricity: ElectricityTable,
+): FootprintEstimate {
+  const lines: FootprintLine[] = [];
+  const ranges: { low: number; high: number; between: string }[] = [];
+  for (const field of Object.keys(AMOUNTS) as AmountField[]) {
+    const amount = inputs[field];
+    if (amount === undefined) continue;
+    const { factor, place } = factorOf(field, inputs, country, electricity);
+    const { kgPerUnit, unit, year, source } = factor;
+    const quantity = amount * kilometresOf(field, inputs);
+    const line = { field, quantity, kg: withoutNoise(quantity * kgPerUnit), factor: { kgPerUnit, unit, year, source } };
+    lines.push(place === undefined ? line : { ...line, place });
+    const { range } = factor;
+    if (range && quantity > 0) {
+      ranges.push({
+        low: quantity * range.low - line.kg,
+        high: quantity * range.high - line.kg,
+        between: range.between,
+      });
+    }
+  }
+  const totalKg = withoutNoise(lines.reduce((total, { kg }) => total + kg, 0));
+  return {
+    inputs,
+    totalKg,
+    ...(ranges.length > 0 && {
+      range: {
+        lowKg: withoutNoise(ranges.reduce((total, { low }) => total + low, totalKg)),
+        highKg: withoutNoise(ranges.reduce((total, { high }) => total + high, totalKg)),
+        between: [...new Set(ranges.flatMap(({ between }) => between.split("; ")))],
+      },
+    }),
+    lines,
+    factorSet: `${FACTORS_NAME}; ${electricity.name}`,
+  };
+}
+
+/** Makes 1,000 times 0.21252 equal 212.52 instead of 212.51999999999998. */
+function withoutNoise(kg: number): number {
+  return Number(kg.toPrecision(12));
+}
+
+/** The kilometres in a return flight or in a mile; 1 for amounts that need no conversion. */
+function kilometresOf(field: AmountField, inputs: FootprintInputs): number {
+  if (field === "carKm" && inputs.carUnit === "mi") return KM_PER_MILE;
+  if (field === "shortFlights") return 2 * inputs.shortFlightKm;
+  return field === "longFlights" ? 2 * inputs.longFlightKm : 1;
+}
+
+/** The factor for a field, with its country if that matters. */
+export function factorOf(
+  field: AmountField,
+  inputs: FootprintInputs,
+  country: string,
+  electricity: ElectricityTable,
+): { factor: Factor; place?: string | null } {
+  switch (field) {
+    case "electricityKwh":
+      return gridFactor(country, electricity, "kWh", { average: 1, small: 1, large: 1 });
+    case "carKm":
+      if (inputs.carFuel === "electric") return gridFactor(country, electricity, "km", ELECTRIC_CAR_KWH_PER_KM);
+      return { factor: CAR[inputs.carFuel] };
+    case "shortFlights":
+      return { factor: isDomestic(inputs) ? DOMESTIC_FLIGHT : SHORT_FLIGHT[inputs.shortFlightClass] };
+    case "longFlights":
+      return { factor: LONG_FLIGHT[inputs.longFlightClass] };
+    case "hotelNights": {
+      const factor = Object.hasOwn(HOTEL, country) ? HOTEL[country] : undefined;
+      return factor ? { factor, place: country } : { factor: HOTEL_ELSEWHERE, place: null };
+    }
+    case "gasKwh":
+    case "heatingOilLitres":
+    case "lpgLitres":
+      return { factor: HEATING[field] };
+    default:
+      return { factor: PUBLIC_TRANSPORT[field] };
+  }
+}
+
+function gridFactor(
+  country: string,
+  electricity: ElectricityTable,
+  unit: "kWh" | "km",
+  kwh: typeof ELECTRIC_CAR_KWH_PER_KM,
+): { factor: Factor; place: string | null } {
+  const own = Object.hasOwn(electricity.countries, country) ? electricity.countries[country] : undefined;
+  const [gramsPerKwh, year] = own ?? electricity.world;
+  const [lowGrams, highGrams] = own ? [gramsPerKwh, gramsPerKwh] : electricity.worldRange;
+  // The table has hundredths of a gram; further digits are rounding errors.
+  const kgOf = (grams: number, kwhPerUnit: number) => Math.round(grams * kwhPerUnit * 1e5) / 1e8;
+  const differences = [...(own ? [] : [GRIDS]), ...(unit === "km" ? [CAR_SIZES] : [])];
+  const uk = { boundary: UK_ELECTRICITY.boundary, source: UK_ELECTRICITY.source, link: UK_ELECTRICITY.link };
+  const factor: Factor = {
+    kgPerUnit: kgOf(gramsPerKwh, kwh.average),
+    unit,
+    year,
+    ...(country === "GB" ? uk : { boundary: ELECTRICITY_BOUNDARY, source: EMBER, link: EMBER_LINK }),
+    rows: {},
+    ...(differences.length > 0 && {
+      range: {
+        low: kgOf(lowGrams, kwh.small),
+        high: kgOf(highGrams, kwh.large),
+        between: differences.join("; "),
+      },
+    }),
+  };
+  return { factor, place: own ? country : null };
+}
+
+const GRIDS = "countries’ grids (10th to 90th percentile)";
+
+/** By category, the largest first. */
+export function categoriesOf({ lines }: FootprintEstimate): { category: Category; kg: number }[] {
+  const totals = new Map<Category, number>();
+  for (const { field, kg } of lines) {
+    const { category } = AMOUNTS[field];
+    totals.set(category, (totals.get(category) ?? 0) + kg);
+  }
+  return [...totals].map(([category, kg]) => ({ category, kg })).sort((a, b) => b.kg - a.kg);
+}
+
+interface Saving {
+  category: Category;
+  /** A fifth of the category. */
+  lessKg: number;
+  /** By a full switch, such as to an electric car. `null` if there is none, or if it saves next to nothing. */
+  switchKg: number | null;
+}
+
+/** The savings in the two largest parts, if the second is not small. Both have a fifth, so that they can be compared. */
+export function savingsOf(estimate: FootprintEstimate, country: string, electricity: ElectricityTable): Saving[] {
+  const { inputs, totalKg } = estimate;
+  const switches: Partial<Record<Category, Partial<FootprintInputs>>> = {
+    Car: { carFuel: "electric" },
+    "Public transport and taxi": { taxiKm: 0, busKm: (inputs.busKm ?? 0) + (inputs.taxiKm ?? 0) },
+    Flights: { shortFlightClass: "economy", longFlightClass: "economy" },
+  };
+  return categoriesOf(estimate)
+    .filter(({ kg }, index) => kg > (index === 0 ? 0 : totalKg / 10))
+    .slice(0, 2)
+    .map(({ category, kg }) => {
+      const switched = { ...inputs, ...switches[category] };
+      const switchKg = totalKg - estimateFootprint(switched, country, electricity).totalKg;
+      return { category, lessKg: kg / 5, switchKg: switchKg > totalKg / 1000 ? switchKg : null };
+    });
+}

@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import { ELECTRICITY, estimateOf, type Footprint } from "../../tests/store-contract/samples.ts";
+import { formatMass, formatTotal } from "./fields.ts";
+import { adviceFor, describeInputs, estimateNotes, estimateSummary, formatCost } from "./words.ts";
+
+test.each([
+  [4151.2, "about 4.2 t CO₂e a year"],
+  [4000, "about 4.0 t CO₂e a year"],
+  [996, "about 1.0 t CO₂e a year"],
+  [994, "about 990 kg CO₂e a year"],
+  [44.18, "about 44 kg CO₂e a year"],
+  [4.42, "about 4.4 kg CO₂e a year"],
+  [0.04, "less than 0.1 kg CO₂e a year"],
+  [0, "about 0 kg CO₂e a year"],
+  [12_345, "about 12 t CO₂e a year"],
+  [1_234_567, "about 1,200 t CO₂e a year"],
+])("%d kg", (kg, words) => expect(formatTotal(kg)).toBe(words));
+
+test.each([
+  [77_824, 25, "At 25 EUR a tonne, 78 t cost about 1,950 EUR."],
+  [440, 12.5, "At 12.5 EUR a tonne, 440 kg cost about 5.5 EUR."],
+  [94_400, 27.35, "At 27.35 EUR a tonne, 94 t cost about 2,571 EUR."],
+])("%d kg at %d", (kg, amount, sentence) => expect(formatCost(kg, { amount, currency: "EUR" })).toBe(sentence));
+
+test.each<[Footprint, country: string, entered: string[], summary: string, notes: string[]]>([
+  [
+    { electricityKwh: "1 500,5", gasKwh: 0, longFlights: 2, longFlightClass: "business", hotelNights: 1 },
+    "FR",
+    ["Electricity: 1,500.5 kWh", "Long return flights: 2 flights of 6,500 km each way, business", "Hotel: 1 night"],
+    "about 11 t CO₂e a year (from 9.6 t to 11 t), for one person or household",
+    ["Hotels are counted with the figure for the sender's country."],
+  ],
+  [
+    { carKm: "8,000 miles", carUnit: "mi", carFuel: "electric", hotelNights: 2 },
+    "",
+    ["Car: 8,000 miles (12,875 km), electric", "Hotel: 2 nights"],
+    "about 1.3 t CO₂e a year (from 250 kg to 2.2 t), for one person or household",
+    ["Averages (not country figures) were used for: Car, Hotel."],
+  ],
+  [
+    { electricityKwh: 1, shortFlights: 1, shortFlightKm: 500, shortFlightClass: "business", hotelNights: 1 },
+    "PL",
+    ["Electricity: 1 kWh", "Short return flights: 1 flight of 500 km each way, as domestic flights", "Hotel: 1 night"],
+    "about 300 kg CO₂e a year (from 270 kg to 420 kg), for one person or household",
+    ["Averages (not country figures) were used for: Hotel."],
+  ],
+  [
+    { shortFlights: 1, shortFlightKm: 3701, shortFlightClass: "business", people: 1, for: "organisation" },
+    "",
+    ["Short return flights: 1 flight of 3,701 km each way, business"],
+    "about 1.6 t CO₂e a year, for an organisation of 1 person",
+    ["For an organisation of 1 person.", "The short flights are more than 3,700 km one way: they may be long flights."],
+  ],
+  [
+    { shortFlights: 1, shortFlightKm: 3700, people: "4" },
+    "",
+    ["Short return flights: 1 flight of 3,700 km each way, economy"],
+    "about 1.1 t CO₂e a year, for a household of 4 people: about 270 kg for each person",
+    ["For a household of 4 people: about 270 kg for each person."],
+  ],
+])("describes %j in %j by line, in one line, and with notes", (footprint, country, entered, summary, notes) => {
+  const estimate = estimateOf(footprint, country);
+  expect(describeInputs(estimate).map(({ label, value }) => `${label}: ${value}`)).toEqual(entered);
+  expect(estimateSummary(estimate)).toBe(summary);
+  expect(estimateNotes(estimate)).toEqual([
+    ...notes,
+    "Computed with: DESNZ 2026 v1.2; Ember 2022-2024 (co2.js 0.19.0), UK: DESNZ.",
+    "An estimate, not a certificate.",
+  ]);
+});
+
+const OFFICE = { for: "organisation", electricityKwh: 60_000, gasKwh: 90_000, carKm: 36_000, railKm: 20_000 };
+const FAMILY = { electricityKwh: 3500, gasKwh: 12_000 };
+test.each<[string, Footprint, ...advice: string[]]>([
+  [
+    "an office that flies in business class",
+    { ...OFFICE, longFlights: 12, longFlightClass: "business" },
+    "A fifth fewer flights 13 t; economy class on all of them 42 t",
+    "A fifth less heating 3.8 t",
+  ],
+  ["a fleet", { ...OFFICE, carKm: 900_000 }, "A fifth less driving 37 t; electric cars instead 160 t"],
+  [
+    "a family with a car",
+    { ...FAMILY, carKm: 15_000 },
+    "A fifth less driving 620 kg; the same distance in an electric car 2.6 t",
+    "A fifth less heating 510 kg",
+  ],
+  ["a family that flew", { ...FAMILY, longFlights: 4 }, "A fifth fewer flights 1.5 t", "A fifth less heating 510 kg"],
+  [
+    "a commuter",
+    { taxiKm: 1000, busKm: 500, hotelNights: 1 },
+    "A fifth less of these trips 50 kg; the bus instead of the taxi 58 kg",
+  ],
+  ["a guest", { hotelNights: 10 }, "A fifth fewer nights in hotels 21 kg"],
+  ["nothing to save", { railKm: 0 }],
+])("%s gets advice for its two largest parts", (_, footprint, ...advice) => {
+  const words = adviceFor(estimateOf(footprint, "GB"), "GB", ELECTRICITY).map(({ less, lessKg, change }) =>
+    [`${less} ${formatMass(lessKg)}`, ...(change ? [`${change.words} ${formatMass(change.kg)}`] : [])].join("; "),
+  );
+  expect(words).toEqual(advice);
+});

@@ -1,0 +1,209 @@
+import {
+  type ElectricityTable,
+  type FootprintEstimate,
+  type FootprintLine,
+  type FootprintRange,
+  factorOf,
+  savingsOf,
+} from "./arithmetic.ts";
+import { HOTEL_COUNTRIES } from "./factors.ts";
+import {
+  AMOUNTS,
+  type AmountField,
+  type Category,
+  type FootprintInputs,
+  formatAbout,
+  formatAmount,
+  formatMass,
+  formatTotal,
+  isDomestic,
+  KM_PER_MILE,
+  optionLabel,
+  roundedKg,
+  SHORT_MAX_KM,
+} from "./fields.ts";
+import { unitOf } from "./parsing.ts";
+
+export const HOTEL_AVERAGE = `average of ${HOTEL_COUNTRIES} countries`;
+export const ROUNDED = "Figures are rounded separately, so they may not add up exactly.";
+export const LOCATION_BASED =
+  "Electricity is location-based: the average of the country’s grid, regardless of the supplier.";
+
+interface Advice {
+  /** "A fifth fewer flights". */
+  less: string;
+  lessKg: number;
+  /** A full switch, such as to an electric car, with its saving. */
+  change: { words: string; kg: number } | null;
+}
+
+/** Suggestions for the two largest parts. */
+export function adviceFor(estimate: FootprintEstimate, country: string, electricity: ElectricityTable): Advice[] {
+  const isOrganisation = estimate.inputs.for === "organisation";
+  const words: Readonly<Record<Category, [less: string, change?: string]>> = {
+    Electricity: ["A fifth less electricity"],
+    Heating: ["A fifth less heating"],
+    Car: ["A fifth less driving", isOrganisation ? "electric cars instead" : "the same distance in an electric car"],
+    "Public transport and taxi": ["A fifth less of these trips", "the bus instead of the taxi"],
+    Flights: ["A fifth fewer flights", "economy class on all of them"],
+    Hotels: ["A fifth fewer nights in hotels"],
+  };
+  return savingsOf(estimate, country, electricity).map(({ category, lessKg, switchKg }) => {
+    const [less, change] = words[category];
+    return { less, lessKg, change: change && switchKg !== null ? { words: change, kg: switchKg } : null };
+  });
+}
+
+/** The inputs, one per line: "Car" and "10,000 km, petrol". Leaves out amounts of 0. */
+export function describeInputs({ inputs, lines }: FootprintEstimate): { label: string; value: string; kg: number }[] {
+  return lines
+    .filter(isCounted)
+    .map(({ field, kg }) => ({ label: AMOUNTS[field].label, value: amountText(field, inputs), kg }));
+}
+
+function isCounted({ quantity }: FootprintLine): boolean {
+  return quantity > 0;
+}
+
+function amountText(field: AmountField, inputs: FootprintInputs): string {
+  const unit = unitOf(field, inputs);
+  const amount = inputs[field] ?? 0;
+  return `${formatAmount(amount)} ${amount === 1 ? unit.replace(/s$/, "") : unit}${detailsOf(field, inputs)}`;
+}
+
+/** A line of an estimate as text: the input, the factor, and the factor's source. */
+export interface ExplainedLine {
+  label: string;
+  /** "10,000 km, petrol". */
+  value: string;
+  kg: number;
+  /** In kg per `unit`. */
+  kgPerUnit: string;
+  unit: string;
+  where: string;
+  /** Whether its factor comes from an electricity grid. */
+  isFromGrid: boolean;
+  boundary: string;
+  source: string;
+  link: string;
+  year: number;
+}
+
+export function explainLines(
+  { inputs, lines }: FootprintEstimate,
+  country: string,
+  countryName: string,
+  electricity: ElectricityTable,
+): ExplainedLine[] {
+  return lines.filter(isCounted).map(({ field, place, kg }) => {
+    const { factor } = factorOf(field, inputs, country, electricity);
+    const average = field === "hotelNights" ? HOTEL_AVERAGE : "world average";
+    const isDomesticLine = field === "shortFlights" && isDomestic(inputs);
+    const isFlight = AMOUNTS[field].category === "Flights";
+    const flights = isDomesticLine ? "domestic flights in the UK, average passenger" : "flights to or from the UK";
+    const uk = isFlight ? flights : "UK average";
+    return {
+      label: AMOUNTS[field].label,
+      value: amountText(field, inputs),
+      kg,
+      kgPerUnit: formatAmount(factor.kgPerUnit),
+      unit: factor.unit,
+      where: place === undefined ? uk : (place && countryName) || average,
+      isFromGrid: place !== undefined && field !== "hotelNights",
+      boundary: factor.boundary,
+      source: factor.source,
+      link: factor.link,
+      year: factor.year,
+    };
+  });
+}
+
+/** Lists each source once, with what its figures count and the lines that use it. */
+export function sourcesOf(lines: readonly ExplainedLine[]): { source: string; link: string; counted: string }[] {
+  const unique = (texts: readonly string[]) => [...new Set(texts)];
+  return unique(lines.map(({ source }) => source)).map((source) => {
+    const own = lines.filter((line) => line.source === source);
+    const counted = unique(own.map(({ boundary }) => boundary)).map((boundary) => {
+      const labels = own.flatMap((line) => (line.boundary === boundary ? line.label : []));
+      return `${boundary} (${labels.join(", ")})`;
+    });
+    const [{ link, year } = { link: "", year: "" }] = own;
+    return { source: source.includes(String(year)) ? source : `${source}, ${year}`, link, counted: counted.join("; ") };
+  });
+}
+
+/** "from 70 t to 90 t"; empty if both ends look the same. */
+export function rangeText({ range }: FootprintEstimate): string {
+  const [low, high] = range ? [formatMass(range.lowKg), formatMass(range.highKg)] : [];
+  return low === high ? "" : `from ${low} to ${high}`;
+}
+
+/** Explains what the range covers and what it does not. */
+export function rangeCover({ between }: FootprintRange): string {
+  return `published figures differ for ${between.join("; ")}. The true figure can be outside this range`;
+}
+
+/** "about 1.9 t for each person"; empty if the number of people is unknown. */
+export function eachText({ inputs: { people }, totalKg }: FootprintEstimate): string {
+  return people === undefined || people === 1 ? "" : `${formatAbout(totalKg / people)} for each person`;
+}
+
+/** The estimate on one line: "about 78 t CO₂e a year (from 70 t to 90 t), for an organisation of 40 people". */
+export function estimateSummary(estimate: FootprintEstimate): string {
+  const range = rangeText(estimate);
+  const total = `${formatTotal(estimate.totalKg)}${range && ` (${range})`}, for ${describeWhom(estimate.inputs)}`;
+  return [total, eachText(estimate)].filter(Boolean).join(": ");
+}
+
+/** The notes that belong below a stored estimate, one sentence each. */
+export function estimateNotes(estimate: FootprintEstimate): string[] {
+  const { inputs, lines, factorSet } = estimate;
+  const averaged = lines.filter(isCounted).flatMap(({ field, place }) => (place === null ? AMOUNTS[field].label : []));
+  const isSaid = inputs.for === "organisation" || inputs.people !== undefined;
+  return [
+    ...(isSaid ? [`For ${[describeWhom(inputs), eachText(estimate)].filter(Boolean).join(": ")}.`] : []),
+    ...(averaged.length > 0 ? [`Averages (not country figures) were used for: ${averaged.join(", ")}.`] : []),
+    ...(inputs.shortFlights && inputs.shortFlightKm > SHORT_MAX_KM
+      ? [`The short flights are more than ${formatAmount(SHORT_MAX_KM)} km one way: they may be long flights.`]
+      : []),
+    ...(lines.some(({ field, place }) => field === "hotelNights" && place)
+      ? ["Hotels are counted with the figure for the sender's country."]
+      : []),
+    `Computed with: ${factorSet}.`,
+    "An estimate, not a certificate.",
+  ];
+}
+
+/** " (14,484 km)" if the car's distance is in miles, because the factor is per kilometre. */
+export function kmNote({ carKm = 0, carUnit }: FootprintInputs): string {
+  return carUnit === "mi" ? ` (${formatAmount(Math.round(carKm * KM_PER_MILE))} km)` : "";
+}
+
+function detailsOf(field: AmountField, inputs: FootprintInputs): string {
+  if (field === "carKm") return `${kmNote(inputs)}, ${inputs.carFuel}`;
+  if (field === "shortFlights")
+    return ` of ${formatAmount(inputs.shortFlightKm)} km each way, ${isDomestic(inputs) ? "as domestic flights" : optionLabel(inputs.shortFlightClass)}`;
+  if (field === "longFlights")
+    return ` of ${formatAmount(inputs.longFlightKm)} km each way, ${optionLabel(inputs.longFlightClass)}`;
+  return "";
+}
+
+/** "an organisation of 40 people". */
+export function describeWhom({ for: whom, people }: Partial<Pick<FootprintInputs, "for" | "people">>): string {
+  const name =
+    whom === "organisation" ? "an organisation" : people === undefined ? "one person or household" : "a household";
+  return people === undefined ? name : `${name} of ${formatAmount(people)} ${people === 1 ? "person" : "people"}`;
+}
+
+/** The company's price for a tonne, with the currency as written after a number. */
+export interface Price {
+  amount: number;
+  currency: string;
+}
+
+/** "At 25 EUR a tonne, 78 t cost about 1,950 EUR." Uses the rounded total, so that the visitor can check the sum. */
+export function formatCost(totalKg: number, { amount, currency }: Price): string {
+  const cost = (roundedKg(totalKg) / 1000) * amount;
+  const about = cost.toLocaleString("en-GB", { maximumFractionDigits: cost < 10 ? 2 : 0 });
+  return `At ${formatAmount(amount)} ${currency} a tonne, ${formatMass(totalKg)} cost about ${about} ${currency}.`;
+}
