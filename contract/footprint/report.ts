@@ -40,7 +40,8 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
   const sources = sourcesOf(lines).map(
     ({ source, link, counted }) => `<li><a href="${link}">${source}</a>. Counted: ${counted}.</li>`,
   );
-  const day = date.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  // The server and the visitor's browser write the same report, so the time zone must not depend on either.
+  const day = date.toLocaleDateString("en-GB", { dateStyle: "long", timeZone: "UTC" });
   const each = eachText(estimate);
   const between = rangeText(estimate);
   return [
@@ -48,7 +49,7 @@ export function reportHtml(sent: SentEstimate, electricity: ElectricityTable, pr
     `<p class="report-total" id="report-total">${fact("total", formatTotal(totalKg))}</p>`,
     `<p>For ${fact("whom", describeWhom(inputs))}${each && `: ${fact("mass", each)}`}. Country: `,
     `${fact("country", escaped(countryName) || "not chosen, so averages are used where the country matters")}. `,
-    `Sent on ${fact("date", day)} with message ${fact("reference", escaped(reference))}.</p>`,
+    `Sent on ${fact("date", day)} (UTC) with message ${fact("reference", escaped(reference))}.</p>`,
     price && totalKg > 0 ? `<p>${fact("cost", escaped(formatCost(totalKg, price)))}</p>` : "",
     `<table><thead><tr><th scope="col">Item</th><th scope="col">Amount per year</th>`,
     `<th scope="col">Factor (CO₂e)</th><th scope="col">CO₂e</th></tr></thead><tbody>${rows.join("")}</tbody></table>`,

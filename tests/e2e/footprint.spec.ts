@@ -291,7 +291,7 @@ test("the estimate can be edited and removed, is sent with the message, and can 
   await expect(report).toBeInViewport();
   await expect(report).toBeFocused();
   await expect(report).toHaveAccessibleName("Your estimate about 2.2 t CO₂e a year");
-  await expect(report).toContainText(/Country: France\. Sent on \d+\s\w+ 20\d\d with message BC-\w{4}-\w\w\./);
+  await expect(report).toContainText(/Country: France\. Sent on \d+\s\w+ 20\d\d \(UTC\) with message BC-\w{4}-\w\w\./);
   for (const width of [320, 500, 768, 1024, 1280]) {
     await page.setViewportSize({ width, height: 720 });
     expect(await brokenWords(report.locator("th, td")), `at ${width} px`).toEqual([]);
