@@ -91,7 +91,9 @@ async function prepareNginx({ folder, port, nodePorts, isAlone }: Parts): Promis
     .replaceAll(/listen \[::\]:.+;/g, "")
     .replaceAll(/\/etc\/ssl\/brighter-carbon\/([^;]+)/g, `"${folder}/$1"`);
   await writeFile(join(folder, "site.conf"), example);
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path "${folder}";`);
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (kind) => `${kind}_temp_path "${folder}";`,
+  );
   await writeFile(
     join(folder, "nginx.conf"),
     `${process.getuid?.() === 0 ? "user root;" : ""} pid "${folder}/nginx.pid"; error_log stderr warn;
