@@ -1,6 +1,8 @@
 import { hydrateRoot } from "react-dom/client";
-import { ErrorBoundary } from "./components/error-message.tsx";
+import { SENT_ESTIMATE_ID } from "../contract/send-email-answer.ts";
 import { ContactForm, FORM_ROOT_ID } from "./contact/contact-form.tsx";
+import { readSeed, readValues, rememberValues } from "./contact/kept-values.ts";
+import { readAnswer } from "./contact/send-message.ts";
 
 const root = document.getElementById(FORM_ROOT_ID);
 // A separate task, so that a slow phone can respond to its user between loading React and hydrating.
@@ -8,16 +10,36 @@ if (root) setTimeout(hydrate, 0, root);
 
 function hydrate(root: HTMLElement): void {
   const { apiBase = "", countriesUrl = "", electricityUrl = "", price = "null", answerWithin = "" } = root.dataset;
+  // Read before React touches the page, because React discards the fields if a translator has changed the texts around
+  // them.
+  let seed = readSeed(root);
+  const readAgain = () => {
+    seed = readSeed(root);
+  };
+  root.addEventListener("input", readAgain);
+  const takeSeed = () => {
+    root.removeEventListener("input", readAgain);
+    return seed;
+  };
   hydrateRoot(
     root,
-    <ErrorBoundary>
-      <ContactForm
-        apiBase={apiBase}
-        countriesUrl={countriesUrl}
-        electricityUrl={electricityUrl}
-        price={JSON.parse(price)}
-        answerWithin={answerWithin}
-      />
-    </ErrorBoundary>,
+    <ContactForm
+      apiBase={apiBase}
+      countriesUrl={countriesUrl}
+      electricityUrl={electricityUrl}
+      price={JSON.parse(price)}
+      answerWithin={answerWithin}
+      answer={root.dataset.answer ? readAnswer(JSON.parse(root.dataset.answer)) : null}
+      reportHtml={document.getElementById(SENT_ESTIMATE_ID)?.firstElementChild?.innerHTML ?? ""}
+      takeSeed={takeSeed}
+    />,
   );
+  const remember = () => {
+    const form = root.querySelector("form");
+    if (form) rememberValues(readValues(form));
+  };
+  root.addEventListener("change", remember);
+  addEventListener("pagehide", remember);
+  // A link within the page creates a history entry that lacks the values.
+  addEventListener("hashchange", remember);
 }

@@ -1,15 +1,16 @@
 import { text } from "node:stream/consumers";
-import { renderToStaticMarkup } from "react-dom/server";
 import { prerenderToNodeStream } from "react-dom/static";
-import { FormAlert } from "./contact/form-alert.tsx";
-import type { FormState } from "./contact/form-state.ts";
+import { ERROR_PREFIX } from "./contact/contact-form.tsx";
+import { START_VALUES } from "./contact/form-state.ts";
 import { Document, type PageParts, pageParts, socialCardPath } from "./document.tsx";
 import { shownFacts, unsetFacts } from "./policies/facts.tsx";
 import { COMING_SOON, FAILURE, ROUTES, SPECIFIED_PATHS } from "./routes.ts";
-import type { PageFetch, RenderContext, Screen } from "./screen.ts";
+import type { AnsweredPost, PageFetch, RenderContext, Screen } from "./screen.ts";
+import { contact } from "./screens/contact.tsx";
+import { renderScriptTexts } from "./script-texts.tsx";
 import { type SiteSettings, site } from "./site.ts";
 
-export { ROUTES, SPECIFIED_PATHS, shownFacts, site, unsetFacts };
+export { ROUTES, SPECIFIED_PATHS, START_VALUES, shownFacts, site, unsetFacts };
 
 /** A page and everything else that the build needs, so that the build need not search the HTML. */
 export interface RenderedPage {
@@ -54,18 +55,10 @@ export async function renderSite(context: RenderContext): Promise<RenderedSite> 
   return { site, siteDir, settingsShown, pages, comingSoon, failure, scriptTexts: await renderScriptTexts() };
 }
 
-async function renderScriptTexts(): Promise<string> {
-  // A dynamic import, as in the page; otherwise the figures would be in the same file as the form.
-  const { EveryResult } = await import("./contact/every-result.tsx");
-  const states: FormState[] = [
-    { phase: "sent", reference: "0", totalKg: 0, keepsEdits: true, hasReport: true },
-    { phase: "failed", error: "", fields: {}, edited: [] },
-    { phase: "broken" },
-  ];
-  const alerts = states.map((state) =>
-    renderToStaticMarkup(<FormAlert state={state} apiBase="" answerWithin={site.answerWithin ?? ""} />),
-  );
-  return [...alerts, renderToStaticMarkup(<EveryResult />)].join("");
+/** Renders the contact page as the answer to a post without script. */
+export function renderAnswer(answered: AnsweredPost, context: RenderContext): Promise<string> {
+  const title = answered.answer.success ? contact.title : ERROR_PREFIX + contact.title;
+  return renderHtml({ ...contact, title }, "/contact", pageParts(contact, context), { ...context, answered });
 }
 
 /** Renders the page that a path shows; the path is decoded and has no trailing slash. */

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { BuildSettings } from "../contract/build-settings.ts";
+import type { SendEmailAnswer } from "../contract/send-email-answer.ts";
 import type { Link } from "./site.ts";
 
 /** One screen of the site: its page's metadata, the files that it needs, and its content between header and footer. */
@@ -65,6 +66,17 @@ export interface RenderContext {
    * header, so the build renders a page with a film twice.
    */
   isSavingData: boolean;
+  /** Renders the contact page as the answer to a post without script. */
+  answered?: AnsweredPost;
+}
+
+export interface AnsweredPost {
+  answer: SendEmailAnswer;
+  /** The report of the estimate that was sent, or empty. */
+  reportHtml: string;
+  /** The answer and the chosen country for the page's script. */
+  json: string;
+  country: string;
 }
 
 /** How a page gets its script: written into it, or fetched from a URL. */

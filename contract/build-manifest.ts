@@ -15,7 +15,33 @@ export interface BuildManifest {
   claims: ClaimsState;
   /** Footprint estimates are computed with this table. */
   electricity: ElectricityTable;
+  answers: AnswerPages;
   files: BuiltFile[];
+}
+
+/**
+ * The contact page as the answer to a post without script: after a success, with and without an estimate; after a
+ * refusal that lists fields to correct; after any other failure.
+ */
+export interface AnswerPages extends Record<"sent" | "estimated" | "invalid" | "failed", readonly PagePart[]> {
+  /** The values of an untouched form, by field name. */
+  start: Readonly<Record<string, string>>;
+}
+
+/** A page is cut into its text and the places that the server fills, each of which has a name. */
+export type PagePart =
+  | string
+  /** The text of a slot, escaped. */
+  | { text: string }
+  /** The HTML of a slot. */
+  | { html: string }
+  /** Written only if the slots have these texts, or only if at least one has another text. */
+  | { if: Readonly<Record<string, string>>; parts: readonly PagePart[] }
+  | { unless: Readonly<Record<string, string>>; parts: readonly PagePart[] };
+
+/** The slot for the error of a field. The slot for its value has the field's own name. */
+export function errorSlot(field: string): string {
+  return `error ${field}`;
 }
 
 /** The state of the review of environmental claims. */
@@ -61,7 +87,7 @@ export interface BuiltFile {
 }
 
 /** Increased when the manifest changes: a server refuses a build with another version. */
-export const MANIFEST_VERSION = 7;
+export const MANIFEST_VERSION = 8;
 /** Outside `dist/`, because a static host publishes everything in it, and visitors must not read this file. */
 export function manifestFile(distDir: string): string {
   return `${distDir.replace(/\/$/, "")}.json`;

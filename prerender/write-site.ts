@@ -14,6 +14,7 @@ import {
 } from "../contract/build-manifest.ts";
 import { programName, withOwnCommands } from "../contract/commands.ts";
 import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
+import { answerPages } from "./answer-pages.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
 import { fillCarbonText } from "./carbon-text.ts";
 import { type ClaimsReport, claimsState, claimsToDo, reportClaims } from "./claims/claims.ts";
@@ -113,6 +114,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     comingSoon: announcedPaths(draft).length,
     claims: claimsState(claims),
     electricity: electricityTable(),
+    answers: await answerPages(renderer, context),
     files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),
   };
   await writeFile(manifestFile(outDir), JSON.stringify(manifest, null, 1));

@@ -64,7 +64,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     });
     serveHealth(api, store, readiness);
     const { electricity } = build.manifest;
-    acceptMessages(api, { config, store, rules, electricity, meter, now, onStored, onNotStored });
+    const { answerRefusal } = pages;
+    acceptMessages(api, { config, store, rules, electricity, meter, now, onStored, onNotStored, answerRefusal });
   });
   app.setErrorHandler((error, request, reply) => {
     request.log.error({ event: "failure", err: error }, "request failed");

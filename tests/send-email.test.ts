@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { AMOUNTS } from "../contract/footprint/fields.ts";
-import { REFERENCE_PATTERN, SENT_ALERT_HIDDEN } from "../contract/send-email-answer.ts";
+import { REFERENCE_PATTERN } from "../contract/send-email-answer.ts";
 import { StoreUnavailable } from "../server/store/store.ts";
 import { estimateOf, NOON } from "./store-contract/samples.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
@@ -199,17 +199,32 @@ describe("a form without script", () => {
 
   const pageAt = async (location: string) => (await subject.app.inject({ url: location.split("#")[0] ?? "" })).body;
 
-  test("is redirected to the failure alert, which names every invalid field", async () => {
-    const wrong = { ...BODY, name: " ", email: "x", "footprint.carKm": "far", "footprint.<b>": "1" };
-    const location = String((await form(wrong)).headers.location);
-    expect(location).toMatch(/^\/contact\?problems=[^&#<]+&code=[\w-]{16}#message-failed$/);
-    const page = await pageAt(location);
-    expect(page).toMatch(
-      />Enter your name\. Enter an email address like name@example\.com\. Car: Enter a number of km[^<]*<\/span> Go back/,
-    );
-    expect(page).not.toContain("Please check every field.");
-    expect(await pageAt("/contact")).toContain(">Please check every field.</span> Go back");
-    expect(await pageAt(location.replace("name", "bank+account+number"))).toBe(await pageAt("/contact"));
+  test("gets the contact page back if it is refused, with every value and error in its place, and nothing is logged", async () => {
+    const [before, hostile] = [await pageAt("/contact"), `"'><i>&amp;`];
+    const wrong = {
+      ...BODY,
+      name: " ",
+      phone: hostile,
+      "footprint.carKm": "far",
+      "footprint.<b>": "1",
+      report: hostile,
+    };
+    const { statusCode, headers, body } = await form(wrong);
+    expect([statusCode, headers["cache-control"], headers.location]).toEqual([422, "no-store", undefined]);
+    expect(body.match(/<title>[^<]*/)?.[0]).toBe("<title>Error: Contact us | Brighter Carbon");
+    expect([...body.matchAll(/<li><a href="#([^"]+)">([^<]+)/g)].map(([, ...problem]) => problem)).toEqual([
+      ["name", "Enter your name."],
+      ["footprint.carKm", "Car: Enter a number of km, such as 1,500 or 12.5."],
+    ]);
+    expect(body.match(/class="field-error"/g)).toHaveLength(2);
+    expect(body).toContain("There are 2 problems");
+    expect(body).toContain("There is no such field in the estimate. Nothing you typed is lost.");
+    expect(body).toContain(`name="phone" value="&quot;&#39;&gt;&lt;i&gt;&amp;amp;"`);
+    expect(body).not.toContain(hostile);
+    expect(body).toMatch(/<option value="GB" selected="">/);
+    expect(body).toMatch(/<details class="footprint" data-fold="footprint" open="">/);
+    expect(subject.log()).not.toContain("far");
+    expect(await pageAt("/contact")).toBe(before);
   });
 
   test("is redirected to the contact page, which shows its reference and estimate unless the link is forged", async () => {
@@ -231,14 +246,16 @@ describe("a form without script", () => {
     const page = await pageAt(location);
     expect(page).toContain(`Your reference is <b>${reference}</b>.</span>`);
     expect(page).toContain(
-      'We received your estimate too: about 2.1\u00a0t\u00a0CO₂e a year. <a href="#sent-estimate">See and print it</a>.</span>',
+      'We received your estimate too: <span data-fact="total">about 2.1\u00a0t\u00a0CO₂e a year</span>.</span><span> <a href="#sent-estimate">See and print it</a>.</span>',
     );
-    const report = /<section id="sent-estimate"[^>]*>(.*?)<\/section>/.exec(page)?.[1]?.replaceAll(/<[^>]+>/g, " ");
+    const report = /<section[^>]* id="sent-estimate"[^>]*>(.*?)<\/section>/
+      .exec(page)?.[1]
+      ?.replaceAll(/<[^>]+>/g, " ");
     expect(report?.replaceAll(/\s+/g, " ")).toMatch(
       /For an organisation of 40 people : about 52 kg for each person \. Country: United Kingdom \. .+ Car 10,000 km, petrol 0\.20751 kg per km, UK average 2\.1 t .+ Sources UK Government \(DESNZ\) conversion factors 2026/,
     );
     expect(await pageAt(location.replace(reference, "BC-7K3Q-9M"))).toBe(await pageAt("/contact"));
-    expect(await pageAt("/contact")).toContain(SENT_ALERT_HIDDEN);
+    expect(await pageAt("/contact")).not.toContain("Message sent successfully!");
   });
 
   test("is below the size limit with the longest message and every field of the estimate", async () => {
@@ -255,10 +272,11 @@ describe("a form without script", () => {
     ["bytes of Latin-1", Buffer.from("Zoë", "latin1")],
     ["an encoded surrogate", "%ED%A0%80"],
     ["one character in two ways", Buffer.from("Zo%C3\xab", "latin1")],
-  ])("is redirected to the failure alert if its text is not UTF-8: %s", async (_kind, name) => {
+  ])("is answered with the contact page if its text is not UTF-8: %s", async (_kind, name) => {
     const { name: _, ...fields } = BODY;
     const answer = await form(Buffer.concat([Buffer.from(`${new URLSearchParams(fields)}&name=`), Buffer.from(name)]));
-    expect([answer.statusCode, answer.headers.location]).toEqual([303, "/contact#message-failed"]);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.body).toContain("Your message could not be read. Go back one page to find what you typed.");
     expect(await subject.store.list({})).toEqual([]);
   });
 
@@ -267,14 +285,15 @@ describe("a form without script", () => {
     expect(await subject.store.list({})).toMatchObject([{ name: "Zoë \ufffd", message: "100% Zoë  1" }]);
   });
 
-  test("is redirected to a separate alert if it is over the limit", async () => {
+  test("gets the contact page back with its text if it is over the limit", async () => {
     const app = await openAnother({ RATE_LIMIT: "1/10m" });
     await form(BODY, app);
-    const location = String((await form({ ...BODY, message: "More" }, app)).headers.location);
-    expect(location).toMatch(/#message-limited$/);
-    expect((await app.app.inject({ url: location.split("#")[0] ?? "" })).body).toContain(
-      ">You have sent several messages already. Please try again in 10 minutes.</span>",
+    const answer = await form({ ...BODY, message: "More" }, app);
+    expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([429, "600"]);
+    expect(answer.body).toContain(
+      ">You have sent several messages already. Please try again in 10 minutes. Nothing you typed is lost.<",
     );
+    expect(answer.body).toContain("\nMore</textarea>");
   });
 
   test("is redirected to the page's origin if that differs from the server's", async () => {
@@ -283,13 +302,13 @@ describe("a form without script", () => {
     expect(answer.headers.location).toMatch(/^https:\/\/pages\.example\/contact\?reference=/);
   });
 
-  test("is redirected to the error alert if the store is down, and JSON gets 503 with Retry-After", async () => {
+  test("gets the contact page back if the store is down, as JSON gets 503 with Retry-After", async () => {
     const app = await openAnother({}, { accept: () => Promise.reject(new StoreUnavailable("the disk is full")) });
-    expect((await form(BODY, app)).headers.location).toMatch(
-      /^\/contact\?problems=We\+cannot\+accept\+messages\+at\+the\+moment\.[^#]+#message-error$/,
-    );
+    const page = await form(BODY, app);
+    expect(page.body).toContain("We cannot accept messages at the moment. Please try again in a minute.");
     const answer = await post({ to: app });
-    expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([503, "30"]);
+    for (const { statusCode, headers } of [page, answer])
+      expect([statusCode, headers["retry-after"]]).toEqual([503, "30"]);
     expect(answer.json()).toEqual({ success: false, error: expect.any(String) });
   });
 });

@@ -32,7 +32,6 @@ const SHOTS: readonly Shot[] = [
     prepare: (page) => submit(page, { fields: { phone: "Enter digits." } }),
   },
   { name: "contact-estimate", path: "/contact#footprint", prepare: enterAmounts },
-  { name: "contact-broken", path: "/contact#message-error" },
   { name: "contact-sent", path: "/contact", prepare: (page) => submit(page) },
   { name: "menu", path: "/contact", prepare: openMenu },
   { name: "privacy", path: "/privacy" },

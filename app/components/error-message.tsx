@@ -5,9 +5,11 @@ interface ErrorMessageProps {
   level: "h1" | "h2";
   /** The status or the error's message; never a stack trace. */
   detail: string;
+  /** Further buttons. */
+  children?: ReactNode;
 }
 
-export function ErrorMessage({ level: Heading, detail }: ErrorMessageProps) {
+export function ErrorMessage({ level: Heading, detail, children }: ErrorMessageProps) {
   return (
     <div className="error-message" role="alert">
       <Heading>Unexpected Application Error!</Heading>
@@ -15,22 +17,41 @@ export function ErrorMessage({ level: Heading, detail }: ErrorMessageProps) {
       <p>
         Something broke on our side, not yours. Please try again in a moment, or write to us at <ContactEmail end="." />
       </p>
-      <ButtonLink link={{ label: "Back to the home page", href: "/" }} look="primary" />
+      <div className="error-actions">
+        {children}
+        <ButtonLink link={{ label: "Back to the home page", href: "/" }} look={children ? "outline" : "primary"} />
+      </div>
     </div>
   );
 }
 
+interface ErrorBoundaryProps {
+  children: ReactNode;
+  /** Called before the visitor can reload the page. */
+  onError(): void;
+}
+
 /** Shows the error message instead of its children when they fail to render. React itself logs the error. */
-export class ErrorBoundary extends Component<{ children: ReactNode }, { failure: unknown }> {
+export class ErrorBoundary extends Component<ErrorBoundaryProps, { failure: unknown }> {
   override state = { failure: undefined };
 
   static getDerivedStateFromError(failure: unknown) {
     return { failure: failure ?? "Unknown error" };
   }
 
+  override componentDidCatch() {
+    this.props.onError();
+  }
+
   override render() {
     const { failure } = this.state as { failure: unknown };
     if (failure === undefined) return this.props.children;
-    return <ErrorMessage level="h2" detail={failure instanceof Error ? failure.message : String(failure)} />;
+    return (
+      <ErrorMessage level="h2" detail={failure instanceof Error ? failure.message : String(failure)}>
+        <button type="button" className="button button-primary" onClick={() => location.reload()}>
+          Reload: what you typed is kept
+        </button>
+      </ErrorMessage>
+    );
   }
 }

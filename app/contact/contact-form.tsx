@@ -1,21 +1,33 @@
-import { type FocusEvent, type FormEvent as SubmitEvent, useEffect, useReducer, useRef, useState } from "react";
+import { type Dispatch, type SubmitEvent, useEffect, useLayoutEffect, useReducer, useRef } from "react";
 import { flushSync } from "react-dom";
-import { type ContactField, parseContactMessage, TRAP_FIELD } from "../../contract/contact-message.ts";
-import { FIELD_PREFIX } from "../../contract/footprint/fields.ts";
+import { type ContactField, TRAP_FIELD } from "../../contract/contact-message.ts";
 import type { Price } from "../../contract/footprint/words.ts";
-import { type Country, rememberCountry, restoreCountry, useCountries } from "./countries.ts";
+import { problemsOf, SENT_ESTIMATE_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import { ErrorBoundary } from "../components/error-message.tsx";
+import { type Country, countryOptions, useCountries } from "./countries.ts";
 import { EmailSuggestion } from "./email-suggestion.tsx";
-import { focusField, Select, TextArea, TextField } from "./field.tsx";
+import { useEstimator } from "./estimator.ts";
+import { Field, focusField, MessageField } from "./field.tsx";
+import { FootprintPart } from "./footprint-part.tsx";
+import { ErrorSummary, FormAlert, SEND_ANOTHER, SentElsewhere } from "./form-alert.tsx";
+import { FORM_TITLE_ID, FormHead, focusForm } from "./form-head.tsx";
 import {
-  type Enclosed,
-  FORM_TITLE_ID,
-  type FootprintHandle,
-  FootprintPart,
-  FormHead,
-  focusForm,
-} from "./footprint-part.tsx";
-import { ErrorSummary, FormAlert, SEND_ANOTHER } from "./form-alert.tsx";
-import { fieldErrors, hasFailed, isDone, nextState, START } from "./form-state.ts";
+  doubtsToShow,
+  type Fold,
+  type FormEvent,
+  type FormState,
+  hasAmounts,
+  hasFailed,
+  isDone,
+  nextState,
+  problemsIn,
+  requestBody,
+  shownErrors,
+  startState,
+  type Values,
+} from "./form-state.ts";
+import { readValues, rememberValues } from "./kept-values.ts";
+import type { Reading } from "./reading.ts";
 import { createIdempotencyKey, sendMessage } from "./send-message.ts";
 
 /** The element whose content the browser hydrates; its data attributes are the props of the form. */
@@ -28,245 +40,310 @@ export interface ContactFormProps {
   price: Price | null;
   /** How soon the company answers; empty if it does not say. */
   answerWithin: string;
+  /** The answer to a post without script, if the page shows one, and the report of the estimate that was sent. */
+  answer: SendEmailAnswer | null;
+  reportHtml: string;
   /** For visitors without script, whose browser cannot fetch the list. Only the build passes it. */
   countries?: readonly Country[];
+  /** What the visitor, the browser or the server wrote into the fields before React started. Only a browser passes it. */
+  takeSeed?(): { values: Values; open: readonly Fold[] };
+}
+
+/**
+ * Works as a plain form until its script has loaded. The state is outside of the error boundary, so that nothing typed
+ * is lost if the form fails to render.
+ */
+export function ContactForm(props: ContactFormProps) {
+  const { takeSeed } = props;
+  const [state, dispatch] = useReducer(nextState, props, startState);
+  // The first rendering must match the HTML.
+  useLayoutEffect(() => {
+    if (takeSeed) dispatch({ type: "seeded", ...takeSeed() });
+  }, [takeSeed]);
+  return (
+    <ErrorBoundary onError={() => rememberValues(state.values)}>
+      <Form {...props} state={state} dispatch={dispatch} />
+    </ErrorBoundary>
+  );
 }
 
 const FORM_ID = "message-form";
 /** Precedes the page title while the page shows errors. */
-const ERROR_PREFIX = "Error: ";
+export const ERROR_PREFIX = "Error: ";
 /** Longer than a press: a message that appears on blur must not move the button away from the pointer. */
-const ASK_AFTER_MS = 300;
+const PRESS_MS = 300;
+/** Delays the announcement of a total until the visitor has stopped typing. */
+const PAUSE_MS = 1200;
 
-/**
- * Works as a plain form until its script has loaded. The fields are uncontrolled, so that the script keeps what the
- * visitor typed before.
- */
-export function ContactForm(props: ContactFormProps) {
-  const { apiBase, countriesUrl, electricityUrl, price, answerWithin } = props;
-  const [state, dispatch] = useReducer(nextState, START);
+interface FormProps extends ContactFormProps {
+  state: FormState;
+  dispatch: Dispatch<FormEvent>;
+}
+
+function Form(props: FormProps) {
+  const { apiBase, price, answerWithin, state, dispatch } = props;
+  const { values, phase } = state;
   const panel = useRef<HTMLElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const summary = useRef<HTMLDivElement>(null);
-  const footprint = useRef<FootprintHandle>(null);
-  const [enclosed, setEnclosed] = useState<Enclosed | null>(null);
-  // The estimate is read from uncontrolled fields; a new number here makes it read them again.
-  const [, countEdit] = useReducer((count: number) => count + 1, 0);
-  // True from the press until its outcome is shown. A ref, because a second press may come before React renders again.
-  const isSubmitting = useRef(false);
-  const lastSent = useRef({ body: "", key: "" });
-  const countries = useCountries(countriesUrl);
-  const [leftEmail, setLeftEmail] = useState("");
-  const errors = fieldErrors(state);
-
-  // The script reports all errors at once. Without script, the browser reports one field after the other.
-  useEffect(() => form.current?.setAttribute("novalidate", ""), []);
-
-  // Moves the focus or the view to a new outcome. An old one is left alone, so that nothing moves during corrections.
-  useEffect(() => {
-    if (!isSubmitting.current || state.phase === "sending") return;
-    isSubmitting.current = false;
+  const countries = useCountries(props.countriesUrl);
+  const estimator = useEstimator(state.open.includes("footprint"), props.electricityUrl);
+  useOutcome(state, () => {
     if (summary.current) summary.current.focus();
     else form.current?.querySelector(".alerts > .alert")?.scrollIntoView({ block: "nearest" });
     // The button that had the focus is gone. The confirmation does not take the focus: screen readers announce it
     // anyway.
     if (isDone(state)) panel.current?.focus({ preventScroll: true });
-  }, [state]);
+  });
+  const pause = useRef(0);
+  const leaving = useRef(0);
 
-  const isInError = hasFailed(state);
-  useEffect(() => {
-    const title = document.title.replace(ERROR_PREFIX, "");
-    // After a post without script, the server has already written the title.
-    if (state !== START) document.title = isInError ? ERROR_PREFIX + title : title;
-  }, [state, isInError]);
+  const nameOf = (code = "") => countries.find((country) => country.code === code)?.name ?? code;
+  const { module, electricity } = typeof estimator === "object" && estimator ? estimator : {};
+  const read = (from: Values) => (module && electricity ? module.readEstimate(from, electricity) : null);
+  const reading = read(values);
+  const submit = useSending(props, read);
+  const isAnswer = props.answer !== null;
+  const unreadable = reading?.errors ?? {};
+  const errors = shownErrors(unreadable, state);
+  const problems = problemsOf(doubtsToShow(unreadable, state));
+  const problem = problems.map(([, sentence]) => sentence).join(" ");
+  const enclosed = hasAmounts(values)
+    ? { total: reading?.total ?? "", largest: reading?.largest ?? "", problem }
+    : null;
+  const settledTotal = read(state.settled)?.total;
+  const isSettled = state.settled === values;
+  const announcement = [isSettled && problem, settledTotal && `Your estimate: ${settledTotal}`]
+    .filter(Boolean)
+    .join(" ");
+  const reportHtml = !state.report
+    ? ""
+    : "html" in state.report
+      ? state.report.html
+      : module && electricity
+        ? module.reportOf(state.report, nameOf(state.report.values.country), electricity, price)
+        : "";
 
-  useEffect(() => {
-    if (!form.current || countries.length === 0) return;
-    restoreCountry(form.current);
-    countEdit();
-    // A link within the page creates a history entry that lacks the country.
-    const keep = () => rememberCountry(form.current?.country.value);
-    addEventListener("hashchange", keep);
-    return () => removeEventListener("hashchange", keep);
-  }, [countries]);
-
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    if (isSubmitting.current) return;
-    const form = event.currentTarget;
-    const typed = [...new FormData(form)].filter(([name]) => !name.startsWith(FIELD_PREFIX));
-    isSubmitting.current = true;
-    const fields = Object.fromEntries(typed);
-    const parsed = parseContactMessage(fields);
-    const estimate = footprint.current?.read();
-    const problems = { ...estimate?.errors, ...(!parsed.ok && parsed.fields) };
-    if (Object.keys(problems).length > 0) return dispatch({ type: "invalid", fields: problems });
-
-    dispatch({ type: "sending" });
-    const sent = new Map(fieldsOf(form).map((field) => [field, contentOf(field)]));
-    try {
-      const body = JSON.stringify({ ...fields, ...estimate?.fields });
-      const answer = await sendMessage(apiBase, body, keyFor(body));
-      const outcome = { keepsEdits: false, hasReport: false };
-      if (answer.success) {
-        outcome.keepsEdits = clear(form, sent);
-        rememberCountry(form.country.value);
-        outcome.hasReport = footprint.current?.finish(answer.reference, outcome.keepsEdits) ?? false;
-        setLeftEmail("");
-      }
-      dispatch({ type: "answered", answer, ...outcome });
-    } catch (error) {
-      console.error("Sending the message failed.", error);
-      dispatch({ type: "broke" });
-    }
+  function edit(name: string, value: string) {
+    dispatch({ type: "edited", name, value });
+    clearTimeout(pause.current);
+    clearTimeout(leaving.current);
+    pause.current = window.setTimeout(dispatch, PAUSE_MS, { type: "settled" });
   }
 
-  /** The same message keeps its key, so that sending it again after a lost answer does not store it twice. */
-  function keyFor(body: string): string {
-    if (lastSent.current.body !== body) lastSent.current = { body, key: createIdempotencyKey() };
-    return lastSent.current.key;
+  function leave(name: string) {
+    leaving.current = window.setTimeout(dispatch, PRESS_MS, { type: "left", name });
   }
 
-  function edit(field: string) {
-    if (field === "email") setLeftEmail("");
-    dispatch({ type: "edited", field });
-    countEdit();
+  function openEstimate() {
+    flushSync(() => dispatch({ type: "toggled", fold: "footprint", isOpen: true }));
+    if (focusProblem()) return;
+    const [summary] = document.querySelectorAll<HTMLElement>(".footprint > summary");
+    summary?.scrollIntoView();
+    summary?.focus();
   }
 
-  function sendAnother() {
-    flushSync(() => dispatch({ type: "again" }));
-    // Not the first field: Orca moves there silently when the button is removed, and would not announce the focus.
+  /** Focuses the first unreadable field. Returns false if there is none. */
+  function focusProblem(): boolean {
+    const [name] = Object.keys(unreadable);
+    if (name !== undefined) focusField(name);
+    return name !== undefined;
+  }
+
+  function closeEstimate() {
+    if (focusProblem()) return;
+    flushSync(() => dispatch({ type: "toggled", fold: "footprint", isOpen: false }));
     focusForm();
   }
 
-  function askAboutEmail({ target }: FocusEvent<HTMLInputElement>) {
-    setTimeout(() => document.activeElement !== target && setLeftEmail(target.value), ASK_AFTER_MS);
+  function removeEstimate(focus: () => void) {
+    flushSync(() => dispatch({ type: "removed" }));
+    focus();
   }
 
-  function acceptEmail(address: string) {
-    const field = form.current?.email as HTMLInputElement;
-    field.value = address;
-    field.focus();
-    edit("email");
-  }
-
-  const field = (name: ContactField, label: string) => ({ name, label, error: errors[name] });
-  const part = {
-    form,
-    formId: FORM_ID,
-    electricityUrl,
-    price,
-    errors,
-    onEdit: edit,
-    onBlur: () => setTimeout(countEdit, ASK_AFTER_MS),
-    onEnclose: (next: Enclosed | null) =>
-      // Keeps the old object if the text is the same. This runs after every rendering; a new object would cause
-      // another.
-      setEnclosed((last) => (JSON.stringify(last) === JSON.stringify(next) ? last : next)),
-  };
+  const field = (name: ContactField, label: string) => ({
+    name,
+    label,
+    value: values[name] ?? "",
+    error: errors[name],
+    onEdit: (value: string) => edit(name, value),
+    onLeave: () => leave(name),
+  });
   return (
-    <FootprintPart ref={footprint} {...part}>
+    <>
+      <FootprintPart
+        {...{ state, reading, errors, problems, announcement }}
+        // Rendering a second list of 250 countries would slow down pages whose visitors do not open the part.
+        countries={state.open.includes("footprint") ? countries : []}
+        formId={FORM_ID}
+        formTitleId={FORM_TITLE_ID}
+        hasFailed={estimator === "failed"}
+        onEdit={edit}
+        onLeave={leave}
+        onToggle={(fold, isOpen) => dispatch({ type: "toggled", fold, isOpen })}
+        onContinue={closeEstimate}
+        onRemove={() => removeEstimate(() => document.querySelector<HTMLElement>(".footprint > summary")?.focus())}
+        total={module && reading && <module.Total reading={reading} />}
+        details={
+          module && reading && <module.Details reading={reading} price={price} countryName={nameOf(values.country)} />
+        }
+        sources={
+          module &&
+          reading?.estimate && (
+            <module.Sources {...reading} estimate={reading.estimate} countryName={nameOf(values.country)} />
+          )
+        }
+      />
       <section ref={panel} className="contact-panel" tabIndex={-1} aria-labelledby={FORM_TITLE_ID}>
-        <FormHead
-          enclosed={enclosed}
-          onEdit={() => footprint.current?.open()}
-          onRemove={() => footprint.current?.remove()}
-        />
+        <FormHead enclosed={enclosed} onEdit={openEstimate} onRemove={() => removeEstimate(focusForm)} />
         <div className="form-column">
-          <ErrorSummary ref={summary} state={state} onPick={focusField} />
+          <ErrorSummary ref={summary} state={state} isAnswer={isAnswer} />
           <form
             ref={form}
             id={FORM_ID}
             className={isDone(state) ? "form form-done" : "form"}
             action={`${apiBase}/send-email`}
             method="post"
-            aria-busy={state.phase === "sending"}
+            aria-busy={phase.kind === "sending"}
             aria-invalid="false"
+            // The script reports all errors at once. Without script, the browser reports one field after the other.
+            noValidate={state.isInteractive}
             onSubmit={submit}
-            onInput={({ target }) => edit((target as HTMLInputElement).name)}
           >
             <p className="form-note">Fields marked with an asterisk are required.</p>
-            <TextField {...field("name", "Name")} autoComplete="name" />
-            <TextField
+            <Field {...field("name", "Name")} required autoComplete="name" />
+            <Field
               {...field("email", "Email")}
+              required
               type="email"
               autoComplete="email"
               inputMode="email"
               spellCheck={false}
-              onBlur={askAboutEmail}
             >
-              <EmailSuggestion typed={leftEmail} onAccept={acceptEmail} />
-            </TextField>
-            <TextField {...field("phone", "Phone Number")} type="tel" autoComplete="tel" inputMode="tel" />
-            <Select
+              <EmailSuggestion
+                typed={state.typing === "email" ? "" : (values.email ?? "")}
+                onAccept={(address) => {
+                  edit("email", address);
+                  focusField("email");
+                }}
+              />
+            </Field>
+            <Field {...field("phone", "Phone Number")} required type="tel" autoComplete="tel" inputMode="tel" />
+            <Field
               {...field("country", "Country")}
               autoComplete="country"
-              onChange={(event) => rememberCountry(event.target.value)}
-            >
-              <option value="">Select a country</option>
-              {countries.map(({ code, name }) => (
-                <option key={code} value={code}>
-                  {name}
-                </option>
-              ))}
-            </Select>
-            <noscript
-              suppressHydrationWarning
-              // biome-ignore lint/security/noDangerouslySetInnerHtml: country names; browsers with script do not parse them
-              dangerouslySetInnerHTML={{ __html: plainCountries(props.countries ?? []) }}
+              options={countryOptions(countries, values.country ?? "")}
             />
-            <TextArea {...field("message", "Message")} rows={4} />
+            <PlainCountries countries={props.countries ?? []} />
+            <MessageField {...field("message", "Message")} />
             <div className="trap" aria-hidden="true">
               <label htmlFor={TRAP_FIELD}>Leave this field empty</label>
               <input id={TRAP_FIELD} name={TRAP_FIELD} autoComplete="off" tabIndex={-1} />
             </div>
-            <FormAlert state={state} apiBase={apiBase} answerWithin={answerWithin} />
+            <FormAlert {...{ state, isAnswer, answerWithin }} hasReport={reportHtml !== ""} />
+            {phase.kind === "idle" && apiBase !== "" && <SentElsewhere answerWithin={answerWithin} />}
             {isDone(state) && (
-              <button type="button" className="button button-outline send-another" onClick={sendAnother}>
+              <a
+                className="button button-outline send-another"
+                href="/contact"
+                onClick={(event) => {
+                  // The address of a confirmation without script shows it again.
+                  if (isAnswer) return;
+                  event.preventDefault();
+                  flushSync(() => dispatch({ type: "again" }));
+                  // Not the first field: Orca moves there silently when the link is removed, and would not announce
+                  // the focus.
+                  focusForm();
+                }}
+              >
                 {SEND_ANOTHER}
-              </button>
+              </a>
             )}
             <button
               type="submit"
               className="button button-primary form-submit"
-              aria-disabled={state.phase === "sending"}
+              aria-disabled={phase.kind === "sending"}
             >
-              {state.phase === "sending" ? "Sending…" : "Submit"}
+              {phase.kind === "sending" ? "Sending…" : "Submit"}
             </button>
           </form>
         </div>
       </section>
-    </FootprintPart>
+      <section
+        className="report"
+        id={SENT_ESTIMATE_ID}
+        hidden={reportHtml === ""}
+        tabIndex={-1}
+        aria-labelledby="report-title report-total"
+      >
+        {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own text, with all input escaped */}
+        <div dangerouslySetInnerHTML={{ __html: reportHtml }} />
+        {state.report && "values" in state.report && (
+          <button type="button" className="button button-outline report-print" onClick={() => print()}>
+            Print or save
+          </button>
+        )}
+      </section>
+    </>
   );
 }
 
-/** The server uses the last of two fields with the same name: this one, not the list that scripts fill. */
-function plainCountries(countries: readonly Country[]): string {
-  const options = countries.map(({ code, name }) => `<option value=${code}>${name}`).join("");
-  return `<div class="field field-country"><label for="plain-country">Country</label><select id="plain-country" name="country" autocomplete="country" data-fact="countries"><option value="">Select a country${options}</select></div>`;
+/** Moves the focus and corrects the page's title when there is a new outcome, not while a visitor corrects fields. */
+function useOutcome(state: FormState, show: () => void): void {
+  const { phase } = state;
+  const first = useRef(phase);
+  const isInError = hasFailed(state);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new phase is a new outcome
+  useEffect(() => {
+    if (phase !== first.current && phase.kind !== "idle" && phase.kind !== "sending") show();
+  }, [phase]);
+  useEffect(() => {
+    const title = document.title.replace(ERROR_PREFIX, "");
+    document.title = isInError ? ERROR_PREFIX + title : title;
+  }, [isInError]);
 }
 
-type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+function useSending({ apiBase, state, dispatch }: FormProps, read: (values: Values) => Reading | null) {
+  // A second press may come before React renders again.
+  const isSending = useRef(false);
+  const lastSent = useRef({ body: "", key: "" });
 
-function fieldsOf({ elements }: HTMLFormElement): Field[] {
-  return [...elements].filter((element) => element.matches("input, textarea, select")) as Field[];
-}
+  async function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (isSending.current) return;
+    // Includes what a program wrote without an event.
+    const values = { ...state.values, ...readValues(event.currentTarget) };
+    const errors = problemsIn(values, read(values)?.errors ?? {});
+    if (Object.keys(errors).length > 0) return dispatch({ type: "invalid", values, errors });
 
-function contentOf(field: Field): string {
-  return "checked" in field ? `${field.checked} ${field.value}` : field.value;
-}
-
-/** Clears each field that still has the sent value. Returns whether the visitor has changed any field since. */
-function clear(form: HTMLFormElement, sent: ReadonlyMap<Field, string>): boolean {
-  // Compare all fields before clearing any: resetting one radio button changes the others in its group.
-  const fields = fieldsOf(form);
-  const unchanged = fields.filter((field) => sent.get(field) === contentOf(field));
-  for (const field of unchanged) {
-    if (field instanceof HTMLSelectElement) field.selectedIndex = 0;
-    else {
-      field.value = field.defaultValue;
-      if (field instanceof HTMLInputElement) field.checked = field.defaultChecked;
+    isSending.current = true;
+    dispatch({ type: "sending", values });
+    try {
+      const body = requestBody(values);
+      // The same message keeps its key, so that sending it again after a lost answer does not store it twice.
+      if (lastSent.current.body !== body) lastSent.current = { body, key: createIdempotencyKey() };
+      const answer = await sendMessage(apiBase, body, lastSent.current.key);
+      if (answer.success) rememberValues({});
+      dispatch({ type: "answered", answer, values, date: new Date() });
+    } catch (error) {
+      console.error("Sending the message failed.", error);
+      dispatch({ type: "broke", isOffline: !navigator.onLine });
     }
+    isSending.current = false;
   }
-  return unchanged.length < fields.length;
+
+  return submit;
+}
+
+/** The server uses the last of two fields with the same name: this one, not the list that scripts fill. */
+function PlainCountries({ countries }: { countries: readonly Country[] }) {
+  const options = countries.map(({ code, name }) => `<option value="${code}">${name}</option>`).join("");
+  const html = `<div class="field field-country"><label for="plain-country">Country</label><select id="plain-country" name="country" autocomplete="country" data-fact="countries"><option value="">Select a country</option>${options}</select></div>`;
+  return (
+    <noscript
+      suppressHydrationWarning
+      // biome-ignore lint/security/noDangerouslySetInnerHtml: country names; browsers with script do not parse them
+      dangerouslySetInnerHTML={{ __html: html }}
+    />
+  );
 }

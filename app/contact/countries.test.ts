@@ -3,7 +3,7 @@ import { readCountries } from "./countries.ts";
 
 const item = (cca2: unknown, common: unknown) => ({ cca2, name: { common } });
 
-test("sorts by common name as a reader would", () => {
+test("sorts by common name as in English, whatever the machine's language", () => {
   const names = readCountries([item("ZW", "Zimbabwe"), item("AX", "Åland Islands"), item("AL", "Albania")]);
   expect(names.map(({ code }) => code)).toEqual(["AX", "AL", "ZW"]);
 });

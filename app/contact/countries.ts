@@ -1,4 +1,5 @@
 import { startTransition, useEffect, useState } from "react";
+import { countryName } from "../../contract/country-name.ts";
 
 const RETRY_MS = 1000;
 
@@ -7,7 +8,7 @@ export interface Country {
   name: string;
 }
 
-/** Sorted by name in the visitor's language. Stays empty if the list fails to load, because a country is optional. */
+/** Sorted by name. Stays empty if the list fails to load, because a country is optional. */
 export function useCountries(url: string): readonly Country[] {
   const [countries, setCountries] = useState<readonly Country[]>([]);
   useEffect(() => {
@@ -37,35 +38,22 @@ async function loadCountries(url: string, signal: AbortSignal): Promise<Country[
   return readCountries(await response.json());
 }
 
-/** Reads `[{ cca2, name: { common } }]` and skips items of any other shape. */
+/**
+ * Reads `[{ cca2, name: { common } }]` and skips items of any other shape. The names are English, so they are sorted
+ * as in English, whatever the visitor's language.
+ */
 export function readCountries(list: unknown): Country[] {
   if (!Array.isArray(list)) throw new Error("The country list is not a list.");
-  const { compare } = new Intl.Collator();
+  const { compare } = new Intl.Collator("en");
   return list
     .map((item) => ({ code: item?.cca2, name: item?.name?.common }))
     .filter((item): item is Country => typeof item.code === "string" && typeof item.name === "string")
     .sort((a, b) => compare(a.name, b.name));
 }
 
-/**
- * After a reload or a step back, browsers restore the form before the country list has loaded, so they cannot restore
- * the country. The page's history entry keeps the country for as long as the browser keeps the other fields.
- */
-export function rememberCountry(code: string): void {
-  history.replaceState({ country: code }, "");
-}
-
-/** Acts only if the browser restored a text field, and never replaces another choice. */
-export function restoreCountry(form: HTMLFormElement): void {
-  const select = form.elements.namedItem("country");
-  const { country } = Object(history.state) as { country?: unknown };
-  const hasText = [...form.elements].some(
-    (field) =>
-      (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) &&
-      field.type !== "checkbox" &&
-      field.value !== field.defaultValue,
-  );
-  if (select instanceof HTMLSelectElement && select.value === "" && typeof country === "string" && hasText) {
-    select.value = country;
-  }
+/** The options of a country field: the list, and the chosen country even if the list does not have it. */
+export function countryOptions(countries: readonly Country[], chosen: string): readonly Country[] {
+  const start = { code: "", name: "Select a country" };
+  const isListed = chosen === "" || countries.some(({ code }) => code === chosen);
+  return [start, ...(isListed ? [] : [{ code: chosen, name: countryName(chosen) }]), ...countries];
 }

@@ -49,12 +49,9 @@ export function EmailSuggestion({ typed, onAccept }: EmailSuggestionProps) {
   return (
     <>
       <p className="field-hint" aria-live="polite">
-        {isAnother && (
-          <>
-            Did you mean {suggestion}? <span className="visually-hidden">A button to use this address follows.</span>
-          </>
-        )}
-        {suggestion && !isAnother && "Is this address complete? Most end in something like .com."}
+        {isAnother && <span>{`Did you mean ${suggestion}?`}</span>}
+        {isAnother && <span className="visually-hidden"> A button to use this address follows.</span>}
+        {suggestion !== null && !isAnother && <span>Is this address complete? Most end in something like .com.</span>}
       </p>
       {isAnother && (
         <button type="button" className="suggestion" onClick={() => onAccept(suggestion)}>

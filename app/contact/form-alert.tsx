@@ -1,14 +1,8 @@
 import type { ReactNode, Ref } from "react";
 import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
-import {
-  ALERT_ID,
-  PROBLEMS_SLOT,
-  problemsOf,
-  REFERENCE_SLOT_ID,
-  SENT_ESTIMATE_ID,
-  TOTAL_SLOT_ID,
-} from "../../contract/send-email-answer.ts";
-import { type FormState, START } from "./form-state.ts";
+import { problemsOf, problemsTitle, SENT_ALERT_ID, SENT_ESTIMATE_ID } from "../../contract/send-email-answer.ts";
+import { ProblemList } from "./footprint-part.tsx";
+import type { FormState, Phase } from "./form-state.ts";
 
 const TEXT = {
   sent: "Message sent successfully!",
@@ -16,14 +10,13 @@ const TEXT = {
   broken: "An error occurred while sending your message.",
 } as const;
 
-type Outcome = keyof typeof TEXT;
-
 export const SEND_ANOTHER = "Send another message";
 
 interface ErrorSummaryProps {
   ref: Ref<HTMLDivElement>;
   state: FormState;
-  onPick(field: string): void;
+  /** Whether the page is the server's answer, so that it must show the alert without script. */
+  isAnswer: boolean;
 }
 
 /**
@@ -31,191 +24,140 @@ interface ErrorSummaryProps {
  * readers read all of it. It lists the errors of the last submit and stays the same during corrections, so that nothing
  * moves.
  */
-export function ErrorSummary({ ref, state, onPick }: ErrorSummaryProps) {
-  const problems = listedProblems(state);
+export function ErrorSummary({ ref, state: { phase, errors }, isAnswer }: ErrorSummaryProps) {
+  const problems = problemsOf(errors);
   if (problems.length === 0) return null;
   return (
-    <div ref={ref} className="alert alert-failed error-summary" role="alert" tabIndex={-1} aria-labelledby="problems">
-      {state.phase === "failed" && <AlertText outcome="failed">{state.error} Nothing you typed is lost.</AlertText>}
+    <div
+      ref={ref}
+      className="alert alert-failed error-summary"
+      role="alert"
+      tabIndex={-1}
+      aria-labelledby="problems"
+      // biome-ignore lint/a11y/noAutofocus: without script, nothing else shows the answer to a post
+      autoFocus={isAnswer}
+    >
+      {phase.kind === "failed" && <AlertText title={TEXT.failed}>{phase.text}</AlertText>}
       <h3 id="problems" className="alert-text">
-        {problems.length === 1 ? "There is a problem" : `There are ${problems.length} problems`}
+        {problemsTitle(problems.length)}
       </h3>
-      <ul>
-        {problems.map(([name, sentence]) => (
-          <li key={name}>
-            <a
-              href={`#${name}`}
-              onClick={(event) => {
-                event.preventDefault();
-                onPick(name);
-              }}
-            >
-              {sentence}
-            </a>
-          </li>
-        ))}
-      </ul>
+      <ProblemList problems={problems} />
     </div>
   );
-}
-
-function listedProblems(state: FormState) {
-  return "fields" in state ? problemsOf(state.fields) : [];
 }
 
 interface FormAlertProps {
   state: FormState;
-  apiBase: string;
-  answerWithin?: string;
-}
-
-/** "We will answer by email within two working days." */
-function AnswerPromise({ within }: { within: string }) {
-  return `We will answer by email${within && ` within ${within}`}.`;
+  isAnswer: boolean;
+  /** How soon the company answers; empty if it does not say. */
+  answerWithin: string;
+  hasReport: boolean;
 }
 
 /**
- * The outcome of the last submit, which screen readers announce. With the roles alone, Orca skips failures and reads
- * half of a success; with role and `aria-live` on one element, it reads everything twice.
+ * The progress and the outcome of the last submit, which screen readers announce. With the roles alone, Orca skips
+ * failures and reads half of a success; with role and `aria-live` on one element, it reads everything twice.
  */
-export function FormAlert({ state, apiBase, answerWithin = "" }: FormAlertProps) {
+export function FormAlert({ state: { phase, errors }, isAnswer, answerWithin, hasReport }: FormAlertProps) {
+  const isListed = Object.keys(errors).length > 0;
   return (
     <>
       <div className="alerts" aria-live="polite" aria-atomic="true">
-        {state.phase === "sent" && (
-          <Alert
-            outcome="sent"
-            reference={
-              state.reference !== "" && (
-                <>
-                  Your reference is <b>{state.reference}</b>.
-                </>
-              )
-            }
-          >
-            {state.reference !== "" && (
-              <>
-                <AnswerPromise within={answerWithin} />
-                {state.totalKg !== null && (
-                  <>
-                    {" "}
-                    We received your estimate too: <span data-fact="total">{unbroken(formatTotal(state.totalKg))}</span>
-                    .
-                    {state.hasReport && (
-                      <>
-                        {" "}
-                        <a href={`#${SENT_ESTIMATE_ID}`}>See and print it</a>.
-                      </>
-                    )}
-                  </>
-                )}
-              </>
-            )}
-            {state.keepsEdits &&
-              " Changes that you made while the message was being sent were not sent. They are still in the form."}
-          </Alert>
-        )}
+        {phase.kind === "sending" && <p className="visually-hidden">Sending…</p>}
+        {phase.kind === "sent" && <Sent {...{ phase, answerWithin, hasReport }} />}
       </div>
       <div className="alerts" aria-live="assertive" aria-atomic="true">
-        {state.phase === "failed" && listedProblems(state).length === 0 && (
-          <Alert outcome="failed">{state.error} Nothing you typed is lost.</Alert>
+        {phase.kind === "failed" && !isListed && (
+          <div
+            className="alert alert-failed"
+            role="alert"
+            tabIndex={-1}
+            // biome-ignore lint/a11y/noAutofocus: without script, nothing else shows the answer to a post
+            autoFocus={isAnswer}
+          >
+            <AlertText title={TEXT.failed}>{phase.text}</AlertText>
+          </div>
         )}
-        {state.phase === "broken" && (
-          <Alert outcome="broken">
-            Your message could not be sent. Nothing you typed is lost: please try again in a few minutes.
-          </Alert>
+        {phase.kind === "broken" && (
+          <div className="alert alert-broken" role="alert">
+            <AlertText title={TEXT.broken}>{unknownOutcome(phase.isOffline)}</AlertText>
+          </div>
         )}
-      </div>
-      {state === START && <AlertsWithoutScript apiBase={apiBase} answerWithin={answerWithin} />}
-    </>
-  );
-}
-
-/** Without script the server redirects to one of these by its id; each is hidden until it is the page's `:target`. */
-function AlertsWithoutScript({ apiBase, answerWithin }: Required<Omit<FormAlertProps, "state">>) {
-  const goBack = " Go back one page to find what you typed";
-  return (
-    <>
-      {/* Our own server removes `hidden` for a message that it stored. On another host no server can do that. */}
-      <div hidden={apiBase === ""} id={ALERT_ID.sent} className="alert-target" tabIndex={-1} suppressHydrationWarning>
-        <Alert
-          outcome="sent"
-          reference={
-            // biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes a reference here, and React must not remove it
-            <span id={REFERENCE_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />
-          }
-        >
-          <AnswerPromise within={answerWithin} />
-          {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the server writes the estimate's total here */}
-          <span id={TOTAL_SLOT_ID} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: "" }} />
-        </Alert>
-        <a className="button button-outline send-another" href="/contact">
-          {SEND_ANOTHER}
-        </a>
-      </div>
-      <div id={ALERT_ID.failed} className="alert-target" tabIndex={-1}>
-        <Alert outcome="failed">
-          <Problems otherwise="Please check every field." />
-          {`${goBack}, and try again.`}
-        </Alert>
-      </div>
-      <div id={ALERT_ID.limited} className="alert-target" tabIndex={-1}>
-        <Alert outcome="failed">
-          <Problems otherwise="You have sent several messages already. Please try again later." />
-          {`${goBack}.`}
-        </Alert>
-      </div>
-      <div id={ALERT_ID.broken} className="alert-target" tabIndex={-1}>
-        <Alert outcome="broken">
-          <Problems otherwise="Please try again in a few minutes." />
-          {`${goBack}.`}
-        </Alert>
       </div>
     </>
   );
 }
 
-/** Our own server replaces the text with the reason: the fields to correct, or when to try again. */
-function Problems({ otherwise }: { otherwise: string }) {
-  return (
-    <span
-      {...{ [PROBLEMS_SLOT]: "" }}
-      suppressHydrationWarning
-      // biome-ignore lint/security/noDangerouslySetInnerHtml: our own text; React must not overwrite the server's
-      dangerouslySetInnerHTML={{ __html: otherwise }}
-    />
-  );
+function unknownOutcome(isOffline: boolean): string {
+  const cause = isOffline ? "Your device is offline." : "We cannot tell whether it arrived.";
+  const remedy = isOffline ? "Connect to the internet and press Submit again" : "Press Submit again";
+  return `${cause} ${remedy}: it will not be sent twice.`;
 }
 
-interface AlertProps {
-  outcome: Outcome;
-  /** Shown in the heading of a success. */
-  reference?: ReactNode;
-  children: ReactNode;
+type SentPhase = Extract<Phase, { kind: "sent" }>;
+
+interface SentProps {
+  phase: SentPhase;
+  answerWithin: string;
+  hasReport: boolean;
 }
 
-function Alert({ outcome, reference, children }: AlertProps) {
-  const isSent = outcome === "sent";
+function Sent({ phase: { reference, totalKg, keepsEdits }, answerWithin, hasReport }: SentProps) {
   return (
-    <div className={`alert alert-${outcome}`} role={isSent ? "status" : "alert"}>
-      {isSent ? (
-        <>
-          <h3 className="sent-title">
-            <span>{TEXT.sent}</span> {reference && <span className="sent-reference">{reference}</span>}
-          </h3>
-          <p className="alert-more">{children}</p>
-        </>
-      ) : (
-        <AlertText outcome={outcome}>{children}</AlertText>
-      )}
+    <div className="alert alert-sent" role="status" id={SENT_ALERT_ID}>
+      <h3 className="sent-title">
+        <span>{TEXT.sent}</span>{" "}
+        {reference !== "" && (
+          <span className="sent-reference">
+            Your reference is <b>{reference}</b>.
+          </span>
+        )}
+      </h3>
+      <p className="alert-more">
+        {reference !== "" && <span>{`We will answer by email${answerWithin && ` within ${answerWithin}`}.`}</span>}
+        {totalKg !== null && (
+          <span>
+            {" "}
+            We received your estimate too: <span data-fact="total">{unbroken(formatTotal(totalKg))}</span>.
+          </span>
+        )}
+        {totalKg !== null && hasReport && (
+          <span>
+            {" "}
+            <a href={`#${SENT_ESTIMATE_ID}`}>See and print it</a>.
+          </span>
+        )}
+        {keepsEdits && (
+          <span>
+            {" "}
+            Changes that you made while the message was being sent were not sent. They are still in the form.
+          </span>
+        )}
+      </p>
     </div>
   );
 }
 
-function AlertText({ outcome, children }: { outcome: Outcome; children: ReactNode }) {
+/**
+ * For a static host, where no server can write the reference into the page after a post without script: CSS shows this
+ * alert while it is the page's `:target`.
+ */
+export function SentElsewhere({ answerWithin }: { answerWithin: string }) {
+  const phase = { kind: "sent", reference: "", totalKg: null, keepsEdits: false } as const;
+  return (
+    <div className="sent-elsewhere">
+      <Sent {...{ phase, answerWithin }} hasReport={false} />
+      <a className="button button-outline send-another" href="/contact">
+        {SEND_ANOTHER}
+      </a>
+    </div>
+  );
+}
+
+function AlertText({ title, children }: { title: string; children: ReactNode }) {
   return (
     <>
-      <p className="alert-text">{TEXT[outcome]}</p>
+      <p className="alert-text">{title}</p>
       <p className="alert-more">{children}</p>
     </>
   );

@@ -19,7 +19,8 @@ export const contact: Screen = {
   render: (context) => <Contact {...context} />,
 };
 
-function Contact({ settings: { siteUrl, apiBase, countriesUrl }, electricityUrl, countries = [] }: RenderContext) {
+function Contact({ settings, electricityUrl, countries = [], answered }: RenderContext) {
+  const { siteUrl, apiBase, countriesUrl } = settings;
   const { pricePerTonne: price } = site;
   const answerWithin = site.answerWithin ?? "";
   return (
@@ -51,8 +52,14 @@ function Contact({ settings: { siteUrl, apiBase, countriesUrl }, electricityUrl,
         data-electricity-url={electricityUrl}
         data-price={price ? JSON.stringify(price) : undefined}
         data-answer-within={answerWithin || undefined}
+        data-answer={answered?.json}
+        data-country={answered?.country}
       >
-        <ContactForm {...{ apiBase, countriesUrl, electricityUrl, price, answerWithin, countries }} />
+        <ContactForm
+          {...{ apiBase, countriesUrl, electricityUrl, price, answerWithin, countries }}
+          answer={answered?.answer ?? null}
+          reportHtml={answered?.reportHtml ?? ""}
+        />
       </div>
     </div>
   );

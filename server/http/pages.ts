@@ -1,27 +1,22 @@
-import type { ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
+import { errorSlot, FAILURE_PAGE, NOT_FOUND_PAGE, TECHNICAL_PATH } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
 import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
 import { reportHtml } from "../../contract/footprint/report.ts";
-import {
-  PROBLEMS_SLOT,
-  REFERENCE_SLOT_ID,
-  SENT_ALERT_HIDDEN,
-  SENT_ALERT_SHOWN,
-  SENT_ESTIMATE_HIDDEN,
-  SENT_ESTIMATE_ID,
-  SENT_ESTIMATE_SHOWN,
-  TOTAL_SLOT_ID,
-} from "../../contract/send-email-answer.ts";
+import { problemsOf, problemsTitle, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Store } from "../store/store.ts";
 import { MINUTE_MS } from "../time.ts";
+import { loadAnswerPages } from "./answer-pages.ts";
 import type { Build, ServedFile } from "./build-files.ts";
 import { chooseEncoding, chooseRange, isUnchanged } from "./negotiate.ts";
-import { readProblems, readSent } from "./sent-result.ts";
+import { readSent } from "./sent-result.ts";
 
 /** How long the page shows the estimate after a post without script. */
 const ESTIMATE_SHOWN_MS = 10 * MINUTE_MS;
+
+type Refused = SendEmailAnswer & { success: false };
+type Values = Readonly<Record<string, string>>;
 
 interface PagesOptions {
   build: Build;
@@ -33,6 +28,8 @@ interface PagesOptions {
 export function servePages(app: FastifyInstance, { build, store, now }: PagesOptions) {
   const comingSoon = pageNamed(build, NOT_FOUND_PAGE);
   const failure = pageNamed(build, FAILURE_PAGE);
+  const contact = pageNamed(build, "contact");
+  const answers = loadAnswerPages(build.manifest.answers);
 
   /** Coming Soon, a missing file, or a method that is not allowed. */
   function answerUnknown(request: FastifyRequest, reply: FastifyReply): void {
@@ -48,9 +45,16 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
   }
 
   /** A page for one visitor or moment, which must not be cached. */
-  function sendHtml(response: ServerResponse, status: number, page: ServedFile, parts: readonly Buffer[]): void {
+  function sendHtml(
+    response: ServerResponse,
+    status: number,
+    page: ServedFile,
+    parts: readonly Buffer[],
+    headers: ReturnType<FastifyReply["getHeaders"]> | null = null,
+  ): void {
     response.writeHead(status, {
       ...build.headers,
+      ...(headers as OutgoingHttpHeaders | null),
       "cache-control": "no-store",
       "content-type": page.contentType,
       "content-length": String(parts.reduce((sum, part) => sum + part.length, 0)),
@@ -64,22 +68,27 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
     sendFile(reply.raw, file, build.headers);
   }
 
-  /** The contact page with the result of a post without script, or unchanged if there was none. */
-  async function sendResult(
-    reply: FastifyReply,
-    file: ServedFile,
-    slots: Slots,
-    query: URLSearchParams,
-  ): Promise<void> {
+  /** The confirmation of a post without script, or the contact page unchanged if the query is not ours. */
+  async function sendConfirmation(reply: FastifyReply, file: ServedFile, query: URLSearchParams): Promise<void> {
     const reference = readSent(query, store.clientKey);
-    const problems = readProblems(query, store.clientKey);
-    if (reference !== null) sendHtml(reply.raw, 200, file, withSent(slots, reference, await findEstimate(reference)));
-    else if (problems !== null) sendHtml(reply.raw, 200, file, fill(slots.problems, problems));
-    else sendPlain(reply, file);
+    if (reference === null) return sendPlain(reply, file);
+    const estimate = await findEstimate(reference);
+    const answer: SendEmailAnswer = {
+      success: true,
+      reference,
+      ...(estimate && { footprint: { totalKg: estimate.totalKg } }),
+    };
+    const slots = {
+      answer: JSON.stringify(answer),
+      reference,
+      total: estimate ? unbroken(formatTotal(estimate.totalKg)) : "",
+      report: estimate?.html ?? "",
+    };
+    sendHtml(reply.raw, 200, contact, answers(estimate ? "estimated" : "sent", slots));
   }
 
   /** Null if there is no estimate, more than ten minutes after the message, and while the store is unavailable. */
-  async function findEstimate(reference: string): Promise<Estimate | null> {
+  async function findEstimate(reference: string): Promise<{ totalKg: number; html: string } | null> {
     const message = await store.find(reference).catch(() => null);
     if (!message?.footprint || now().getTime() - message.acceptedAt.getTime() > ESTIMATE_SHOWN_MS) return null;
     const { country, acceptedAt: date, footprint } = message;
@@ -88,16 +97,39 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
     return { totalKg: footprint.totalKg, html: reportHtml(sent, electricity, site.pricePerTonne) };
   }
 
+  /**
+   * The contact page as the answer to a refused post without script. `values` stand in its fields; undefined if the
+   * body could not be read.
+   */
+  function answerRefusal(reply: FastifyReply, status: number, answer: Refused, values?: Values): void {
+    const { start } = build.manifest.answers;
+    const errors = Object.entries(answer.fields ?? {}).filter(([name]) => name in start);
+    const others = problemsOf(answer.fields ?? {}).flatMap(([name, sentence]) => (name in start ? [] : sentence));
+    const reason = status === 400 ? "Your message could not be read." : [answer.error, ...others].join(" ");
+    const rest = values ? "Nothing you typed is lost." : "Go back one page to find what you typed.";
+    const error = `${reason} ${rest}`;
+    const typed = Object.entries(values ?? {}).filter(([name]) => name in start);
+    const slots = {
+      ...Object.fromEntries(typed),
+      ...Object.fromEntries(errors.map(([name, sentence]) => [errorSlot(name), sentence])),
+      error,
+      problems: problemsTitle(errors.length),
+      answer: JSON.stringify({ success: false, error, fields: Object.fromEntries(errors) }),
+    };
+    const page = errors.length > 0 ? "invalid" : "failed";
+    sendHtml(reply.hijack().raw, status, contact, answers(page, slots), reply.getHeaders());
+  }
+
   app.register(async (scope) => {
     // No logger per request: pages log nothing, and creating a logger takes longer than finding the route.
     scope.setChildLoggerFactory((logger) => logger);
     for (const file of build.files.values()) {
       // These two replace other paths and have no path of their own.
       if (file === comingSoon || file === failure) continue;
-      const slots = slotsOf(file);
+      const isContact = file.variants.identity.etag === contact.variants.identity.etag;
       scope.get(file.url, (request, reply) => {
-        const query = slots && request.url.split("?")[1];
-        return query ? sendResult(reply, file, slots, new URLSearchParams(query)) : sendPlain(reply, file);
+        const query = isContact && request.url.split("?")[1];
+        return query ? sendConfirmation(reply, file, new URLSearchParams(query)) : sendPlain(reply, file);
       });
     }
     // Runs before the body is read, which may be large, broken or missing.
@@ -111,6 +143,7 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
   return {
     answerUnknown,
     answerFailure: (reply: FastifyReply) => sendHtml(reply.raw, 500, failure, [failure.variants.identity.body]),
+    answerRefusal,
   };
 }
 
@@ -154,53 +187,6 @@ function sendRange(response: ServerResponse, film: ServedFile, rangeHeader: stri
     const content = ["content-type", film.contentType, "content-length", String(part.length)];
     send(response, 206, [...unchangedHeaders, ...position, ...content], part);
   }
-}
-
-/** The position after a slot's tag. Problems replace the slot's content instead. */
-const REFERENCE_PLACE = new RegExp(`(?<=<span id="${REFERENCE_SLOT_ID}">)`);
-const TOTAL_PLACE = new RegExp(`(?<=<span id="${TOTAL_SLOT_ID}">)`);
-/** In page order: the reference, the total, and the attributes that hide the estimate (which are replaced). */
-const SENT_PLACES = new RegExp(`${REFERENCE_PLACE.source}|${TOTAL_PLACE.source}|${SENT_ESTIMATE_HIDDEN}`);
-const PROBLEMS_PLACE = new RegExp(`(?<=<span ${PROBLEMS_SLOT}="">)[^<]*`);
-
-interface Slots {
-  sent: Buffer[];
-  problems: Buffer[];
-}
-
-interface Estimate {
-  totalKg: number;
-  html: string;
-}
-
-/**
- * A page in parts, with values to insert between them. The page is cut once, so that all unread answers share the parts
- * in memory. Null for a page without these places.
- */
-function slotsOf(file: ServedFile): Slots | null {
-  if (file.kind !== "page") return null;
-  const html = file.variants.identity.body.toString();
-  if (!REFERENCE_PLACE.test(html)) return null;
-  const cutAt = (page: string, place: RegExp) => page.split(place).map((part) => Buffer.from(part));
-  return {
-    sent: cutAt(html.replace(SENT_ALERT_HIDDEN, SENT_ALERT_SHOWN), SENT_PLACES),
-    problems: cutAt(html.replace("<title>", "<title>Error: "), PROBLEMS_PLACE),
-  };
-}
-
-function withSent(slots: Slots, reference: string, estimate: Estimate | null): Buffer[] {
-  const received = estimate
-    ? ` We received your estimate too: ${unbroken(formatTotal(estimate.totalKg))}. <a href="#${SENT_ESTIMATE_ID}">See and print it</a>.`
-    : "";
-  const report = estimate ? SENT_ESTIMATE_SHOWN + estimate.html : SENT_ESTIMATE_HIDDEN;
-  return fill(slots.sent, `Your reference is <b>${reference}</b>.`, received, report);
-}
-
-/** The first text also fills the places that have no text of their own. */
-function fill(page: readonly Buffer[], ...texts: string[]): Buffer[] {
-  return page.flatMap((part, index) =>
-    index === 0 ? [part] : [Buffer.from(texts[index - 1] ?? texts[0] ?? ""), part],
-  );
 }
 
 function sendText(response: ServerResponse, status: number, text: string, headers: Build["headers"]): void {

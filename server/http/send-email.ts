@@ -6,12 +6,12 @@ import { durationInWords } from "../../contract/duration.ts";
 import { type ElectricityTable, estimateFootprint } from "../../contract/footprint/arithmetic.ts";
 import { FIELD_PREFIX } from "../../contract/footprint/fields.ts";
 import { isFootprintField, parseFootprint } from "../../contract/footprint/parsing.ts";
-import { ALERT_ID, problemsOf, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
+import { SENT_ALERT_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
 import { type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/meter.ts";
 import { networksOf } from "./client-address.ts";
-import { problemsQuery, sentQuery } from "./sent-result.ts";
+import { sentQuery } from "./sent-result.ts";
 
 interface SendEmailOptions {
   config: Config;
@@ -24,6 +24,13 @@ interface SendEmailOptions {
   onStored(state: "queued" | "quarantined"): void;
   /** Called when a message could not be stored. */
   onNotStored(): void;
+  /** Sends the contact page with the refusal and the values of a post without script, if these could be read. */
+  answerRefusal(
+    reply: FastifyReply,
+    status: number,
+    answer: SendEmailAnswer & { success: false },
+    values?: Readonly<Record<string, string>>,
+  ): void;
 }
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
@@ -190,7 +197,7 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
   const succeed = (reference: string) => {
     const body: SendEmailAnswer = { success: true, reference };
     if (footprint) body.footprint = { totalKg: footprint.totalKg };
-    return answer(request, reply, store.clientKey, 200, body);
+    return answer(request, reply, options, 200, body);
   };
   // Each message gets one log line and one count, without visitor input.
   switch (acceptance.kind) {
@@ -226,38 +233,26 @@ function loggedName(field: string): string {
   return isUnknown ? "footprint" : field;
 }
 
-/** Answers a program with JSON. Redirects a form without script to the matching alert on the contact page. */
+/** Answers a program with JSON, and a form without script with a redirect to the confirmation or with the form. */
 function answer(
   request: FastifyRequest,
   reply: FastifyReply,
-  clientKey: Uint8Array,
+  { store, answerRefusal }: Pick<SendEmailOptions, "store" | "answerRefusal">,
   status: number,
   body: SendEmailAnswer,
 ): FastifyReply {
   reply.header("cache-control", "no-store");
   if (!request.headers["content-type"]?.toLowerCase().startsWith(FORM_TYPE)) return reply.code(status).send(body);
-  const alert = body.success ? ALERT_ID.sent : alertFor(status);
-  // An unreadable body is not the visitor's mistake.
-  const reason = body.success || status === 400 ? "" : reasonOf(body);
-  const query = body.success
-    ? `?${sentQuery(body.reference, clientKey)}`
-    : reason && `?${problemsQuery(reason, clientKey)}`;
+  if (!body.success) {
+    const values = request.body as Readonly<Record<string, string>> | undefined;
+    answerRefusal(reply, status, body, ...(values ? [values] : []));
+    return reply;
+  }
   // A redirect to another site's page needs its origin. A redirect to our own page has none, because a proxy may hide
   // our origin from us.
   const base = String(reply.getHeader("access-control-allow-origin") ?? "");
-  return reply.code(303).header("location", `${base}/contact${query}#${alert}`).send();
-}
-
-/** Contains nothing that the sender wrote, not even a number with two meanings. */
-function reasonOf({ error, fields }: SendEmailAnswer & { success: false }): string {
-  const sentences = fields ? problemsOf(fields).map(([, sentence]) => sentence) : [error];
-  const unclear = "The point can be read in two ways: leave it out, or write 1,500 or 12.5.";
-  return [...new Set(sentences)].join(" ").replaceAll(/Did you mean [\d.]+ or [\d.]+\?/g, unclear);
-}
-
-function alertFor(status: number): string {
-  if (status === 429) return ALERT_ID.limited;
-  return status >= 500 ? ALERT_ID.broken : ALERT_ID.failed;
+  const query = sentQuery(body.reference, store.clientKey);
+  return reply.code(303).header("location", `${base}/contact?${query}#${SENT_ALERT_ID}`).send();
 }
 
 /** Counts, logs and answers. */
@@ -265,8 +260,9 @@ function answerError(
   error: Error & { statusCode?: number },
   request: FastifyRequest,
   reply: FastifyReply,
-  { meter, store, onNotStored }: SendEmailOptions,
+  options: SendEmailOptions,
 ): FastifyReply {
+  const { meter, onNotStored } = options;
   const { status, reason, message: text, fields } = refusalOf(error);
   meter?.refused(reason);
   if (reason === "store-unavailable") {
@@ -279,7 +275,7 @@ function answerError(
     const logged = fields && { fields: [...new Set(Object.keys(fields).map(loggedName))] };
     request.log.info({ event: "refused", reason, ...logged }, "message refused");
   }
-  return answer(request, reply, store.clientKey, status, { success: false, error: text, ...(fields && { fields }) });
+  return answer(request, reply, options, status, { success: false, error: text, ...(fields && { fields }) });
 }
 
 function refusalOf(error: Error & { statusCode?: number }): Refusal {

@@ -1,10 +1,12 @@
-import { expect } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { field, fillForm, submit, VISITOR } from "../support/contact.ts";
 import { test } from "../support/site.ts";
 
-test.use({ javaScriptEnabled: false });
+const amount = (page: Page, name: string) => page.locator(`[id="footprint.${name}"]`);
 
-test("the browser checks the fields, a refused message names the invalid ones, and going back restores the text", async ({
+test.use({ javaScriptEnabled: false, expectedTrouble: /status (422|429)|status of (422|429)/ });
+
+test("the browser checks the fields, and a refused message keeps everything typed and marks what to correct", async ({
   page,
 }) => {
   await page.goto("/contact");
@@ -13,14 +15,38 @@ test("the browser checks the fields, a refused message names the invalid ones, a
   await expect(field(page, "Name")).toBeFocused();
   await expect(page).toHaveURL(/\/contact$/);
 
-  await fillForm(page, { ...VISITOR, country: "", name: "   " });
+  const typed = { ...VISITOR, name: "   ", phone: `"'><script>1</script>&amp;`, message: "\n</textarea><b>Hello</b>" };
+  await fillForm(page, { ...typed, country: "" });
+  await page.locator("#plain-country").selectOption("FR");
+  await page.getByText("Estimate your footprint").click();
+  await page.getByLabel("My organisation").check();
+  await amount(page, "gasKwh").fill("11.500");
+  await amount(page, "carFuel").selectOption("electric");
   await submit(page).click();
-  const alert = page.getByRole("alert").filter({ visible: true });
+  const alert = page.getByRole("alert", { name: "There are 2 problems" });
   await expect(alert.getByText("Failed to send message.", { exact: true })).toBeInViewport();
-  await expect(alert).toContainText("Enter your name. Go back one page to find what you typed, and try again.");
+  await expect(alert).toBeFocused();
+  await expect(alert).toContainText("Please correct the marked fields. Nothing you typed is lost.");
+  await expect(alert.getByRole("link")).toHaveText(["Enter your name.", "Natural gas: Did you mean 11500 or 11.5?"]);
   await expect(page).toHaveTitle("Error: Contact us | Brighter Carbon");
-  await page.goBack();
-  await expect(field(page, "Message")).toHaveValue(VISITOR.message);
+  expect(new URL(page.url()).search).toBe("");
+  for (const [name, value] of Object.entries({ ...typed, country: "" })) {
+    if (name !== "country") await expect(page.locator(`#${name}`)).toHaveValue(value);
+  }
+  await expect(page.locator("#plain-country")).toHaveValue("FR");
+  await expect(page.getByLabel("My organisation")).toBeChecked();
+  await expect(amount(page, "carFuel")).toHaveValue("electric");
+  await expect(amount(page, "gasKwh")).toHaveValue("11.500");
+  await expect(amount(page, "gasKwh")).toHaveAccessibleDescription("Did you mean 11500 or 11.5?");
+  await expect(amount(page, "busKm")).toBeHidden();
+  await expect(field(page, "Name")).toHaveAccessibleDescription("Enter your name.");
+  await expect(field(page, "Email")).toHaveAttribute("aria-invalid", "false");
+  await expect(page.locator(".field-error")).toHaveCount(2);
+
+  await field(page, "Name").fill(VISITOR.name);
+  await amount(page, "gasKwh").fill("11500");
+  await submit(page).click();
+  await expect(page.getByText("Message sent successfully!", { exact: true })).toBeInViewport();
 });
 
 test("the estimate is open at its URL, its groups can be opened, and the answer shows the result", async ({ page }) => {
@@ -28,17 +54,16 @@ test("the estimate is open at its URL, its groups can be opened, and the answer 
   await expect(page.getByRole("heading", { name: "About how much CO₂e do you emit in a year?" })).toBeInViewport();
   await expect(page.getByText("Your estimate appears here.")).toBeHidden();
   await expect(page.getByLabel("Your country")).toBeHidden();
-  await expect(page.locator(".footprint noscript p")).toBeVisible();
+  await expect(page.locator(".footprint noscript p")).toHaveText([/country that you choose/, /after you have sent/]);
   await page.getByLabel("My organisation").check();
   await expect(page.getByText("Energy of your site")).toBeVisible();
   await expect(page.getByText("Home energy")).toBeHidden();
-  const amount = (name: string) => page.locator(`[id="footprint.${name}"]`);
-  await expect(amount("busKm")).toBeHidden();
+  await expect(amount(page, "busKm")).toBeHidden();
   await page.getByText("Add more").click();
-  await amount("busKm").fill("1000");
-  await amount("carKm").fill("8000");
-  await amount("carUnit").selectOption("miles");
-  await amount("electricityKwh").fill("3500");
+  await amount(page, "busKm").fill("1000");
+  await amount(page, "carKm").fill("8000");
+  await amount(page, "carUnit").selectOption("miles");
+  await amount(page, "electricityKwh").fill("3500");
   await page.getByRole("link", { name: "Continue to your message" }).click();
   await expect(page.getByRole("heading", { name: "Send us a Message" })).toBeInViewport();
   await fillForm(page, { ...VISITOR, country: "" });

@@ -2,23 +2,34 @@ import { expect, test } from "@playwright/test";
 import { startProgram } from "../../../scripts/run-server.ts";
 
 /** Uses the development server, which serves each module separately, so that one module can be made to fail. */
-test("an unexpected rendering failure shows the error screen with its message and a way home", async ({ page }) => {
+test("an unexpected rendering failure shows the error screen with its message; a reload keeps what was typed", async ({
+  page,
+}) => {
   const env = { PORT: "0", DATA_DIR: test.info().outputPath("data") };
   const dev = await startProgram(["node", "scripts/dev.ts"], { env });
   const url = `http://localhost:${dev.port}`;
   try {
-    await page.route("**/app/contact/contact-form.tsx*", (route) =>
-      route.fulfill({
-        contentType: "text/javascript",
-        body: 'export const FORM_ROOT_ID = "contact-form"; export function ContactForm() { throw new Error("Made to fail"); }',
-      }),
-    );
+    // Fails once a message was typed.
+    await page.route("**/app/contact/form-head.tsx*", async (route) => {
+      const response = await route.fetch();
+      const code = await response.text();
+      const failing = code.replace(
+        "function FormHead(",
+        'function FormHead(props) { if (document.querySelector("#message")?.value === "Hello") throw new Error("Made to fail"); return Working(props); }\nfunction Working(',
+      );
+      await route.fulfill({ response, body: failing });
+    });
     await page.goto(`${url}/contact`);
+    await page.locator("option[value=GB]").waitFor({ state: "attached" });
+    await page.getByLabel("Name", { exact: true }).fill("Ada");
+    await page.getByLabel("Message", { exact: true }).fill("Hello");
     await expect(page.getByRole("heading", { name: "Unexpected Application Error!" })).toBeVisible();
     await expect(page.getByText("Made to fail", { exact: true })).toBeVisible();
-    await expect(page.getByRole("main")).not.toContainText("at ContactForm");
-    await page.getByRole("link", { name: "Back to the home page" }).click();
-    await expect(page).toHaveURL(`${url}/`);
+    await expect(page.getByRole("main")).not.toContainText("at FormHead");
+    await page.unroute("**/app/contact/form-head.tsx*");
+    await page.getByRole("button", { name: "Reload: what you typed is kept" }).click();
+    await expect(page.getByLabel("Name", { exact: true })).toHaveValue("Ada");
+    await expect(page.getByLabel("Message", { exact: true })).toHaveValue("Hello");
   } finally {
     await dev.stop();
   }

@@ -82,13 +82,13 @@ async function hearOutcomes({ page, hear, press, transcript }: ScreenReader, gat
   gate.leadTo("http://127.0.0.1:9");
   await press("Return");
   await hear(
-    "An error occurred while sending your message. Your message could not be sent. Nothing you typed is lost: please try again in a few minutes.",
+    "An error occurred while sending your message. We cannot tell whether it arrived. Press Submit again: it will not be sent twice.",
   );
   gate.leadTo(siteUrl);
   await press("Return");
   await hear(/^Message sent successfully! Your reference is BC-\w{4}-\w{2}\. We will answer by email\.$/);
   await press("Tab");
-  await hear("Send another message push button");
+  await hear("Send another message link");
   await press("Return");
   await hear("Send us a Message");
   await press("Tab");
@@ -106,6 +106,7 @@ async function hearOutcomes({ page, hear, press, transcript }: ScreenReader, gat
   );
   const announced = transcript().filter((text) => /^(Did you mean|An error|Message sent|Failed)/.test(text));
   expect(announced, "each once").toHaveLength(4);
+  expect(transcript().filter((text) => text === "Sending…").length, "once for each submit").toBe(3);
 }
 
 async function hearEstimate({ page, hear, press, type }: ScreenReader): Promise<void> {

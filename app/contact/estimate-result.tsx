@@ -1,0 +1,186 @@
+// The arithmetic, the factors and the result: everything that is loaded only when the visitor opens the estimate.
+import { categoriesOf, type ElectricityTable, type FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
+import { formatAbout, formatMass, unbroken } from "../../contract/footprint/fields.ts";
+import { reportHtml } from "../../contract/footprint/report.ts";
+import {
+  adviceFor,
+  describeWhom,
+  eachText,
+  explainLines,
+  formatCost,
+  HOTEL_AVERAGE,
+  LOCATION_BASED,
+  type Price,
+  ROUNDED,
+  rangeCover,
+  rangeText,
+  sourcesOf,
+} from "../../contract/footprint/words.ts";
+import resultStyles from "../styles/estimate-result.css?inline";
+import { capitalised } from "./footprint-part.tsx";
+import type { SentReport } from "./form-state.ts";
+import { type Reading, readEstimate } from "./reading.ts";
+
+export { readEstimate };
+
+if (typeof document !== "undefined") {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(resultStyles);
+  document.adoptedStyleSheets.push(sheet);
+}
+
+/** The number and its parts, which stay in view beside the fields. */
+export function Total({ reading: { estimate } }: { reading: Reading }) {
+  if (!estimate) return <p className="footprint-empty">Your estimate appears here as you type.</p>;
+  const each = eachText(estimate);
+  const categories = categoriesOf(estimate).filter(({ kg }) => kg > 0);
+  const [first = { kg: 0 }] = categories;
+  return (
+    <>
+      <p className="footprint-total">
+        <span>Your estimate:</span>{" "}
+        <strong data-fact="total">
+          <span>{unbroken(formatAbout(estimate.totalKg))}</span> <small>CO₂e a year</small>
+        </strong>
+      </p>
+      {each !== "" && (
+        <p className="footprint-each">
+          <b data-fact="mass">{each}</b>, for <span data-fact="whom">{describeWhom(estimate.inputs)}</span>.
+        </p>
+      )}
+      {categories.length > 0 && (
+        <ul className="footprint-bars">
+          {categories.map(({ category, kg }) => (
+            <li key={category}>
+              <span>{category}</span>{" "}
+              <span className="footprint-kg" data-fact="mass">
+                {formatMass(kg)}
+              </span>
+              <svg aria-hidden="true">
+                <rect width={`${(100 * kg) / first.kg}%`} height="100%" rx="3" />
+              </svg>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+interface DetailsProps {
+  reading: Reading;
+  price: Price | null;
+  countryName: string;
+}
+
+/** The range, the price, and what would reduce the total. */
+export function Details({ reading, price, countryName }: DetailsProps) {
+  const { estimate, country, electricity, largest } = reading;
+  if (!estimate) return null;
+  const between = rangeText(estimate);
+  return (
+    <div className="footprint-details">
+      {estimate.range && between !== "" && (
+        <p className="footprint-range">
+          <span data-fact="range">{capitalised(between)}</span>: <span>{rangeCover(estimate.range)}</span>.
+        </p>
+      )}
+      {price && estimate.totalKg > 0 && (
+        <p className="footprint-cost" data-fact="cost">
+          {formatCost(estimate.totalKg, price)}
+        </p>
+      )}
+      <PlaceNote country={country} countryName={countryName} estimate={estimate} />
+      {largest !== "" && (
+        <p>
+          The largest part: <b data-fact="largest">{largest}</b>. <span className="footprint-small">{ROUNDED}</span>
+        </p>
+      )}
+      {adviceFor(estimate, country, electricity).map(({ less, lessKg, change }) => (
+        <p key={less}>
+          <span>
+            <b>{less}</b> would save{" "}
+            <span className="nowrap" data-fact="mass">
+              {unbroken(formatAbout(lessKg))}
+            </span>{" "}
+            a year
+          </span>
+          {change && (
+            <span>
+              ; <span>{change.words}</span> would save{" "}
+              <span className="nowrap" data-fact="mass">
+                {unbroken(formatAbout(change.kg))}
+              </span>
+            </span>
+          )}
+          <span>.</span>
+        </p>
+      ))}
+    </div>
+  );
+}
+
+/** Says where an average is used instead of the visitor's country. */
+function PlaceNote({ country, countryName, estimate }: Omit<SourcesProps, "electricity">) {
+  const averaged = estimate.lines.filter(({ place, quantity }) => place === null && quantity > 0);
+  if (averaged.length === 0) return null;
+  const grid = averaged.some(({ field }) => field !== "hotelNights") && "the world’s average for electricity";
+  const hotels = averaged.some(({ field }) => field === "hotelNights") && `the ${HOTEL_AVERAGE} for hotels`;
+  return (
+    <p className="footprint-place">
+      <span>{`Computed with ${[grid, hotels].filter(Boolean).join(" and ")}:`}</span>{" "}
+      {country === "" ? (
+        <span>
+          choose <a href="#estimate-country">your country</a> for its own figures.
+        </span>
+      ) : (
+        <span>{`there are no figures for ${countryName}.`}</span>
+      )}
+    </p>
+  );
+}
+
+interface SourcesProps {
+  country: string;
+  countryName: string;
+  electricity: ElectricityTable;
+  estimate: FootprintEstimate;
+}
+
+export function Sources({ country, countryName, electricity, estimate }: SourcesProps) {
+  const lines = explainLines(estimate, country, countryName, electricity);
+  return (
+    <details className="footprint-sources">
+      <summary>Factors and sources</summary>
+      <ul>
+        {lines.map((line) => (
+          <li key={line.label}>
+            <b>{line.label}</b>: <span data-fact="factor">{line.kgPerUnit}</span>{" "}
+            <span>{`kg CO₂e per ${line.unit}, ${line.where}.`}</span>
+          </li>
+        ))}
+        {sourcesOf(lines).map(({ source, link, counted }) => (
+          <li key={source}>
+            <a href={link}>{source}</a>. <span>{`Counted: ${counted}.`}</span>
+          </li>
+        ))}
+      </ul>
+      <p>
+        {lines.some(({ isFromGrid }) => isFromGrid) && <span>{LOCATION_BASED} </span>}
+        <span>{`Factor set: ${estimate.factorSet}.`}</span>
+      </p>
+    </details>
+  );
+}
+
+/** The report of an estimate that was sent from this page. Without script, the server writes the same report. */
+export function reportOf(
+  { values, reference, date }: Extract<SentReport, { values: unknown }>,
+  countryName: string,
+  electricity: ElectricityTable,
+  price: Price | null,
+): string {
+  const { estimate, country } = readEstimate(values, electricity);
+  if (!estimate) return "";
+  return reportHtml({ inputs: estimate.inputs, country, countryName, reference, date }, electricity, price);
+}

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import {
+  type FormEvent,
+  type FormState,
+  hasFailed,
+  isDone,
+  nextState,
+  requestBody,
+  START_VALUES,
+  shownErrors,
+  startState,
+} from "./form-state.ts";
+
+const START = startState({ answer: null, reportHtml: "" });
+const VISITOR = { name: "Ada", email: "ada@example.com", phone: "1", message: "Hello" };
+const after = (...events: FormEvent[]): FormState => events.reduce(nextState, START);
+const edit = (name: string, value: string): FormEvent => ({ type: "edited", name, value });
+const seed = (values: object): FormEvent => ({ type: "seeded", values: { ...START_VALUES, ...values }, open: [] });
+
+test("starts with what stands in the fields, and opens the parts that contain input", () => {
+  expect(after(seed({ ...VISITOR })).open).toEqual([]);
+  expect(after(seed({ "footprint.carKm": "1" })).open).toEqual(["footprint"]);
+  expect(after(seed({ "footprint.busKm": "1", "footprint.longFlightClass": "first" })).open).toEqual([
+    "flights",
+    "more",
+    "footprint",
+  ]);
+  expect(after(seed({ "footprint.people": "4" })).open).toEqual([]);
+});
+
+test("reports an unreadable amount once its field is left, and other problems after a submit until they are edited", () => {
+  const unreadable = { "footprint.gasKwh": "Did you mean 11500 or 11.5?" };
+  const typing = after(edit("footprint.gasKwh", "11.500"));
+  expect(shownErrors(unreadable, typing)).toEqual({});
+  const left = nextState(typing, { type: "left", name: "footprint.gasKwh" });
+  expect(shownErrors(unreadable, left)).toEqual(unreadable);
+  const refused = nextState(left, { type: "invalid", values: left.values, errors: { name: "Enter your name." } });
+  expect([hasFailed(refused), shownErrors(unreadable, refused).name]).toEqual([true, "Enter your name."]);
+  const corrected = nextState(refused, edit("name", "A"));
+  expect([hasFailed(corrected), shownErrors(unreadable, corrected)]).toEqual([false, unreadable]);
+});
+
+test("after a success, clears what was sent, keeps what was changed since, and shows the estimate that was sent", () => {
+  const values = { ...START_VALUES, ...VISITOR, "footprint.carKm": "1" };
+  const date = new Date(0);
+  const answer = { success: true, reference: "BC-7K3Q-9M", footprint: { totalKg: 1 } } as const;
+  const sending = after(seed(values), { type: "sending", values });
+  const done = nextState(sending, { type: "answered", answer, values, date });
+  expect([isDone(done), done.values, done.open]).toEqual([true, START_VALUES, []]);
+  expect(done.report).toEqual({ values, reference: "BC-7K3Q-9M", date });
+  const changed = nextState(sending, edit("message", "Hello again"));
+  const kept = nextState(changed, { type: "answered", answer, values, date });
+  expect([isDone(kept), kept.values]).toEqual([false, { ...START_VALUES, message: "Hello again" }]);
+});
+
+test("after a failure, keeps every value", () => {
+  const values = { ...START_VALUES, ...VISITOR };
+  const sending = after(seed(values), { type: "sending", values });
+  const answer = { success: false, error: "Try later." } as const;
+  for (const event of [
+    { type: "answered", answer, values, date: new Date(0) },
+    { type: "broke", isOffline: false },
+  ] as const) {
+    expect(nextState(sending, event)).toMatchObject({ values });
+    expect(hasFailed(nextState(sending, event))).toBe(true);
+  }
+});
+
+test("removing the estimate resets its fields alone", () => {
+  const state = after(seed({ ...VISITOR, "footprint.carKm": "1", "footprint.for": "organisation" }), {
+    type: "removed",
+  });
+  expect(state.values).toEqual({ ...START_VALUES, ...VISITOR });
+});
+
+test("sends the estimate only with an amount, and every field by its name", () => {
+  const values = { ...START_VALUES, ...VISITOR, "footprint.people": "4" };
+  expect(JSON.parse(requestBody(values))).toEqual({ ...VISITOR, country: "" });
+  expect(JSON.parse(requestBody({ ...values, "footprint.carKm": "1" })).footprint).toMatchObject({
+    carKm: "1",
+    people: "4",
+    carUnit: "km",
+    for: "household",
+  });
+});

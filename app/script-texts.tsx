@@ -1,0 +1,108 @@
+import { renderToStaticMarkup } from "react-dom/server";
+import type { ElectricityTable } from "../contract/footprint/arithmetic.ts";
+import { AMOUNTS, FIELD_PREFIX } from "../contract/footprint/fields.ts";
+import { FormAlert } from "./contact/form-alert.tsx";
+import { FormHead } from "./contact/form-head.tsx";
+import { type FormState, START_VALUES, startState, type Values } from "./contact/form-state.ts";
+import { site } from "./site.ts";
+
+/** Every text of the contact page that only its script shows, for the review of the site's claims. */
+export async function renderScriptTexts(): Promise<string> {
+  // A dynamic import, as in the page; otherwise the figures would be in the same file as the form.
+  const result = await import("./contact/estimate-result.tsx");
+  return renderToStaticMarkup(
+    <>
+      <EveryOutcome {...result} />
+      <EveryResult {...result} />
+    </>,
+  );
+}
+
+type Result = typeof import("./contact/estimate-result.tsx");
+
+const ELECTRICITY: ElectricityTable = {
+  name: "",
+  world: [473, 2024],
+  worldRange: [90, 700],
+  countries: { GB: [168, 2026] },
+};
+
+function EveryOutcome({ readEstimate }: Result) {
+  const start = startState({ answer: null, reportHtml: "" });
+  const phases: FormState["phase"][] = [
+    { kind: "sending" },
+    { kind: "sent", reference: "0", totalKg: 0, keepsEdits: true },
+    { kind: "failed", text: "Nothing you typed is lost." },
+    { kind: "broken", isOffline: true },
+    { kind: "broken", isOffline: false },
+  ];
+  return (
+    <>
+      {phases.map((phase) => (
+        <FormAlert
+          key={JSON.stringify(phase)}
+          state={{ ...start, phase }}
+          isAnswer={false}
+          answerWithin={site.answerWithin ?? ""}
+          hasReport
+        />
+      ))}
+      {["x", "1.500", "1 x"].flatMap((text) =>
+        Object.values(readEstimate(everyAmount(text), ELECTRICITY).errors).map((error) => <p key={error}>{error}</p>),
+      )}
+      {["", "Car: ?"].map((problem) => (
+        <FormHead
+          key={problem}
+          enclosed={{ total: "about 0 kg", largest: "Car, 60%", problem }}
+          onEdit={() => {}}
+          onRemove={() => {}}
+        />
+      ))}
+    </>
+  );
+}
+
+function everyAmount(text: string): Values {
+  return { ...START_VALUES, ...Object.fromEntries(Object.keys(AMOUNTS).map((field) => [FIELD_PREFIX + field, text])) };
+}
+
+/** Every sentence that the estimate can show. */
+function EveryResult({ readEstimate, reportOf, Total, Details, Sources }: Result) {
+  const electricity = ELECTRICITY;
+  const { pricePerTonne: price } = site;
+  const countryName = "United Kingdom";
+  const withPrefix = (inputs: Values) =>
+    Object.fromEntries(Object.entries(inputs).map(([field, text]) => [FIELD_PREFIX + field, text]));
+  const dearer = { carFuel: "electric", shortFlightClass: "business", longFlightClass: "first", carUnit: "mi" };
+  const variants = [
+    {},
+    { shortFlightKm: "100", for: "organisation", people: "40" },
+    { shortFlightKm: "9000", people: "41", ...dearer },
+  ].map(withPrefix);
+  const places = ["", "GB", "XX"];
+  const single = Object.keys(AMOUNTS).flatMap((field) =>
+    ["1,000 ", "9e9"].map((text) => withPrefix({ [field]: text })),
+  );
+  return [...single, everyAmount("1000")].flatMap((amounts) =>
+    variants.flatMap((variant) =>
+      places.map((country) => {
+        const values = { ...START_VALUES, ...amounts, ...variant, country };
+        const reading = readEstimate(values, electricity);
+        const { estimate } = reading;
+        const report = reportOf({ values, reference: "", date: new Date(0) }, countryName, electricity, price);
+        return (
+          <div key={JSON.stringify(values)}>
+            <Total reading={reading} />
+            <Details {...{ reading, price, countryName }} />
+            {estimate && <Sources {...{ country, countryName, electricity, estimate }} />}
+            {Object.entries(reading.hints).map(([name, hint]) => (
+              <p key={name}>{hint}</p>
+            ))}
+            {/* biome-ignore lint/security/noDangerouslySetInnerHtml: our own text */}
+            <div dangerouslySetInnerHTML={{ __html: report }} />
+          </div>
+        );
+      }),
+    ),
+  );
+}
