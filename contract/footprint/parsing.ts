@@ -1,3 +1,4 @@
+import { withAsciiDigits } from "../digits.ts";
 import {
   AMOUNTS,
   CAR_UNITS,
@@ -138,7 +139,7 @@ function checkNumber(value: unknown, { unit, max, hasUnits, isCount }: NumberRul
   if (read !== null && typeof read === "object") return `Did you mean ${read.either} or ${read.or}?`;
   const amount = typeof value === "string" ? read : value;
   const text = typeof value === "string" ? value : "";
-  if (amount === null && text.length <= MAX_LENGTH && /\d/.test(text) && /\p{L}/u.test(text)) {
+  if (amount === null && text.length <= MAX_LENGTH && /\p{Nd}/u.test(text) && /\p{L}/u.test(text)) {
     return `Numbers only: ${hasUnits ? "choose the unit beside it." : `how many ${unit}?`}`;
   }
   const isNumber = typeof amount === "number" && !Number.isNaN(amount);
@@ -163,12 +164,14 @@ const UNIT_NAMES: Readonly<Record<string, string>> = {
 /**
  * Reads a number as people write it: "1 500 kWh", "1,500.25", "1.500,25", "1,50,000", "1'500" and "1,5". One comma with
  * three digits after it separates thousands ("1,500"). One point with three digits after it has two meanings, depending
- * on the country ("1.500"); the result has both. `null` for anything else, including slips such as "10,0000".
+ * on the country ("1.500"); the result has both. Reads the digits of every script, and Arabic separators. `null` for
+ * anything else, including slips such as "10,0000".
  */
 export function parseAmount(text: string, unit: string): number | { either: number; or: number } | null {
   const unitName = new RegExp(`\\s*(?:${UNIT_NAMES[unit] ?? "(?!)"})\\.?$`, "i");
   if (text.length > MAX_LENGTH) return null;
-  const trimmed = text.trim().replace(unitName, "");
+  const ascii = withAsciiDigits(text).replaceAll("٫", ".").replaceAll("٬", ",");
+  const trimmed = ascii.trim().replace(unitName, "");
   const compact = trimmed.replaceAll(/(?<=\d)[\s'’](?=\d)/gu, "");
   if (/^[1-9]\d*,\d{4,}$/.test(compact)) return null;
   if (/^[1-9]\d{0,2}\.\d{3}$/.test(compact)) return { either: Number(compact.replace(".", "")), or: Number(compact) };
