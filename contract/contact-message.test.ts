@@ -33,18 +33,17 @@ test.each([
   });
 });
 
-const LONGEST_LABEL = "x".repeat(63);
+test("stores an address in its canonical spelling, and a phone number with ASCII digits", () => {
+  const parsed = parseContactMessage({ ...GOOD, email: " JOSÉ＠Bücher.example", phone: "＋９１ ०१२ ٣٤" });
+  const email = "josé@xn--bcher-kva.example";
+  expect(parsed).toEqual({ ok: true, message: { ...GOOD, email, phone: "+91 012 34" } });
+});
 
-test.each([
-  ...["ada", "ada@", "@example.com", "a b@example.com", "a@b@c.com", "a@b,c@d.com", "a@exa mple.com", "<a@b.c>"],
-  ...["a@b..c", "a@.b", "a@b.", "a@-b.c", "a@b-.c", `a@b.${LONGEST_LABEL}x`, `a@${LONGEST_LABEL}-x.c`],
-])("refuses %s as an email address", (email) =>
-  expect(fieldsOf({ ...GOOD, email }).email).toMatch(/like name@example.com/),
-);
-
-test.each(["a@b", "a.b+c@d-e.f--g.h", "-@0", `a@b.${LONGEST_LABEL}`])("accepts %s as an email address", (email) =>
-  expect(fieldsOf({ ...GOOD, email })).toEqual({}),
-);
+test("limits an address by its bytes, in its canonical spelling", () => {
+  const email = (length: number) => `${"é".repeat(length)}@ü.example`;
+  expect(fieldsOf({ ...GOOD, email: email(119) })).toEqual({});
+  expect(fieldsOf({ ...GOOD, email: email(120) }).email).toMatch(/254/);
+});
 
 test.each([
   ["name", "Ada\nBcc: x@example.com"],
@@ -89,6 +88,7 @@ test.each([
   ["name", "Ada \u{e0041}\u{e0042} Lovelace"],
   ["phone", "+44 \u202a20\u202c 1"],
   ["email", "ada\u200b@example.com"],
+  ["email", "ada@b\u00adücher.example"],
   ["message", "See \u202emoc.elpmaxe\u202c now"],
 ] as const)("refuses an invisible character in %s, which could make two values look the same (%#)", (field, value) => {
   expect(Object.keys(fieldsOf({ ...GOOD, [field]: value }))).toEqual([field]);

@@ -3,6 +3,7 @@ import type { SendMailOptions } from "nodemailer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 import type { AcknowledgementText } from "../../contract/build-manifest.ts";
 import { countryName } from "../../contract/country-name.ts";
+import { needsSmtpUtf8 } from "../../contract/email-address.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
 import {
@@ -27,6 +28,7 @@ export interface MailIdentity {
 }
 
 export interface ComposedMail extends SendMailOptions {
+  envelope: { from: string; to: string[] };
   reference: string;
   /** Names the mail if it is not the one to the team. */
   part?: string;
@@ -40,19 +42,20 @@ export function composeMail(message: StoredMessage, identity: MailIdentity): Com
   const country = countryName(message.country);
   const subject = `[${message.reference}] Message from ${message.name}${country && `, ${country}`}`;
   const from = { name: identity.brand, address: identity.mailFrom };
-  const replyTo = { name: message.name, address: message.email };
+  // Some mail servers refuse a mail with such an address in its header, and the team must get every message.
+  const replyTo = needsSmtpUtf8(message.email) ? null : { name: message.name, address: message.email };
   // Nodemailer omits the header if this is empty, that is, if its own encoding is enough.
   const literal = {
     subject: hasEncodedWord(subject) ? encodeWord(subject, "Q", 52) : "",
     from: literalMailbox(from),
-    replyTo: literalMailbox(replyTo),
+    replyTo: replyTo ? literalMailbox(replyTo) : "",
   };
   return {
     reference: message.reference,
     envelope: { from: identity.mailFrom, to: [identity.mailTo] },
     from: literal.from ? "" : withoutEncodedWord(from),
     to: { name: "", address: identity.mailTo },
-    replyTo: literal.replyTo ? "" : withoutEncodedWord(replyTo),
+    replyTo: literal.replyTo || replyTo === null ? "" : withoutEncodedWord(replyTo),
     subject: literal.subject ? "" : subject,
     messageId: messageId(message, identity.mailFrom),
     date: message.acceptedAt,
@@ -212,10 +215,12 @@ function htmlEstimate(footprint: FootprintEstimate, price: MailIdentity["pricePe
 }
 
 /** The preview text in a mail list. */
-function firstLines({ name, footprint }: StoredMessage, brand: string): string[] {
+function firstLines({ name, email, footprint }: StoredMessage, brand: string): string[] {
   return [
     `${name} wrote through the contact form of ${brand}.`,
-    `Reply to this email to answer ${name}.`,
+    needsSmtpUtf8(email)
+      ? `To answer ${name}, write a new email to the address below: a reply to this email does not go there.`
+      : `Reply to this email to answer ${name}.`,
     ...(footprint ? [`With an estimate: ${estimateSummary(footprint)}.`] : []),
   ];
 }

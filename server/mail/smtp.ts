@@ -1,5 +1,7 @@
 import { createTransport, type Transporter } from "nodemailer";
 import { parseConnectionUrl } from "nodemailer/lib/shared";
+import SMTPConnection from "nodemailer/lib/smtp-connection";
+import { needsSmtpUtf8 } from "../../contract/email-address.ts";
 import { systemClock, withinMs } from "../time.ts";
 import { MailError, type Mailer } from "./mailer.ts";
 
@@ -29,11 +31,32 @@ export function createSmtpMailer(smtpUrl: string, clock = systemClock): Mailer {
     });
 
   const idle: Transporter[] = [];
-  const busy = new Set<Transporter>();
+  const busy = new Set<Transporter | SMTPConnection>();
+
+  /**
+   * Nodemailer sends an address with letters outside ASCII to any server, even to one that cannot deliver the mail and
+   * accepts it. So this asks the server first.
+   */
+  async function requireSmtpUtf8(): Promise<void> {
+    const connection = new SMTPConnection(connectionOptions(server, SMTP_LIMITS));
+    busy.add(connection);
+    try {
+      await withinMs(SMTP_LIMITS.attemptMs, connect(connection), outOfTime, clock);
+      // The answer to EHLO.
+      if (/[ -]SMTPUTF8\b/i.test(String(connection.lastServerResponse))) return;
+    } catch (error) {
+      throw error instanceof MailError ? error : classifySmtpError(error);
+    } finally {
+      busy.delete(connection);
+      connection.close();
+    }
+    throw new MailError("permanent", "the mail server does not support addresses with letters such as é (SMTPUTF8)");
+  }
 
   return {
     destination: `SMTP server ${server.host}:${server.port ?? (server.secure ? 465 : 587)}`,
     async send(mail) {
+      if (mail.envelope.to.some(needsSmtpUtf8)) await requireSmtpUtf8();
       const connection = idle.pop() ?? openConnection();
       busy.add(connection);
       try {
@@ -72,6 +95,14 @@ export async function tryToSignIn(smtpUrl: string, limits: SmtpLimits = SMTP_LIM
   } finally {
     connection.close();
   }
+}
+
+function connect(connection: SMTPConnection): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  connection.on("error", reject);
+  connection.on("end", () => reject(new Error("closed")));
+  connection.connect((error) => (error ? reject(error) : resolve()));
+  return promise;
 }
 
 function connectionOptions(server: ReturnType<typeof parseConnectionUrl>, limits: SmtpLimits) {

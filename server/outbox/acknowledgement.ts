@@ -1,3 +1,4 @@
+import { canonicalEmail } from "../../contract/email-address.ts";
 import { type AcknowledgementSettings, composeAcknowledgement, type MailIdentity } from "../mail/compose.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Store } from "../store/store.ts";
@@ -55,9 +56,10 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
  * person could get many mails.
  */
 export function mailboxOf(email: string): string {
-  const at = email.lastIndexOf("@");
-  const local = email.slice(0, at).toLowerCase().split("+", 1).join("").replaceAll(".", "");
-  const domain = email.slice(at + 1).toLowerCase();
+  const address = canonicalEmail(email).toLowerCase();
+  const at = address.lastIndexOf("@");
+  const local = address.slice(0, at).split("+", 1).join("").replaceAll(".", "");
+  const domain = address.slice(at + 1);
   return `${local}@${domain === "googlemail.com" ? "gmail.com" : domain}`;
 }
 
@@ -66,7 +68,8 @@ export function mailboxOf(email: string): string {
  * more, but other forms are routes through other servers (`victim%v.example@relay`, `host!victim@`), commands (`|sh@`)
  * or options (`-f@`). People do not use them, and some mail server may obey them.
  */
-const PERSONAL_ADDRESS = /^[a-z\d_][\w+'&-]*(\.[\w+'&-]+)*@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]([a-z\d-]*[a-z\d])?$/i;
+const PERSONAL_ADDRESS =
+  /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_+'&-]*(\.[\p{L}\p{M}\p{N}_+'&-]+)*@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]([a-z\d-]*[a-z\d])?$/iu;
 /** Programs and roles that must get no automatic mail (RFC 3834, section 2), without their separators. */
 const PROGRAM = /^(mailerdaemon|postmaster|abuse|root|bounces?|noreply|donotreply)$/;
 /** The same for lists, with each separator as a hyphen. */

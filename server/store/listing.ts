@@ -1,3 +1,4 @@
+import { canonicalEmail } from "../../contract/email-address.ts";
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 import { type Database, type Dialect, onlyRow, type Query, readColumn, type Value } from "./database.ts";
@@ -244,7 +245,7 @@ function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): stri
   return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
 }
 
-/** Addresses are compared in lower case. */
+/** Addresses are compared in lower case. The database does that to the ASCII letters of a canonical address. */
 export function normaliseEmail(email: string): string {
-  return email.trim().toLowerCase();
+  return canonicalEmail(email.trim()).toLowerCase();
 }

@@ -16,13 +16,14 @@ export function listingSuite(test: ContractTest): void {
     await node.act("answer", { references: [answered] }, NOON);
     const failed = await send("", 1);
     await finish(node, "failed", later(HOUR_MS));
-    const queued = await send("DE", 2);
+    const queued = await send("DE", 2, "josé@xn--bcher-kva.example");
     const quarantined = await store(node, trapped(), later(3 * HOUR_MS));
     const filters: [MessageFilter, string[]][] = [
       [{}, [quarantined, queued, failed, answered]],
       [{ limit: 1 }, [quarantined]],
       [{ state: "delivered" }, [answered]],
       [{ email: " bob@example.COM " }, [answered]],
+      [{ email: "JOSÉ@Bücher.example" }, [queued]],
       [{ country: "DE" }, [queued, answered]],
       [{ country: "" }, [failed]],
       [{ since: later(HOUR_MS), until: later(2 * HOUR_MS) }, [failed]],

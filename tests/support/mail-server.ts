@@ -7,6 +7,8 @@ export interface ReceivedMail {
   raw: Buffer;
   sender: string;
   recipients: string[];
+  /** The client asked for SMTPUTF8. */
+  isUtf8: boolean;
 }
 
 /** The server's behaviour from now on. `times` limits a fault, after which the server accepts mails. */
@@ -21,7 +23,7 @@ export type Behaviour =
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 /** A real SMTP server on the loopback interface. Its STARTTLS certificate is self-signed. */
-export async function startMailServer(options: { port?: number; hasTls?: boolean } = {}) {
+export async function startMailServer(options: { port?: number; hasTls?: boolean; hasSmtpUtf8?: boolean } = {}) {
   /** Every mail whose content arrived completely, including those that were not acknowledged. */
   const mails: ReceivedMail[] = [];
   /** The passwords that clients sent. */
@@ -50,6 +52,7 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
     disableReverseLookup: true,
     authOptional: true,
     closeTimeout: 1,
+    hideSMTPUTF8: options.hasSmtpUtf8 === false,
     ...(options.hasTls ? {} : { disabledCommands: ["STARTTLS", "AUTH"] }),
     onConnect(_session, callback) {
       if (!isTime("hang-before-greeting")) answer("greeting", callback);
@@ -69,9 +72,9 @@ export async function startMailServer(options: { port?: number; hasTls?: boolean
       const raw = await buffer(stream).catch(() => null);
       // The client disconnected before the end of the mail.
       if (raw === null) return;
-      const { mailFrom, rcptTo } = session.envelope;
+      const { mailFrom, rcptTo, smtpUtf8 } = session.envelope;
       const recipients = rcptTo.map(({ address }) => address);
-      mails.push({ raw, sender: mailFrom ? mailFrom.address : "", recipients });
+      mails.push({ raw, sender: mailFrom ? mailFrom.address : "", recipients, isUtf8: smtpUtf8 === true });
       if (isTime("hang-after-data")) return;
       if (isTime("hold-after-data")) held.push(callback);
       else if (isTime("drop-after-data")) {
