@@ -9,7 +9,8 @@ const root = document.getElementById(FORM_ROOT_ID);
 if (root) setTimeout(hydrate, 0, root);
 
 function hydrate(root: HTMLElement): void {
-  const { apiBase = "", countriesUrl = "", electricityUrl = "", price = "null", answerWithin = "" } = root.dataset;
+  const { apiBase = "", countriesUrl = "", electricityUrl = "", answerWithin = "", email = "" } = root.dataset;
+  const { price = "null", answer } = root.dataset;
   // Read before React touches the page, because React discards the fields if a translator has changed the texts around
   // them.
   let seed = readSeed(root);
@@ -29,7 +30,8 @@ function hydrate(root: HTMLElement): void {
       electricityUrl={electricityUrl}
       price={JSON.parse(price)}
       answerWithin={answerWithin}
-      answer={root.dataset.answer ? readAnswer(JSON.parse(root.dataset.answer)) : null}
+      email={email}
+      answer={answer ? readAnswer(JSON.parse(answer)) : null}
       reportHtml={document.getElementById(SENT_ESTIMATE_ID)?.firstElementChild?.innerHTML ?? ""}
       takeSeed={takeSeed}
     />,

@@ -44,8 +44,8 @@ test.each([
   ["the still picture", /^assets\/poster/, "", 30_000],
   ["a social card", /^assets\/social\//, "", 60_000],
   ["the figures for electricity", /^assets\/electricity/, ".br", 4000],
-  ["the script of the form", /^assets\/contact-.*\.js$/, ".br", 68_500],
-  ["the script of the estimate", /^assets\/footprint-estimate/, ".br", 10_500],
+  ["the script of the form", /^assets\/contact-.*\.js$/, ".br", 70_000],
+  ["the script of the estimate", /^assets\/estimate-result/, ".br", 10_500],
 ])("%s stays within its budget", (_what, pattern, suffix, budgetBytes) => {
   const sizes = sizesOf(pattern, suffix);
   expect(sizes.length).toBeGreaterThan(0);
@@ -62,6 +62,6 @@ test("the inbox's script stays within its budget, and is in a folder that the pu
 
 test("the build has one script, a second one for the estimate, and no style sheet", () => {
   const scripts = files.filter(({ file }) => file.endsWith(".js")).map(({ file }) => file.replace(/-[\w-]{8}\./, "."));
-  expect(scripts.toSorted()).toEqual(["assets/contact.js", "assets/footprint-estimate.js"]);
+  expect(scripts.toSorted()).toEqual(["assets/contact.js", "assets/estimate-result.js"]);
   expect(files.filter(({ file }) => file.endsWith(".css"))).toEqual([]);
 });

@@ -59,7 +59,8 @@ describe("every answer has every header:", () => {
     ["a body that is not JSON", post("{", { "content-type": "application/json" }), 400],
     ["a body too long", post({ ...BODY, message: "x".repeat(70_000) }), 413],
     ["a body of another kind", post("x", { "content-type": "text/plain" }), 415],
-    ["a redirect", post("name=", { "content-type": FORM }), 303],
+    ["a redirect", post(String(new URLSearchParams(BODY)), { "content-type": FORM }), 303],
+    ["a refused form", post("name=", { "content-type": FORM }), 422],
     ["another site's post", post(BODY, { origin: "https://evil.example" }), 403],
     ["a preflight", { method: "OPTIONS", url: "/send-email" }, 204],
   ])("%s", async (_what, options, status) => {

@@ -1,31 +1,36 @@
 import { Component, type ReactNode } from "react";
-import { ButtonLink, ContactEmail } from "./links.tsx";
 
 interface ErrorMessageProps {
   level: "h1" | "h2";
   /** The status or the error's message; never a stack trace. */
   detail: string;
+  /** The company's address. */
+  email: string;
   /** Further buttons. */
   children?: ReactNode;
 }
 
-export function ErrorMessage({ level: Heading, detail, children }: ErrorMessageProps) {
+export function ErrorMessage({ level: Heading, detail, email, children }: ErrorMessageProps) {
   return (
     <div className="error-message" role="alert">
       <Heading>Unexpected Application Error!</Heading>
       <p className="error-detail">{detail}</p>
       <p>
-        Something broke on our side, not yours. Please try again in a moment, or write to us at <ContactEmail end="." />
+        Something broke on our side, not yours. Please try again in a moment, or write to us at{" "}
+        <a href={`mailto:${email}`}>{email}</a>.
       </p>
       <div className="error-actions">
         {children}
-        <ButtonLink link={{ label: "Back to the home page", href: "/" }} look={children ? "outline" : "primary"} />
+        <a className={`button button-${children ? "outline" : "primary"}`} href="/">
+          Back to the home page
+        </a>
       </div>
     </div>
   );
 }
 
 interface ErrorBoundaryProps {
+  email: string;
   children: ReactNode;
   /** Called before the visitor can reload the page. */
   onError(): void;
@@ -47,7 +52,11 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { failure: unkn
     const { failure } = this.state as { failure: unknown };
     if (failure === undefined) return this.props.children;
     return (
-      <ErrorMessage level="h2" detail={failure instanceof Error ? failure.message : String(failure)}>
+      <ErrorMessage
+        level="h2"
+        detail={failure instanceof Error ? failure.message : String(failure)}
+        email={this.props.email}
+      >
         <button type="button" className="button button-primary" onClick={() => location.reload()}>
           Reload: what you typed is kept
         </button>

@@ -40,6 +40,8 @@ export interface ContactFormProps {
   price: Price | null;
   /** How soon the company answers; empty if it does not say. */
   answerWithin: string;
+  /** The company's address, for the error screen. */
+  email: string;
   /** The answer to a post without script, if the page shows one, and the report of the estimate that was sent. */
   answer: SendEmailAnswer | null;
   reportHtml: string;
@@ -61,7 +63,7 @@ export function ContactForm(props: ContactFormProps) {
     if (takeSeed) dispatch({ type: "seeded", ...takeSeed() });
   }, [takeSeed]);
   return (
-    <ErrorBoundary onError={() => rememberValues(state.values)}>
+    <ErrorBoundary email={props.email} onError={() => rememberValues(state.values)}>
       <Form {...props} state={state} dispatch={dispatch} />
     </ErrorBoundary>
   );

@@ -1,3 +1,5 @@
+import { canonicalEmail } from "../../contract/email-address.ts";
+
 /** The largest mail providers, and a few providers whose names look like misspellings of those. */
 const KNOWN_DOMAINS =
   "gmail.com googlemail.com yahoo.com yahoo.co.uk ymail.com hotmail.com hotmail.co.uk outlook.com live.com live.co.uk icloud.com aol.com mail.com gmx.com gmx.de gmx.net web.de proton.me protonmail.com btinternet.com orange.fr free.fr".split(
@@ -11,7 +13,7 @@ const MISTYPED_COM = /\.(con|cmo|ocm|vom|xom|comm|cpm)$/;
  * looks wrong. The form only asks: any address that it accepts may be right.
  */
 export function suggestEmail(address: string): string | null {
-  const [, local, typed] = /^([^@\s]+)@([^@\s]+)$/.exec(address.trim()) ?? [];
+  const [, local, typed] = /^([^@\s]+)@([^@\s]+)$/.exec(canonicalEmail(address.trim())) ?? [];
   if (local === undefined || typed === undefined) return null;
   const domain = typed.toLowerCase();
   if (KNOWN_DOMAINS.includes(domain)) return null;

@@ -52,11 +52,13 @@ function Contact({ settings, electricityUrl, countries = [], answered }: RenderC
         data-electricity-url={electricityUrl}
         data-price={price ? JSON.stringify(price) : undefined}
         data-answer-within={answerWithin || undefined}
+        data-email={site.contactEmail}
         data-answer={answered?.json}
         data-country={answered?.country}
       >
         <ContactForm
           {...{ apiBase, countriesUrl, electricityUrl, price, answerWithin, countries }}
+          email={site.contactEmail}
           answer={answered?.answer ?? null}
           reportHtml={answered?.reportHtml ?? ""}
         />

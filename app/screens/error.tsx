@@ -11,5 +11,5 @@ export const failure: Screen = {
   isIndexed: false,
   isPaintedWhole: true,
   styles: "",
-  render: () => <ErrorMessage level="h1" detail="500 Internal Server Error" />,
+  render: () => <ErrorMessage level="h1" detail="500 Internal Server Error" email={site.contactEmail} />,
 };
