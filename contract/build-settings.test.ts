@@ -35,10 +35,10 @@ test.each([
   ["COUNTRIES_URL", "//elsewhere"],
   ["RETENTION", "sent=30d"],
   ["RETENTION", "delivered=soon"],
-])("refuses %s=%s in one sentence that names it", (name, value) => {
+])("refuses %s=%s with one problem that names it", (name, value) => {
   const { problems } = parseBuildSettings({ [name]: value });
-  expect(problems).toHaveLength(1);
-  expect(problems[0]).toMatch(new RegExp(`^${name} .*; e\\.g\\. |^${name} .*e\\.g\\. `));
+  const named = { problem: expect.stringMatching(`^${name} `), remedy: expect.stringMatching(/^e\.g\. /) };
+  expect(problems).toEqual([named]);
 });
 
 test("a period that RETENTION does not name keeps its default", () => {
@@ -49,7 +49,7 @@ test("a period that RETENTION does not name keeps its default", () => {
   });
 });
 
-const rebuild = { remedy: "run: npm run build" };
+const rebuild = { command: "build" };
 test.each<[built: Record<string, string>, wanted: Record<string, string>, ...problems: object[]]>([
   [{}, {}],
   [
@@ -74,5 +74,9 @@ test.each<[built: Record<string, string>, wanted: Record<string, string>, ...pro
 });
 
 function longer(words: string) {
-  return { problem: expect.stringContaining(`(${words})`), remedy: expect.stringContaining("the same RETENTION") };
+  return {
+    problem: expect.stringContaining(`(${words})`),
+    remedy: expect.stringContaining("the same RETENTION"),
+    ...rebuild,
+  };
 }

@@ -1,3 +1,4 @@
+import type { Advice } from "./commands.ts";
 import { durationInWords, parseDurationMs } from "./duration.ts";
 
 /** How long a message is kept in each final state; `null` keeps it until an operator deletes it. */
@@ -22,23 +23,24 @@ export interface BuildSettings {
   postsHook: boolean;
 }
 
-/** Reads the build's variables. `problems` has one sentence for each invalid variable. */
+/** Reads the build's variables. `problems` has one entry for each invalid variable. */
 export function parseBuildSettings(env: Readonly<Record<string, string | undefined>>): {
   settings: BuildSettings;
-  problems: string[];
+  problems: Advice[];
 } {
-  const problems: string[] = [];
+  const problems: Advice[] = [];
   const siteUrl = trimSlash(env.SITE_URL || "http://localhost:3000");
   const apiBase = trimSlash(env.API_BASE ?? "");
   const countriesUrl = env.COUNTRIES_URL || "/countries.json";
   if (!isWebUrl(siteUrl) || new URL(siteUrl).pathname !== "/" || /[?#]/.test(siteUrl)) {
-    problems.push(`SITE_URL is not the address of a site; e.g. https://www.example.com`);
+    problems.push({ problem: "SITE_URL is not the address of a site", remedy: "e.g. https://www.example.com" });
   }
   if (apiBase !== "" && (!isWebUrl(apiBase) || /[?#]/.test(apiBase))) {
-    problems.push(`API_BASE is not a web address; e.g. https://api.example.com, or leave it empty for the same origin`);
+    const remedy = "e.g. https://api.example.com, or leave it empty for the same origin";
+    problems.push({ problem: "API_BASE is not a web address", remedy });
   }
   if (!/^\/(?!\/)/.test(countriesUrl) && !isWebUrl(countriesUrl)) {
-    problems.push(`COUNTRIES_URL is neither a path nor a web address; e.g. /countries.json`);
+    problems.push({ problem: "COUNTRIES_URL is neither a path nor a web address", remedy: "e.g. /countries.json" });
   }
   const retention = parseRetention(env.RETENTION ?? "", problems);
   const siteDir = `${trimSlash(env.SITE_DIR || "app/")}/`;
@@ -54,7 +56,7 @@ function isWebUrl(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
-function parseRetention(text: string, problems: string[]): Retention {
+function parseRetention(text: string, problems: Advice[]): Retention {
   const retention: Retention = {
     deliveredMs: 30 * 86_400_000,
     failedMs: 90 * 86_400_000,
@@ -64,9 +66,8 @@ function parseRetention(text: string, problems: string[]): Retention {
     const [, state, duration] = /^\s*(delivered|failed|quarantined)\s*=\s*(\w+)\s*$/.exec(part) ?? [];
     const keptMs = duration === "keep" ? null : parseDurationMs(duration ?? "");
     if (state === undefined || keptMs === undefined) {
-      problems.push(
-        `RETENTION has an invalid part "${part.trim()}"; e.g. RETENTION=delivered=30d,failed=90d,quarantined=keep`,
-      );
+      const remedy = "e.g. RETENTION=delivered=30d,failed=90d,quarantined=keep";
+      problems.push({ problem: `RETENTION has an invalid part "${part.trim()}"`, remedy });
     } else {
       retention[`${state as "delivered" | "failed" | "quarantined"}Ms`] = keptMs;
     }
@@ -78,19 +79,19 @@ function parseRetention(text: string, problems: string[]): Retention {
  * Pages keep the settings of their build. Returns where these contradict the current variables. Messages may be deleted
  * earlier than the privacy policy says, but not later.
  */
-export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): { problem: string; remedy: string }[] {
+export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): Advice[] {
   const words = {
     SITE_URL: "siteUrl",
     API_BASE: "apiBase",
     COUNTRIES_URL: "countriesUrl",
     SITE_DIR: "siteDir",
   } as const;
-  const outdated = Object.entries(words).flatMap(([name, key]) =>
+  const outdated: Advice[] = Object.entries(words).flatMap(([name, key]) =>
     built[key] === wanted[key]
       ? []
       : {
           problem: `${name} is "${wanted[key]}", but the pages were built with "${built[key]}"`,
-          remedy: "run: npm run build",
+          command: "build" as const,
         },
   );
   const states = { delivered: "deliveredMs", failed: "failedMs", quarantined: "quarantinedMs" } as const;
@@ -103,13 +104,15 @@ export function outdatedSettings(built: BuildSettings, wanted: BuildSettings): {
   if (keptLonger.length > 0) {
     outdated.push({
       problem: `RETENTION keeps messages longer than the privacy policy says (${keptLonger.join(", ")})`,
-      remedy: "run npm run build with the same RETENTION, or shorten RETENTION",
+      remedy: "shorten RETENTION, or run this with the same RETENTION",
+      command: "build",
     });
   }
   if (wanted.postsHook && !built.postsHook) {
     outdated.push({
       problem: "HOOK_URL is set, but the privacy policy does not say that messages are passed on",
-      remedy: "run npm run build with the same HOOK_URL",
+      remedy: "run this with the same HOOK_URL",
+      command: "build",
     });
   }
   return outdated;

@@ -1,18 +1,35 @@
 import { expect, test } from "vitest";
-import { withOwnCommands } from "./commands.ts";
+import { adviceLine, commandLine } from "./commands.ts";
 
 const WRAPPER = "sudo sh deploy/systemd/brighter-carbon";
 
 test.each([
-  ["npm run messages --", "npm run build", "npm run claims", "npm run claims -- review"],
-  [`${WRAPPER} messages`, `${WRAPPER} build`, `${WRAPPER} claims`, `${WRAPPER} claims review`],
+  ["npm run messages --", "npm run build", "npm run claims -- review", "npm run inbox"],
+  [
+    "DATA_DIR=d npm run messages --",
+    "DATA_DIR=d npm run build",
+    "DATA_DIR=d npm run claims -- review",
+    "DATA_DIR=d npm run inbox",
+  ],
+  [`${WRAPPER} messages`, `${WRAPPER} build`, `${WRAPPER} claims review`, `${WRAPPER} inbox`],
   [
     "node server/cli.ts",
     "docker build -f deploy/Dockerfile .",
-    "SITE_DIR=site npm run claims",
     "SITE_DIR=site npm run claims -- review",
+    "node server/cli.ts inbox",
   ],
-])("where the program is called %s, remedies name %s", (program, build, claims, review) => {
-  const text = "run: npm run build; npm run claims\nnpm run claims -- review";
-  expect(withOwnCommands(text, program)).toBe(`run: ${build}; ${claims}\n${review}`);
+])("where the program is called %s, remedies name %s", (program, build, review, inbox) => {
+  expect(commandLine("build", program)).toBe(build);
+  expect(commandLine("claims review", program)).toBe(review);
+  expect(commandLine("inbox", program)).toBe(inbox);
+  expect(commandLine("messages list", program)).toBe(`${program} list`);
+});
+
+test("a problem, its remedy and its command make one line", () => {
+  const problem = "There is no build";
+  expect(adviceLine({ problem })).toBe("There is no build");
+  expect(adviceLine({ problem, command: "build" })).toBe("There is no build; run: npm run build");
+  expect(adviceLine({ problem, remedy: "set X, then run", command: "build" }, "site messages")).toBe(
+    "There is no build; set X, then run: site build",
+  );
 });

@@ -1,28 +1,43 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const NPM_COMMAND = "npm run messages --";
+const IMAGE_COMMAND = "node server/cli.ts";
+
+/** A command of this program by its name and arguments. `commandLine` turns it into what an operator types. */
+export type OperatorCommand = "build" | "claims" | "claims review" | "inbox" | "preflight" | `messages ${string}`;
 
 /** What an operator types before a command's name. The wrapper script, the systemd unit and the image set their own. */
 export function programName(env: Environment): string {
   return env.MESSAGES_COMMAND?.trim() || NPM_COMMAND;
 }
 
-/** The command line of a command that is not about messages. */
-export function commandFor(name: "inbox" | "preflight", program: string): string {
-  if (program.endsWith(NPM_COMMAND)) return program.replace(NPM_COMMAND, `npm run ${name}`);
-  return `${program.replace(/ messages$/, "")} ${name}`;
+/** What an operator types to run the command in this installation. */
+export function commandLine(command: OperatorCommand, program = NPM_COMMAND): string {
+  const [name = "", ...args] = command.split(" ");
+  if (name === "messages") return [program, ...args].join(" ");
+  const viaNpm = [`npm run ${name}`, ...(args.length > 0 ? ["--", ...args] : [])].join(" ");
+  if (program.endsWith(NPM_COMMAND)) return program.replace(NPM_COMMAND, viaNpm);
+  if (program.endsWith(" messages")) return program.replace(/messages$/, command);
+  // The image contains neither the sources of the pages nor the tools that build them.
+  if (name === "build" && program === IMAGE_COMMAND) return "docker build -f deploy/Dockerfile .";
+  if (name === "claims" && program === IMAGE_COMMAND) return `SITE_DIR=site ${viaNpm}`;
+  return name === "build" || name === "claims" ? viaNpm : `${program} ${command}`;
 }
 
-/**
- * Replaces the build and review commands in a text with those of this installation, which use the service's settings.
- */
-export function withOwnCommands(text: string, program: string): string {
-  if (program === "node server/cli.ts") {
-    return text
-      .replaceAll("npm run build", "docker build -f deploy/Dockerfile .")
-      .replaceAll("npm run claims", "SITE_DIR=site npm run claims");
-  }
-  if (!program.endsWith(" messages")) return text;
-  const wrapper = program.replace(/ messages$/, "");
-  return text.replaceAll(/npm run (build|claims)(?: --(?= ))?/g, `${wrapper} $1`);
+/** What is wrong and how to fix it, without punctuation: each place that shows it adds its own. */
+export interface Advice {
+  problem: string;
+  remedy?: string | undefined;
+  /** The command that ends the remedy. */
+  command?: OperatorCommand | undefined;
+}
+
+/** The remedy with its command, such as `set SITE_URL, then run: npm run build`; empty if there is none. */
+export function remedyText({ remedy, command }: Omit<Advice, "problem">, program?: string): string {
+  return command ? `${remedy || "run"}: ${commandLine(command, program)}` : (remedy ?? "");
+}
+
+/** For a terminal and a log: `problem; remedy: command`. */
+export function adviceLine(advice: Advice, program?: string): string {
+  return [advice.problem, remedyText(advice, program)].filter(Boolean).join("; ");
 }

@@ -22,6 +22,9 @@ function escapeCharacter(hidden: string): string {
 
 /** Turns a recorded reason into a sentence: `450 deferred by the mail server (DATA).` */
 export function asSentence(text: string): string {
-  const shown = visible(text.trim()).replace(/(?<![.:;,])[.:;,]+$/, "");
-  return `${shown.charAt(0).toUpperCase()}${shown.slice(1)}.`;
+  return `${capitalised(visible(text.trim()).replace(/(?<![.:;,])[.:;,]+$/, ""))}.`;
+}
+
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -33,7 +33,7 @@ test("a folder outside the project replaces settings and pages; missing settings
 
 test("a folder without settings is refused", async () => {
   expect(siteDirProblems(await makeScratchFolder())).toEqual([
-    expect.stringMatching(/^SITE_DIR has no site\.ts \(.+\); copy app\/site\.ts/),
+    { problem: expect.stringMatching(/^SITE_DIR has no site\.ts \(.+\)$/), remedy: expect.stringMatching(/^copy /) },
   ]);
   expect(siteDirProblems("app/")).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Plugin } from "vite";
 import { site as defaults } from "../app/site.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
+import type { Advice } from "../contract/commands.ts";
 
 /** Used if SITE_DIR is not set. */
 const DEFAULT_SETTINGS = resolve("app/site.ts");
@@ -23,10 +24,10 @@ export function sourceFiles(siteDir: string): string[] {
 }
 
 /** Why a build cannot start; empty if it can. */
-export function siteDirProblems(siteDir: string): string[] {
-  return existsSync(join(siteDir, "site.ts"))
-    ? []
-    : [`SITE_DIR has no site.ts (${resolve(siteDir)}); copy app/site.ts and app/pages there, and edit them`];
+export function siteDirProblems(siteDir: string): Advice[] {
+  if (existsSync(join(siteDir, "site.ts"))) return [];
+  const remedy = "copy app/site.ts and app/pages there, and edit them";
+  return [{ problem: `SITE_DIR has no site.ts (${resolve(siteDir)})`, remedy }];
 }
 
 /** Redirects every import of `app/site.ts` to the settings of SITE_DIR. */

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { Plugin, PluginOption, ViteBuilder, ViteDevServer } from "vite";
 import type { RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
-import { programName, withOwnCommands } from "../contract/commands.ts";
+import { adviceLine, commandLine, programName } from "../contract/commands.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint/factors.ts";
 import { claimsToDo, reportClaims, statementText } from "./claims/claims.ts";
 import { electricityFile } from "./electricity.ts";
@@ -62,7 +62,7 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
       const parsed = parseBuildSettings(process.env);
       const problems = [...parsed.problems, ...siteDirProblems(parsed.settings.siteDir)];
       if (problems.length > 0) {
-        console.error(problems.join("\n"));
+        console.error(problems.map((problem) => adviceLine(problem)).join("\n"));
         process.exit(1);
       }
       settings = parsed.settings;
@@ -175,7 +175,8 @@ async function buildSite(
   // After a draft, the server prints the command that lists these.
   if (unset.length > 0 && !isDraft)
     console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
-  for (const line of claimsToDo(claims)) console.log(withOwnCommands(line, programName(process.env)));
+  const command = commandLine("claims", programName(process.env));
+  for (const line of claimsToDo(claims, command)) console.log(line);
   if (areFactorsDue(new Date())) console.log(`New factors for the footprint estimate are due; ${FACTORS_REMEDY}`);
 }
 

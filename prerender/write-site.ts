@@ -12,7 +12,7 @@ import {
   manifestFile,
   NOT_FOUND_PAGE,
 } from "../contract/build-manifest.ts";
-import { programName, withOwnCommands } from "../contract/commands.ts";
+import { commandLine, programName } from "../contract/commands.ts";
 import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 import { answerPages } from "./answer-pages.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
@@ -80,8 +80,9 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   const { pages, comingSoon, failure, carbon } = rendered;
   const claims = await reportClaims({ ...rendered, pages: [...pages, comingSoon, failure] }, new Date());
   if (claims.unreviewed.length > 0 && !isDraft) {
-    const text = `${claimsToDo(claims).join("\n")}\nTo review them: npm run claims -- review`;
-    throw refusal(withOwnCommands(text, programName(process.env)));
+    const program = programName(process.env);
+    const toDo = claimsToDo(claims, commandLine("claims", program));
+    throw refusal(`${toDo.join("\n")}\nTo review them: ${commandLine("claims review", program)}`);
   }
 
   // The settings may name another film, or none.

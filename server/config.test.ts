@@ -6,7 +6,7 @@ const problemsOf = (env: Record<string, string>) => {
     parseConfig(env);
     return [];
   } catch (error) {
-    return (error as ConfigError).problems;
+    return (error as ConfigError).message.split("\n");
   }
 };
 const day = 86_400_000;

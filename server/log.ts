@@ -21,11 +21,6 @@ export interface Log {
   error(event: LogEvent, text: string): void;
 }
 
-/** An error that the operator can fix. The message says how, with one line per problem. Any other error is a defect. */
-export class OperatorError extends Error {
-  override readonly name: string = "OperatorError";
-}
-
 /** The error's name or code, without data: database messages may quote a row. */
 export function errorName(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";

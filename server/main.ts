@@ -2,16 +2,17 @@ import type { AddressInfo } from "node:net";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import { outdatedSettings } from "../contract/build-settings.ts";
-import { commandFor, programName, withOwnCommands } from "../contract/commands.ts";
+import { type Advice, adviceLine, commandLine, programName } from "../contract/commands.ts";
 import { plural } from "../contract/plural.ts";
+import { capitalised } from "../contract/visible-text.ts";
 import { createApp } from "./app.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
-import { OperatorError } from "./log.ts";
 import { type LogStream, openLogStream, openTerminalLog } from "./log-stream.ts";
 import { createEmlMailer } from "./mail/eml.ts";
 import { createSmtpMailer } from "./mail/smtp.ts";
+import { OperatorError } from "./operator-error.ts";
 import { acknowledgementSender } from "./outbox/acknowledgement.ts";
 import { hookSender } from "./outbox/hook.ts";
 import { mailSender } from "./outbox/mail.ts";
@@ -20,7 +21,7 @@ import { startPurge } from "./outbox/purge.ts";
 import { replySender } from "./outbox/reply.ts";
 import { endNow, onStopSignal } from "./stop-signal.ts";
 import { findLeftMessages, openStore } from "./store/open-store.ts";
-import { channelsOf, StoreRefused, StoreUnavailable } from "./store/store.ts";
+import { channelsOf } from "./store/store.ts";
 import { systemClock } from "./time.ts";
 import { type Alerts, startAlerts } from "./watch/alerts.ts";
 import { openSharedClock } from "./watch/clock.ts";
@@ -38,7 +39,7 @@ const PROGRAM = programName(process.env);
 try {
   await run(parseConfig(process.env));
 } catch (error) {
-  console.error(withOwnCommands(await explain(error), PROGRAM));
+  console.error(await explain(error));
   process.exit(1);
 }
 
@@ -52,7 +53,7 @@ async function run(config: Config): Promise<void> {
   const store = await openStore(config, { isServer: true, onThreadEnd: endWith });
   const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ store });
   const clock = sharedClock ?? systemClock;
-  const watch = createWatch({ store, program: PROGRAM, dataDir, channels: channelsOf(config), askedBy: "server" });
+  const watch = createWatch({ store, dataDir, channels: channelsOf(config), askedBy: "server" });
   const metrics =
     config.metricsPort === null
       ? null
@@ -93,7 +94,7 @@ async function run(config: Config): Promise<void> {
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
   const heartbeat = startHeartbeat({ store, outbox, clock });
   const purge = startPurge({ store, dataDir, log, clock });
-  alerts = startAlerts({ store, watch, retention, brand, alertUrl, log, clock });
+  alerts = startAlerts({ store, watch, program: PROGRAM, retention, brand, alertUrl, log, clock });
 
   onStopSignal(process, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;
@@ -101,15 +102,12 @@ async function run(config: Config): Promise<void> {
   // Logged at any LOG_LEVEL.
   const startLog = log.child({}, { level: "info" });
   if (isTerminal) {
-    const capitalised = ready.map((line) => line.charAt(0).toUpperCase() + line.slice(1));
-    logStream.write(`\n${capitalised.join("\n")}\n\n`);
+    logStream.write(`\n${ready.map(capitalised).join("\n")}\n\n`);
   } else startLog.info({ event: "ready" }, ready.join(" - "));
   const warnings = outdatedSettings(build.manifest.settings, config.build);
-  const left = findLeftMessages(config, PROGRAM);
-  if (left && (await store.find(left.newest)) === null) warnings.push(left);
-  for (const { problem, remedy } of warnings) {
-    startLog.warn({ event: "to-correct" }, withOwnCommands(`${problem}; ${remedy}`, PROGRAM));
-  }
+  const left = findLeftMessages(config);
+  if (left && (await store.find(left.newest)) === null) warnings.push(left.advice);
+  for (const advice of warnings) startLog.warn({ event: "to-correct" }, adviceLine(advice, PROGRAM));
 
   /**
    * First informs load balancers, then finishes requests in progress, then emails in progress. Queued messages stay in
@@ -148,24 +146,33 @@ function readyLines({ manifest }: Build, port: number, config: Config, mailDesti
   return [
     `${manifest.site.brand} is on http://${host}:${port}`,
     `messages go to ${mailDestination}`,
-    `to read messages: ${commandFor("inbox", PROGRAM)}`,
-    ...(unset > 0 ? [`${plural(unset, "thing")} to set before launch: ${commandFor("preflight", PROGRAM)}`] : []),
+    `to read messages: ${commandLine("inbox", PROGRAM)}`,
+    ...(unset > 0 ? [`${plural(unset, "thing")} to set before launch: ${commandLine("preflight", PROGRAM)}`] : []),
   ];
 }
 
 /** One clear line for each error that the operator can fix; anything else is a defect and keeps its stack. */
 async function explain(error: unknown): Promise<string> {
-  const fixable = [OperatorError, StoreRefused, StoreUnavailable];
-  if (fixable.some((kind) => error instanceof kind)) return (error as Error).message;
+  if (error instanceof OperatorError) return error.advice.map((advice) => adviceLine(advice, PROGRAM)).join("\n");
   const { code, port, address, hostname } = error as Partial<Record<"code" | "port" | "address" | "hostname", string>>;
+  const advice = await listenAdvice(code, port, address ?? hostname ?? "");
+  if (advice) return adviceLine(advice, PROGRAM);
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** What to do if the server cannot listen; `null` for any other error. */
+async function listenAdvice(code: string | undefined, port = "", host = ""): Promise<Advice | null> {
   if (code === "EADDRINUSE") {
     const { isInboxOn } = await import("./inbox/serve.ts");
-    return (await isInboxOn(Number(port)))
-      ? `Port ${port} is in use by an inbox; stop the inbox with Ctrl-C in its terminal, and start it again without --port`
-      : `Port ${port} is in use; stop the other program, or set e.g. PORT=3001`;
+    if (!(await isInboxOn(Number(port)))) {
+      return { problem: `Port ${port} is in use`, remedy: "stop the other program, or set e.g. PORT=3001" };
+    }
+    const remedy = "stop the inbox with Ctrl-C in its terminal, and start it again without --port";
+    return { problem: `Port ${port} is in use by an inbox`, remedy };
   }
-  if (code === "EACCES") return `Port ${port} needs more rights; choose one above 1023, e.g. PORT=3000`;
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-    return `HOST ${address ?? hostname ?? ""} is not an address of this machine; e.g. HOST=127.0.0.1`;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (code === "EACCES") {
+    return { problem: `Port ${port} needs more rights`, remedy: "choose one above 1023, e.g. PORT=3000" };
+  }
+  if (code !== "EADDRNOTAVAIL" && code !== "ENOTFOUND") return null;
+  return { problem: `HOST ${host} is not an address of this machine`, remedy: "e.g. HOST=127.0.0.1" };
 }

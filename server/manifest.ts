@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type BuildManifest, MANIFEST_VERSION, manifestFile } from "../contract/build-manifest.ts";
-import { OperatorError } from "./log.ts";
+import { OperatorError } from "./operator-error.ts";
 
 export class BuildMissing extends OperatorError {
   override readonly name = "BuildMissing";
@@ -12,10 +12,10 @@ export function readManifest(distDir: string): BuildManifest {
   try {
     manifest = JSON.parse(readFileSync(manifestFile(distDir), "utf8"));
   } catch {
-    throw new BuildMissing("There is no build to serve in dist/; run: npm run build");
+    throw new BuildMissing({ problem: "There is no build to serve in dist/", command: "build" });
   }
   if (manifest.version !== MANIFEST_VERSION) {
-    throw new BuildMissing("The build in dist/ is from another version of the program; run: npm run build");
+    throw new BuildMissing({ problem: "The build in dist/ is from another version of the program", command: "build" });
   }
   return manifest;
 }

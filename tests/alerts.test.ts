@@ -11,7 +11,7 @@ import { startReceiver, status } from "./support/receiver.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
 const PROGRAM = "npm run messages --";
-const away = () => Promise.reject(new StoreUnavailable("away"));
+const away = () => Promise.reject(new StoreUnavailable({ problem: "away" }));
 
 /** `changed`: methods that replace those of the store. */
 type WatchOptions = Partial<AlertOptions> & { changed?: Partial<Store> };
@@ -28,8 +28,8 @@ async function openWatched({ messages = 1, channels = ["mail"] as readonly Chann
     watch({ changed = {}, ...options }: WatchOptions = {}) {
       const clock = createFakeClock();
       const watched = withStore(store, changed);
-      const watch = createWatch({ store: watched, program: PROGRAM, dataDir, channels: CHANNELS, askedBy: "server" });
-      const given = { store: watched, watch, retention: RETENTION, brand: "Brighter", log, clock };
+      const watch = createWatch({ store: watched, dataDir, channels: CHANNELS, askedBy: "server" });
+      const given = { store: watched, watch, program: PROGRAM, retention: RETENTION, brand: "Brighter", log, clock };
       const alerts = startAlerts({ ...given, alertUrl: receiver.url, ...options });
       onTestFinished(() => alerts.stop());
       /** Sets the clock, and fires timers only for the last minute. */
@@ -112,7 +112,7 @@ describe("messages in quarantine", () => {
     const held = [await hold()];
     expect(posts()).toEqual(["quarantined"]);
     expect(lastText()).toBe(
-      `Brighter: 1 message quarantined as suspected abuse, not opened yet. Some may be real messages: ${PROGRAM} list --state quarantined. To deliver all: ${PROGRAM} release --all`,
+      `Brighter: 1 message quarantined as suspected abuse, not opened yet. Some may be real messages; to read them: ${PROGRAM} list --state quarantined`,
     );
     await store.markSeen(held[0] ?? "", clock.now());
     held.push(await hold(), await hold());
@@ -336,7 +336,9 @@ describe("a store", () => {
   it("that is away for a minute causes one alert per hour, until messages can be stored again", async () => {
     const { receiver, store, watch, log } = await openWatched({ messages: 0 });
     let isAway = true;
-    const { clock, pass } = watch({ changed: failing(store, () => (isAway ? new StoreUnavailable("away") : null)) });
+    const { clock, pass } = watch({
+      changed: failing(store, () => (isAway ? new StoreUnavailable({ problem: "away" }) : null)),
+    });
     await clock.advance(MINUTE_MS - 1);
     expect(log.lines).toEqual([]);
     await clock.advance(1);
@@ -361,7 +363,7 @@ describe("a store", () => {
       [2, "are being saved to x.db"],
       [3, "were saved to x.db"],
     ] as const) {
-      loss = new StoreLost(`messages.db is gone; its messages ${text}`);
+      loss = new StoreLost({ problem: "messages.db is gone", remedy: `its messages ${text}` });
       alerts.checkNow();
       await clock.advance(2000);
       expect(posts()).toHaveLength(count);
@@ -395,7 +397,7 @@ describe("a store", () => {
     onTestFinished(() => void vi.useRealTimers());
     const never = () => new Promise<never>(() => {});
     const silent = withStore(store, { ping: never, countDeliveries: never });
-    const watch = createWatch({ store: silent, program: PROGRAM, dataDir, channels: CHANNELS, askedBy: "operator" });
+    const watch = createWatch({ store: silent, dataDir, channels: CHANNELS, askedBy: "operator" });
     const found = watch.find(clock.now());
     await vi.advanceTimersByTimeAsync(5000);
     expect(await found).toMatchObject({ troubles: [{ kind: "store-away" }], facts: null });

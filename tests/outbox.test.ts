@@ -197,7 +197,9 @@ describe.each(CHANNELS)("%s in trouble delays no other channel", (troubled) => {
 it("sends due deliveries even if the backlog cannot be flushed", async () => {
   const { accept, mailer, start, store } = await openWorker();
   const reference = await accept();
-  start({ store: withStore(store, { flushBacklog: () => Promise.reject(new StoreUnavailable("took too long")) }) });
+  start({
+    store: withStore(store, { flushBacklog: () => Promise.reject(new StoreUnavailable({ problem: "took too long" })) }),
+  });
   await mailer.received(1);
   expect(mailer.mails[0]?.reference).toBe(reference);
 });
@@ -319,7 +321,7 @@ describe("a store that is away", () => {
       const flaky = withStore(store, {
         async [method](...args: never[]) {
           calls += 1;
-          if (clock.now().getTime() < backAtMs) throw new StoreUnavailable("the disk is gone");
+          if (clock.now().getTime() < backAtMs) throw new StoreUnavailable({ problem: "the disk is gone" });
           return (store[method] as (...args: never[]) => Promise<never>)(...args);
         },
       });

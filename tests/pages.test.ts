@@ -147,7 +147,7 @@ test("after a post without script, the page shows the estimate for ten minutes, 
   let isStoreAway = false;
   const now = () => new Date(Date.UTC(2026, 10, 16, 12, minutes));
   const find: Store["find"] = (reference) =>
-    isStoreAway ? Promise.reject(new StoreUnavailable()) : other.store.find(reference);
+    isStoreAway ? Promise.reject(new StoreUnavailable({ problem: "away" })) : other.store.find(reference);
   const other = await untilEnd(openApp({}, { find }, { now }));
   const fields = {
     name: "Ada",

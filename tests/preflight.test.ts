@@ -9,6 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type BuildManifest, manifestFile } from "../contract/build-manifest.ts";
 import { parseBuildSettings } from "../contract/build-settings.ts";
+import { remedyText } from "../contract/commands.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort } from "../scripts/run-server.ts";
 import {
@@ -74,10 +75,10 @@ describe("the build", () => {
     const RETENTION = "delivered=31d,failed=89d,quarantined=keep";
     const env = { SITE_URL, RETENTION, HOOK_URL: "https://crm.example.org/hook" };
     const failed = findingsOf("dist", env).filter(({ name }) => name === "build");
-    expect(failed.map(({ state, detail, remedy }) => `${state}: ${detail} -> ${remedy}`)).toEqual([
+    expect(failed.map((finding) => `${finding.state}: ${finding.detail} -> ${remedyText(finding)}`)).toEqual([
       `fail: SITE_URL is "${SITE_URL}", but the pages were built with "http://localhost:3000" -> run: npm run build`,
-      "fail: RETENTION keeps messages longer than the privacy policy says (delivered 31 days instead of 30 days, quarantined until deleted by hand instead of 14 days) -> run npm run build with the same RETENTION, or shorten RETENTION",
-      "fail: HOOK_URL is set, but the privacy policy does not say that messages are passed on -> run npm run build with the same HOOK_URL",
+      "fail: RETENTION keeps messages longer than the privacy policy says (delivered 31 days instead of 30 days, quarantined until deleted by hand instead of 14 days) -> shorten RETENTION, or run this with the same RETENTION: npm run build",
+      "fail: HOOK_URL is set, but the privacy policy does not say that messages are passed on -> run this with the same HOOK_URL: npm run build",
     ]);
     const lines = linesOf("dist");
     expect(lines).toContain("fail placeholders: unset: governing law (policyFacts.governingLaw in app/site.ts)");
@@ -302,7 +303,7 @@ describe("acknowledgements", () => {
     const site = { SITE_URL: `http://127.0.0.1:${nowhere}`, DATA_DIR: await makeScratchFolder() };
     const details = async (acknowledge: string) => {
       const readConfig = () => parseConfig({ ...env, ...site, ACKNOWLEDGE: acknowledge });
-      const findings = await runChecks({ readConfig, distDir: "dist", now: new Date(), resolver, program: "" });
+      const findings = await runChecks({ readConfig, distDir: "dist", now: new Date(), resolver });
       return findings.flatMap(({ name, detail }) => (name === "ACKNOWLEDGE" ? detail : []));
     };
     expect(await details("on")).toEqual([expect.stringMatching(/company\.com.*tells other mail servers to refuse/)]);

@@ -74,9 +74,9 @@ test("a reply that the visitor's mail server refuses has failed, shows the reaso
   expect(await log.seen("failed")).toMatchObject({ channel: "reply", error: `550 ${error}` });
   const failed = { state: "failed", error: `550 … is not welcome; ${error}` };
   expect(await delivery(reference, "reply")).toMatchObject(failed);
-  const watch = createWatch({ store, program: "messages", dataDir, channels: CHANNELS, askedBy: "server" });
+  const watch = createWatch({ store, dataDir, channels: CHANNELS, askedBy: "server" });
   expect((await watch.find(clock.now())).troubles).toMatchObject([
-    { kind: "failed", channel: "reply", what: "1 reply could not be sent", severity: "critical" },
+    { kind: "failed", channel: "reply", problem: "1 reply could not be sent", severity: "critical" },
   ]);
 });
 

@@ -303,7 +303,10 @@ describe("a form without script", () => {
   });
 
   test("gets the contact page back if the store is down, as JSON gets 503 with Retry-After", async () => {
-    const app = await openAnother({}, { accept: () => Promise.reject(new StoreUnavailable("the disk is full")) });
+    const app = await openAnother(
+      {},
+      { accept: () => Promise.reject(new StoreUnavailable({ problem: "the disk is full" })) },
+    );
     const page = await form(BODY, app);
     expect(page.body).toContain("We cannot accept messages at the moment. Please try again in a minute.");
     const answer = await post({ to: app });

@@ -127,7 +127,7 @@ test("prints the mail server without its password and its own command, and names
   await expect
     .poll(() => server.output())
     .toMatch(
-      /"RETENTION keeps messages longer than the privacy policy says \(delivered 60 days instead of 30 days\); run sudo brighter-carbon build with the same RETENTION, or shorten RETENTION"/,
+      /"RETENTION keeps messages longer than the privacy policy says \(delivered 60 days instead of 30 days\); shorten RETENTION, or run this with the same RETENTION: sudo brighter-carbon build"/,
     );
   expect(server.output()).toContain("messages go to SMTP server mail.example.test:587 - ");
   expect(server.output()).not.toContain("secret");

@@ -67,13 +67,16 @@ export function claimsState({ statements, unreviewed, withoutEvidence }: ClaimsR
   return { unreviewed: unreviewed.length, withoutEvidence: withoutEvidence.length, evidenceUntil };
 }
 
-/** The tasks that a build prints. */
-export function claimsToDo({ unreviewed, expired, withoutEvidence }: ClaimsReport): string[] {
+/** The tasks that a build prints. `command` lists the claims. */
+export function claimsToDo(
+  { unreviewed, expired, withoutEvidence }: ClaimsReport,
+  command = "npm run claims",
+): string[] {
   const claims = ({ length }: Statement[], rest: string) => (length > 0 ? `${plural(length, "claim")} ${rest}` : []);
   return [
     ...unreviewed.map((statement) => `Not reviewed: ${statementText(statement)}`),
-    claims(expired, "with expired evidence; npm run claims"),
-    claims(withoutEvidence, "without evidence; npm run claims"),
+    claims(expired, `with expired evidence; ${command}`),
+    claims(withoutEvidence, `without evidence; ${command}`),
   ].flat();
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Config } from "../config.ts";
-import { OperatorError } from "../log.ts";
 import type { createCaller, Desk } from "../operator/router.ts";
+import { OperatorError } from "../operator-error.ts";
 
 /** Where a command runs: in the process of server/cli.ts, or in a test. */
 export interface Terminal {
@@ -62,6 +62,9 @@ export function addCommand(parent: Command, usage: string, summary: string, opti
 /** Asks before data is lost, unless `--yes` was given. Throws an OperatorError without a terminal. */
 export async function isConfirmed(question: string, yes: boolean | undefined, { confirm }: Context): Promise<boolean> {
   if (yes) return true;
-  if (!confirm) throw new OperatorError("This command asks for confirmation; run it in a terminal, or add --yes");
+  if (!confirm) {
+    const problem = "This command asks for confirmation";
+    throw new OperatorError({ problem, remedy: "run it in a terminal, or add --yes" });
+  }
   return confirm(`${question} [y/N] `);
 }

@@ -1,18 +1,19 @@
 import { access, readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
+import type { Advice } from "../../contract/commands.ts";
 import { parseDurationMs } from "../../contract/duration.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes } from "../../contract/footprint/words.ts";
 import { plural } from "../../contract/plural.ts";
-import { visible, visibleLines } from "../../contract/visible-text.ts";
-import { OperatorError } from "../log.ts";
+import { capitalised, visible, visibleLines } from "../../contract/visible-text.ts";
 import { CHANNEL_NAME } from "../message-history.ts";
 import { cellText, exportMessages, type Fact } from "../operator/export.ts";
 import { messageJson, messagesJson, type readDetail } from "../operator/messages.ts";
 import { rescue } from "../operator/rescue.ts";
 import { FILTER } from "../operator/router.ts";
 import type { readOverview } from "../operator/statistics.ts";
+import { OperatorError } from "../operator-error.ts";
 import { type Action, type StoredMessage, stateOf } from "../store/store.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, NAME_OPTION, YES_OPTION } from "./context.ts";
 import { ageOf, bars, cut, table, widthOf } from "./output.ts";
@@ -93,20 +94,23 @@ export function addMessageCommands(root: Command, context: Context): void {
   ): Promise<void> {
     const targets = references.map((reference) => ({ reference }));
     const { results, files } = await (await call()).act({ action, targets });
-    const problems = results.flatMap((result, index) => {
+    const problems = results.flatMap((result, index): Advice[] => {
       if (result.outcome === "done") return [];
-      if (result.outcome === "gone") return `There is no message ${references[index]}; "list" shows the references`;
-      if (result.outcome === "changed") return `${result.reference} has changed`;
-      // Shows EMAIL instead of the address: a command that is copied into a shell must not contain a visitor's text.
-      const hint = result.isRestricted ? `; to end that: ${program} privacy restrict EMAIL --lift` : "";
-      return result.reason + hint;
+      if (result.outcome === "gone") {
+        return [{ problem: `There is no message ${references[index]}`, remedy: '"list" shows the references' }];
+      }
+      if (result.outcome === "changed") return [{ problem: `${result.reference} has changed` }];
+      if (!result.isRestricted) return [{ problem: result.reason }];
+      // EMAIL instead of the address: a command that is copied into a shell must not contain a visitor's text.
+      const command = "messages privacy restrict EMAIL --lift";
+      return [{ problem: result.reason, remedy: "to end that", command }];
     });
     const count = results.length - problems.length;
     const shown = results.map(({ reference, outcome }) => ({ reference, outcome }));
     const removed = action === "delete" ? ` and ${plural(files, ".eml file")}` : "";
     const text = count > 0 ? `${plural(count, "message")}${removed} ${done}.\n` : "";
     await print(options, { results: shown, files }, text);
-    if (problems.length > 0) throw new OperatorError(problems.join("\n"));
+    if (problems.length > 0) throw new OperatorError(problems);
   }
 
   const undo = ["--undo", "remove the mark"] as const;
@@ -292,7 +296,7 @@ from SQLite to PostgreSQL.`,
 
 function unreadable(file: string): (error: NodeJS.ErrnoException) => never {
   return ({ code }) => {
-    throw new OperatorError(`${file} cannot be read (${code})`);
+    throw new OperatorError({ problem: `${file} cannot be read (${code})` });
   };
 }
 
@@ -347,8 +351,7 @@ function estimateText(footprint: FootprintEstimate): string {
 
 /** `acceptedAt` as `Accepted at`. */
 function labelOf(name: string): string {
-  const label = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/^is /, "");
-  return label.charAt(0).toUpperCase() + label.slice(1);
+  return capitalised(name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/^is /, ""));
 }
 
 function shown(value: Fact): string {

@@ -5,6 +5,7 @@ import { access, constants, open, statfs, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ClaimsState } from "../../contract/build-manifest.ts";
 import { type BuildSettings, outdatedSettings } from "../../contract/build-settings.ts";
+import type { OperatorCommand } from "../../contract/commands.ts";
 import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from "../../contract/footprint/factors.ts";
 import { plural } from "../../contract/plural.ts";
 import { type Config, ConfigError } from "../config.ts";
@@ -14,12 +15,12 @@ import { MailError } from "../mail/mailer.ts";
 import { withoutPersonalData } from "../mail/server-words.ts";
 import { type SmtpLimits, tryToSignIn } from "../mail/smtp.ts";
 import { BuildMissing } from "../manifest.ts";
+import { OperatorError } from "../operator-error.ts";
 import { failureOf, postEvent } from "../outbox/hook.ts";
 import { type DatabaseState, findLeftMessages, inspectDatabase } from "../store/open-store.ts";
 import { MIGRATIONS } from "../store/schema.ts";
-import { StoreRefused, StoreUnavailable } from "../store/store.ts";
 import { postAlert } from "../watch/alerts.ts";
-import { CLOCK_REMEDY, describeClock, LOW_DISK_BYTES } from "../watch/troubles.ts";
+import { CLOCK_REMEDY, describeClock, LOW_DISK_BYTES, LOW_DISK_REMEDY, RESCUE } from "../watch/troubles.ts";
 
 /** The result of one check. `fail`: the site is not ready for launch. `warn`: the operator should read the detail. */
 export interface Finding {
@@ -28,24 +29,25 @@ export interface Finding {
   detail: string;
   /** How to fix it; empty if the state is `ok`. */
   remedy: string;
+  /** The command that ends the remedy. */
+  command?: OperatorCommand | undefined;
 }
 
 export function ok(name: string, detail: string): Finding {
   return { name, state: "ok", detail, remedy: "" };
 }
 
-export function warn(name: string, detail: string, remedy: string): Finding {
-  return { name, state: "warn", detail, remedy };
+export function warn(name: string, detail: string, remedy: string, command?: OperatorCommand): Finding {
+  return { name, state: "warn", detail, remedy, ...(command && { command }) };
 }
 
-export function fail(name: string, detail: string, remedy: string): Finding {
-  return { name, state: "fail", detail, remedy };
+export function fail(name: string, detail: string, remedy: string, command?: OperatorCommand): Finding {
+  return { ...warn(name, detail, remedy, command), state: "fail" };
 }
 
-/** Makes a finding from an error message with its remedy after a semicolon. */
-function failOf(name: string, message: string): Finding {
-  const [detail = "", ...remedy] = message.split("; ");
-  return fail(name, detail, remedy.join("; "));
+/** The problems of an error that the operator can fix. */
+function failuresOf(name: string, { advice }: OperatorError): Finding[] {
+  return advice.map(({ problem, remedy = "", command }) => fail(name, problem, remedy, command));
 }
 
 type Dns = Pick<Resolver, "resolveTxt">;
@@ -55,22 +57,20 @@ interface Checked {
   distDir: string;
   now: Date;
   resolver: Dns;
-  /** How an operator calls the program. */
-  program: string;
 }
 
 /**
  * Runs every check in bounded time. Sends no mail, posts a ping to HOOK_URL and a test to ALERT_URL, stores nothing,
  * and shows no secret.
  */
-export async function runChecks({ readConfig, distDir, resolver, now, program }: Checked): Promise<Finding[]> {
+export async function runChecks({ readConfig, distDir, resolver, now }: Checked): Promise<Finding[]> {
   let config: Config;
   try {
     config = readConfig();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     // Invalid settings make all other checks pointless.
-    return error.problems.map((problem) => failOf("settings", problem));
+    return failuresOf("settings", error);
   }
 
   const { findings: buildFindings, build } = checkBuild(distDir, config.build);
@@ -86,7 +86,7 @@ export async function runChecks({ readConfig, distDir, resolver, now, program }:
     build ? checkClaims(build.manifest.claims, now) : [],
     checkFactors(now),
     checkDisk(config.dataDir),
-    checkDatabase(config, program),
+    checkDatabase(config),
     checkSmtp(config.smtpUrl),
     checkHook(config.hook, now),
     checkAlerts(config.alertUrl, brand),
@@ -100,11 +100,11 @@ export async function runChecks({ readConfig, distDir, resolver, now, program }:
 /** Whether visitors can reach the site at its address, over HTTPS. */
 export function checkAddress(siteUrl: string): Finding {
   const { protocol, hostname } = new URL(siteUrl);
-  const remedy = "set SITE_URL to the public address, e.g. https://www.your-company.com, then run: npm run build";
+  const remedy = "set SITE_URL to the public address, e.g. https://www.your-company.com, then run";
   if (isReservedDomain(hostname) || /^(127\.|\[::1\]|0\.0\.0\.0)/.test(hostname)) {
-    return fail("SITE_URL", `${siteUrl} is not an address that visitors can reach`, remedy);
+    return fail("SITE_URL", `${siteUrl} is not an address that visitors can reach`, remedy, "build");
   }
-  if (protocol !== "https:") return fail("SITE_URL", `${siteUrl} is not https`, remedy);
+  if (protocol !== "https:") return fail("SITE_URL", `${siteUrl} is not https`, remedy, "build");
   return ok("SITE_URL", siteUrl);
 }
 
@@ -126,18 +126,21 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
     build = loadBuild(distDir);
   } catch (error) {
     if (!(error instanceof BuildMissing)) throw error;
-    return { findings: [failOf("build", error.message)], build: null };
+    return { findings: failuresOf("build", error), build: null };
   }
   const { settings, unset, comingSoon, site } = build.manifest;
 
-  const findings = outdatedSettings(settings, wanted).map(({ problem, remedy }) => fail("build", problem, remedy));
+  const outdated = outdatedSettings(settings, wanted);
+  const findings = outdated.length > 0 ? failuresOf("build", new OperatorError(outdated)) : [];
   if (findings.length === 0) findings.push(ok("build", `${build.files.size} files, built with the current settings`));
-  for (const fact of unset) findings.push(fail("placeholders", `unset: ${fact}`, "set it, then run: npm run build"));
+  for (const fact of unset) findings.push(fail("placeholders", `unset: ${fact}`, "set it, then run", "build"));
   if (unset.length === 0) findings.push(ok("placeholders", "all are set"));
   if (comingSoon > 0) findings.push(ok("pages", `Coming Soon pages in the navigation: ${comingSoon}`));
   if (isReservedDomain(domainOf(site.contactEmail))) {
-    const remedy = `set contactEmail in ${settings.siteDir}site.ts, then run: npm run build`;
-    findings.push(fail("contact email", `the pages show ${site.contactEmail}, which is a placeholder`, remedy));
+    const remedy = `set contactEmail in ${settings.siteDir}site.ts, then run`;
+    findings.push(
+      fail("contact email", `the pages show ${site.contactEmail}, which is a placeholder`, remedy, "build"),
+    );
   } else findings.push(ok("contact email", site.contactEmail));
   return { findings, build };
 }
@@ -149,12 +152,12 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
 export function checkClaims({ unreviewed, withoutEvidence, evidenceUntil }: ClaimsState, now: Date): Finding[] {
   const today = now.toISOString().slice(0, 10);
   const ended = evidenceUntil.filter((day) => day < today).length;
-  const remedy = "run: npm run claims -- review";
+  const review = ["run", "claims review"] as const;
   const claims = (count: number) => plural(count, "claim");
   const findings = [
-    unreviewed > 0 ? fail("claims", `sentences with a strong word that need a review: ${unreviewed}`, remedy) : [],
-    withoutEvidence > 0 ? warn("claims", `${claims(withoutEvidence)} without evidence`, remedy) : [],
-    ended > 0 ? warn("claims", `the evidence for ${claims(ended)} has expired`, remedy) : [],
+    unreviewed > 0 ? fail("claims", `sentences with a strong word that need a review: ${unreviewed}`, ...review) : [],
+    withoutEvidence > 0 ? warn("claims", `${claims(withoutEvidence)} without evidence`, ...review) : [],
+    ended > 0 ? warn("claims", `the evidence for ${claims(ended)} has expired`, ...review) : [],
   ].flat();
   return findings.length > 0 ? findings : [ok("claims", `all reviewed, ${evidenceUntil.length} with evidence`)];
 }
@@ -182,7 +185,7 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
 export function judgeSpace(dataDir: string, freeBytes: number): Finding {
   const detail = `${Math.floor(freeBytes / 2 ** 20)} MB free in ${dataDir}`;
   if (freeBytes >= LOW_DISK_BYTES) return ok("disk", detail);
-  return fail("disk", detail, "free some space: when the disk is full, no message can be stored");
+  return fail("disk", detail, LOW_DISK_REMEDY);
 }
 
 /** The number of messages that a finding lists by reference. */
@@ -212,22 +215,21 @@ async function writeAndRemove(file: string): Promise<void> {
  * machine's clock matches the clock of a shared database, whether every .eml file belongs to a message, and whether
  * messages stayed in DATA_DIR when DATABASE_URL was set.
  */
-export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">, program = ""): Promise<Finding[]> {
+export async function checkDatabase(config: Pick<Config, "dataDir" | "databaseUrl">): Promise<Finding[]> {
   try {
-    const left = findLeftMessages(config, program);
+    const left = findLeftMessages(config);
     const asked = [...(await listEmls(config.dataDir)), ...(left ? [left.newest] : [])];
     const { unknownReferences, ...state } = await inspectDatabase(config, asked);
     const isLeft = left && (state.version === null || unknownReferences.includes(left.newest));
     const files = judgeFiles(unknownReferences.filter((reference) => reference !== left?.newest));
-    if (isLeft) files.push(fail("database", left.problem, left.remedy));
+    if (isLeft) files.push(...failuresOf("database", new OperatorError(left.advice)));
     if (state.damage !== null) {
-      const remedy = `stop the website and run: ${program} rescue FILE, as docs/operations.md describes`;
-      files.push(fail("database", `its file is damaged (${state.damage})`, remedy));
+      files.push(fail("database", `its file is damaged (${state.damage})`, RESCUE.remedy, RESCUE.command));
     }
     if (config.databaseUrl === null) return [judgeSchema("SQLite", state), ...files];
     return [judgeSchema("PostgreSQL", state), judgeClock(state.clockAheadMs), ...files];
   } catch (error) {
-    if (error instanceof StoreRefused || error instanceof StoreUnavailable) return [failOf("database", error.message)];
+    if (error instanceof OperatorError) return failuresOf("database", error);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { Resolver } from "node:dns/promises";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
-import { withOwnCommands } from "../../contract/commands.ts";
+import { remedyText } from "../../contract/commands.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
 import { visibleJson } from "../operator/export.ts";
@@ -21,8 +21,12 @@ Exits with 1 if a check fails; warnings do not count.`;
       // Loaded on demand, because no other command needs the mail and page code.
       const { runChecks } = await import("./preflight-checks.ts");
       const resolver = new Resolver(DNS_LIMITS);
-      const findings = await runChecks({ readConfig, distDir: DIST_DIR, resolver, now: new Date(), program });
-      out(withOwnCommands(json ? visibleJson(findings) : report(findings), program));
+      const checked = await runChecks({ readConfig, distDir: DIST_DIR, resolver, now: new Date() });
+      const findings = checked.map(({ command, ...finding }) => ({
+        ...finding,
+        remedy: remedyText({ remedy: finding.remedy, command }, program),
+      }));
+      out(json ? visibleJson(findings) : report(findings));
       setExitCode(exitCodeFor(findings));
     },
   );

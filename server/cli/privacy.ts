@@ -1,9 +1,10 @@
 import type { Command } from "commander";
+import type { Advice } from "../../contract/commands.ts";
 import { AMOUNTS, CAR_UNITS, CHOICES, DISTANCES, FIELD_PREFIX } from "../../contract/footprint/fields.ts";
 import { plural } from "../../contract/plural.ts";
 import { visible } from "../../contract/visible-text.ts";
-import { OperatorError } from "../log.ts";
 import { exportPerson } from "../operator/person.ts";
+import { OperatorError } from "../operator-error.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, YES_OPTION } from "./context.ts";
 
 interface Options {
@@ -93,14 +94,17 @@ emails that were already sent, what was posted to HOOK_URL, or a PostgreSQL serv
   });
 }
 
-const PROBLEMS: Readonly<Record<string, (email: string) => string>> = {
-  gone: (email) => `There are no messages from ${email}`,
-  changed: () => "The messages changed in the meantime, and nothing was done; run the command again",
-  "no-estimate": (email) => `No message from ${email} has a footprint estimate; nothing was changed`,
+const PROBLEMS: Readonly<Record<string, (email: string) => Advice>> = {
+  gone: (email) => ({ problem: `There are no messages from ${email}` }),
+  changed: () => ({
+    problem: "The messages changed in the meantime, and nothing was done",
+    remedy: "run the command again",
+  }),
+  "no-estimate": (email) => ({ problem: `No message from ${email} has a footprint estimate; nothing was changed` }),
 };
 
 function requireDone(email: string, result: { outcome: string; messages?: number; files?: number }) {
   const { outcome, messages = 0, files = 0 } = result;
-  if (outcome !== "done") throw new OperatorError(PROBLEMS[outcome]?.(email) ?? outcome);
+  if (outcome !== "done") throw new OperatorError(PROBLEMS[outcome]?.(email) ?? { problem: outcome });
   return { messages, files };
 }

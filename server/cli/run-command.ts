@@ -4,16 +4,16 @@ import { inspect } from "node:util";
 import { TRPCError } from "@trpc/server";
 import { Command, CommanderError } from "commander";
 import { z } from "zod";
-import { programName, withOwnCommands } from "../../contract/commands.ts";
+import { adviceLine, programName } from "../../contract/commands.ts";
 import { visibleLines } from "../../contract/visible-text.ts";
 import { type Config, parseConfig } from "../config.ts";
-import { OperatorError } from "../log.ts";
 import { readManifest } from "../manifest.ts";
 import { visibleJson } from "../operator/export.ts";
 import { createCaller, type Desk } from "../operator/router.ts";
+import { OperatorError } from "../operator-error.ts";
 import { openStore } from "../store/open-store.ts";
 import { sqliteFile } from "../store/sqlite.ts";
-import { channelsOf, StoreRefused, StoreUnavailable } from "../store/store.ts";
+import { channelsOf } from "../store/store.ts";
 import { addCompletion } from "./completion.ts";
 import type { Context, Terminal } from "./context.ts";
 import { addInbox } from "./inbox.ts";
@@ -57,8 +57,8 @@ export async function runCommand(args: readonly string[], { env, account, ...ter
   } catch (error) {
     // Commander has already printed the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const { message, isUsage } = explain(error, command);
-    terminal.err(`${visibleLines(withOwnCommands(message, program))}\n`);
+    const { lines, isUsage } = explain(error, command, program);
+    terminal.err(`${visibleLines(lines.join("\n"))}\n`);
     return isUsage ? 2 : 1;
   } finally {
     await desk?.store.close();
@@ -90,19 +90,18 @@ function createProgram(context: Context): Command {
   return root;
 }
 
-/** The text of an error that the operator can fix. `isUsage`: the command line is wrong. Throws any other error. */
-function explain(error: unknown, command: Command): { message: string; isUsage: boolean } {
+/** One line for each problem that the operator can fix. `isUsage`: the command line is wrong. Throws any other error. */
+function explain(error: unknown, command: Command, program: string): { lines: string[]; isUsage: boolean } {
   const cause = error instanceof TRPCError ? error.cause : error;
   if (cause instanceof z.ZodError) {
     const lines = cause.issues.map(({ path, message }) => {
       const name = path.findLast((part) => typeof part === "string");
       return name === undefined ? message : `${nameOf(name, command)}: ${message}`;
     });
-    return { message: lines.join("\n"), isUsage: true };
+    return { lines, isUsage: true };
   }
-  const isExpected = [OperatorError, StoreRefused, StoreUnavailable].some((kind) => cause instanceof kind);
-  if (!isExpected) throw cause;
-  return { message: (cause as Error).message, isUsage: false };
+  if (!(cause instanceof OperatorError)) throw cause;
+  return { lines: cause.advice.map((advice) => adviceLine(advice, program)), isUsage: false };
 }
 
 /** The name of an operation's input as the operator types it. */
@@ -131,8 +130,11 @@ function requireMessages(dataDir: string): void {
     const { code } = error as NodeJS.ErrnoException;
     throw new OperatorError(
       code === "EACCES"
-        ? `This user may not read ${dataDir}; run the command as the server's user, e.g. with sudo`
-        : `There are no messages in ${dataDir}; set DATA_DIR to the server's data folder`,
+        ? {
+            problem: `This user may not read ${dataDir}`,
+            remedy: "run the command as the server's user, e.g. with sudo",
+          }
+        : { problem: `There are no messages in ${dataDir}`, remedy: "set DATA_DIR to the server's data folder" },
     );
   }
 }

@@ -44,7 +44,10 @@ export function loadBuild(distDir: string): Build {
     const files = new Map(manifest.files.map((file) => [file.url, loadFile(distDir, file, headers)]));
     return { manifest, files, headers };
   } catch {
-    throw new BuildMissing("The build in dist/ is incomplete or does not match dist.json; run: npm run build");
+    throw new BuildMissing({
+      problem: "The build in dist/ is incomplete or does not match dist.json",
+      command: "build",
+    });
   }
 }
 

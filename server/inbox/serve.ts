@@ -6,8 +6,8 @@ import { extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { CONTENT_TYPE } from "../../contract/response-headers.ts";
 import { createLimitedServer, LIMITS } from "../http/limits.ts";
-import { OperatorError } from "../log.ts";
 import type { Desk } from "../operator/router.ts";
+import { OperatorError } from "../operator-error.ts";
 import { type Clock, systemClock } from "../time.ts";
 import { createInboxApp, HEADERS, type PageFile } from "./app.ts";
 import { createGuard, isForThisMachine } from "./guard.ts";
@@ -29,6 +29,7 @@ export type Inbox = Awaited<ReturnType<typeof startInbox>>;
 /** Far from the ports that deploy/ and docs/ use for the site, its metrics and other services. */
 export const DEFAULT_PORT = 4620;
 const PORTS_TRIED = 100;
+const OTHER_PORT = "choose another with --port, or leave --port out";
 const IDLE_MS = 8 * 60 * 60_000;
 
 /** Serves the inbox on this machine until `close`. Rejects with an OperatorError. */
@@ -67,8 +68,7 @@ async function listenOnFreePort(
   app: FastifyInstance,
 ): Promise<{ port: number; servers: Server[] }> {
   const owner = wanted === null ? undefined : sitePorts.get(wanted);
-  if (owner)
-    throw new OperatorError(`Port ${wanted} is the site's (${owner}); choose another with --port, or leave --port out`);
+  if (owner) throw new OperatorError({ problem: `Port ${wanted} is the site's (${owner})`, remedy: OTHER_PORT });
   const [first, last] = wanted === null ? [DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED - 1] : [wanted, wanted];
   for (let port = first; port <= last; port += 1) {
     if (sitePorts.has(port)) continue;
@@ -77,8 +77,8 @@ async function listenOnFreePort(
   }
   throw new OperatorError(
     wanted === null
-      ? `Ports ${first} to ${last} are all in use; choose another with --port`
-      : `Port ${wanted} is in use; choose another with --port, or leave --port out`,
+      ? { problem: `Ports ${first} to ${last} are all in use`, remedy: "choose another with --port" }
+      : { problem: `Port ${wanted} is in use`, remedy: OTHER_PORT },
   );
 }
 
@@ -106,8 +106,11 @@ async function listenOnLoopback(port: number, app: FastifyInstance): Promise<Ser
       await closeAll(servers);
       if (code === "EADDRINUSE") return null;
       if (code === "EACCES")
-        throw new OperatorError(`Port ${port} needs more rights; choose one above 1023 with --port`);
-      throw new OperatorError(`The inbox cannot be opened on ${host}: ${message}`);
+        throw new OperatorError({
+          problem: `Port ${port} needs more rights`,
+          remedy: "choose one above 1023 with --port",
+        });
+      throw new OperatorError({ problem: `The inbox cannot be opened on ${host}: ${message}` });
     }
   }
   return servers;
@@ -138,7 +141,7 @@ function loadFiles(folder: string): ReadonlyMap<string, PageFile> {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
   if (!files.has("/index.html")) {
-    throw new OperatorError("The inbox is not built; run it with: npm run inbox, or build it with: npm run build");
+    throw new OperatorError({ problem: "The inbox is not built", command: "build" });
   }
   return files;
 }

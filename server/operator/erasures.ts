@@ -1,6 +1,7 @@
 import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errorName, OperatorError } from "../log.ts";
+import { errorName } from "../log.ts";
+import { OperatorError } from "../operator-error.ts";
 import type { Erasure } from "../store/store.ts";
 
 // The erased people, one line each with a keyed hash of the address, so that restoring a backup does not restore their
@@ -19,17 +20,16 @@ export async function noteErasure(dataDir: string, { hash, at }: Erasure): Promi
     await using folder = await open(dataDir, "r");
     await folder.sync();
   } catch (error) {
-    throw new OperatorError(
-      `The erasure cannot be recorded in ${erasuresFile(dataDir)} (${errorName(error)}), and nothing was erased; make that file writable`,
-      { cause: error },
-    );
+    const problem = `The erasure cannot be recorded in ${erasuresFile(dataDir)} (${errorName(error)}), and nothing was erased`;
+    throw new OperatorError({ problem, remedy: "make that file writable" }, { cause: error });
   }
 }
 
 export async function readErasures(dataDir: string): Promise<Erasure[]> {
   const text = await readFile(erasuresFile(dataDir), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
-    throw new OperatorError(`${erasuresFile(dataDir)} cannot be read (${error.code}); nothing was restored`);
+    const problem = `${erasuresFile(dataDir)} cannot be read (${error.code}), and nothing was restored`;
+    throw new OperatorError({ problem, remedy: "make that file readable" });
   });
   return text.split("\n").flatMap((line) => {
     const [hash, at] = line.split(" ");

@@ -1,9 +1,10 @@
 import { replySubject } from "../../contract/quote.ts";
-import { errorName, OperatorError } from "../log.ts";
+import { errorName } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import { eventDetail, eventName } from "../message-history.ts";
+import { OperatorError } from "../operator-error.ts";
 import { normaliseReference } from "../store/reference.ts";
-import { allowedActions, channelsToQueue, refusalOf } from "../store/rules.ts";
+import { actionProblem, allowedActions, channelsToQueue } from "../store/rules.ts";
 import type { Action, Delivery, MessageFilter, Note, Reply, Store, StoredMessage } from "../store/store.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
@@ -62,8 +63,8 @@ export function viewOf(message: StoredMessage, now: Date) {
   return {
     ...message,
     allowed: allowedActions(message, now),
-    /** Why no reply can be written, as a sentence without its full stop. */
-    replyRefusal: refusalOf("reply", message, now),
+    /** Why no reply can be written, as the problem of an Advice. */
+    replyRefusal: actionProblem("reply", message, now),
     /** The channels that a retry sends. */
     retries: channelsToQueue("retry", message, now),
   };
@@ -97,7 +98,7 @@ async function readHistory(message: StoredMessage, store: Store) {
 
 export class NoMessage extends OperatorError {
   constructor(reference: string) {
-    super(`There is no message ${reference}; it may have been deleted`);
+    super({ problem: `There is no message ${reference}`, remedy: "it may have been deleted" });
   }
 }
 
@@ -147,7 +148,7 @@ export async function actOn(
     if (version !== undefined && version !== message.version) {
       return { reference, outcome: "changed" as const, state: message.state };
     }
-    const reason = refusalOf(action, message, now) ?? `${reference} was changed in the meantime; try again`;
+    const reason = actionProblem(action, message, now) ?? `${reference} was changed in the meantime; try again`;
     return { reference, outcome: "refused" as const, reason, isRestricted: message.isRestricted };
   });
   return { results, files };
@@ -165,8 +166,10 @@ export async function replyTo(
   if (!message) throw new NoMessage(reference);
   const whole = { ...reply, subject: subject ?? replySubject(message.reference) };
   if (await store.reply(reference, whole, author, now, version)) return;
-  const changed = `${message.reference} was changed in the meantime; read it again, then send the reply`;
-  throw new OperatorError(refusalOf("reply", (await store.find(reference)) ?? message, now) ?? changed);
+  const problem = actionProblem("reply", (await store.find(reference)) ?? message, now);
+  if (problem !== null) throw new OperatorError({ problem });
+  const changed = `${message.reference} was changed in the meantime`;
+  throw new OperatorError({ problem: changed, remedy: "read it again, then send the reply" });
 }
 
 /** Removes the .eml files of deleted messages; returns their number. Rejects with an OperatorError if some remain. */
@@ -174,10 +177,8 @@ export async function removeFiles(dataDir: string, references: Iterable<string>)
   try {
     return await removeEmls(dataDir, new Set(references));
   } catch (error) {
-    throw new OperatorError(
-      `The messages are deleted, but some of their .eml files in DATA_DIR/outbox are left (${errorName(error)}); ` +
-        "remove these files yourself: preflight names them",
-      { cause: error },
-    );
+    const problem = `The messages are deleted, but some of their .eml files in DATA_DIR/outbox are left (${errorName(error)})`;
+    const remedy = "remove these files yourself; to see their names, run";
+    throw new OperatorError({ problem, remedy, command: "preflight" }, { cause: error });
   }
 }

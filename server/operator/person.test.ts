@@ -5,8 +5,8 @@ import { electricityTable } from "../../prerender/electricity.ts";
 import { estimateOf, messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
-import { OperatorError } from "../log.ts";
 import { BuildMissing } from "../manifest.ts";
+import { OperatorError } from "../operator-error.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
 import { createCaller } from "./router.ts";
 
@@ -29,7 +29,7 @@ async function openPerson(...footprints: (Record<string, unknown> | null)[]) {
 }
 
 const noBuild = () => {
-  throw new BuildMissing("There is no build to serve in dist/; run: npm run build");
+  throw new BuildMissing({ problem: "There is no build to serve in dist/", command: "build" });
 };
 
 test("a corrected country changes every estimate, and adds none to messages without one", async () => {
@@ -77,7 +77,7 @@ test("a correction fails as a whole if it needs an estimate that cannot be compu
   const failure = correct({ changes: { country: "FR", name: "Ada King" } }, parts);
   await expect(failure).rejects.toMatchObject({ cause: expect.any(OperatorError) });
   await expect(failure).rejects.toThrow(
-    "The footprint estimate cannot be computed again. There is no build to serve in dist/; run: npm run build",
+    "The footprint estimate cannot be computed again\nThere is no build to serve in dist/; run: npm run build",
   );
   expect(await store.list({})).toMatchObject([{ name: "Ada Lovelace", country: "GB" }]);
   // Another name, or the same country, changes no estimate.
@@ -116,7 +116,10 @@ test("an erasure removes the files even if traces remain, and a repeated request
   const file = join(dataDir, "outbox", `${(await store.list({}))[0]?.reference}.eml`);
   mkdirSync(join(dataDir, "outbox"));
   writeFileSync(file, "");
-  const busy = { ...store, finishErasure: () => Promise.reject(new StoreUnavailable("Old pages are in use")) };
+  const busy = {
+    ...store,
+    finishErasure: () => Promise.reject(new StoreUnavailable({ problem: "Old pages are in use" })),
+  };
   const erase = (used: Store) => call({ store: used }).erase({ email: EMAIL });
   await expect(erase({ ...busy, finishErasure: async () => false })).resolves.toMatchObject({ messages: 1, files: 1 });
   expect(existsSync(file)).toBe(false);

@@ -7,8 +7,8 @@ import {
 } from "../../contract/footprint/arithmetic.ts";
 import type { FootprintErrors, FootprintField } from "../../contract/footprint/fields.ts";
 import { parseFootprint } from "../../contract/footprint/parsing.ts";
-import { OperatorError } from "../log.ts";
 import { BuildMissing } from "../manifest.ts";
+import { OperatorError } from "../operator-error.ts";
 import type { Store, StoredMessage } from "../store/store.ts";
 import { noteErasure } from "./erasures.ts";
 import { visibleJson } from "./export.ts";
@@ -130,7 +130,7 @@ function correctedFootprints(
       // The unit belongs to the number: a corrected distance is in km unless its unit is given too.
       const unit = corrected.carKm === undefined ? {} : { carUnit: "km" };
       const parsed = parseFootprint({ footprint: { ...footprint.inputs, ...unit, ...corrected } });
-      if (!parsed.ok) throw new OperatorError(`${reference}: ${Object.values(parsed.fields).join(" ")}`);
+      if (!parsed.ok) throw new OperatorError({ problem: `${reference}: ${Object.values(parsed.fields).join(" ")}` });
       const { inputs } = parsed;
       return [reference, inputs && estimateFootprint(inputs, changes.country ?? country, electricity)];
     }),
@@ -142,7 +142,8 @@ function electricityOrFail(readElectricity: () => ElectricityTable): Electricity
     return readElectricity();
   } catch (error) {
     if (!(error instanceof BuildMissing)) throw error;
-    throw new OperatorError(`The footprint estimate cannot be computed again. ${error.message}`, { cause: error });
+    const problem = "The footprint estimate cannot be computed again";
+    throw new OperatorError([{ problem }, ...error.advice], { cause: error });
   }
 }
 

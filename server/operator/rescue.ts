@@ -1,12 +1,15 @@
 import { resolve } from "node:path";
 import type { Config } from "../config.ts";
-import { OperatorError } from "../log.ts";
+import { OperatorError } from "../operator-error.ts";
 import { rescueMessages } from "../store/open-store.ts";
 
 /** Not an operation of the router, because the store may be too damaged to open. */
 export async function rescue({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">, file: string) {
   if (databaseUrl !== null)
-    throw new OperatorError("rescue is only for SQLite; to rescue a SQLite file, unset DATABASE_URL");
+    throw new OperatorError({
+      problem: "rescue is only for SQLite",
+      remedy: "to rescue a SQLite file, unset DATABASE_URL",
+    });
   return rescueMessages(dataDir, resolve(file)).catch(explainUnwritable(file));
 }
 
@@ -14,8 +17,9 @@ export async function rescue({ dataDir, databaseUrl }: Pick<Config, "dataDir" | 
 export function explainUnwritable(file: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     if (error.code === undefined) throw error;
-    const problem =
-      error.code === "EEXIST" ? "already exists; choose another name" : `cannot be written: ${error.message}`;
-    throw new OperatorError(`${file} ${problem}`);
+    if (error.code === "EEXIST") {
+      throw new OperatorError({ problem: `${file} already exists`, remedy: "choose another name" });
+    }
+    throw new OperatorError({ problem: `${file} cannot be written: ${error.message}` });
   };
 }

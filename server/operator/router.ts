@@ -4,9 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { initTRPC, TRPCError } from "@trpc/server";
 import superjson from "superjson";
 import { z } from "zod";
-import { commandFor } from "../../contract/commands.ts";
+import { adviceLine, commandLine } from "../../contract/commands.ts";
 import type { ElectricityTable } from "../../contract/footprint/arithmetic.ts";
-import { OperatorError } from "../log.ts";
+import { asSentence } from "../../contract/visible-text.ts";
+import { OperatorError } from "../operator-error.ts";
 import { allowedActions } from "../store/rules.ts";
 import {
   ACTIONS,
@@ -15,7 +16,6 @@ import {
   SORTS,
   type Store,
   StoreLost,
-  StoreRefused,
   StoreUnavailable,
   TABS,
 } from "../store/store.ts";
@@ -45,9 +45,9 @@ export interface Desk {
 
 const t = initTRPC.context<Desk>().create({
   transformer: superjson,
-  errorFormatter: ({ shape: { code, data }, error }) => ({
+  errorFormatter: ({ shape: { code, data }, error, ctx }) => ({
     code,
-    message: sentenceOf(error),
+    message: sentencesOf(error, ctx?.program),
     data: { code: data.code, httpStatus: data.httpStatus },
   }),
 });
@@ -59,14 +59,15 @@ const operation = t.procedure.use(async ({ next }) => {
   // These are errors that an operator can fix; any other error is a defect.
   if (cause instanceof StoreUnavailable) throw new TRPCError({ code: "SERVICE_UNAVAILABLE", cause });
   if (cause instanceof NoMessage) throw new TRPCError({ code: "NOT_FOUND", cause });
-  if (cause instanceof OperatorError || cause instanceof StoreRefused)
-    throw new TRPCError({ code: "UNPROCESSABLE_CONTENT", cause });
+  if (cause instanceof OperatorError) throw new TRPCError({ code: "UNPROCESSABLE_CONTENT", cause });
   return result;
 });
 
-function sentenceOf({ code, cause, message }: TRPCError): string {
-  if (cause instanceof z.ZodError) return describeProblems(cause);
-  return code === "INTERNAL_SERVER_ERROR" ? "Something went wrong; see the terminal." : message;
+function sentencesOf({ code, cause, message }: TRPCError, program: string | undefined): string {
+  if (cause instanceof z.ZodError) return asSentence(describeProblems(cause));
+  if (cause instanceof OperatorError)
+    return cause.advice.map((advice) => asSentence(adviceLine(advice, program))).join(" ");
+  return asSentence(code === "INTERNAL_SERVER_ERROR" ? "Something went wrong; see the terminal" : message);
 }
 
 export function describeProblems({ issues }: z.ZodError): string {
@@ -109,7 +110,7 @@ const TARGET = REFERENCE.extend({ version: text().optional() });
 const PERSON = z.object({ email: text(), version: text().optional() });
 
 export const router = t.router({
-  inboxCommand: operation.query(({ ctx: { program } }) => commandFor("inbox", program)),
+  inboxCommand: operation.query(({ ctx: { program } }) => commandLine("inbox", program)),
 
   list: operation
     .input(

@@ -1,3 +1,5 @@
+import { remedyText } from "../../contract/commands.ts";
+import { capitalised } from "../../contract/visible-text.ts";
 import type { Channel, MessageCount, Store } from "../store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { countOf, createWatch } from "../watch/troubles.ts";
@@ -47,7 +49,11 @@ export async function readOverview(
   return {
     now,
     days,
-    troubles,
+    troubles: troubles.map(({ problem: what, remedy, command, ...trouble }) => ({
+      ...trouble,
+      what,
+      remedy: capitalised(remedyText({ remedy, command }, desk.program)),
+    })),
     counts: await store.countTabs({}),
     /** When the oldest waiting message started to wait. */
     waitingSince: countOf(facts, "mail", "queued")?.firstAt ?? null,

@@ -51,7 +51,7 @@ it("erases expired messages and only their files, at once and every hour, until 
 });
 
 it("retries after an hour if the store was unavailable", async () => {
-  const { log, afterMs } = await setUp(new StoreUnavailable("away"), ["BC-AAAA-AA"]);
+  const { log, afterMs } = await setUp(new StoreUnavailable({ problem: "away" }), ["BC-AAAA-AA"]);
   expect(await afterMs(HOUR_MS)).toEqual(["BC-BBBB-AA.eml", "BC-CCCC-AA.eml"]);
   expect(log.count("purge-failed")).toBe(1);
 });

@@ -79,7 +79,8 @@ export function acceptingMethods(
   return {
     async accept(submission, rules, now) {
       if (waiting.length >= MAX_WAITING) {
-        throw new StoreUnavailable(`${MAX_WAITING} messages are waiting for the database already; try again later`);
+        const problem = `${MAX_WAITING} messages are waiting for the database already`;
+        throw new StoreUnavailable({ problem, remedy: "try again later" });
       }
       const one = { submission, rules, nowMs: now.getTime(), ...Promise.withResolvers<Acceptance>() };
       waiting.push(one);
@@ -97,7 +98,7 @@ export function acceptingMethods(
 }
 
 function notStored(limitMs: number): StoreUnavailable {
-  return new StoreUnavailable(`The message database did not store a message within ${limitMs / 1000} s`);
+  return new StoreUnavailable({ problem: `The message database did not store a message within ${limitMs / 1000} s` });
 }
 
 interface Candidate extends PendingMessage {

@@ -2,7 +2,7 @@ import { type Database, type Query, readColumn, readMeta, type Value, writeMeta 
 import { addEvents } from "./events.ts";
 import { normaliseEmail, type ReadMessages } from "./listing.ts";
 import { normaliseReference } from "./reference.ts";
-import { channelsToQueue, refusalOf } from "./rules.ts";
+import { actionProblem, channelsToQueue } from "./rules.ts";
 import type { SpamRules } from "./spam-filter.ts";
 import type { Action, Changes, Channel, DeliveryState, EventKind, Lesson, StoredMessage } from "./store.ts";
 
@@ -105,7 +105,7 @@ export function changeMethods(
 
   /** Applies the action to the messages that allow it. */
   async function actOn(query: Query, action: Action, messages: readonly StoredMessage[], now: Date, isBulk: boolean) {
-    const allowed = messages.filter((message) => refusalOf(action, message, now, isBulk) === null);
+    const allowed = messages.filter((message) => actionProblem(action, message, now, isBulk) === null);
     if (allowed.length === 0) return [];
     if (action === "spam") await quarantine(query, allowed, now);
     else if (action === "delete") await query(`DELETE FROM messages WHERE ${isNamed}`, [idsOf(allowed)]);
@@ -209,7 +209,8 @@ export function changeMethods(
           [message.id],
         );
         if (last && JSON.parse(last.payload).key === reply.key) return true;
-        if (refusalOf("reply", message, now) !== null || (version ?? message.version) !== message.version) return false;
+        if (actionProblem("reply", message, now) !== null || (version ?? message.version) !== message.version)
+          return false;
         await query(
           `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
            VALUES ($1, 'reply', 'queued', $2, $2, $3) ON CONFLICT (message_id, channel) DO UPDATE SET state = 'queued',

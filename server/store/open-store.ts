@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
+import type { Advice } from "../../contract/commands.ts";
 import { plural } from "../../contract/plural.ts";
 import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
@@ -74,7 +75,7 @@ const LONG_METHODS = new Set<string>([
 
 function noAnswer(limitMs: number): StoreUnavailable {
   const problem = `The message database has not answered for ${limitMs / 1000} s`;
-  return new StoreUnavailable(`${problem}; check the disk that holds DATA_DIR`);
+  return new StoreUnavailable({ problem, remedy: "check the disk that holds DATA_DIR" });
 }
 
 /** Runs in the current thread: for the operator's commands, and inside the server's database thread. */
@@ -218,17 +219,18 @@ function shareCheck(intervalMs: number, check: (isThorough: boolean) => Promise<
 }
 
 /**
- * Finds messages that stayed in DATA_DIR when DATABASE_URL was set. Returns the problem, the remedy and the newest
- * reference; if the other database contains that reference, the messages were moved. `null` if there are none.
+ * Finds messages that stayed in DATA_DIR when DATABASE_URL was set. Returns the advice and the newest reference; if the
+ * other database contains that reference, the messages were moved. `null` if there are none.
  */
-export function findLeftMessages({ dataDir, databaseUrl }: Omit<StoreSettings, "retention">, program: string) {
+export function findLeftMessages({ dataDir, databaseUrl }: Omit<StoreSettings, "retention">) {
   const file = sqliteFile(dataDir);
   const left = databaseUrl === null ? null : readLeftMessages(file);
   if (left === null) return null;
   const { newest, messages, unsent } = left;
   const problem = `${file} still contains ${plural(messages, "message")}, ${unsent} of them unsent, and the newest is not in the database of DATABASE_URL`;
-  const remedy = `to move them there, stop the website and run: ${program} restore ${file}; once they are no longer needed, delete that file`;
-  return { newest, problem, remedy };
+  const remedy = "delete that file once it is no longer needed; to move them, stop the website and run";
+  const advice: Advice = { problem, remedy, command: `messages restore ${file}` };
+  return { newest, advice };
 }
 
 export type DatabaseState = Awaited<ReturnType<typeof inspectDatabase>>;

@@ -66,7 +66,7 @@ export async function openPostgres(databaseUrl: string, maxConnections?: number)
     // operator decides how long its write-ahead log and archives are kept.
     eraseTraces: () => vacuum(pool),
     async verify() {
-      if (pool.ending) throw new StoreUnavailable("The message database is closed");
+      if (pool.ending) throw new StoreUnavailable({ problem: "The message database is closed" });
     },
     async copyTo(file, createEmpty) {
       const copy = await createEmpty(file);
@@ -151,10 +151,12 @@ async function vacuum(pool: pg.Pool): Promise<void> {
       if (keptRows === 0) return;
       await setTimeout(VACUUM_INTERVAL_MS);
     }
-    throw new StoreUnavailable(
-      "The messages are deleted, but their text is still in the database's files, because an older database " +
-        "session may still read it; the website removes it within an hour after that session ends",
-    );
+    throw new StoreUnavailable({
+      problem:
+        "The messages are deleted, but their text is still in the database's files, because an older database session " +
+        "may still read it",
+      remedy: "the website removes it within an hour after that session ends",
+    });
   } finally {
     // The settings end with the connection.
     client.release(true);
@@ -237,10 +239,8 @@ const OWN_FAULTS = ["22", "23", "42"];
 function toStoreError(error: unknown): unknown {
   const code = sqlState(error);
   if (code && OWN_FAULTS.some((fault) => code.startsWith(fault)) && code !== NO_PRIVILEGE) return error;
-  return new StoreUnavailable(
-    `The message database cannot be used: ${reasonOf(error)}; check DATABASE_URL and the PostgreSQL server`,
-    { cause: error },
-  );
+  const problem = `The message database cannot be used: ${reasonOf(error)}`;
+  return new StoreUnavailable({ problem, remedy: "check DATABASE_URL and the PostgreSQL server" }, { cause: error });
 }
 
 /** Whether the transaction was cancelled in favour of another. */

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { accessSync, constants } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import type { Advice } from "../../contract/commands.ts";
 import { ERASURE_MARK } from "./changes.ts";
 import { type Database, type Dialect, onlyRow, type Query, readMeta, type Value, writeMeta } from "./database.ts";
 import { normaliseEmail } from "./listing.ts";
@@ -11,8 +12,10 @@ import { type Erasure, type Restoring, type Status, StoreRefused } from "./store
 
 const ROWS_AT_A_TIME = 500;
 
-const IN_USE =
-  "A website uses this database, or crashed within the last three minutes; stop all of its servers, then restore";
+const IN_USE: Advice = {
+  problem: "A website uses this database, or crashed within the last three minutes",
+  remedy: "stop all of its servers, then restore",
+};
 
 type Cell = string | number | null;
 
@@ -41,9 +44,8 @@ export function restoreMethods(
             }
             const { count } = await onlyRow<{ count: number }>(query, "SELECT count(*) AS count FROM messages");
             if (count > 0 && !isReplacing) {
-              throw new StoreRefused(
-                `This database already has messages (${count}); to remove them and read the backup instead, add --replace`,
-              );
+              const remedy = "to remove them and read the backup instead, add --replace";
+              throw new StoreRefused({ problem: `This database already has messages (${count})`, remedy });
             }
             return copyAll(backup, query, dialect, erasures);
           },
@@ -65,7 +67,7 @@ function hashWith(clientKey: string, email: string): string {
 }
 
 export function openBackup(file: string): DatabaseSync {
-  const refuse = (reason: string) => new StoreRefused(`${file} ${reason}; nothing was changed`);
+  const refuse = (reason: string) => new StoreRefused({ problem: `${file} ${reason}`, remedy: "nothing was changed" });
   try {
     accessSync(file, constants.R_OK);
   } catch (error) {

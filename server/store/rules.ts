@@ -24,7 +24,6 @@ function isInTime(channel: Channel, { acceptedAt }: StoredMessage, now: Date): b
   return now.getTime() - acceptedAt.getTime() < (TRIED_FOR_MS[channel] ?? Number.POSITIVE_INFINITY);
 }
 
-/** Sentences without their full stop. */
 const REFUSALS: Readonly<Record<Action | "reply", string>> = {
   retry: "only failed or queued messages can be retried",
   resend: "only delivered messages can be resent",
@@ -36,8 +35,13 @@ const REFUSALS: Readonly<Record<Action | "reply", string>> = {
   reply: "you cannot reply to a quarantined message, or while a reply is waiting",
 };
 
-/** Why the message does not allow the action, as a sentence without its full stop; `null` if it does. */
-export function refusalOf(action: Action | "reply", message: StoredMessage, now: Date, isBulk = false): string | null {
+/** Why the message does not allow the action, as the problem of an Advice; `null` if it does. */
+export function actionProblem(
+  action: Action | "reply",
+  message: StoredMessage,
+  now: Date,
+  isBulk = false,
+): string | null {
   const { reference, state, isRestricted, answeredAt, taught } = message;
   const isMarking = action === "answer" || action === "unanswer";
   const isPossible = isMarking
@@ -55,5 +59,5 @@ export function refusalOf(action: Action | "reply", message: StoredMessage, now:
 }
 
 export function allowedActions(message: StoredMessage, now: Date): (Action | "reply")[] {
-  return [...ACTIONS, "reply" as const].filter((action) => refusalOf(action, message, now) === null);
+  return [...ACTIONS, "reply" as const].filter((action) => actionProblem(action, message, now) === null);
 }

@@ -17,17 +17,17 @@ export async function migrate(query: Query, dialect: Dialect, migrations = MIGRA
   const version = (await readSchemaVersion(query, dialect)) ?? 0;
   await query(`CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)${dialect.tableEnd}`);
   if (version > migrations.length) {
-    throw new StoreRefused(
-      `This database was written by a newer version of the program (schema ${version}, this one knows ` +
-        `${migrations.length}); run that version, or restore a backup made before the upgrade`,
-    );
+    const schemas = `schema ${version}, this one knows ${migrations.length}`;
+    throw new StoreRefused({
+      problem: `This database was written by a newer version of the program (${schemas})`,
+      remedy: "run that version, or restore a backup made before the upgrade",
+    });
   }
   for (const statement of migrations.slice(version).flatMap((migration) => migration(dialect))) {
     await query(statement).catch((error: Error) => {
       if (error instanceof StoreUnavailable) throw error;
-      throw new StoreRefused(
-        `The schema of the message database does not match its version ${version} (${error.message}); restore a backup`,
-      );
+      const problem = `The schema of the message database does not match its version ${version} (${error.message})`;
+      throw new StoreRefused({ problem, remedy: "restore a backup" });
     });
   }
   if (version < migrations.length) await writeMeta(query, "schema_version", String(migrations.length));
@@ -40,21 +40,22 @@ export async function migrate(query: Query, dialect: Dialect, migrations = MIGRA
 export async function readSchemaVersion(query: Query, { findTable }: Dialect): Promise<number | null> {
   const hasTable = async (name: string) => (await query(findTable(name))).length > 0;
   if (await hasTable("store_meta")) {
-    throw new StoreRefused(
-      "This database was made by a version before 1.0.0, which cannot be upgraded; export its messages with that version " +
-        "(npm run messages -- export --json), move the database away, and start again",
-    );
+    throw new StoreRefused({
+      problem: "This database was made by a version before 1.0.0, which cannot be upgraded",
+      remedy:
+        "export its messages with that version (npm run messages -- export --json), move the database away, and start again",
+    });
   }
   if (!(await hasTable("meta"))) {
     if (!(await hasTable("messages"))) return null;
-    throw new StoreRefused(
-      'The database already has a table "messages" of another program; set DATABASE_URL to a separate database',
-    );
+    const problem = 'The database already has a table "messages" of another program';
+    throw new StoreRefused({ problem, remedy: "set DATABASE_URL to a separate database" });
   }
   const version = await readMeta(query, "schema_version");
   if (version !== null && !/^[1-9]\d*$/.test(version)) {
     const shown = JSON.stringify(version.slice(0, 20));
-    throw new StoreRefused(`The message database has the unknown schema version ${shown}; restore a backup`);
+    const problem = `The message database has the unknown schema version ${shown}`;
+    throw new StoreRefused({ problem, remedy: "restore a backup" });
   }
   return version === null ? null : Number(version);
 }

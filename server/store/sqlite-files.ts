@@ -19,7 +19,8 @@ export function createPrivateFile(file: string): void {
       code === "EROFS"
         ? "with systemd, add the folder to ReadWritePaths= in the unit; otherwise make the disk writable"
         : "allow the server's user to write to it, or set DATA_DIR to a folder that this user may write to";
-    throw new StoreUnavailable(`Messages cannot be stored in ${folder} (${code}); ${remedy}`, { cause: error });
+    const problem = `Messages cannot be stored in ${folder} (${code})`;
+    throw new StoreUnavailable({ problem, remedy }, { cause: error });
   }
 }
 

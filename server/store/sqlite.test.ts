@@ -91,7 +91,7 @@ test("limits the number of waiting messages", async () => {
   const store = await openWith(
     (query) => query,
     () => {
-      if (isOpen) throw new StoreUnavailable("away");
+      if (isOpen) throw new StoreUnavailable({ problem: "away" });
     },
   );
   isOpen = true;
@@ -223,7 +223,7 @@ test("moves everything from the write-ahead log to the main file soon after the 
 test("pings share one write, and write again after a failure", async () => {
   let [writes, written] = [0, 0];
   let isFull = false;
-  const full = () => Promise.reject(new StoreUnavailable("full"));
+  const full = () => Promise.reject(new StoreUnavailable({ problem: "full" }));
   const counting = (query: Query): Query => {
     return (sql, values) => {
       if (values?.[0] === "write_check") [writes, written] = [writes + 1, String(values[1]).length];

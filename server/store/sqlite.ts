@@ -150,7 +150,7 @@ export function lockFolder(
   } catch (error) {
     lock[Symbol.dispose]();
     if (primaryCode(error) !== BUSY) throw toStoreError(error);
-    throw new StoreRefused(`A website already uses ${dataDir}; stop it, ${remedy}`);
+    throw new StoreRefused({ problem: `A website already uses ${dataDir}`, remedy: `stop it, ${remedy}` });
   }
   return () => lock[Symbol.dispose]();
 }
@@ -158,7 +158,7 @@ export function lockFolder(
 /** Maintains the files of an open database. Its functions run between transactions. */
 function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
   const files = rememberFiles(file);
-  const what = `${file} was removed or replaced while it was in use, and the server stores no more messages`;
+  const problem = `${file} was removed or replaced while it was in use, and the server stores no more messages`;
   let lost: StoreLost | null = null;
   let savedTo: string | null = null;
   let isSaved = false;
@@ -169,7 +169,7 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
   /** Rejects with StoreLost if the files are gone. If `savesLost`, saves the data first, which is still readable. */
   async function verify(): Promise<void> {
     if (!lost && !files.areInPlace()) {
-      lost = new StoreLost(`${what}; put the file back and start again`);
+      lost = new StoreLost({ problem, remedy: "put the file back and start again" });
       if (savesLost) await save();
     }
     if (lost) throw lost;
@@ -182,14 +182,12 @@ function createUpkeep(db: DatabaseSync, file: string, savesLost: boolean) {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       await writeNewFile(savedTo, (target) => void db.prepare("VACUUM INTO ?").run(target));
       isSaved = true;
-      lost = new StoreLost(
-        `${what}; its messages were saved to ${savedTo}: stop the server, move that file to ${file}, start the server`,
-      );
+      const remedy = `its messages were saved to ${savedTo}: stop the server, move that file to ${file}, start the server`;
+      lost = new StoreLost({ problem, remedy });
     } catch (error) {
-      lost = new StoreLost(
-        `${what}; its messages could not be saved to ${savedTo} (${errorCode(error)}) and exist only in this process: do ` +
-          `not stop it; make that folder writable, and the server tries again within ${SAVE_INTERVAL_MS / 1000} s`,
-      );
+      const unsaved = `its messages could not be saved to ${savedTo} (${errorCode(error)}) and exist only in this process`;
+      const remedy = `do not stop it; make that folder writable, and the server tries again within ${SAVE_INTERVAL_MS / 1000} s`;
+      lost = new StoreLost({ problem, remedy: `${unsaved}: ${remedy}` });
     }
   }
 
@@ -261,10 +259,8 @@ async function transaction<T>(db: DatabaseSync, work: () => Promise<T>): Promise
 async function eraseTraces(db: DatabaseSync): Promise<void> {
   db.exec("VACUUM");
   if (checkpoint(db, CHECKPOINT_TIMEOUT_MS)) return;
-  throw new StoreUnavailable(
-    "The messages are deleted, but another program keeps old pages of the message database in use; " +
-      "close it: the website removes what is left within an hour",
-  );
+  const problem = "The messages are deleted, but another program keeps old pages of the message database in use";
+  throw new StoreUnavailable({ problem, remedy: "close it: the website removes what is left within an hour" });
 }
 
 /** Empties the write-ahead log. Returns false if a reader uses it for the whole time. */
@@ -279,15 +275,17 @@ function checkpoint(db: DatabaseSync, timeoutMs: number): boolean {
 
 function requireSafeVersion(version: string): void {
   if (version.localeCompare(OLDEST_SAFE, "en", { numeric: true }) < 0) {
-    throw new StoreRefused(
-      `SQLite ${version} may lose messages; ${OLDEST_SAFE} or newer is needed: update Node, or set DATABASE_URL`,
-    );
+    const remedy = `${OLDEST_SAFE} or newer is needed: update Node, or set DATABASE_URL`;
+    throw new StoreRefused({ problem: `SQLite ${version} may lose messages`, remedy });
   }
 }
 
 /** Refuses another program's file and does not change it. */
 function requireOwnFile(db: DatabaseSync, file: string): void {
-  const refusal = `${file} is not a database of this program; move it away, or set DATA_DIR to another folder`;
+  const refusal = {
+    problem: `${file} is not a database of this program`,
+    remedy: "move it away, or set DATA_DIR to another folder",
+  };
   try {
     // Reads both values in one transaction, because another process may be creating the database.
     db.exec("BEGIN");
@@ -316,30 +314,34 @@ async function switchToWal(db: DatabaseSync): Promise<void> {
 const BUSY = 5;
 const DAMAGED = 11;
 const NOT_A_DATABASE = 26;
+const LOCKED = ["it stayed locked by another program", "close that program"] as const;
 /** Result codes that mean "not now" or "not on this disk", each with its cause and remedy. */
-const UNAVAILABLE: Readonly<Record<number, string>> = {
-  [BUSY]: "it stayed locked by another program; close that program",
-  6: "it stayed locked by another program; close that program",
-  7: "there is no memory left; free some memory",
-  8: "it is read-only; make the file and its folder (DATA_DIR) writable",
-  10: "the disk reported an error; check the disk that holds DATA_DIR",
-  [DAMAGED]: "a part of its file is damaged; stop the server and save the readable messages with the command rescue",
-  13: "the disk is full; free some space on the disk with DATA_DIR",
-  14: "its file cannot be opened; check that DATA_DIR exists and is writable",
-  15: "its lock files cannot be used; DATA_DIR must be on a local disk",
-  [NOT_A_DATABASE]: "its file is damaged; stop the server and restore a backup",
+const UNAVAILABLE: Readonly<Record<number, readonly [reason: string, remedy: string]>> = {
+  [BUSY]: LOCKED,
+  6: LOCKED,
+  7: ["there is no memory left", "free some memory"],
+  8: ["it is read-only", "make the file and its folder (DATA_DIR) writable"],
+  10: ["the disk reported an error", "check the disk that holds DATA_DIR"],
+  [DAMAGED]: [
+    "a part of its file is damaged",
+    "stop the server and save the readable messages with the command rescue",
+  ],
+  13: ["the disk is full", "free some space on the disk with DATA_DIR"],
+  14: ["its file cannot be opened", "check that DATA_DIR exists and is writable"],
+  15: ["its lock files cannot be used", "DATA_DIR must be on a local disk"],
+  [NOT_A_DATABASE]: ["its file is damaged", "stop the server and restore a backup"],
 };
 
 /** A StoreUnavailable if a retry may succeed; any other error unchanged. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE") {
-    return new StoreUnavailable("The message database is closed", { cause: error });
+    return new StoreUnavailable({ problem: "The message database is closed" }, { cause: error });
   }
   const code = primaryCode(error) ?? 0;
-  const reason = UNAVAILABLE[code];
-  if (!reason) return error;
+  const [reason, remedy] = UNAVAILABLE[code] ?? [];
+  if (!reason || !remedy) return error;
   const kind = code === DAMAGED || code === NOT_A_DATABASE ? StoreDamaged : StoreUnavailable;
-  return new kind(`The message database cannot be used: ${reason}`, { cause: error });
+  return new kind({ problem: `The message database cannot be used: ${reason}`, remedy }, { cause: error });
 }
 
 function throwStoreError(error: unknown): never {

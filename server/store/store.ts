@@ -1,6 +1,7 @@
 import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Config, Limit } from "../config.ts";
+import { OperatorError } from "../operator-error.ts";
 import { DAY_MS } from "../time.ts";
 
 /**
@@ -415,7 +416,7 @@ export interface Listing {
 
 /** What operators do. */
 export interface Changes {
-  /** Applies the action to the messages that allow it (`refusalOf` in rules.ts); returns their references. */
+  /** Applies the action to the messages that allow it (`actionProblem` in rules.ts); returns their references. */
   act(action: Action, which: Selection, now: Date): Promise<string[]>;
   /** Records that an operator has opened a message in quarantine. */
   markSeen(reference: string, now: Date): Promise<void>;
@@ -512,12 +513,12 @@ export interface Store extends Queue, Status, Listing, Changes, SpamFilter, Rest
 }
 
 /** The store is unavailable for now; a later attempt may succeed. */
-export class StoreUnavailable extends Error {
+export class StoreUnavailable extends OperatorError {
   override readonly name: string = "StoreUnavailable";
 }
 
 /**
- * The database's files were removed or replaced while they were open. The message says where the messages were saved.
+ * The database's files were removed or replaced while they were open. The advice says where the messages were saved.
  */
 export class StoreLost extends StoreUnavailable {
   override readonly name = "StoreLost";
@@ -532,12 +533,15 @@ export class StoreDamaged extends StoreUnavailable {
  * The store must not be used: another program's file, a newer schema, an unsafe database version, or a folder that
  * another server uses.
  */
-export class StoreRefused extends Error {
+export class StoreRefused extends OperatorError {
   override readonly name = "StoreRefused";
 }
 
 /** Restores the class of an error from another thread. */
-export function restoreError({ name, message }: Pick<Error, "name" | "message">): Error {
+export function restoreError({ name, message, advice }: PlainError): Error {
   const kind = [StoreLost, StoreDamaged, StoreUnavailable, StoreRefused].find((known) => known.name === name);
-  return kind ? new kind(message) : Object.assign(new Error(message), { name });
+  return kind && advice ? new kind(advice) : Object.assign(new Error(message), { name });
 }
+
+/** What an error keeps on its way between threads. */
+export type PlainError = Pick<Error, "name" | "message"> & Partial<Pick<OperatorError, "advice">>;

@@ -19,7 +19,7 @@ async function openTarget({ failsWith = "", limitMs = 5000 } = {}) {
   const program = `
     import { serveThread } from "${thread}";
     import * as errors from "${store}";
-    const fail = async (name) => { throw new (errors[name] ?? globalThis[name])("because"); };
+    const fail = async (name) => { throw new (errors[name] ?? globalThis[name])(errors[name] ? { problem: "because" } : "because"); };
     await serveThread(async () => {
       if (${JSON.stringify(failsWith)} !== "") await fail(${JSON.stringify(failsWith)});
       return {
@@ -74,7 +74,10 @@ test("reports the end of its thread once, and rejects waiting and later calls", 
   const [waited] = await Promise.allSettled([target.wait(), target.crash()]);
   expect(waited).toMatchObject({
     status: "rejected",
-    reason: new StoreUnavailable("The message database's thread ended (Error); restart the server"),
+    reason: new StoreUnavailable({
+      problem: "The message database's thread ended (Error)",
+      remedy: "restart the server",
+    }),
   });
   await expect(target.echo("late")).rejects.toThrow(StoreUnavailable);
   expect(ends).toEqual([expect.any(StoreUnavailable)]);
@@ -84,7 +87,9 @@ test("reports the end of its thread once, and rejects waiting and later calls", 
 test("rejects calls after it was closed, and reports no end", async () => {
   const { target, ends } = await openTarget();
   await target.close();
-  await expect(target.echo("late")).rejects.toThrow(new StoreUnavailable("The message database is closed"));
+  await expect(target.echo("late")).rejects.toThrow(
+    new StoreUnavailable({ problem: "The message database is closed" }),
+  );
   await target.close();
   expect(ends).toEqual([]);
 });

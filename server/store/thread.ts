@@ -1,13 +1,13 @@
 import { parentPort, Worker } from "node:worker_threads";
 import { errorName } from "../log.ts";
-import { restoreError, StoreUnavailable } from "./store.ts";
+import { type PlainError, restoreError, StoreUnavailable } from "./store.ts";
 
 // Calls the methods of an object in another thread by name.
 const MAX_CALLS = 10_000;
 
 type Call = { id: number; method: string; args: readonly unknown[] };
 /** Reply 0 is the result of opening. Errors lose their class between threads, so the name is sent. */
-type Reply = { id: number; result?: unknown; failure?: Pick<Error, "name" | "message"> };
+type Reply = { id: number; result?: unknown; failure?: PlainError };
 
 interface ThreadOptions {
   /** Rejects if the answer takes too long. */
@@ -33,7 +33,10 @@ export async function openInThread<Target>(file: URL, data: unknown, options: Th
   thread.once("exit", () => end("no error was given"));
   function end(reason: string): void {
     if (ended) return;
-    ended = new StoreUnavailable(`The message database's thread ended (${reason}); restart the server`);
+    ended = new StoreUnavailable({
+      problem: `The message database's thread ended (${reason})`,
+      remedy: "restart the server",
+    });
     for (const { reject } of waiting.values()) reject(ended);
     options.onEnd?.(ended);
   }
@@ -41,7 +44,8 @@ export async function openInThread<Target>(file: URL, data: unknown, options: Th
   function call(method: string, ...args: unknown[]): Promise<unknown> {
     // Calls to a thread that hangs must not fill the memory.
     const isFull = waiting.size >= MAX_CALLS;
-    if (ended || isFull) return Promise.reject(ended ?? new StoreUnavailable("Too many calls wait for the database"));
+    if (ended || isFull)
+      return Promise.reject(ended ?? new StoreUnavailable({ problem: "Too many calls wait for the database" }));
     lastId += 1;
     const answer = Promise.withResolvers<unknown>();
     waiting.set(lastId, answer);
@@ -50,7 +54,7 @@ export async function openInThread<Target>(file: URL, data: unknown, options: Th
   }
   async function close(): Promise<void> {
     const closed = ended ? Promise.resolve() : call("close");
-    ended ??= new StoreUnavailable("The message database is closed");
+    ended ??= new StoreUnavailable({ problem: "The message database is closed" });
     await closed.finally(() => thread.terminate());
   }
   const values = await opened.promise.catch((error) => close().then(() => Promise.reject(error)));
@@ -67,7 +71,7 @@ export async function serveThread(open: () => Promise<object>): Promise<void> {
   const answer = (id: number, work: () => unknown) =>
     Promise.try(work).then(
       (result) => reply({ id, result }),
-      ({ name, message }: Error) => reply({ id, failure: { name, message } }),
+      ({ name, message, advice }: PlainError) => reply({ id, failure: { name, message, ...(advice && { advice }) } }),
     );
   parentPort?.on("message", ({ id, method, args }: Call) =>
     answer(id, () => (target[method] as (...values: readonly unknown[]) => unknown)(...args)),

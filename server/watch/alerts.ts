@@ -1,4 +1,6 @@
 import { hostname } from "node:os";
+import { remedyText } from "../../contract/commands.ts";
+import { capitalised } from "../../contract/visible-text.ts";
 import type { Retention } from "../config.ts";
 import { errorName, type Log } from "../log.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
@@ -10,6 +12,8 @@ export interface AlertOptions {
   store: Pick<Store, "lastAlertAt" | "moveLastAlert" | "unreported" | "markReported" | "markAnnounced">;
   watch: Watch;
   retention: Retention;
+  /** How an operator calls the program, e.g. `npm run messages --`. */
+  program: string;
   /** The first word of each alert. */
   brand: string;
   /** Where to post each alert; `null` to log it only. */
@@ -37,7 +41,7 @@ const LEVEL = { critical: "error", warning: "warn", info: "info" } as const;
  * never waits for alerts, and alerts are sent even if the store cannot be read or written.
  */
 export function startAlerts(options: AlertOptions) {
-  const { store, watch, retention, brand, alertUrl, log, clock = systemClock } = options;
+  const { store, watch, program, retention, brand, alertUrl, log, clock = systemClock } = options;
   const isPosted = alertUrl !== null;
   const stopping = new AbortController();
   /** This node's last alert for each trouble, used while the store does not answer. */
@@ -109,7 +113,8 @@ export function startAlerts(options: AlertOptions) {
   /** Returns false when the post failed; the alert is not logged again when it is retried. */
   async function sendAlert(found: readonly Trouble[], { now, facts }: Situation): Promise<boolean> {
     const troubles = found.map(nameOf);
-    const text = `${brand}: ${found.map(({ what, remedy }) => `${what}. ${remedy}`).join(". ")}`;
+    const parts = found.flatMap((trouble) => [trouble.problem, capitalised(remedyText(trouble, program))]);
+    const text = `${brand}: ${parts.join(". ")}`;
     const keys = found.map(keyOf).join();
     if (keys !== failedPost?.keys) {
       const worst = found.find(({ kind }) => !LOGGED.includes(kind));
@@ -171,7 +176,7 @@ function nameOf({ kind, channel }: Trouble): string {
  */
 function keyOf(trouble: Trouble): string {
   const { kind, remedy } = trouble;
-  if (kind === "store-lost") return remedy;
+  if (kind === "store-lost") return remedy ?? kind;
   return kind === "disk-low" || kind === "clock" ? `${kind}.${hostname()}` : nameOf(trouble);
 }
 

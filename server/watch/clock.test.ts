@@ -14,7 +14,7 @@ it("uses the database's time, and the stopwatch while the database is away, neve
   let isAway = false;
   let correctionMs = 0;
   const time = async () => {
-    if (isAway) throw new StoreUnavailable("away");
+    if (isAway) throw new StoreUnavailable({ problem: "away" });
     return new Date(databaseMs + elapsedMs + correctionMs);
   };
   const clock = await untilEnd(openSharedClock({ store: { time }, machineClock, stopwatch: () => elapsedMs }));

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import type { Registry } from "prom-client";
-import { OperatorError } from "../log.ts";
+import { OperatorError } from "../operator-error.ts";
 import { CHANNELS } from "../store/store.ts";
 import { ACCEPTANCES, DELIVERY_OUTCOMES, type Meter, REFUSALS, ROUTES } from "./meter.ts";
 import { CHANNEL_TROUBLES, countOf, TROUBLE_KINDS, WATCHED_CHANNELS, type Watch } from "./troubles.ts";
@@ -52,14 +52,12 @@ export async function openMetrics({ host, port, watch, now }: MetricsOptions) {
   server.listen(port, host);
   await once(server, "listening").catch(({ code }: NodeJS.ErrnoException) => {
     if (code === "EADDRNOTAVAIL") {
-      throw new OperatorError(
-        `METRICS_PORT ${host} is not an address of this machine; e.g. METRICS_PORT=0.0.0.0:${port}`,
-      );
+      const problem = `METRICS_PORT ${host} is not an address of this machine`;
+      throw new OperatorError({ problem, remedy: `e.g. METRICS_PORT=0.0.0.0:${port}` });
     }
     const reason = code === "EADDRINUSE" ? "is in use" : code === "EACCES" ? "needs more rights" : `fails (${code})`;
-    throw new OperatorError(
-      `METRICS_PORT ${port} ${reason}; choose another, e.g. METRICS_PORT=${port === 9464 ? 9465 : 9464}`,
-    );
+    const remedy = `choose another, e.g. METRICS_PORT=${port === 9464 ? 9465 : 9464}`;
+    throw new OperatorError({ problem: `METRICS_PORT ${port} ${reason}`, remedy });
   });
   return {
     meter,

@@ -15,7 +15,7 @@ it("lists the most urgent trouble first; only operators are told that no website
     if (claim) await store.settle(claim, { kind: "failed", error: "550" }, clock.now());
   }
   const find = async (askedBy: "server" | "operator", channels: readonly Channel[] = CHANNELS) => {
-    const watch = createWatch({ store, program: "messages", dataDir, channels, askedBy });
+    const watch = createWatch({ store, dataDir, channels, askedBy });
     const { troubles } = await watch.find(clock.now());
     return troubles.map(({ severity, channel, kind, count }) => `${severity} ${channel} ${kind} ${count}`);
   };

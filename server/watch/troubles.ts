@@ -1,5 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
+import type { Advice } from "../../contract/commands.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import { plural } from "../../contract/plural.ts";
 import { errorName } from "../log.ts";
@@ -41,17 +42,13 @@ export type TroubleKind = (typeof TROUBLE_KINDS)[number];
  */
 export type Severity = "critical" | "warning" | "info";
 
-export interface Trouble {
+export interface Trouble extends Advice {
   kind: TroubleKind;
   channel: Channel | null;
   severity: Severity;
   /** The number of messages; 1 if the trouble is not about messages. */
   count: number;
   since: Date | null;
-  /** What is wrong, as a sentence without its full stop. */
-  what: string;
-  /** What to do, as a sentence without its full stop. */
-  remedy: string;
 }
 
 // Every threshold for a trouble. Alerts, metrics, the inbox, `stats` and preflight all use these.
@@ -62,6 +59,12 @@ const STORE_AWAY_MS = MINUTE_MS / 2;
 const BACKUP_OVERDUE_MS = 2 * DAY_MS;
 const CLOCK_TOLERANCE_MS = MINUTE_MS;
 export const LOW_DISK_BYTES = 500 * 2 ** 20;
+export const LOW_DISK_REMEDY = "free some space: when the disk is full, no message can be stored";
+/** For a damaged SQLite file. */
+export const RESCUE = {
+  remedy: "stop the website and save the readable messages, as docs/operations.md describes",
+  command: "messages rescue FILE",
+} as const;
 
 /** A busy database needs less, and Prometheus waits longer. */
 const ANSWER_LIMIT_MS = 5000;
@@ -81,8 +84,6 @@ export const CHANNEL_TROUBLES: readonly TroubleKind[] = ["overdue", "paused", "f
 
 interface WatchOptions {
   store: Store;
-  /** How an operator calls the program, e.g. `npm run messages --`. */
-  program: string;
   dataDir: string;
   /** The channels in use. Deliveries left on other channels are no trouble. */
   channels: readonly Channel[];
@@ -113,7 +114,7 @@ type Facts = Awaited<ReturnType<typeof readFacts>>;
 export type Watch = ReturnType<typeof createWatch>;
 
 /** The only code that finds troubles. */
-export function createWatch({ store, program, dataDir, channels, askedBy }: WatchOptions) {
+export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions) {
   let awaySince: Date | null = null;
 
   /** Resolves within seconds, even if the store does not answer. */
@@ -125,7 +126,8 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
       diskOf(dataDir),
       ifAvailable(store.damagedAt()),
     ]);
-    const problem = refusal ?? (facts ? null : new StoreUnavailable("The message database cannot be read"));
+    const problem =
+      refusal ?? (facts ? null : new StoreUnavailable({ problem: "The message database cannot be read" }));
     // A time from before the clock was set back is replaced by the current time.
     awaySince = problem === null ? null : awaySince && awaySince < now ? awaySince : now;
     const situation = { now, facts, problem, disk, damagedAt };
@@ -140,81 +142,86 @@ export function createWatch({ store, program, dataDir, channels, askedBy }: Watc
     const add = (
       kind: TroubleKind,
       severity: Severity,
-      what: string,
-      remedy: string,
+      advice: Advice,
       { channel = null, count = 1, since = null }: Partial<Trouble> = {},
-    ) => troubles.push({ kind, channel, severity, count, since, what, remedy });
+    ) => troubles.push({ kind, channel, severity, count, since, ...advice });
 
     if (problem instanceof StoreLost) {
-      add("store-lost", "critical", "The message database is gone", problem.message, { since: awaySince });
+      for (const advice of problem.advice) add("store-lost", "critical", advice, { since: awaySince });
     } else if (awaySince && (askedBy === "operator" || ageMs(awaySince) >= STORE_AWAY_MS)) {
-      const what = "No message can be stored, and visitors are asked to try again";
-      const remedy = "Check the database at DATABASE_URL, or whether the disk with DATA_DIR is full";
-      if (!damagedAt) add("store-away", "critical", what, remedy, { since: awaySince });
+      const remedy = "check the database at DATABASE_URL, or whether the disk with DATA_DIR is full";
+      const away = { problem: "No message can be stored, and visitors are asked to try again", remedy };
+      if (!damagedAt) add("store-away", "critical", away, { since: awaySince });
     }
     if (damagedAt) {
-      const what = "The message database is damaged: some messages cannot be read or sent";
-      const remedy = `Stop the website and run: ${program} rescue FILE, as docs/operations.md describes`;
-      add("store-damaged", "critical", what, remedy, { since: damagedAt });
+      const problem = "The message database is damaged: some messages cannot be read or sent";
+      add("store-damaged", "critical", { problem, ...RESCUE }, { since: damagedAt });
     }
     if (disk && disk.freeBytes < LOW_DISK_BYTES) {
-      const what = `Only ${Math.floor(disk.freeBytes / 2 ** 20)} MB are free in ${dataDir}`;
-      add("disk-low", "critical", what, "Free some space: when the disk is full, no message can be stored");
+      const problem = `Only ${Math.floor(disk.freeBytes / 2 ** 20)} MB are free in ${dataDir}`;
+      add("disk-low", "critical", { problem, remedy: LOW_DISK_REMEDY });
     }
     if (facts === null) return troubles;
 
     const { website, lastBackupAt, expiring } = facts;
     if (askedBy === "operator" && !website.isRunning) {
       const since = website.lastSeenAt;
-      const what = since ? `The website has been down for ${age(since)}` : "The website is not running";
-      const remedy = "Start its server: until then visitors cannot send messages, and no email is sent";
-      add("website-down", "critical", what, remedy, { since });
+      const problem = since ? `The website has been down for ${age(since)}` : "The website is not running";
+      const remedy = "start its server: until then visitors cannot send messages, and no email is sent";
+      add("website-down", "critical", { problem, remedy }, { since });
     }
     for (const { channel, severity, noun, verb, pausedMs } of WATCHED) {
       if (!channels.includes(channel)) continue;
       const pause = website.pauses.find((pause) => pause.channel === channel);
       if (pause && ageMs(pause.since) >= pausedMs) {
-        const remedy = `Fix this: ${pause.reason}. The queue is kept and sent afterwards`;
-        add("paused", severity, `No ${noun} can be ${verb}`, remedy, { channel, since: pause.since });
+        const remedy = `fix this: ${pause.reason}. The queue is kept and sent afterwards`;
+        add("paused", severity, { problem: `No ${noun} can be ${verb}`, remedy }, { channel, since: pause.since });
       }
       const queued = countOf(facts, channel, "queued");
       if (queued && ageMs(queued.firstAt) >= OVERDUE_MS) {
         const { count, firstAt: since } = queued;
-        const what = `${plural(count, noun)} waiting to be ${verb}, the oldest for ${age(since)}`;
-        add("overdue", severity, what, `See why: ${program} list`, { channel, count, since });
+        const problem = `${plural(count, noun)} waiting to be ${verb}, the oldest for ${age(since)}`;
+        const advice: Advice = { problem, remedy: "see why", command: "messages list" };
+        add("overdue", severity, advice, { channel, count, since });
       }
       const failed = countOf(facts, channel, "failed");
       if (failed) {
         const { count, firstAt: since } = failed;
-        const remedy = `Fix the cause, then run: ${program} retry --failed`;
-        add("failed", severity, `${plural(count, noun)} could not be ${verb}`, remedy, { channel, count, since });
+        const problem = `${plural(count, noun)} could not be ${verb}`;
+        const advice: Advice = { problem, remedy: "fix the cause, then run", command: "messages retry --failed" };
+        add("failed", severity, advice, { channel, count, since });
       }
     }
     if (lastBackupAt && ageMs(lastBackupAt) >= BACKUP_OVERDUE_MS) {
-      const what = `No backup has succeeded for ${age(lastBackupAt)}`;
-      const remedy = `Make one and read its output: ${program} backup FILE`;
-      add("backup-overdue", "critical", what, remedy, { since: lastBackupAt });
+      const problem = `No backup has succeeded for ${age(lastBackupAt)}`;
+      const advice: Advice = { problem, remedy: "make one and read its output", command: "messages backup FILE" };
+      add("backup-overdue", "critical", advice, { since: lastBackupAt });
     }
     const clock = describeClock(facts.machineAheadMs);
-    if (clock) add("clock", "warning", clock, CLOCK_REMEDY);
+    if (clock) add("clock", "warning", { problem: clock, remedy: CLOCK_REMEDY });
     const quarantined = countOf(facts, "mail", "quarantined");
     if (quarantined && quarantined.unseen > 0) {
       const { unseen: count, unseenSpam, firstAt: since } = quarantined;
       const spam = unseenSpam > 0 ? ` (looks like spam: ${unseenSpam})` : "";
-      const what = `${plural(count, "message")} quarantined as suspected abuse, not opened yet${spam}`;
-      const remedy = `Some may be real messages: ${program} list --state quarantined. To deliver all: ${program} release --all`;
-      add("quarantined", "warning", what, remedy, { count, since });
+      const problem = `${plural(count, "message")} quarantined as suspected abuse, not opened yet${spam}`;
+      const remedy = "some may be real messages; to read them";
+      add(
+        "quarantined",
+        "warning",
+        { problem, remedy, command: "messages list --state quarantined" },
+        { count, since },
+      );
     }
     const { count, unanswered, firstAt } = expiring;
     if (count > 0) {
       const first = firstAt && firstAt > now ? `, the first within ${durationInWords(-ageMs(firstAt))}` : "";
       const open = unanswered > 0 ? `${unanswered} unanswered` : "all answered";
-      const what = `${plural(count, "message")} will be erased soon${first} (${open})`;
-      const remedy =
+      const problem = `${plural(count, "message")} will be erased soon${first} (${open})`;
+      const advice: Advice =
         unanswered > 0
-          ? `Check the unanswered messages: ${program} list --unanswered, and list --state quarantined`
-          : `To keep a copy: ${program} export`;
-      add("expiring", unanswered > 0 ? "warning" : "info", what, remedy, { count });
+          ? { problem, remedy: "check the unanswered and quarantined messages", command: "messages list" }
+          : { problem, remedy: "to keep a copy", command: "messages export" };
+      add("expiring", unanswered > 0 ? "warning" : "info", advice, { count });
     }
     return troubles;
   }
@@ -237,7 +244,7 @@ export function countOf({ counts }: Facts, channel: Channel, state: DeliveryStat
   return counts.find((count) => count.channel === channel && count.state === state);
 }
 
-export const CLOCK_REMEDY = "Set it, preferably with a time service such as chrony";
+export const CLOCK_REMEDY = "set it, preferably with a time service such as chrony";
 
 /** What is wrong with this machine's clock; `null` when it agrees with the database's. */
 export function describeClock(aheadMs: number): string | null {
@@ -257,7 +264,11 @@ async function diskOf(dataDir: string): Promise<Disk | null> {
 }
 
 function inTime<T>(answer: Promise<T>): Promise<T> {
-  return withinMs(ANSWER_LIMIT_MS, answer, () => new StoreUnavailable("The message database does not answer"));
+  return withinMs(
+    ANSWER_LIMIT_MS,
+    answer,
+    () => new StoreUnavailable({ problem: "The message database does not answer" }),
+  );
 }
 
 /** Resolves to `null` when the store fails or does not answer in time: no error may silence an alert. */
@@ -267,5 +278,5 @@ export function ifAvailable<T>(answer: Promise<T>): Promise<T | null> {
 
 function toUnavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error;
-  return new StoreUnavailable(`The message database cannot be used (${errorName(error)})`);
+  return new StoreUnavailable({ problem: `The message database cannot be used (${errorName(error)})` });
 }

@@ -135,10 +135,9 @@ test("shows a disk that is nearly full, the oldest message, and a store that has
   const { folder: dataDir } = await mountSmallDisk(skip);
   const { store, accept, clock } = await openPostOffice();
   await accept();
-  const away = () => Promise.reject(new StoreUnavailable("away"));
+  const away = () => Promise.reject(new StoreUnavailable({ problem: "away" }));
   const watch = createWatch({
     store: withStore(store, { ping: away }),
-    program: "p",
     dataDir,
     channels: CHANNELS,
     askedBy: "server",

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
-import { allowedActions, channelsToQueue, refusalOf } from "../../server/store/rules.ts";
+import { actionProblem, allowedActions, channelsToQueue } from "../../server/store/rules.ts";
 import { ACTIONS, type Action, type DeliveryState, type Store } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { type ContractTest, get } from "./place.ts";
@@ -77,8 +77,8 @@ export function changesSuite(test: ContractTest): void {
     const [mail, failed] = [delivery("delivered"), delivery("failed")];
     const message = storedWith({ state: "delivered", deliveries: { mail, acknowledgement: failed, hook: mail } });
     expect(channelsToQueue("resend", message, NOON)).toEqual(["mail"]);
-    expect(refusalOf("retry", message, later(DAY_MS - 1))).toBeNull();
-    expect(refusalOf("retry", message, later(DAY_MS))).toBe(
+    expect(actionProblem("retry", message, later(DAY_MS - 1))).toBeNull();
+    expect(actionProblem("retry", message, later(DAY_MS))).toBe(
       "BC-7K3Q-9M is delivered; only failed or queued messages can be retried",
     );
     expect(allowedActions(message, later(DAY_MS))).toEqual(["resend", "spam", "delete", "answer", "reply"]);

@@ -1,0 +1,16 @@
+import { type Advice, adviceLine } from "../contract/commands.ts";
+
+/**
+ * An error that the operator can fix, with what is wrong and what to do. Any other error is a defect. The command line,
+ * the log, preflight and the inbox each show the advice in their own way; `message` is for a developer.
+ */
+export class OperatorError extends Error {
+  override readonly name: string = "OperatorError";
+  readonly advice: readonly Advice[];
+
+  constructor(advice: Advice | readonly Advice[], options?: ErrorOptions) {
+    const all = [advice].flat();
+    super(all.map((one) => adviceLine(one)).join("\n"), options);
+    this.advice = all;
+  }
+}
