@@ -7,13 +7,13 @@ import { answerClientErrors, createLimitedServer, endConnectionsOnClose, LIMITS,
 import { servePages } from "./http/pages.ts";
 import { acceptMessages } from "./http/send-email.ts";
 import { plainError } from "./log.ts";
-import type { Store } from "./store/store.ts";
+import type { Store } from "./store/open-store.ts";
 import type { Meter, Route } from "./watch/meter.ts";
 
 export interface AppOptions {
   config: Config;
   build: Build;
-  store: Pick<Store, "accept" | "clientKey" | "find" | "ping">;
+  store: Pick<Store, "intake" | "messages" | "secret" | "status">;
   /** Receives the log's JSON lines; standard output by default. */
   logStream?: { write(line: string): void };
   /** Counts every response; without it nothing is counted. */
@@ -62,7 +62,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       reply.headers(build.headers);
       next();
     });
-    serveHealth(api, store, readiness);
+    serveHealth(api, store.status, readiness);
     const { electricity } = build.manifest;
     const { answerRefusal } = pages;
     acceptMessages(api, { config, store, rules, electricity, meter, now, onStored, onNotStored, answerRefusal });

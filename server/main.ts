@@ -51,7 +51,7 @@ async function run(config: Config): Promise<void> {
   const identity = { brand, pricePerTonne, mailTo: mailTo ?? contactEmail, mailFrom: mailFrom ?? contactEmail };
 
   const store = await openStore(config, { isServer: true, onThreadEnd: endWith });
-  const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ store });
+  const sharedClock = config.databaseUrl === null ? null : await openSharedClock({ status: store.status });
   const clock = sharedClock ?? systemClock;
   const watch = createWatch({ store, dataDir, channels: channelsOf(config), askedBy: "server" });
   const metrics =
@@ -87,12 +87,14 @@ async function run(config: Config): Promise<void> {
   const mailer = createMailer();
   const senders = [mailSender({ mailer, identity }), replySender({ mailer: createMailer(), identity })];
   if (config.acknowledge) {
-    senders.push(acknowledgementSender({ mailer: createMailer(), store, identity, text, replyTo: contactEmail }));
+    senders.push(
+      acknowledgementSender({ mailer: createMailer(), queue: store.queue, identity, text, replyTo: contactEmail }),
+    );
   }
   if (config.hook) senders.push(hookSender(config.hook));
   const onPauseChange = () => void heartbeat.beat().then(() => alerts?.checkNow());
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
-  const heartbeat = startHeartbeat({ store, outbox, clock });
+  const heartbeat = startHeartbeat({ status: store.status, outbox, clock });
   const purge = startPurge({ store, dataDir, log, clock });
   alerts = startAlerts({ store, watch, program: PROGRAM, retention, brand, alertUrl, log, clock });
 
@@ -106,7 +108,7 @@ async function run(config: Config): Promise<void> {
   } else startLog.info({ event: "ready" }, ready.join(" - "));
   const warnings = outdatedSettings(build.manifest.settings, config.build);
   const left = findLeftMessages(config);
-  if (left && (await store.find(left.newest)) === null) warnings.push(left.advice);
+  if (left && (await store.messages.find(left.newest)) === null) warnings.push(left.advice);
   for (const advice of warnings) startLog.warn({ event: "to-correct" }, adviceLine(advice, PROGRAM));
 
   /**

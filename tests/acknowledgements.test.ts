@@ -91,10 +91,12 @@ it("is tried for a day and no longer", async () => {
 it("is given up after three attempts with an unknown result", async () => {
   const { accept, acknowledgement, clock, seen, start, store, strangers } = await openTwoServers();
   const reference = await accept();
-  const [claim] = await store.claim("mail", 1, MINUTE_MS, clock.now());
-  if (claim) await store.settle(claim, { kind: "delivered" }, clock.now(), "acknowledgement");
+  const [claim] = await store.queue.claim("mail", 1, MINUTE_MS, clock.now());
+  if (claim) await store.queue.settle(claim, { kind: "delivered" }, clock.now(), "acknowledgement");
   for (let attempt = 1; attempt <= 3; attempt += 1) {
-    expect(await store.claim("acknowledgement", 1, MINUTE_MS, clock.now())).toMatchObject([{ attempts: attempt }]);
+    expect(await store.queue.claim("acknowledgement", 1, MINUTE_MS, clock.now())).toMatchObject([
+      { attempts: attempt },
+    ]);
     clock.set(2 * MINUTE_MS);
   }
   start();
@@ -107,9 +109,11 @@ it("is deferred if the store cannot check its limits, while the message is deliv
   const { accept, clock, log, store, strangers, start, seen } = await openTwoServers();
   let isBroken = true;
   const broken = withStore(store, {
-    async admit(...args) {
-      if (isBroken) throw new Error("constraint of ada@example.org");
-      return store.admit(...args);
+    queue: {
+      async admit(...args) {
+        if (isBroken) throw new Error("constraint of ada@example.org");
+        return store.queue.admit(...args);
+      },
     },
   });
   await accept();
@@ -139,7 +143,7 @@ it("is not sent if the message is delivered more than a day after its acceptance
   const { accept, clock, store, strangers, start, seen } = await openTwoServers();
   const reference = await accept({}, true);
   clock.set(25 * HOUR_MS);
-  await store.act("release", { references: [reference] }, clock.now());
+  await store.messages.act("release", { references: [reference] }, clock.now());
   start();
   expect(await seen("skipped")).toMatchObject({ error: "too-late" });
   expect(strangers.mails).toEqual([]);

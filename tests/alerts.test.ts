@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { CHANNELS, type Channel, type Store, StoreLost, StoreUnavailable } from "../server/store/store.ts";
+import type { Store } from "../server/store/open-store.ts";
+import { CHANNELS, type Channel, StoreLost, StoreUnavailable } from "../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../server/time.ts";
 import { type AlertOptions, startAlerts } from "../server/watch/alerts.ts";
 import { createWatch } from "../server/watch/troubles.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
 import { RETENTION } from "./support/in-process-store.ts";
-import { openPostOffice, withStore } from "./support/post-office.ts";
+import { type ChangedStore, openPostOffice, withStore } from "./support/post-office.ts";
 import { startReceiver, status } from "./support/receiver.ts";
 import { makeScratchFolder } from "./support/scratch-folder.ts";
 
@@ -14,7 +15,7 @@ const PROGRAM = "npm run messages --";
 const away = () => Promise.reject(new StoreUnavailable({ problem: "away" }));
 
 /** `changed`: methods that replace those of the store. */
-type WatchOptions = Partial<AlertOptions> & { changed?: Partial<Store> };
+type WatchOptions = Partial<AlertOptions> & { changed?: ChangedStore };
 
 async function openWatched({ messages = 1, channels = ["mail"] as readonly Channel[] } = {}) {
   const office = await openPostOffice({ channels });
@@ -42,9 +43,9 @@ async function openWatched({ messages = 1, channels = ["mail"] as readonly Chann
     /** Settles the next waiting delivery. */
     async end(kind: "delivered" | "failed", channel: Channel = "mail") {
       const now = office.clock.now();
-      const [claim] = await store.claim(channel, 1, MINUTE_MS, now);
+      const [claim] = await store.queue.claim(channel, 1, MINUTE_MS, now);
       if (!claim) throw new Error("nothing to claim");
-      await store.settle(claim, kind === "failed" ? { kind, error: "550 refused" } : { kind }, now);
+      await store.queue.settle(claim, kind === "failed" ? { kind, error: "550 refused" } : { kind }, now);
     },
     /** The troubles of each post. */
     posts: () => receiver.posts.map(({ body }) => body.troubles.join()),
@@ -114,13 +115,13 @@ describe("messages in quarantine", () => {
     expect(lastText()).toBe(
       `Brighter: 1 message quarantined as suspected abuse, not opened yet. Some may be real messages; to read them: ${PROGRAM} list --state quarantined`,
     );
-    await store.markSeen(held[0] ?? "", clock.now());
+    await store.messages.markSeen(held[0] ?? "", clock.now());
     held.push(await hold(), await hold());
     await clock.advance(30 * MINUTE_MS);
     expect(posts()).toHaveLength(1);
     await pass(35 * MINUTE_MS);
     expect(lastText()).toContain("2 messages quarantined");
-    for (const reference of [...held, await hold()]) await store.markSeen(reference, clock.now());
+    for (const reference of [...held, await hold()]) await store.messages.markSeen(reference, clock.now());
     await pass(5 * HOUR_MS);
     expect(posts()).toHaveLength(2);
   });
@@ -131,9 +132,9 @@ describe("messages in quarantine", () => {
     let checks = 0;
     const ping = () => {
       checks += 1;
-      return store.ping();
+      return store.status.ping();
     };
-    const { clock, alerts } = watch({ changed: { ping } });
+    const { clock, alerts } = watch({ changed: { status: { ping } } });
     for (let count = 0; count < 50; count += 1) {
       await accept({}, true);
       alerts.checkNow();
@@ -150,7 +151,7 @@ it("a paused channel causes one alert with the remedy, at once, or after an hour
   const pause = (channel: Channel, reason: string) => ({ channel, reason, since });
   // The hook's receiver may ask the site to wait.
   const hook = pause("hook", "status 429");
-  await store.reportNode([pause("mail", "535 refused: check SMTP_URL"), hook], since);
+  await store.status.reportNode([pause("mail", "535 refused: check SMTP_URL"), hook], since);
   alerts.checkNow();
   await clock.advance(2000);
   expect(posts()).toEqual(["paused"]);
@@ -159,7 +160,7 @@ it("a paused channel causes one alert with the remedy, at once, or after an hour
   );
   // The outbox has logged it as an error.
   expect(await log.seen("alert")).toMatchObject({ level: "info" });
-  await store.reportNode([hook], new Date(since.getTime() + HOUR_MS));
+  await store.status.reportNode([hook], new Date(since.getTime() + HOUR_MS));
   await clock.advance(HOUR_MS - MINUTE_MS);
   expect(posts()).toHaveLength(1);
   await clock.advance(2 * MINUTE_MS);
@@ -186,7 +187,7 @@ it.each(["mail", "hook"] as const)("deliveries by %s that failed for good are re
 it("if the last backup is two days old, one alert is sent per day", async () => {
   const { store, watch, posts, lastText } = await openWatched({ messages: 0 });
   const { clock, pass } = watch();
-  const backUp = async () => store.backup(join(await makeScratchFolder(), "copy.db"), clock.now());
+  const backUp = async () => store.archive.backup(join(await makeScratchFolder(), "copy.db"), clock.now());
   await pass(5 * DAY_MS);
   await backUp();
   await pass(2 * DAY_MS - MINUTE_MS);
@@ -207,7 +208,7 @@ it("if the last backup is two days old, one alert is sent per day", async () => 
 
 it("a machine's clock that differs from the database's clock causes one alert per day", async () => {
   const { watch, posts, lastText } = await openWatched({ messages: 0 });
-  const { pass } = watch({ changed: { time: async () => new Date(Date.now() + 6 * MINUTE_MS) } });
+  const { pass } = watch({ changed: { status: { time: async () => new Date(Date.now() + 6 * MINUTE_MS) } } });
   await pass(HOUR_MS);
   await pass(22 * HOUR_MS);
   expect(posts()).toEqual(["clock"]);
@@ -236,7 +237,7 @@ describe("messages that expire soon", () => {
   it("are announced with their number by a successful post, at most once a day, early enough to be erased on time", async () => {
     const { receiver, store, watch, references, log, posts, lastText, endsIn } = await openExpiring(6, 7.9, 8.9);
     const ends = async () => (await Promise.all(references.map(endsIn))).map((days) => Math.round(days * 100) / 100);
-    await store.act("answer", { references: references.slice(0, 1) }, new Date());
+    await store.messages.act("answer", { references: references.slice(0, 1) }, new Date());
     receiver.answer = status(500);
     const { clock, pass } = watch();
     await clock.advance(MINUTE_MS / 2);
@@ -257,11 +258,11 @@ describe("messages that expire soon", () => {
 
   it("are announced in the log without ALERT_URL, at level info if all are answered", async () => {
     const { store, watch, references, log } = await openExpiring(3);
-    await store.act("answer", { references }, new Date());
+    await store.messages.act("answer", { references }, new Date());
     const { clock } = watch({ alertUrl: null });
     await clock.advance(MINUTE_MS);
     expect(log.lines).toMatchObject([{ level: "info", text: expect.stringContaining("all answered") }]);
-    expect((await store.findExpiring(clock.now())).unannounced).toBe(0);
+    expect((await store.archive.findExpiring(clock.now())).unannounced).toBe(0);
   });
 });
 
@@ -277,7 +278,7 @@ describe("at most one alert an hour", () => {
 
   it("is sent even if the last one has a future time, after the clock was set back", async () => {
     const { watch, store, posts } = await openWatched();
-    await store.moveLastAlert("overdue", new Date(0), new Date("2026-06-01"));
+    await store.status.moveLastAlert("overdue", new Date(0), new Date("2026-06-01"));
     await watch().pass(HOUR_MS + MINUTE_MS);
     expect(posts()).toEqual(["overdue"]);
   });
@@ -325,12 +326,16 @@ describe("a post that fails", () => {
 
 describe("a store", () => {
   /** Makes all methods fail that watching and alerting use, while `error` returns an error. */
-  function failing(store: Store, error: () => Error | null): Partial<Store> {
-    const methods = ["ping", "countDeliveries", "lastAlertAt", "moveLastAlert"] as const;
-    const failOr = (method: (...args: never[]) => Promise<unknown>) => {
-      return (...args: never[]) => (error() ? Promise.reject(error()) : method(...args));
+  function failing({ status, queue }: Store, error: () => Error | null): ChangedStore {
+    const failOr =
+      <Args extends unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
+      (...args: Args) =>
+        error() ? Promise.reject(error()) : method(...args);
+    const { ping, lastAlertAt, moveLastAlert } = status;
+    return {
+      status: { ping: failOr(ping), lastAlertAt: failOr(lastAlertAt), moveLastAlert: failOr(moveLastAlert) },
+      queue: { countDeliveries: failOr(queue.countDeliveries) },
     };
-    return Object.fromEntries(methods.map((name) => [name, failOr(store[name])]));
   }
 
   it("that is away for a minute causes one alert per hour, until messages can be stored again", async () => {
@@ -379,7 +384,7 @@ describe("a store", () => {
 
   it("that is read-only, as on a full disk, is reported with its messages, even after the clock was set back", async () => {
     const { watch, posts } = await openWatched();
-    const { clock, pass } = watch({ changed: { ping: away, moveLastAlert: away } });
+    const { clock, pass } = watch({ changed: { status: { ping: away, moveLastAlert: away } } });
     await clock.advance(MINUTE_MS / 2);
     clock.set(-DAY_MS);
     await clock.advance(3 * MINUTE_MS);
@@ -396,7 +401,7 @@ describe("a store", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const never = () => new Promise<never>(() => {});
-    const silent = withStore(store, { ping: never, countDeliveries: never });
+    const silent = withStore(store, { status: { ping: never }, queue: { countDeliveries: never } });
     const watch = createWatch({ store: silent, dataDir, channels: CHANNELS, askedBy: "operator" });
     const found = watch.find(clock.now());
     await vi.advanceTimersByTimeAsync(5000);

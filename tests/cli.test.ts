@@ -7,7 +7,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import type { ContactMessage } from "../contract/contact-message.ts";
 import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { widthOf } from "../server/cli/output.ts";
-import type { Channel, Outcome, Store, Submission } from "../server/store/store.ts";
+import type { Submission } from "../server/store/intake.ts";
+import type { Store } from "../server/store/open-store.ts";
+import type { Outcome } from "../server/store/queue.ts";
+import type { Channel } from "../server/store/store.ts";
 import {
   claimOne,
   estimateOf,
@@ -92,7 +95,7 @@ describe("on SQLite", () => {
 
   /** Settles the delivery that is due first. */
   const settle = async (channel: Channel, outcome: Outcome, now = NOON) => {
-    await store.settle(await claimOne(store, now, channel), outcome, now);
+    await store.queue.settle(await claimOne(store, now, channel), outcome, now);
   };
 
   const writeMails = (...names: string[]) => {
@@ -168,7 +171,7 @@ describe("on SQLite", () => {
     );
     const cells = `,${footprint.totalKg},carKm=10000 hotelNights=2 .*carFuel=petrol.*,"${footprint.factorSet}",`;
     expect(await print("export")).toMatch(new RegExp(cells.replaceAll(/[()]/g, "\\$&")));
-    await store.rectify("ada@example.com", {}, NOON, undefined, new Map([[reference, null]]));
+    await store.people.rectify("ada@example.com", {}, NOON, undefined, new Map([[reference, null]]));
     await finish(store, "delivered");
     const changed = await print("show", reference);
     expect(changed).not.toContain("An estimate");
@@ -218,7 +221,7 @@ describe("on SQLite", () => {
     const failed = await put({}, 400);
     await finish(store, "failed", minutesAgo(400));
     const [old, held, restricted] = [await hold("a@x.org", 300), await hold("b@x.org", 30), await hold("c@x.org")];
-    await store.restrict("c@x.org", true, new Date());
+    await store.people.restrict("c@x.org", true, new Date());
     expect(await cli("retry", failed)).toEqual(done("1 message queued again.\n"));
     expect(await cli("retry", "--failed")).toEqual(done("0 messages queued again.\n"));
     expect(await cli("retry", "--queued")).toEqual(done("0 messages due within a minute.\n"));
@@ -232,14 +235,14 @@ describe("on SQLite", () => {
     expect(await cli("release", "--since", "2h")).toEqual(done("1 message released.\n"));
     expect(await cli("release", held)).toEqual(refused(/is queued; only quarantined messages can be released\n$/));
     expect(await cli("release", "--all")).toEqual(done("1 message released.\n"));
-    expect(await store.list({ state: "quarantined" })).toMatchObject([{ reference: restricted }]);
+    expect(await store.messages.list({ state: "quarantined" })).toMatchObject([{ reference: restricted }]);
     expect(await cli("release", restricted)).toEqual(
       refused(/is restricted: its sender asked .+ to end that: .+ privacy restrict EMAIL --lift\n$/),
     );
 
     for (let count = 0; count < 3; count += 1) await finish(store, "delivered", minutesAgo(-2));
     expect(await cli("resend", "--since", "2h")).toEqual(done("1 message queued again.\n"));
-    expect(await store.list({ state: "queued" })).toMatchObject([{ reference: held }]);
+    expect(await store.messages.list({ state: "queued" })).toMatchObject([{ reference: held }]);
     expect(await cli("resend", failed.toLowerCase(), old)).toEqual(done("2 messages queued again.\n"));
     expect(await cli("resend", held)).toEqual(refused(/is queued; only delivered messages can be resent\n$/));
 
@@ -325,7 +328,7 @@ describe("on SQLite", () => {
 
   test("ends without an error if the reader of its output closes the pipe, as head does", async () => {
     const long = (index: number) => submissionOf(messageWith({ message: `${index}${"x".repeat(4900)}` }));
-    await Promise.all(Array.from({ length: 200 }, (_, index) => store.accept(long(index), NO_LIMITS, NOON)));
+    await Promise.all(Array.from({ length: 200 }, (_, index) => store.intake.accept(long(index), NO_LIMITS, NOON)));
     const child = spawnCli({ DATA_DIR: dataDir }, "export");
     child.stdout.once("data", () => child.stdout.destroy());
     const [[code], err] = await Promise.all([once(child, "exit"), text(child.stderr)]);
@@ -354,9 +357,9 @@ describe("on SQLite", () => {
     await put({}, 9000);
     for (const country of ["DE", "DE", "", "FR"]) await put({ country });
     const held = await Promise.all(["a@x.org", "b@x.org", "c@x.org"].map((email) => hold(email)));
-    await store.markSeen(String(held[0]), now);
+    await store.messages.markSeen(String(held[0]), now);
     const reason = "the mail server refused the password";
-    await store.reportNode([{ channel: "mail", reason, since: minutesAgo(125) }], now);
+    await store.status.reportNode([{ channel: "mail", reason, since: minutesAgo(125) }], now);
     const out = await print("stats", "--days", "2");
     const status = out.split("\n\nNeeds attention:\n", 1)[0]?.split("\n");
     expect(status).toEqual([
@@ -411,7 +414,7 @@ describe("on SQLite", () => {
     const inputs = { carKm: 100, electricityKwh: 1000 };
     const reference = await put({}, 0, { footprint: estimateOf(inputs) });
     const rectify = (...args: string[]) => cli("privacy", "rectify", "ada@example.com", ...args);
-    const stored = async () => (await store.find(reference))?.footprint;
+    const stored = async () => (await store.messages.find(reference))?.footprint;
     const corrected = done("1 message corrected.\n");
     const given = ["--country", "FR", "--footprint.carKm", "1 200 km", "--footprint.carFuel=electric"];
     expect(await rectify(...given)).toEqual(corrected);
@@ -437,7 +440,7 @@ describe("on SQLite", () => {
     const [spam, secret] = [await hold("spam@example.com"), await put({ email: "Secret@Example.com" })];
     const other = await put({ email: "kept@example.com" });
     const outbox = writeMails(`${spam}.eml`, `${secret}.eml`, `${secret}.eml.unfinished`, `${other}.eml`);
-    await store.restrict("kept@example.com", true, new Date());
+    await store.people.restrict("kept@example.com", true, new Date());
     expect(await cli("delete", spam.toLowerCase(), "--yes")).toEqual(
       done(expect.stringMatching(/^1 message and 1 \.eml file deleted\.\n.+ person .+ privacy erase EMAIL\n$/)),
     );
@@ -458,7 +461,7 @@ describe("on SQLite", () => {
     expect(readFileSync(erasures, "utf8")).toMatch(/^[\w-]{43} 20\S+Z\n$/);
     expect(statSync(erasures).mode & 0o777).toBe(0o600);
     expect(readdirSync(outbox)).toEqual([`${other}.eml`]);
-    expect(await store.list({})).toMatchObject([{ reference: other }]);
+    expect(await store.messages.list({})).toMatchObject([{ reference: other }]);
   });
 
   test.each([null, true, false])("deletes and erases only after a confirmation (%s)", async (answer) => {
@@ -476,7 +479,7 @@ describe("on SQLite", () => {
       expect(asked).toEqual([`Permanently ${question}? [y/N] `]);
       expect(out).toContain(answer ? `1 message and 0 .eml files ${done}.\n` : `Nothing was ${done}.\n`);
     }
-    expect(await store.list({})).toHaveLength(answer ? 0 : 2);
+    expect(await store.messages.list({})).toHaveLength(answer ? 0 : 2);
   });
 });
 

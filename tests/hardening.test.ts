@@ -17,7 +17,7 @@ const ask = (text: string) => askAt(port, text);
 function posted(body: string, type = "application/json", line = "POST /send-email"): string {
   return request(line, [`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(body)}`], body);
 }
-const count = async () => (await subject.store.list({})).length;
+const count = async () => (await subject.store.messages.list({})).length;
 
 describe("invalid HTTP", () => {
   test.each([

@@ -68,7 +68,7 @@ it("posts with the same id until the receiver accepts the message", async () => 
   await clock.advanceTo(dueAt);
   expect(await seen("failed")).toMatchObject({ level: "error", error: expect.stringContaining("410") });
   receiver.answer = status(204);
-  await store.act("retry", { references: [reference] }, clock.now());
+  await store.messages.act("retry", { references: [reference] }, clock.now());
   outbox.wake();
   await seen("delivered");
   const ids = receiver.posts.map(({ headers }) => headers["webhook-id"]);

@@ -11,7 +11,8 @@ import type { PostgresConnection } from "../scripts/run-postgres.ts";
 import { findFreePort } from "../scripts/run-server.ts";
 import { DEFAULT_PORT, type InboxOptions, startInbox } from "../server/inbox/serve.ts";
 import { OperatorError } from "../server/operator-error.ts";
-import { type Action, CHANNELS, type Store } from "../server/store/store.ts";
+import type { Store } from "../server/store/open-store.ts";
+import { type Action, CHANNELS } from "../server/store/store.ts";
 import { HOUR_MS, store as send, trapped } from "./store-contract/samples.ts";
 import { openApp } from "./support/app.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
@@ -75,7 +76,7 @@ async function openInbox(settings: Partial<InboxOptions> = {}) {
 /** Stores a message, and returns the body of a request that deletes it. */
 async function sendTarget(store: Store): Promise<{ reference: string; version: string; body: string }> {
   const reference = await send(store, trapped());
-  const { version = "" } = (await store.find(reference)) ?? {};
+  const { version = "" } = (await store.messages.find(reference)) ?? {};
   return {
     reference,
     version,
@@ -128,7 +129,7 @@ describe("the guard", () => {
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
       expect([400, 415]).toContain(await act({ authorization, "content-type": type }));
     }
-    expect(await store.list({})).toMatchObject([{ reference, version }]);
+    expect(await store.messages.list({})).toMatchObject([{ reference, version }]);
   });
 
   test("delays wrong tokens after ten tries, refuses more than twenty at once, forgets them after a minute, and never delays the right one", async () => {
@@ -203,7 +204,7 @@ describe("the guard", () => {
       ]);
       expect([who, ...statuses]).toEqual([who, 403, 403, 403]);
     }
-    expect(await store.list({})).toMatchObject([{ reference, version }]);
+    expect(await store.messages.list({})).toMatchObject([{ reference, version }]);
   });
 
   test("accepts the page's own requests, and a person who opens the page", async () => {

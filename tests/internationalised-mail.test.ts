@@ -17,11 +17,11 @@ async function exchange(email: string, hasSmtpUtf8: boolean, delivered: number) 
   const texts = { text: site.acknowledgement, replyTo: "hello@example.test" };
   const outbox = office.startSenders([
     mailSender(options),
-    acknowledgementSender({ ...options, ...texts, store: office.store }),
+    acknowledgementSender({ ...options, ...texts, queue: office.store.queue }),
     replySender(options),
   ]);
   const reference = await office.accept({ name: "José", email });
-  await office.store.reply(reference, REPLY, "anna", office.clock.now());
+  await office.store.messages.reply(reference, REPLY, "anna", office.clock.now());
   outbox.wake();
   await office.log.seen("delivered", delivered);
   return { ...office, reference, mails: server.mails };

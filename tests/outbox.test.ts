@@ -107,7 +107,7 @@ describe.each(PLACES)("a delivery by $channel on $database", ({ channel, databas
     await log.seen("delivered");
     await clock.advance(10 * MINUTE_MS);
     expect(mailer.mails).toHaveLength(3);
-    expect(await store.act("retry", { since: new Date(0) }, clock.now())).toEqual([reference]);
+    expect(await store.messages.act("retry", { since: new Date(0) }, clock.now())).toEqual([reference]);
     outbox.wake();
     await end(4);
     expect(await log.seen("delivered", 2)).toMatchObject({ reference, attempts: 1 });
@@ -198,7 +198,9 @@ it("sends due deliveries even if the backlog cannot be flushed", async () => {
   const { accept, mailer, start, store } = await openWorker();
   const reference = await accept();
   start({
-    store: withStore(store, { flushBacklog: () => Promise.reject(new StoreUnavailable({ problem: "took too long" })) }),
+    store: withStore(store, {
+      queue: { flushBacklog: () => Promise.reject(new StoreUnavailable({ problem: "took too long" })) },
+    }),
   });
   await mailer.received(1);
   expect(mailer.mails[0]?.reference).toBe(reference);
@@ -212,13 +214,15 @@ describe("a wake", () => {
       await accept();
       let late = "";
       const slow = withStore(store, {
-        async [method](...args: never[]) {
-          const answer = await (store[method] as (...args: never[]) => Promise<never>)(...args);
-          if (late === "") {
-            late = await accept();
-            outbox.wake();
-          }
-          return answer;
+        queue: {
+          async [method](...args: unknown[]) {
+            const answer = await (store.queue[method] as (...args: unknown[]) => Promise<never>)(...args);
+            if (late === "") {
+              late = await accept();
+              outbox.wake();
+            }
+            return answer;
+          },
         },
       });
       const outbox = start({ store: slow });
@@ -290,11 +294,13 @@ describe("stopping", () => {
     const claimed = Promise.withResolvers<void>();
     const mayGoOn = Promise.withResolvers<void>();
     const slow = withStore(store, {
-      async claim(...args) {
-        const claims = await store.claim(...args);
-        claimed.resolve();
-        await mayGoOn.promise;
-        return claims;
+      queue: {
+        async claim(...args) {
+          const claims = await store.queue.claim(...args);
+          claimed.resolve();
+          await mayGoOn.promise;
+          return claims;
+        },
       },
     });
     const outbox = start({ store: slow });
@@ -319,10 +325,12 @@ describe("a store that is away", () => {
       const backAtMs = clock.now().getTime() + HOUR_MS;
       let calls = 0;
       const flaky = withStore(store, {
-        async [method](...args: never[]) {
-          calls += 1;
-          if (clock.now().getTime() < backAtMs) throw new StoreUnavailable({ problem: "the disk is gone" });
-          return (store[method] as (...args: never[]) => Promise<never>)(...args);
+        queue: {
+          async [method](...args: unknown[]) {
+            calls += 1;
+            if (clock.now().getTime() < backAtMs) throw new StoreUnavailable({ problem: "the disk is gone" });
+            return (store.queue[method] as (...args: unknown[]) => Promise<never>)(...args);
+          },
         },
       });
       const outbox = start({ store: flaky });
@@ -344,10 +352,12 @@ describe("a store that is away", () => {
     const { accept, clock, end, log, start, store } = await openWorker();
     const reference = await accept();
     const broken = withStore(store, {
-      settle: (claim, ...rest) =>
-        claim.attempts === 1
-          ? Promise.reject(new Error("constraint of ada@example.org"))
-          : store.settle(claim, ...rest),
+      queue: {
+        settle: (claim, ...rest) =>
+          claim.attempts === 1
+            ? Promise.reject(new Error("constraint of ada@example.org"))
+            : store.queue.settle(claim, ...rest),
+      },
     });
     start({ store: broken });
     await end(1);
@@ -385,8 +395,10 @@ describe("deliveries that wait for a later attempt", () => {
     const reference = await accept();
     const dueAt = new Date(clock.now().getTime() + 4 * HOUR_MS);
     const failedForHours = async () => {
-      const [claim] = await store.claim("mail", 1, MINUTE_MS, new Date(clock.now().getTime() + HOUR_MS));
-      expect(claim && (await store.settle(claim, { kind: "deferred", dueAt, error: "451" }, clock.now()))).toBe(true);
+      const [claim] = await store.queue.claim("mail", 1, MINUTE_MS, new Date(clock.now().getTime() + HOUR_MS));
+      expect(claim && (await store.queue.settle(claim, { kind: "deferred", dueAt, error: "451" }, clock.now()))).toBe(
+        true,
+      );
     };
     await failedForHours();
     const port = await findFreePort();
@@ -508,10 +520,10 @@ it("a message erased while its mail is written leaves no file, finished or not, 
   ];
   const send: typeof files.send = async (mail) => {
     if (mail.reference !== unfinished) await files.send(mail);
-    if (mail.reference === finished) await store.erase("a@example.com");
+    if (mail.reference === finished) await store.people.erase("a@example.com");
     if (mail.reference !== unfinished) return;
     writeFileSync(join(folder, `${unfinished}.eml.unfinished`), "From: half a ma");
-    await store.erase("b@example.com");
+    await store.people.erase("b@example.com");
     throw new MailError("temporary", "ENOSPC");
   };
   const outbox = start({ ...files, send }, { concurrency: 1 });

@@ -4,7 +4,8 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type Build, loadBuild, type ServedFile } from "../server/http/build-files.ts";
 import { sentQuery } from "../server/http/sent-result.ts";
-import { type Store, StoreUnavailable } from "../server/store/store.ts";
+import type { Store } from "../server/store/open-store.ts";
+import { StoreUnavailable } from "../server/store/store.ts";
 import { type AppUnderTest, openApp } from "./support/app.ts";
 import { ask, listen, request } from "./support/raw-http.ts";
 import { untilEnd } from "./support/until-end.ts";
@@ -81,7 +82,7 @@ test("a film is served whole or by range", async () => {
 test("reports whether it runs and whether it can accept messages", async () => {
   expect((await get("/healthz")).json()).toEqual({ status: "ok" });
   expect((await get("/readyz")).json()).toEqual({ status: "ready" });
-  const cut = await untilEnd(openApp({}, { ping: () => Promise.reject(new Error("gone")) }));
+  const cut = await untilEnd(openApp({}, { status: { ping: () => Promise.reject(new Error("gone")) } }));
   expect((await cut.app.inject("/readyz")).statusCode).toBe(503);
   expect((await cut.app.inject("/healthz")).statusCode).toBe(200);
 });
@@ -89,7 +90,7 @@ test("reports whether it runs and whether it can accept messages", async () => {
 test("answers a request from the network exactly as one that a test injects", async () => {
   const port = await listen(subject);
   const film = fileUnder("/media/", /\.mp4$/);
-  const shown = `/contact?${sentQuery("BC-7K3Q-9M", subject.store.clientKey)}`;
+  const shown = `/contact?${sentQuery("BC-7K3Q-9M", subject.store.secret)}`;
   for (const text of [
     ...["GET /contact", "GET /contact?", "HEAD /contact", "PUT /contact", `GET ${shown}`, "GET /favicon.svg"],
     ...["GET /404.html", "GET /about", "GET /%zz", "DELETE /%zz", "GET /assets/none.js", "HEAD /assets/none.js"],
@@ -146,9 +147,9 @@ test("after a post without script, the page shows the estimate for ten minutes, 
   let minutes = 0;
   let isStoreAway = false;
   const now = () => new Date(Date.UTC(2026, 10, 16, 12, minutes));
-  const find: Store["find"] = (reference) =>
-    isStoreAway ? Promise.reject(new StoreUnavailable({ problem: "away" })) : other.store.find(reference);
-  const other = await untilEnd(openApp({}, { find }, { now }));
+  const find: Store["messages"]["find"] = (reference) =>
+    isStoreAway ? Promise.reject(new StoreUnavailable({ problem: "away" })) : other.store.messages.find(reference);
+  const other = await untilEnd(openApp({}, { messages: { find } }, { now }));
   const fields = {
     name: "Ada",
     email: "ada@example.com",
@@ -187,7 +188,7 @@ test("pages for single visitors share all identical parts, so that many unread o
   const other = await untilEnd(openApp());
   const port = await listen(other);
   for (const reference of ["BC-7K3Q-9M", "BC-7K3Q-9N"]) {
-    const query = sentQuery(reference, other.store.clientKey);
+    const query = sentQuery(reference, other.store.secret);
     expect((await ask(port, request(`GET /contact?${query}`))).body).toContain(`Your reference is <b>${reference}</b>`);
   }
   const parts = write.mock.calls.map(([part]) => part);

@@ -64,7 +64,7 @@ describe("every answer has every header:", () => {
     ["another site's post", post(BODY, { origin: "https://evil.example" }), 403],
     ["a preflight", { method: "OPTIONS", url: "/send-email" }, 204],
   ])("%s", async (_what, options, status) => {
-    const query = sentQuery("BC-7K3Q-9M", subject.store.clientKey);
+    const query = sentQuery("BC-7K3Q-9M", subject.store.secret);
     const answer = await subject.app.inject({ ...options, url: String(options.url).replace("?sent", `?${query}`) });
     expect(answer.statusCode).toBe(status);
     const { "content-security-policy": nothing, ...rest } = securityHeaders("http://localhost:3000");

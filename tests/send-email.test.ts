@@ -31,7 +31,7 @@ test("a request with only the five strings stores the message and returns its re
   const answer = await post();
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({ success: true, reference: expect.stringMatching(REFERENCE_PATTERN) });
-  expect(await subject.store.find(answer.json().reference)).toMatchObject({ ...BODY, state: "queued" });
+  expect(await subject.store.messages.find(answer.json().reference)).toMatchObject({ ...BODY, state: "queued" });
   expect(subject.wakes()).toBe(1);
 });
 
@@ -50,7 +50,7 @@ test.each([
   const answer = await post({ body, headers: { "content-type": type } });
   expect(answer.statusCode).toBe(status);
   expect(answer.json()).toEqual({ success: false, error: expect.stringContaining(error) });
-  expect(await subject.store.list({})).toEqual([]);
+  expect(await subject.store.messages.list({})).toEqual([]);
 });
 
 test.each(["GET", "PUT", "DELETE", "PATCH"] as const)("%s is refused with 405", async (method) => {
@@ -66,14 +66,14 @@ test("the same key and body, or the same text, are one message; a reused or inva
   for (const again of [await withKey("a-key"), await post()]) expect(again.json()).toEqual(first.json());
   expect((await withKey("a-key", "Other")).statusCode).toBe(422);
   for (const bad of ["", "x".repeat(256), "a b"]) expect((await withKey(bad)).statusCode).toBe(400);
-  expect(await subject.store.list({})).toHaveLength(1);
+  expect(await subject.store.messages.list({})).toHaveLength(1);
 });
 
 test("a filled trap causes quarantine: the message is stored with its estimate and answered, but not mailed", async () => {
   const answer = await post({ body: { ...BODY, footprint: { carKm: 1 }, topic_code: "spam" } });
   const footprint = estimateOf({ carKm: 1 });
   expect(answer.json()).toMatchObject({ success: true, footprint: { totalKg: footprint.totalKg } });
-  expect(await subject.store.find(answer.json().reference)).toMatchObject({ state: "quarantined", footprint });
+  expect(await subject.store.messages.find(answer.json().reference)).toMatchObject({ state: "quarantined", footprint });
   expect(subject.wakes()).toBe(0);
 });
 
@@ -98,11 +98,11 @@ describe("limits per client", () => {
     // Networks of one /56 until its limit is reached, then networks of other /56s until the /48 reaches its limit.
     const flood = [...numbers, ...numbers.map((number) => `${number}00`)];
     for (const network of flood) await send(app, `spam ${network}`, `2001:db8:1:${network}::1`);
-    expect(await app.store.list({ state: "queued" })).toHaveLength(4);
-    expect(await app.store.list({ state: "quarantined" })).toHaveLength(flood.length - 4);
+    expect(await app.store.messages.list({ state: "queued" })).toHaveLength(4);
+    expect(await app.store.messages.list({ state: "quarantined" })).toHaveLength(flood.length - 4);
     for (const [host, state] of ["queued", "quarantined"].entries()) {
       const real = await send(app, `from real visitor ${host}`, `192.0.${host}.1`);
-      expect(await app.store.find(real.json().reference)).toMatchObject({ state });
+      expect(await app.store.messages.find(real.json().reference)).toMatchObject({ state });
     }
   });
 
@@ -124,7 +124,7 @@ describe("a footprint estimate", () => {
   test("is computed from the inputs and the message's country, stored, and returned without rounding", async () => {
     const { reference, footprint } = (await post({ body: { ...BODY, footprint: FOOTPRINT } })).json();
     expect(footprint).toEqual({ totalKg: estimate.totalKg });
-    expect((await subject.store.find(reference))?.footprint).toEqual(estimate);
+    expect((await subject.store.messages.find(reference))?.footprint).toEqual(estimate);
     const abroad = await post({ body: { ...BODY, country: "IN", footprint: FOOTPRINT } });
     expect(abroad.json().footprint).toEqual({ totalKg: estimateOf(FOOTPRINT, "IN").totalKg });
     const nowhere = await post({ body: { ...BODY, country: "", footprint: { electricityKwh: 1000 } } });
@@ -142,7 +142,7 @@ describe("a footprint estimate", () => {
     const fields = { email: expect.any(String), "footprint.electricityKwh": "Enter 0 or more kWh." };
     expect(answer.statusCode).toBe(422);
     expect(answer.json()).toEqual({ success: false, error: "Please correct the marked fields.", fields });
-    expect(await subject.store.list({})).toEqual([]);
+    expect(await subject.store.messages.list({})).toEqual([]);
   });
 
   const RAW = JSON.stringify(BODY).slice(0, -1);
@@ -161,7 +161,7 @@ describe("a footprint estimate", () => {
     expect(answer.statusCode).toBe(status);
     expect(answer.json()).toMatchObject({ success: false });
     expect(answer.body.length).toBeLessThan(1000);
-    expect(await subject.store.list({})).toEqual([]);
+    expect(await subject.store.messages.list({})).toEqual([]);
     expect(subject.log()).toContain('"event":"refused"');
     expect(subject.log()).not.toContain("secret-");
     expect(subject.log().length).toBeLessThan(1000);
@@ -241,7 +241,7 @@ describe("a form without script", () => {
     const location = String(answer.headers.location);
     expect(location).toMatch(/^\/contact\?reference=BC-\w{4}-\w{2}&code=[\w-]{16}#message-sent$/);
     const estimate = estimateOf({ carKm: 10_000, for: "organisation", people: 40 });
-    expect((await subject.store.list({}))[0]?.footprint).toEqual(estimate);
+    expect((await subject.store.messages.list({}))[0]?.footprint).toEqual(estimate);
     const reference = /BC-\w{4}-\w{2}/.exec(location)?.[0] ?? "";
     const page = await pageAt(location);
     expect(page).toContain(`Your reference is <b>${reference}</b>.</span>`);
@@ -263,7 +263,7 @@ describe("a form without script", () => {
     const inputs = Object.keys(AMOUNTS).map((name) => [`footprint.${name}`, "1".padStart(40, "0")]);
     const answer = await form({ ...BODY, message, ...Object.fromEntries(inputs) });
     expect(answer.headers.location).toContain("#message-sent");
-    expect(await subject.store.list({})).toMatchObject([{ message, footprint: { lines: { length: 12 } } }]);
+    expect(await subject.store.messages.list({})).toMatchObject([{ message, footprint: { lines: { length: 12 } } }]);
   });
 
   test.each([
@@ -277,12 +277,12 @@ describe("a form without script", () => {
     const answer = await form(Buffer.concat([Buffer.from(`${new URLSearchParams(fields)}&name=`), Buffer.from(name)]));
     expect(answer.statusCode).toBe(400);
     expect(answer.body).toContain("Your message could not be read. Go back one page to find what you typed.");
-    expect(await subject.store.list({})).toEqual([]);
+    expect(await subject.store.messages.list({})).toEqual([]);
   });
 
   test("is stored exactly, even with a percent sign that is not encoded", async () => {
     await form(`${new URLSearchParams({ ...BODY, name: "Zoë \ufffd" })}&message=100% Zo%C3%AB +1`);
-    expect(await subject.store.list({})).toMatchObject([{ name: "Zoë \ufffd", message: "100% Zoë  1" }]);
+    expect(await subject.store.messages.list({})).toMatchObject([{ name: "Zoë \ufffd", message: "100% Zoë  1" }]);
   });
 
   test("gets the contact page back with its text if it is over the limit", async () => {
@@ -305,7 +305,7 @@ describe("a form without script", () => {
   test("gets the contact page back if the store is down, as JSON gets 503 with Retry-After", async () => {
     const app = await openAnother(
       {},
-      { accept: () => Promise.reject(new StoreUnavailable({ problem: "the disk is full" })) },
+      { intake: { accept: () => Promise.reject(new StoreUnavailable({ problem: "the disk is full" })) } },
     );
     const page = await form(BODY, app);
     expect(page.body).toContain("We cannot accept messages at the moment. Please try again in a minute.");

@@ -42,14 +42,14 @@ test("prints its URL, the mail destination and the number of open tasks; a secon
   await send(store, submissionOf(), new Date(0));
   await finish(store, "delivered", new Date(0));
   await send(store);
-  const messages = await store.list({});
+  const messages = await store.messages.list({});
   const { port } = new URL(server.url);
   expect(await failToStart({ PORT: port, DATA_DIR: dataDir })).toEqual({
     code: 1,
     error: `Port ${port} is in use; stop the other program, or set e.g. PORT=3001\n`,
   });
-  expect(await store.list({})).toEqual(messages);
-  expect((await store.website(new Date())).isRunning).toBe(false);
+  expect(await store.messages.list({})).toEqual(messages);
+  expect((await store.status.website(new Date())).isRunning).toBe(false);
   expect(await server.stop()).toBe(0);
 });
 

@@ -7,8 +7,9 @@ import { estimateFootprint, type FootprintEstimate } from "../contract/footprint
 import { parseFootprint } from "../contract/footprint/parsing.ts";
 import { electricityTable } from "../prerender/electricity.ts";
 import { findFreePort, startProgram } from "../scripts/run-server.ts";
+import type { Store } from "../server/store/open-store.ts";
 import { openStore } from "../server/store/open-store.ts";
-import type { Outcome, Store } from "../server/store/store.ts";
+import type { Outcome } from "../server/store/queue.ts";
 
 interface RunningInbox {
   /** Without a trailing slash. */
@@ -58,7 +59,7 @@ export async function startSampleInbox(): Promise<RunningInbox> {
   const store = await openSampleStore(dataDir);
   await fillStore(store);
   // Reports like a running server.
-  const showRunning = () => store.reportNode([], new Date());
+  const showRunning = () => store.status.reportNode([], new Date());
   await showRunning();
   const timer = setInterval(showRunning, 60_000);
   const inbox = await startInbox({ DATA_DIR: dataDir });
@@ -93,7 +94,7 @@ export function acceptMessage(store: Store, message: ContactMessage, arrival: Ar
     spamFilter: true,
     channels: ["mail"] as const,
   };
-  return store.accept({ message, footprint, idempotencyKey: null, networks: [], isTrapped }, rules, acceptedAt);
+  return store.intake.accept({ message, footprint, idempotencyKey: null, networks: [], isTrapped }, rules, acceptedAt);
 }
 
 async function fillStore(store: Store): Promise<void> {
@@ -109,7 +110,7 @@ async function fillStore(store: Store): Promise<void> {
     const parsed = parseFootprint({ footprint: FOOTPRINTS[index % QUESTIONS.length] });
     const footprint = parsed.ok && parsed.inputs ? estimateFootprint(parsed.inputs, country, electricity) : null;
     const accepted = await acceptMessage(store, message, { footprint, isTrapped, acceptedAt });
-    const [claim] = await store.claim("mail", 1, 60_000, acceptedAt);
+    const [claim] = await store.queue.claim("mail", 1, 60_000, acceptedAt);
     if (!claim || !("reference" in accepted)) continue;
     let outcome: Outcome = { kind: "delivered" };
     if (index === 1) {
@@ -121,9 +122,9 @@ async function fillStore(store: Store): Promise<void> {
     } else if (index % 17 === 3) {
       outcome = { kind: "failed", error: "550 mailbox refused by the mail server (RCPT TO)" };
     }
-    await store.settle(claim, outcome, deliveredAt);
+    await store.queue.settle(claim, outcome, deliveredAt);
     // Includes the oldest ones, because the list would otherwise announce their erasure.
     if (index > 40 || (index > 8 && index % 4 > 0))
-      await store.act("answer", { references: [accepted.reference] }, deliveredAt);
+      await store.messages.act("answer", { references: [accepted.reference] }, deliveredAt);
   }
 }

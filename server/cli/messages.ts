@@ -69,15 +69,15 @@ export function addMessageCommands(root: Command, context: Context): void {
     async ({ limit, ...options }: Options & { limit?: number }) => {
       const { messages } = await (await call()).list({ ...filterOf(options), limit });
       const { store } = await openDesk();
-      const text = messages.length === 0 ? "No messages.\n" : messageTable(messages, await store.time());
-      return print(options, await messagesJson(messages, store), text);
+      const text = messages.length === 0 ? "No messages.\n" : messageTable(messages, await store.status.time());
+      return print(options, await messagesJson(messages, store.messages), text);
     },
   );
 
   add("show <REFERENCE>", "show one message in full", [JSON_OPTION]).action(
     async (reference: string, options: Options) => {
       const detail = await (await call()).message({ reference });
-      const [json = {}] = await messagesJson([detail], (await openDesk()).store);
+      const [json = {}] = await messagesJson([detail], (await openDesk()).store.messages);
       return print(options, json, detailText(detail));
     },
   );
@@ -219,7 +219,7 @@ To send a failed message, use "retry"; to send one in quarantine, use "release".
     `Also removes their .eml files in DATA_DIR/outbox. When a person asks for erasure, use "privacy erase": it removes all
 messages from an address, and every trace of them in the database's files.`,
   ).action(async (references: string[], options: Options) => {
-    const found = await (await openDesk()).store.list({ references });
+    const found = await (await openDesk()).store.messages.list({ references });
     const names = found.map((message) => `${message.reference} (${message.state}) from ${sender(message, LIST_WIDTH)}`);
     const question = `Permanently delete ${names.join(", ")}?`;
     if (found.length > 0 && !(await isConfirmed(question, options.yes, context))) return out("Nothing was deleted.\n");
@@ -238,7 +238,8 @@ messages from an address, and every trace of them in the database's files.`,
     const format = options.json ? "json" : "csv";
     // A file contains the text unchanged; on a terminal, control characters must not take effect.
     const show = context.isTerminal ? visible : undefined;
-    for await (const text of exportMessages({ filter, format, show }, (await openDesk()).store)) await out(text);
+    for await (const text of exportMessages({ filter, format, show }, (await openDesk()).store.messages))
+      await out(text);
   });
 
   add("stats", "show problems, waiting, failed and quarantined messages, and counts per day and country", [

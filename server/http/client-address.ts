@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import ipaddr from "ipaddr.js";
-import type { Network } from "../store/store.ts";
+import type { Network } from "../store/intake.ts";
 
 /**
  * The networks that share limits, from a single client to the widest. `allowance` is the network's limit as a

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import { type Store, StoreLost } from "../store/store.ts";
+import type { Status } from "../store/status.ts";
+import { StoreLost } from "../store/store.ts";
 import { withinMs } from "../time.ts";
 
 /** Load balancers usually wait longer than this for an answer. */
@@ -40,7 +41,7 @@ export function createReadiness() {
  * `/healthz`: the process answers. `/readyz`: it can also accept messages, so a load balancer may send it some. The
  * store is migrated before the server listens, so a writable store is ready.
  */
-export function serveHealth(app: FastifyInstance, store: Pick<Store, "ping">, readiness: Readiness): void {
+export function serveHealth(app: FastifyInstance, status: Pick<Status, "ping">, readiness: Readiness): void {
   app.get("/healthz", async (_request, reply) => {
     return reply.header("cache-control", "no-store").send({ status: "ok" });
   });
@@ -50,7 +51,7 @@ export function serveHealth(app: FastifyInstance, store: Pick<Store, "ping">, re
     reply.header("cache-control", "no-store");
     if (readiness.isStopping) return reply.code(503).send({ status: "closing" });
     try {
-      await withinMs(STORE_TIMEOUT_MS, store.ping());
+      await withinMs(STORE_TIMEOUT_MS, status.ping());
       return reply.send({ status: "ready" });
     } catch (error) {
       return reply.code(503).send({ status: error instanceof StoreLost ? "store lost" : "store unavailable" });

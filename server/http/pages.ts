@@ -5,7 +5,7 @@ import { countryName } from "../../contract/country-name.ts";
 import { formatTotal, unbroken } from "../../contract/footprint/fields.ts";
 import { reportHtml } from "../../contract/footprint/report.ts";
 import { problemsOf, problemsTitle, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "../store/open-store.ts";
 import { MINUTE_MS } from "../time.ts";
 import { loadAnswerPages } from "./answer-pages.ts";
 import type { Build, ServedFile } from "./build-files.ts";
@@ -20,7 +20,7 @@ type Values = Readonly<Record<string, string>>;
 
 interface PagesOptions {
   build: Build;
-  store: Pick<Store, "clientKey" | "find">;
+  store: Pick<Store, "messages" | "secret">;
   now(): Date;
 }
 
@@ -70,7 +70,7 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
 
   /** The confirmation of a post without script, or the contact page unchanged if the query is not ours. */
   async function sendConfirmation(reply: FastifyReply, file: ServedFile, query: URLSearchParams): Promise<void> {
-    const reference = readSent(query, store.clientKey);
+    const reference = readSent(query, store.secret);
     if (reference === null) return sendPlain(reply, file);
     const estimate = await findEstimate(reference);
     const answer: SendEmailAnswer = {
@@ -89,7 +89,7 @@ export function servePages(app: FastifyInstance, { build, store, now }: PagesOpt
 
   /** Null if there is no estimate, more than ten minutes after the message, and while the store is unavailable. */
   async function findEstimate(reference: string): Promise<{ totalKg: number; html: string } | null> {
-    const message = await store.find(reference).catch(() => null);
+    const message = await store.messages.find(reference).catch(() => null);
     if (!message?.footprint || now().getTime() - message.acceptedAt.getTime() > ESTIMATE_SHOWN_MS) return null;
     const { country, acceptedAt: date, footprint } = message;
     const sent = { inputs: footprint.inputs, country, countryName: countryName(country), reference, date };

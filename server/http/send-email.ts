@@ -8,14 +8,16 @@ import { FIELD_PREFIX } from "../../contract/footprint/fields.ts";
 import { isFootprintField, parseFootprint } from "../../contract/footprint/parsing.ts";
 import { SENT_ALERT_ID, type SendEmailAnswer } from "../../contract/send-email-answer.ts";
 import type { Config } from "../config.ts";
-import { type AcceptanceRules, type Store, StoreUnavailable } from "../store/store.ts";
+import type { AcceptanceRules } from "../store/intake.ts";
+import type { Store } from "../store/open-store.ts";
+import { StoreUnavailable } from "../store/store.ts";
 import type { Meter, RefusalReason } from "../watch/meter.ts";
 import { networksOf } from "./client-address.ts";
 import { sentQuery } from "./sent-result.ts";
 
 interface SendEmailOptions {
   config: Config;
-  store: Pick<Store, "accept" | "clientKey">;
+  store: Pick<Store, "intake" | "secret">;
   rules: AcceptanceRules;
   electricity: ElectricityTable;
   meter: Meter | undefined;
@@ -183,12 +185,12 @@ async function acceptMessage(request: FastifyRequest, reply: FastifyReply, optio
 
   const isClientNeeded = rules.rateLimits.length > 0 || idempotencyKey !== null;
   const trap = (body as Record<string, unknown>)[TRAP_FIELD];
-  const acceptance = await store.accept(
+  const acceptance = await store.intake.accept(
     {
       message,
       footprint,
       idempotencyKey,
-      networks: isClientNeeded ? networksOf(request.ip, store.clientKey) : [],
+      networks: isClientNeeded ? networksOf(request.ip, store.secret) : [],
       isTrapped: trap !== undefined && trap !== "",
     },
     rules,
@@ -251,7 +253,7 @@ function answer(
   // A redirect to another site's page needs its origin. A redirect to our own page has none, because a proxy may hide
   // our origin from us.
   const base = String(reply.getHeader("access-control-allow-origin") ?? "");
-  const query = sentQuery(body.reference, store.clientKey);
+  const query = sentQuery(body.reference, store.secret);
   return reply.code(303).header("location", `${base}/contact?${query}#${SENT_ALERT_ID}`).send();
 }
 

@@ -111,7 +111,7 @@ export function createInboxApp({ desk, guard, files, onUsed, onDefect }: InboxAp
 
 /** Streams exports, so that a large file needs little memory. The query is a filter as superjson. */
 function serveDownloads(api: FastifyInstance, { store }: Desk): void {
-  const day = async () => dayOf(await store.time());
+  const day = async () => dayOf(await store.status.time());
   const sendAs = (reply: FastifyReply, name: string, format: ExportFormat) =>
     reply.type(EXPORT_TYPE[format]).header("content-disposition", `attachment; filename="${name}"`);
 
@@ -121,7 +121,7 @@ function serveDownloads(api: FastifyInstance, { store }: Desk): void {
       const filter = FILTER.safeParse(query.filter ? superjson.parse(query.filter) : {});
       if (!filter.success) return refuse(reply, 400, describeProblems(filter.error));
       sendAs(reply, `messages-${await day()}.${format}`, format);
-      return reply.send(Readable.from(exportMessages({ filter: filter.data, format }, store)));
+      return reply.send(Readable.from(exportMessages({ filter: filter.data, format }, store.messages)));
     },
   );
   api.get<{ Querystring: { email?: string } }>("/privacy-export.json", async ({ query: { email = "" } }, reply) => {

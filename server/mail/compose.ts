@@ -16,7 +16,8 @@ import {
 } from "../../contract/footprint/words.ts";
 import { quote } from "../../contract/quote.ts";
 import { QUARANTINE_REASON } from "../message-history.ts";
-import type { Reply, StoredMessage } from "../store/store.ts";
+import type { Reply } from "../store/actions.ts";
+import type { StoredMessage } from "../store/store.ts";
 
 /** Sender and recipient of the site's emails. */
 export interface MailIdentity {

@@ -2,7 +2,7 @@ import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorName } from "../log.ts";
 import { OperatorError } from "../operator-error.ts";
-import type { Erasure } from "../store/store.ts";
+import type { Erasure } from "../store/archive.ts";
 
 // The erased people, one line each with a keyed hash of the address, so that restoring a backup does not restore their
 // messages.

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { storedWith } from "../../tests/store-contract/samples.ts";
-import type { Store, StoredMessage } from "../store/store.ts";
+import type { Messages } from "../store/messages.ts";
+import type { StoredMessage } from "../store/store.ts";
 import { exportMessages, toCsv, visibleJson } from "./export.ts";
 import { messageJson } from "./messages.ts";
 
@@ -62,7 +63,7 @@ test.each([
 const MANY = Array.from({ length: 600 }, (_, id) => storedWith({ id, message: "]\n[" }));
 
 async function partsOf(format: "csv" | "json", messages: readonly StoredMessage[]): Promise<string[]> {
-  const store: Pick<Store, "list" | "notes"> = {
+  const store: Pick<Messages, "list" | "notes"> = {
     notes: async () => new Map(),
     async list({ after, limit = Number.POSITIVE_INFINITY }) {
       const start = after ? messages.findIndex(({ id }) => id === after.id) + 1 : 0;

@@ -1,5 +1,5 @@
 import { HIDDEN_CHARACTER } from "../../contract/visible-text.ts";
-import type { MessageFilter, Store } from "../store/store.ts";
+import type { MessageFilter, Messages } from "../store/messages.ts";
 import { eachPage, type MessageJson, messagesJson } from "./messages.ts";
 
 export type Fact = string | number | boolean | Date | null;
@@ -74,15 +74,15 @@ interface ExportOptions {
  */
 export async function* exportMessages(
   { filter, format, show }: ExportOptions,
-  store: Pick<Store, "list" | "notes">,
+  messages: Pick<Messages, "list" | "notes">,
 ): AsyncGenerator<string> {
   if (format === "csv") yield (show ? "" : BYTE_ORDER_MARK) + toCsv([COLUMNS]);
   let before = "[";
-  for await (const page of eachPage(filter, MESSAGES_PER_PART, store)) {
-    const messages = await messagesJson(page, store);
-    if (format === "csv") yield toCsv(messages.map((message) => rowOf(message).map(show ?? String)));
+  for await (const page of eachPage(filter, MESSAGES_PER_PART, messages)) {
+    const shown = await messagesJson(page, messages);
+    if (format === "csv") yield toCsv(shown.map((message) => rowOf(message).map(show ?? String)));
     // Equals what `visibleJson` would write for all messages in one array.
-    else yield before + visibleJson(messages).slice("[".length, -"\n]\n".length);
+    else yield before + visibleJson(shown).slice("[".length, -"\n]\n".length);
     before = ",";
   }
   if (format === "json") yield before === "[" ? "[]\n" : "\n]\n";

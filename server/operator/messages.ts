@@ -3,9 +3,12 @@ import { errorName } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
 import { eventDetail, eventName } from "../message-history.ts";
 import { OperatorError } from "../operator-error.ts";
+import type { Reply } from "../store/actions.ts";
+import type { MessageFilter, Messages, Note } from "../store/messages.ts";
+import type { Store } from "../store/open-store.ts";
 import { normaliseReference } from "../store/reference.ts";
 import { actionProblem, allowedActions, channelsToQueue } from "../store/rules.ts";
-import type { Action, Delivery, MessageFilter, Note, Reply, Store, StoredMessage } from "../store/store.ts";
+import type { Action, Delivery, StoredMessage } from "../store/store.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
 export function messageJson(message: StoredMessage, written: readonly Note[] = []) {
@@ -45,8 +48,8 @@ export function messageJson(message: StoredMessage, written: readonly Note[] = [
 export type MessageJson = ReturnType<typeof messageJson>;
 
 /** Several messages with their notes and replies. */
-export async function messagesJson(messages: readonly StoredMessage[], store: Pick<Store, "notes">) {
-  const notes = await store.notes(messages.map(({ reference }) => reference));
+export async function messagesJson(messages: readonly StoredMessage[], { notes: readNotes }: Pick<Messages, "notes">) {
+  const notes = await readNotes(messages.map(({ reference }) => reference));
   return messages.map((message) => messageJson(message, notes.get(message.reference)));
 }
 
@@ -72,19 +75,21 @@ export function viewOf(message: StoredMessage, now: Date) {
 
 /** One message with its history. Marks a quarantined message as seen. */
 export async function readDetail(reference: string, store: Store) {
-  const message = await store.find(reference);
+  const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
-  const now = await store.time();
-  if (message.state === "quarantined") await store.markSeen(message.reference, now);
-  const draft: { subject: string; text: string } | null = JSON.parse((await store.readDraft(reference)) || "null");
+  const now = await store.status.time();
+  if (message.state === "quarantined") await store.messages.markSeen(message.reference, now);
+  const draft: { subject: string; text: string } | null = JSON.parse(
+    (await store.messages.readDraft(reference)) || "null",
+  );
   const isSuspect = message.state === "quarantined" && message.quarantineReason === "looks-like-spam";
-  const spamSigns = isSuspect ? await store.spamSigns(message) : [];
+  const spamSigns = isSuspect ? await store.spam.signs(message) : [];
   return { ...viewOf(message, now), history: await readHistory(message, store), draft, spamSigns };
 }
 
 /** The first event is the acceptance. */
 async function readHistory(message: StoredMessage, store: Store) {
-  const later = await store.history(message.reference);
+  const later = await store.messages.history(message.reference);
   const marked = later.find(({ kind }) => kind === "marked-as-spam");
   const detail = marked ? marked.detail : message.quarantineReason;
   const kind = detail === null ? ("accepted" as const) : ("quarantined" as const);
@@ -109,12 +114,12 @@ export class NoMessage extends OperatorError {
 export async function* eachPage(
   filter: MessageFilter,
   pageSize: number,
-  store: Pick<Store, "list">,
+  { list }: Pick<Messages, "list">,
 ): AsyncGenerator<StoredMessage[]> {
-  let page = await store.list({ ...filter, limit: pageSize });
+  let page = await list({ ...filter, limit: pageSize });
   for (let after = page.at(-1); after; after = page.at(-1)) {
     yield page;
-    page = await store.list({ ...filter, after, limit: pageSize });
+    page = await list({ ...filter, after, limit: pageSize });
   }
 }
 
@@ -133,13 +138,13 @@ export async function actOn(
   targets: readonly Target[],
   { store, dataDir }: { store: Store; dataDir: string },
 ) {
-  const now = await store.time();
+  const now = await store.status.time();
   const references = targets.map(({ reference }) => reference);
   const versions = targets.flatMap(({ version }) => version ?? []);
   const selection = { references, versions: versions.length > 0 ? versions : undefined };
-  const done = new Set(await store.act(action, selection, now));
+  const done = new Set(await store.messages.act(action, selection, now));
   const files = action === "delete" ? await removeFiles(dataDir, done) : 0;
-  const messages = new Map((await store.list({ references })).map((message) => [message.reference, message]));
+  const messages = new Map((await store.messages.list({ references })).map((message) => [message.reference, message]));
   const results = targets.map(({ reference: given, version }) => {
     const reference = normaliseReference(given);
     const message = messages.get(reference);
@@ -161,12 +166,12 @@ export async function replyTo(
   author: string | null,
   store: Store,
 ): Promise<void> {
-  const now = await store.time();
-  const message = await store.find(reference);
+  const now = await store.status.time();
+  const message = await store.messages.find(reference);
   if (!message) throw new NoMessage(reference);
   const whole = { ...reply, subject: subject ?? replySubject(message.reference) };
-  if (await store.reply(reference, whole, author, now, version)) return;
-  const problem = actionProblem("reply", (await store.find(reference)) ?? message, now);
+  if (await store.messages.reply(reference, whole, author, now, version)) return;
+  const problem = actionProblem("reply", (await store.messages.find(reference)) ?? message, now);
   if (problem !== null) throw new OperatorError({ problem });
   const changed = `${message.reference} was changed in the meantime`;
   throw new OperatorError({ problem: changed, remedy: "read it again, then send the reply" });

@@ -4,10 +4,12 @@ import { expect, onTestFinished, test } from "vitest";
 import { electricityTable } from "../../prerender/electricity.ts";
 import { estimateOf, messageWith, store as send, submissionOf } from "../../tests/store-contract/samples.ts";
 import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
+import { withStore } from "../../tests/support/post-office.ts";
 import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { BuildMissing } from "../manifest.ts";
 import { OperatorError } from "../operator-error.ts";
-import { type Store, StoreUnavailable } from "../store/store.ts";
+import type { Store } from "../store/open-store.ts";
+import { StoreUnavailable } from "../store/store.ts";
 import { createCaller } from "./router.ts";
 
 const EMAIL = "ada@example.com";
@@ -24,7 +26,8 @@ async function openPerson(...footprints: (Record<string, unknown> | null)[]) {
   const call = (parts = {}) => createCaller({ ...desk, readElectricity: electricityTable, ...parts });
   const correct = (change: Omit<Parameters<ReturnType<typeof call>["correct"]>[0], "email">, parts = {}) =>
     call(parts).correct({ email: EMAIL, ...change });
-  const estimates = async () => (await store.list({ email: EMAIL })).toReversed().map(({ footprint }) => footprint);
+  const estimates = async () =>
+    (await store.messages.list({ email: EMAIL })).toReversed().map(({ footprint }) => footprint);
   return { store, dataDir, call, correct, estimates };
 }
 
@@ -79,7 +82,7 @@ test("a correction fails as a whole if it needs an estimate that cannot be compu
   await expect(failure).rejects.toThrow(
     "The footprint estimate cannot be computed again\nThere is no build to serve in dist/; run: npm run build",
   );
-  expect(await store.list({})).toMatchObject([{ name: "Ada Lovelace", country: "GB" }]);
+  expect(await store.messages.list({})).toMatchObject([{ name: "Ada Lovelace", country: "GB" }]);
   // Another name, or the same country, changes no estimate.
   expect(await correct({ changes: { name: "Ada King", country: "GB" } }, parts)).toMatchObject({ messages: 1 });
   expect(await estimates()).toEqual([estimateOf(CAR)]);
@@ -90,15 +93,13 @@ test("a correction reads changed messages again, unless the operator gave a vers
   /** Another message arrives between reading and writing, this many times. */
   const interrupted = (times: number): Store => {
     let left = times;
-    return {
-      ...store,
-      async list(filter) {
-        const messages = await store.list(filter);
-        left -= 1;
-        if (left >= 0) await send(store, submissionOf(messageWith({ email: EMAIL }), { footprint: estimateOf(CAR) }));
-        return messages;
-      },
+    const list: Store["messages"]["list"] = async (filter) => {
+      const messages = await store.messages.list(filter);
+      left -= 1;
+      if (left >= 0) await send(store, submissionOf(messageWith({ email: EMAIL }), { footprint: estimateOf(CAR) }));
+      return messages;
     };
+    return withStore(store, { messages: { list } });
   };
   expect(await correct({ changes: { country: "FR" } }, { store: interrupted(2) })).toMatchObject({ messages: 3 });
   expect(await estimates()).toEqual(Array(3).fill(estimateOf(CAR, "FR")));
@@ -113,15 +114,16 @@ test("a correction reads changed messages again, unless the operator gave a vers
 
 test("an erasure removes the files even if traces remain, and a repeated request finishes it", async () => {
   const { store, dataDir, call } = await openPerson(null);
-  const file = join(dataDir, "outbox", `${(await store.list({}))[0]?.reference}.eml`);
+  const file = join(dataDir, "outbox", `${(await store.messages.list({}))[0]?.reference}.eml`);
   mkdirSync(join(dataDir, "outbox"));
   writeFileSync(file, "");
-  const busy = {
-    ...store,
-    finishErasure: () => Promise.reject(new StoreUnavailable({ problem: "Old pages are in use" })),
-  };
+  const failing = () => Promise.reject(new StoreUnavailable({ problem: "Old pages are in use" }));
+  const busy = withStore(store, { people: { finishErasure: failing } });
   const erase = (used: Store) => call({ store: used }).erase({ email: EMAIL });
-  await expect(erase({ ...busy, finishErasure: async () => false })).resolves.toMatchObject({ messages: 1, files: 1 });
+  await expect(erase(withStore(store, { people: { finishErasure: async () => false } }))).resolves.toMatchObject({
+    messages: 1,
+    files: 1,
+  });
   expect(existsSync(file)).toBe(false);
   await expect(erase(busy)).rejects.toMatchObject({ cause: expect.any(StoreUnavailable) });
   expect(await erase(store)).toEqual({ outcome: "done", messages: 0, files: 0 });

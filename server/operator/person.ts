@@ -9,7 +9,8 @@ import type { FootprintErrors, FootprintField } from "../../contract/footprint/f
 import { parseFootprint } from "../../contract/footprint/parsing.ts";
 import { BuildMissing } from "../manifest.ts";
 import { OperatorError } from "../operator-error.ts";
-import type { Store, StoredMessage } from "../store/store.ts";
+import type { Store } from "../store/open-store.ts";
+import type { StoredMessage } from "../store/store.ts";
 import { noteErasure } from "./erasures.ts";
 import { visibleJson } from "./export.ts";
 import { messagesJson, removeFiles } from "./messages.ts";
@@ -19,7 +20,7 @@ import { messagesJson, removeFiles } from "./messages.ts";
  * receiver has.
  */
 export async function readPerson(email: string, store: Store) {
-  const messages = await store.list({ email });
+  const messages = await store.messages.list({ email });
   const versions = messages.map(({ version }) => version).sort();
   const count = messages.filter(({ isRestricted }) => isRestricted).length;
   return {
@@ -33,8 +34,8 @@ export async function readPerson(email: string, store: Store) {
 }
 
 export async function exportPerson(email: string, store: Store): Promise<string> {
-  const messages = await messagesJson(await store.list({ email }), store);
-  return visibleJson({ email, exportedAt: await store.time(), messages });
+  const messages = await messagesJson(await store.messages.list({ email }), store.messages);
+  return visibleJson({ email, exportedAt: await store.status.time(), messages });
 }
 
 /** If a version is given and the person's messages have another version, nothing is changed. */
@@ -58,21 +59,21 @@ const resultOf = (messages: number, files = 0) =>
 export async function restrictPerson(target: PersonTarget, isRestricted: boolean, { store }: { store: Store }) {
   const { problem, seen } = await findPerson(target, store);
   if (problem) return { outcome: problem };
-  return resultOf(await store.restrict(target.email, isRestricted, await store.time(), seen));
+  return resultOf(await store.people.restrict(target.email, isRestricted, await store.status.time(), seen));
 }
 
 export async function erasePerson(target: PersonTarget, { store, dataDir }: { store: Store; dataDir: string }) {
   const { problem, seen } = await findPerson(target, store);
   // A repeated request finishes an interrupted erasure, whose messages are already gone.
-  const isFinished = await store.finishErasure();
+  const isFinished = await store.people.finishErasure();
   if (problem === "gone" && isFinished) return { outcome: "done" as const, messages: 0, files: 0 };
   if (problem) return { outcome: problem };
   // Runs before the erasure, so that a backup that is restored later never restores these messages.
-  await noteErasure(dataDir, { hash: await store.hashAddress(target.email), at: await store.time() });
-  const references = await store.erase(target.email, seen);
+  await noteErasure(dataDir, { hash: await store.people.hashAddress(target.email), at: await store.status.time() });
+  const references = await store.people.erase(target.email, seen);
   // Removes the files before `finishErasure`: if that fails, it can be repeated without the references.
   const files = await removeFiles(dataDir, references);
-  await store.finishErasure();
+  await store.people.finishErasure();
   return resultOf(references.length, files);
 }
 
@@ -105,7 +106,13 @@ export async function correctPerson(
     const footprints = correctedFootprints(messages, correction, readElectricity);
     // Estimates are computed from the messages read, so they are stored only if these have not changed since.
     const guard = footprints === null ? seen : versions;
-    const count = await store.rectify(target.email, parsed.changes, await store.time(), guard, footprints);
+    const count = await store.people.rectify(
+      target.email,
+      parsed.changes,
+      await store.status.time(),
+      guard,
+      footprints,
+    );
     if (count > 0) return resultOf(count);
   }
   return { outcome: "changed" as const };

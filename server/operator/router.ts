@@ -8,17 +8,10 @@ import { adviceLine, commandLine } from "../../contract/commands.ts";
 import type { ElectricityTable } from "../../contract/footprint/arithmetic.ts";
 import { asSentence } from "../../contract/visible-text.ts";
 import { OperatorError } from "../operator-error.ts";
+import { SORTS, TABS } from "../store/messages.ts";
+import type { Store } from "../store/open-store.ts";
 import { allowedActions } from "../store/rules.ts";
-import {
-  ACTIONS,
-  CHANNELS,
-  type Channel,
-  SORTS,
-  type Store,
-  StoreLost,
-  StoreUnavailable,
-  TABS,
-} from "../store/store.ts";
+import { ACTIONS, CHANNELS, type Channel, StoreLost, StoreUnavailable } from "../store/store.ts";
 import { readErasures } from "./erasures.ts";
 import { actOn, eachPage, NoMessage, readDetail, replyTo, viewOf } from "./messages.ts";
 import { correctPerson, erasePerson, readPerson, restrictPerson } from "./person.ts";
@@ -121,15 +114,15 @@ export const router = t.router({
       }),
     )
     .query(async ({ input: { sort, offset, limit, ...filter }, ctx: { store } }) => {
-      const now = await store.time();
-      const { messages, counts } = await store.page(filter, { sort, offset, limit });
+      const now = await store.status.time();
+      const { messages, counts } = await store.messages.page(filter, { sort, offset, limit });
       return { messages: messages.map((message) => viewOf(message, now)), counts };
     }),
 
   /** All messages of a list, with their allowed actions. */
   select: operation.input(FILTER).query(async ({ input, ctx: { store } }) => {
-    const now = await store.time();
-    const pages = await Array.fromAsync(eachPage(input, PAGE_SIZE, store), (messages) =>
+    const now = await store.status.time();
+    const pages = await Array.fromAsync(eachPage(input, PAGE_SIZE, store.messages), (messages) =>
       messages.map((message) => {
         const { reference, version } = message;
         return { reference, version, allowed: allowedActions(message, now) };
@@ -144,7 +137,7 @@ export const router = t.router({
   place: operation
     .input(FILTER.extend({ ...REFERENCE.shape, sort: SORT }))
     .query(async ({ input: { reference, sort, ...filter }, ctx: { store } }) => {
-      const place = await store.placeOf(reference, filter, sort);
+      const place = await store.messages.placeOf(reference, filter, sort);
       if (!place) throw new NoMessage(reference);
       return place;
     }),
@@ -158,14 +151,15 @@ export const router = t.router({
     .input(z.object({ action: z.enum(["retry", "release", "resend"]), since: z.date().default(new Date(0)) }))
     .mutation(
       async ({ input: { action, since }, ctx: { store } }) =>
-        (await store.act(action, { since }, await store.time())).length,
+        (await store.messages.act(action, { since }, await store.status.time())).length,
     ),
 
   /** Makes all deliveries that wait for a later attempt due within a minute; returns the number of their messages. */
   retryQueued: operation.mutation(async ({ ctx: { store } }) => {
     const ids = new Set<number>();
     for (const channel of CHANNELS) {
-      for (const id of (await store.flushBacklog(channel, await store.time(), "operator")) ?? []) ids.add(id);
+      for (const id of (await store.queue.flushBacklog(channel, await store.status.time(), "operator")) ?? [])
+        ids.add(id);
     }
     return ids.size;
   }),
@@ -173,7 +167,7 @@ export const router = t.router({
   note: operation
     .input(REFERENCE.extend({ text: written(MAX_NOTE_LENGTH) }))
     .mutation(async ({ input: { reference, text }, ctx: { store, account } }) => {
-      const isAdded = await store.addNote(reference, text, account, await store.time());
+      const isAdded = await store.messages.addNote(reference, text, account, await store.status.time());
       if (!isAdded) throw new NoMessage(reference);
     }),
 
@@ -194,15 +188,15 @@ export const router = t.router({
   saveDraft: operation
     .input(REFERENCE.extend({ subject: text(200), text: text(MAX_REPLY_LENGTH) }))
     .mutation(({ input: { reference, ...draft }, ctx: { store } }) =>
-      store.saveDraft(reference, draft.text.trim() === "" ? "" : JSON.stringify(draft)),
+      store.messages.saveDraft(reference, draft.text.trim() === "" ? "" : JSON.stringify(draft)),
     ),
 
-  spamFilter: operation.query(async ({ ctx: { store } }) => store.readSpamFilter(await store.time())),
+  spamFilter: operation.query(async ({ ctx: { store } }) => store.spam.read(await store.status.time())),
 
   /** Removes all lessons. Messages that the filter quarantined stay in quarantine. */
-  forgetSpam: operation.mutation(({ ctx: { store } }) => store.forgetSpam()),
+  forgetSpam: operation.mutation(({ ctx: { store } }) => store.spam.forget()),
 
-  countries: operation.query(({ ctx: { store } }) => store.countByCountry()),
+  countries: operation.query(({ ctx: { store } }) => store.messages.countByCountry()),
 
   overview: operation
     .input(z.object({ days: z.int().min(1).max(3660).default(30) }))
@@ -210,10 +204,10 @@ export const router = t.router({
 
   people: operation
     .input(z.object({ search: written(200) }))
-    .query(({ input: { search }, ctx: { store } }) => store.findPeople(search, MAX_PEOPLE)),
+    .query(({ input: { search }, ctx: { store } }) => store.people.find(search, MAX_PEOPLE)),
 
   person: operation.input(PERSON.pick({ email: true })).query(async ({ input: { email }, ctx: { store } }) => {
-    const [now, person] = [await store.time(), await readPerson(email, store)];
+    const [now, person] = [await store.status.time(), await readPerson(email, store)];
     return { ...person, messages: person.messages.map((message) => viewOf(message, now)) };
   }),
 
@@ -240,14 +234,14 @@ export const router = t.router({
   erase: operation.input(PERSON).mutation(({ input, ctx }) => erasePerson(input, ctx)),
 
   backup: operation.input(z.object({ file: text(4096) })).mutation(async ({ input: { file }, ctx: { store } }) => {
-    await store.backup(resolve(file), await store.time()).catch(explainUnwritable(file));
+    await store.archive.backup(resolve(file), await store.status.time()).catch(explainUnwritable(file));
   }),
 
   /** Reads a backup into the database, without the messages of people who were erased since. */
   restore: operation
     .input(z.object({ file: text(4096), replace: z.boolean().default(false) }))
     .mutation(async ({ input: { file, replace }, ctx: { store, dataDir } }) =>
-      store.restore(resolve(file), replace, await readErasures(dataDir)),
+      store.archive.restore(resolve(file), replace, await readErasures(dataDir)),
     ),
 
   /**
@@ -258,9 +252,9 @@ export const router = t.router({
     let last: string | undefined;
     while (!signal?.aborted) {
       try {
-        const token = await store.changeToken();
+        const token = await store.messages.changeToken();
         // Counts only after a change, because counting many messages takes long.
-        if (token !== last) yield { problem: null, token, counts: await store.countTabs({}) };
+        if (token !== last) yield { problem: null, token, counts: await store.messages.countTabs({}) };
         last = token;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;

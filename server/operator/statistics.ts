@@ -1,6 +1,8 @@
 import { remedyText } from "../../contract/commands.ts";
 import { capitalised } from "../../contract/visible-text.ts";
-import type { Channel, MessageCount, Store } from "../store/store.ts";
+import type { MessageCount } from "../store/messages.ts";
+import type { Store } from "../store/open-store.ts";
+import type { Channel } from "../store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { countOf, createWatch } from "../watch/troubles.ts";
 
@@ -10,7 +12,7 @@ const DELIVERY_BOUNDS_MS = [10_000, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, D
 async function countPeriod(days: number, now: Date, store: Store) {
   const firstDay = Math.floor(now.getTime() / DAY_MS) - days + 1;
   const since = new Date(firstDay * DAY_MS);
-  const counts = await store.countByDayAndCountry(since);
+  const counts = await store.messages.countByDayAndCountry(since);
   const sum = (some: readonly MessageCount[] = []) => some.reduce((total, { count }) => total + count, 0);
   const byDay = Map.groupBy(counts, ({ day }) => day);
   const allDays = Array.from({ length: days }, (_, index) => dayOf(new Date((firstDay + index) * DAY_MS)));
@@ -38,13 +40,13 @@ export async function readOverview(
   desk: { store: Store; databaseKind: string; dataDir: string; program: string; channels: readonly Channel[] },
 ) {
   const { store } = desk;
-  const now = await store.time();
+  const now = await store.status.time();
   const { facts, problem, troubles, disk } = await createWatch({ ...desk, askedBy: "operator" }).find(now);
   if (facts === null) throw problem;
   const { since, ...period } = await countPeriod(days, now, store);
-  const times = await store.deliveryTimes(since, DELIVERY_BOUNDS_MS);
+  const times = await store.messages.deliveryTimes(since, DELIVERY_BOUNDS_MS);
   const deliveries = await Promise.all(
-    desk.channels.map(async (channel) => ({ channel, ...(await store.countChannel(channel)) })),
+    desk.channels.map(async (channel) => ({ channel, ...(await store.queue.countChannel(channel)) })),
   );
   return {
     now,
@@ -54,12 +56,12 @@ export async function readOverview(
       what,
       remedy: capitalised(remedyText({ remedy, command }, desk.program)),
     })),
-    counts: await store.countTabs({}),
+    counts: await store.messages.countTabs({}),
     /** When the oldest waiting message started to wait. */
     waitingSince: countOf(facts, "mail", "queued")?.firstAt ?? null,
     /** The number of quarantined messages that no operator has opened. */
     unseen: countOf(facts, "mail", "quarantined")?.unseen ?? 0,
-    spamFilter: await store.readSpamFilter(now),
+    spamFilter: await store.spam.read(now),
     deliveries,
     website: facts.website,
     lastBackupAt: facts.lastBackupAt,

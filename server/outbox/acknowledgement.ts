@@ -1,7 +1,7 @@
 import { canonicalEmail } from "../../contract/email-address.ts";
 import { type AcknowledgementSettings, composeAcknowledgement, type MailIdentity } from "../mail/compose.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import type { Store } from "../store/store.ts";
+import type { Queue } from "../store/queue.ts";
 import { DAY_MS, HOUR_MS } from "../time.ts";
 import { sendingBy } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
@@ -11,7 +11,7 @@ interface AcknowledgementOptions extends AcknowledgementSettings {
    * Separate from the team's mail: if the server limits mail to strangers, it must not limit the team's connections.
    */
   mailer: Mailer;
-  store: Pick<Store, "admit">;
+  queue: Pick<Queue, "admit">;
   identity: MailIdentity;
   perHour?: number;
 }
@@ -23,7 +23,7 @@ const EVERYBODY = "acknowledgements";
 
 /** Confirms a message to its sender after delivery. */
 export function acknowledgementSender(options: AcknowledgementOptions): Sender {
-  const { mailer, store, identity, replyTo, perHour = ACKNOWLEDGEMENTS_PER_HOUR } = options;
+  const { mailer, queue, identity, replyTo, perHour = ACKNOWLEDGEMENTS_PER_HOUR } = options;
   const ownMailboxes = [identity.mailTo, identity.mailFrom, replyTo].map(mailboxOf);
   return {
     channel: "acknowledgement",
@@ -42,7 +42,7 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
         { name: `acknowledgement to ${mailbox}`, count: 1, windowMs: DAY_MS },
         { name: EVERYBODY, count: perHour, windowMs: HOUR_MS },
       ];
-      const reached = await store.admit(claim, limits, now);
+      const reached = await queue.admit(claim, limits, now);
       if (reached === null) return null;
       return reached === EVERYBODY ? "hourly-limit" : "address-limit";
     },

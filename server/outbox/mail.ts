@@ -1,7 +1,7 @@
 import { type ComposedMail, composeMail, type MailIdentity } from "../mail/compose.ts";
 import { MailError, type Mailer } from "../mail/mailer.ts";
 import { withoutPersonalData } from "../mail/server-words.ts";
-import type { Claim } from "../store/store.ts";
+import type { Claim } from "../store/queue.ts";
 import type { Failure, Sender } from "./outbox.ts";
 
 interface MailOptions {

@@ -1,18 +1,10 @@
 import { errorName, type Log } from "../log.ts";
 import { type FailureKind, MailError } from "../mail/mailer.ts";
 import { CHANNEL_NAME, eventName } from "../message-history.ts";
-import {
-  type Channel,
-  type Claim,
-  type Outcome,
-  type Pause,
-  type Queue,
-  type SkipReason,
-  type Store,
-  type StoredMessage,
-  StoreUnavailable,
-  TRIED_FOR_MS,
-} from "../store/store.ts";
+import type { Store } from "../store/open-store.ts";
+import type { Claim, Outcome } from "../store/queue.ts";
+import type { Pause } from "../store/status.ts";
+import { type Channel, type SkipReason, type StoredMessage, StoreUnavailable, TRIED_FOR_MS } from "../store/store.ts";
 import { type Clock, MINUTE_MS, systemClock } from "../time.ts";
 import type { Meter } from "../watch/meter.ts";
 import { createQueuePause } from "./queue-pause.ts";
@@ -57,7 +49,7 @@ export interface Sender {
 }
 
 export interface OutboxOptions {
-  store: Queue & Pick<Store, "find">;
+  store: Pick<Store, "messages" | "queue">;
   senders: readonly Sender[];
   log: Log;
   meter?: Pick<Meter, "attempted"> | undefined;
@@ -125,6 +117,7 @@ interface Result {
 /** Sends the due deliveries of one channel, each at least once. Never delays another channel. */
 function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel: Channel) => void) {
   const { store, senders, log, meter, clock = systemClock, random = Math.random } = options;
+  const { queue } = store;
   const { leaseMs = 5 * MINUTE_MS, pollIntervalMs = 30_000, onPauseChange } = options;
   const { channel, failureLevel, maxInterruptions = Number.POSITIVE_INFINITY } = sender;
   const next = senders.find(({ follows }) => follows === channel)?.channel ?? null;
@@ -183,13 +176,13 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       if (room <= 0) return pause.remainingMs || pollIntervalMs;
       probeIfUnreachable();
       // A failed flush is retried in the next round and does not prevent sending.
-      const flush = () => store.flushBacklog(channel, clock.now(), "outbox").catch(() => null);
+      const flush = () => queue.flushBacklog(channel, clock.now(), "outbox").catch(() => null);
       if (isFlushWanted) isFlushWanted = (await flush()) === null;
-      const claims = await store.claim(channel, room, leaseMs, clock.now());
+      const claims = await queue.claim(channel, room, leaseMs, clock.now());
       storeWaitMs = SHORTEST_WAIT_MS;
       for (const claim of claims) void attempt(claim);
       if (claims.length === room) return pollIntervalMs;
-      const dueInMs = (await store.dueInMs(channel, clock.now())) ?? pollIntervalMs;
+      const dueInMs = (await queue.dueInMs(channel, clock.now())) ?? pollIntervalMs;
       // Another server has locked the due deliveries that were not claimed, and may release them.
       return dueInMs > 0 ? Math.min(dueInMs, pollIntervalMs) : SHORTEST_WAIT_MS;
     } catch (error) {
@@ -285,13 +278,13 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     const { reference } = message;
     let isSaved = false;
     try {
-      isSaved = await store.settle(claim, outcome, at, next);
+      isSaved = await queue.settle(claim, outcome, at, next);
       if (!isSaved) {
         log.warn(
           { event: "lease-lost", channel, reference },
           "The result of an attempt was not saved: the message was erased, or its lease expired and another worker claimed it",
         );
-        if ((await store.find(reference)) === null) await sender.undo?.(message);
+        if ((await store.messages.find(reference)) === null) await sender.undo?.(message);
       }
     } catch (error) {
       // An unavailable store will return. Any other error may be permanent and must not stop the queue forever.

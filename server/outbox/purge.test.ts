@@ -15,18 +15,18 @@ async function setUp(...answers: (string[] | Error)[]) {
   await mkdir(folder);
   for (const letter of ["A", "B", "C"]) await writeFile(join(folder, `BC-${letter.repeat(4)}-AA.eml`), "");
   const calls: Date[] = [];
-  const store = {
+  const archive = {
     async purge(now: Date) {
       calls.push(now);
       const answer = answers.shift() ?? [];
       if (answer instanceof Error) throw answer;
       return answer;
     },
-    // The remains of an operator's erasure.
-    finishErasure: async () => calls.length > 1,
   };
+  // The remains of an operator's erasure.
+  const people = { finishErasure: async () => calls.length > 1 };
   const [clock, log] = [createFakeClock(), createRecordingLog()];
-  const purge = startPurge({ store, dataDir, log, clock });
+  const purge = startPurge({ store: { archive, people }, dataDir, log, clock });
   onTestFinished(() => purge.stop());
   /** Lets due work finish. */
   const afterMs = async (ms: number) => {

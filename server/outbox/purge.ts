@@ -1,10 +1,11 @@
 import { errorName, type Log } from "../log.ts";
 import { removeEmls } from "../mail/eml.ts";
-import type { Store } from "../store/store.ts";
+import type { Archive } from "../store/archive.ts";
+import type { People } from "../store/people.ts";
 import { type Clock, HOUR_MS, repeat, systemClock } from "../time.ts";
 
 interface PurgeOptions {
-  store: Pick<Store, "purge" | "finishErasure">;
+  store: { archive: Pick<Archive, "purge">; people: Pick<People, "finishErasure"> };
   dataDir: string;
   log: Log;
   clock?: Clock;
@@ -20,14 +21,15 @@ export function startPurge({ store, dataDir, log, clock = systemClock }: PurgeOp
 
   async function purge(): Promise<void> {
     try {
-      const references = await store.purge(clock.now());
+      const references = await store.archive.purge(clock.now());
       erased = erased.concat(references);
       if (references.length > 0) {
         log.info({ event: "purged", count: references.length }, "Erased messages past their retention");
       }
       await removeEmls(dataDir, erased);
       erased = [];
-      if (await store.finishErasure()) log.info({ event: "erasure-finished" }, "Removed the traces of erased messages");
+      if (await store.people.finishErasure())
+        log.info({ event: "erasure-finished" }, "Removed the traces of erased messages");
     } catch (error) {
       log.warn(
         { event: "purge-failed", error: errorName(error) },

@@ -1,4 +1,4 @@
-import type { Pause } from "../store/store.ts";
+import type { Pause } from "../store/status.ts";
 import { type Clock, MINUTE_MS } from "../time.ts";
 
 const FIRST_PAUSE_MS = MINUTE_MS;

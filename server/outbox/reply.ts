@@ -1,6 +1,6 @@
 import { composeReply, type MailIdentity } from "../mail/compose.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import type { Reply } from "../store/store.ts";
+import type { Reply } from "../store/actions.ts";
 import { sendingBy } from "./mail.ts";
 import type { Sender } from "./outbox.ts";
 

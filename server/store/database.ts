@@ -1,3 +1,4 @@
+import { canonicalEmail } from "../../contract/email-address.ts";
 /** A statement's parameter. Lists become JSON, times milliseconds since 1970, flags 0 or 1. */
 export type Value = string | number | boolean | Date | readonly unknown[] | null;
 
@@ -144,6 +145,9 @@ function itemValue(column: string, index: number): string {
   return `CAST(value ->> ${index} AS ${type})`;
 }
 
+/** The name of the database's secret for keyed hashes. */
+export const SECRET = "client_key";
+
 /** A stored value by its name; `null` if there is none. */
 export async function readMeta(query: Query, name: string): Promise<string | null> {
   const [value = null] = await readColumn<string>(query, "SELECT value FROM meta WHERE name = $1", [name]);
@@ -155,4 +159,9 @@ export async function writeMeta(query: Query, name: string, value: string): Prom
     name,
     value,
   ]);
+}
+
+/** Addresses are compared in lower case. The database does that to the ASCII letters of a canonical address. */
+export function normaliseEmail(email: string): string {
+  return canonicalEmail(email.trim()).toLowerCase();
 }

@@ -4,22 +4,39 @@ import type { Advice } from "../../contract/commands.ts";
 import { plural } from "../../contract/plural.ts";
 import type { Config } from "../config.ts";
 import { withinMs } from "../time.ts";
-import { acceptingMethods } from "./accepting.ts";
-import { changeMethods } from "./changes.ts";
+import { type Archive, archive, readLeftMessages } from "./archive.ts";
+import { bindPart, type Core, messageReader } from "./core.ts";
 import { type Database, type Query, readColumn, writeMeta } from "./database.ts";
-import { deliveryMethods } from "./deliveries.ts";
-import { eventMethods } from "./events.ts";
-import { listingMethods, messageReader } from "./listing.ts";
+import { createIntake, type Intake } from "./intake.ts";
+import { type Messages, messages } from "./messages.ts";
+import { type People, people } from "./people.ts";
+import { type Queue, queue } from "./queue.ts";
 import { rescue } from "./rescue.ts";
-import { readLeftMessages, restoreMethods } from "./restore.ts";
-import { retentionMethods } from "./retention.ts";
+import { expiryOf } from "./retention.ts";
 import { type Migration, migrate, readSchemaVersion } from "./schema.ts";
-import { createSpamFilter } from "./spam-filter.ts";
+import { createSpamFilter, type Spam } from "./spam.ts";
 import { lockFolder, openSqlite, openSqliteToRead, sqliteFile } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
-import { noteDamage, statusMethods } from "./status.ts";
-import { type Store, StoreUnavailable } from "./store.ts";
+import { createStatus, forgetServers, noteDamage, type Status } from "./status.ts";
+import { StoreUnavailable } from "./store.ts";
 import { openInThread } from "./thread.ts";
+
+/**
+ * Stores messages. When a promise resolves, its change is committed to disk. A store that cannot be written rejects
+ * with StoreUnavailable; then nothing changed, or the change was never confirmed.
+ */
+export interface Store {
+  readonly intake: Intake;
+  readonly queue: Queue;
+  readonly messages: Messages;
+  readonly people: People;
+  readonly spam: Pick<Spam, "read" | "signs" | "forget">;
+  readonly status: Status;
+  readonly archive: Archive;
+  /** The database's secret, for hashing client addresses; the same on every node. */
+  readonly secret: Uint8Array;
+  close(): Promise<void>;
+}
 
 type StoreSettings = Pick<Config, "dataDir" | "databaseUrl" | "retention">;
 
@@ -49,7 +66,7 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
   const unlock = lockFolder(dataDir);
   const store = await openInThread<Store>(new URL("./sqlite-thread.ts", import.meta.url), settings, {
     bound: (answer, method) =>
-      withinMs(LONG_METHODS.has(method) ? LONG_CALL_LIMIT_MS : CALL_LIMIT_MS, answer, noAnswer),
+      withinMs(LONG_METHODS.includes(method) ? LONG_CALL_LIMIT_MS : CALL_LIMIT_MS, answer, noAnswer),
     onEnd: options.onThreadEnd,
   }).catch((error) => {
     unlock();
@@ -62,16 +79,17 @@ export async function openStore(settings: StoreSettings, options: StoreOptions =
 /** A call that takes longer is reported as unavailable, but may still complete. */
 const CALL_LIMIT_MS = 8000;
 const LONG_CALL_LIMIT_MS = 15 * 60_000;
-const LONG_METHODS = new Set<string>([
-  "act",
-  "backup",
-  "erase",
-  "flushBacklog",
-  "finishErasure",
-  "markAnnounced",
-  "markReported",
-  "purge",
-] satisfies (keyof Store)[]);
+const LONG_METHODS: readonly string[] = [
+  "archive.backup",
+  "archive.markAnnounced",
+  "archive.purge",
+  "messages.act",
+  "people.erase",
+  "people.finishErasure",
+  "queue.flushBacklog",
+  "queue.markReported",
+] satisfies Method[];
+type Method = { [Part in keyof Store]: `${Part}.${Extract<keyof Store[Part], string>}` }[keyof Store];
 
 function noAnswer(limitMs: number): StoreUnavailable {
   const problem = `The message database has not answered for ${limitMs / 1000} s`;
@@ -88,11 +106,7 @@ export async function openSqliteStore(
     migrations,
     lockOut: () => lockFolder(dataDir, "then restore"),
   });
-  if (isServer) {
-    // Ends the leases of the previous server. Tokens stay: they show that the outcome of an attempt is unknown.
-    await database.query("UPDATE deliveries SET leased_until = NULL WHERE leased_until IS NOT NULL");
-    await database.query("DELETE FROM meta WHERE name LIKE 'node.%'");
-  }
+  if (isServer) await forgetServers(database.query);
   return store;
 }
 
@@ -119,7 +133,7 @@ export async function createStore(
 ): Promise<Store> {
   const { database, damagedAt } = noteDamage(opened);
   const { query, dialect } = database;
-  const clientKey = await database
+  const secret = await database
     .transaction((query) => migrate(query, dialect, migrations), { lock: "migrating", isLong: true })
     .catch(async (error) => {
       await database.close();
@@ -133,33 +147,26 @@ export async function createStore(
       ? database.transaction((query) => writeBytes(query, WHOLE_MESSAGE_BYTES), { lock: "accepting" })
       : writeBytes(query, MESSAGE_BYTES),
   );
-  const readMessages = messageReader(dialect, retention);
-  const spamFilter = createSpamFilter(database, clientKey);
-  const { settled, ...accepting } = acceptingMethods(database, clientKey, spamFilter, check.fail);
-  const { markBackedUp, ...status } = statusMethods(database);
+  const spam = createSpamFilter(database, secret);
+  const core: Core = {
+    ...database,
+    secret,
+    retention,
+    readMessages: messageReader(dialect, expiryOf(retention)),
+    spam,
+    copyTo: (file) => database.copyTo(file, createEmpty),
+    lockOut,
+  };
+  const { settled, ...intake } = createIntake(core, check.fail);
   return {
-    clientKey,
-    ...accepting,
-    ...deliveryMethods(database, clientKey, readMessages),
-    ...listingMethods(database, readMessages),
-    ...eventMethods(database),
-    ...changeMethods(database, readMessages, spamFilter),
-    ...spamFilter.methods,
-    ...retentionMethods(database, retention),
-    ...restoreMethods(database, status, lockOut),
-    ...status,
-    damagedAt,
-    async backup(file, now) {
-      await writeNewFile(file, (target) => database.copyTo(target, createEmpty));
-      // The copy is complete even if its time cannot be recorded.
-      await markBackedUp(now).catch((error) => {
-        if (!(error instanceof StoreUnavailable)) throw error;
-      });
-    },
-    async ping() {
-      await database.verify();
-      await check.run();
-    },
+    intake,
+    queue: bindPart(core, queue),
+    messages: bindPart(core, messages),
+    people: bindPart(core, people),
+    spam,
+    status: createStatus(database, damagedAt, check.run),
+    archive: bindPart(core, archive),
+    secret: Buffer.from(secret, "hex"),
     async close() {
       await settled();
       await database.close();

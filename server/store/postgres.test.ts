@@ -78,17 +78,17 @@ test("does not trust a server that answers before a commit is on disk", async ()
     `CREATE TRIGGER note BEFORE INSERT ON ${schema}.messages FOR EACH ROW EXECUTE FUNCTION ${schema}.note()`,
   );
   await send(store);
-  expect(await store.list({})).toMatchObject([{ phone: "on" }]);
+  expect(await store.messages.list({})).toMatchObject([{ phone: "on" }]);
 });
 
 test("is not ready if the database is read-only", async () => {
   const { name, url } = await createOwnDatabase();
   const store = await open(url);
-  await store.ping();
+  await store.status.ping();
   await server.administer(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
   await server.administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
-  await expect.poll(() => store.list({})).toEqual([]);
-  await expect(store.ping()).rejects.toThrow(StoreUnavailable);
+  await expect.poll(() => store.messages.list({})).toEqual([]);
+  await expect(store.status.ping()).rejects.toThrow(StoreUnavailable);
   await expect(send(store)).rejects.toThrow(StoreUnavailable);
 });
 
@@ -103,7 +103,7 @@ test("opens no more connections than allowed, with any number of calls at once",
 test("backs up every column of every table", async () => {
   const url = await server.createDatabase();
   const folder = await makeScratchFolder();
-  await (await open(url)).backup(sqliteFile(folder), new Date());
+  await (await open(url)).archive.backup(sqliteFile(folder), new Date());
   const rows = (await server.administer(
     `SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = '${schemaOf(url)}'`,
   )) as { name: string }[];
@@ -121,7 +121,7 @@ test("leaves no copy of an erased message in the tables' files", async () => {
   const store = await open(url);
   for (const email of ["eve", "ada", "eve", "ada", "eve"]) {
     const reference = await send(store, submissionOf(messageWith({ email: `${email}@example.com` })));
-    await store.addNote(reference, `Called ${email}@example.com`, null, new Date());
+    await store.messages.addNote(reference, `Called ${email}@example.com`, null, new Date());
   }
   const holdsIt = async (table: string) => {
     await server.administer("CHECKPOINT");
@@ -132,8 +132,8 @@ test("leaves no copy of an erased message in the tables' files", async () => {
     return found;
   };
   expect([await holdsIt("messages"), await holdsIt("events")]).toEqual([true, true]);
-  await store.erase("ada@example.com");
-  await store.finishErasure();
+  await store.people.erase("ada@example.com");
+  await store.people.finishErasure();
   expect([await holdsIt("messages"), await holdsIt("events")]).toEqual([false, false]);
 });
 
@@ -147,12 +147,12 @@ test.each(["hits", "messages"])(
     await older.connect();
     try {
       await older.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM ${table}`);
-      await store.erase("ada@example.com");
-      await expect(store.finishErasure()).rejects.toThrow(/still in the database's files/);
+      await store.people.erase("ada@example.com");
+      await expect(store.people.finishErasure()).rejects.toThrow(/still in the database's files/);
     } finally {
       await older.end();
     }
-    expect(await store.finishErasure()).toBe(true);
+    expect(await store.people.finishErasure()).toBe(true);
   },
   30_000,
 );

@@ -31,15 +31,15 @@ test("detects a damaged page, and sends the messages of other pages", async () =
   const { damage: found } = await inspectDatabase({ dataDir, databaseUrl: null }, []);
   expect(found).not.toBe(null);
   const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
-  expect(await store.damagedAt()).toBe(null);
-  const claims = await store.claim("mail", 100, 60_000, new Date());
+  expect(await store.status.damagedAt()).toBe(null);
+  const claims = await store.queue.claim("mail", 100, 60_000, new Date());
   expect(claims.length).toBeGreaterThan(50);
   expect(claims.length).toBeLessThan(60);
   expect(claims.map(({ message }) => message.reference)).not.toContain(references[30]);
   // Neither claimed again nor forgotten.
-  expect(await store.claim("mail", 100, 60_000, new Date())).toEqual([]);
-  expect(await store.countChannel("mail")).toMatchObject({ failed: 60 - claims.length, queued: claims.length });
-  expect(await store.damagedAt()).toBeInstanceOf(Date);
+  expect(await store.queue.claim("mail", 100, 60_000, new Date())).toEqual([]);
+  expect(await store.queue.countChannel("mail")).toMatchObject({ failed: 60 - claims.length, queued: claims.length });
+  expect(await store.status.damagedAt()).toBeInstanceOf(Date);
 });
 
 test("copies the readable messages of a damaged database, and names the others", async () => {
@@ -49,8 +49,8 @@ test("copies the readable messages of a damaged database, and names the others",
   expect(unreadable).toContain(references[30]);
   expect(messages + unreadable.length).toBe(60);
   const restored = await untilEnd(openStoreInProcess({ dataDir: await makeScratchFolder(), databaseUrl: null }));
-  expect(await restored.restore(file, false, [])).toMatchObject({ messages });
-  expect((await restored.list({})).map(({ reference }) => reference).reverse()).toEqual(
+  expect(await restored.archive.restore(file, false, [])).toMatchObject({ messages });
+  expect((await restored.messages.list({})).map(({ reference }) => reference).reverse()).toEqual(
     references.filter((reference) => !unreadable.includes(reference)),
   );
 });

@@ -1,5 +1,5 @@
-import { type Database, writeMeta } from "./database.ts";
-import { openBackup, rowInserter } from "./restore.ts";
+import { openBackup, rowInserter } from "./archive.ts";
+import { type Database, SECRET, writeMeta } from "./database.ts";
 import { toStoreError } from "./sqlite.ts";
 import { StoreDamaged } from "./store.ts";
 
@@ -24,8 +24,8 @@ export async function rescue(file: string, { query, dialect }: Database) {
     }
   };
   try {
-    const [{ value: clientKey = "" } = {}] = read("SELECT value FROM meta WHERE name = 'client_key'") ?? [];
-    await writeMeta(query, "client_key", String(clientKey));
+    const [{ value: secret = "" } = {}] = read(`SELECT value FROM meta WHERE name = '${SECRET}'`) ?? [];
+    await writeMeta(query, SECRET, String(secret));
     const references = new Map(read("SELECT id, reference FROM messages")?.map(({ id, reference }) => [id, reference]));
     // Any of these may be damaged; the others still give the highest number.
     const ends = ["id) AS id FROM messages", "message_id) AS id FROM deliveries", "message_id) AS id FROM events"];

@@ -41,11 +41,11 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     const key = submissionOf(messageWith(), { idempotencyKey: "key", footprint });
     const rules = { ...NO_LIMITS, rateLimits: [{ count: 1, windowMs: MINUTE_MS }] };
     const [leased, waiting] = [await send(before, key), await send(before)];
-    await before.accept({ ...trapped("eve@example.com"), networks: client("eve") }, rules, NOON);
-    await before.addNote(leased, "Zoë \u{1F30D}\n", "anna", NOON);
+    await before.intake.accept({ ...trapped("eve@example.com"), networks: client("eve") }, rules, NOON);
+    await before.messages.addNote(leased, "Zoë \u{1F30D}\n", "anna", NOON);
     await claimOne(before);
-    await before.reportNode([], NOON);
-    await before.backup(file, NOON);
+    await before.status.reportNode([], NOON);
+    await before.archive.backup(file, NOON);
     return { before, leased, waiting, key, rules };
   }
 
@@ -54,19 +54,19 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     const { before, leased, key, rules } = await makeBackup(backup);
     const store = await open();
     const inbox = await open();
-    expect(await store.restore(backup, false, [])).toEqual({ messages: 3, waiting: 2, erased: 0 });
-    expect(await inbox.list({})).toEqual(await before.list({}));
-    expect(await inbox.history(leased)).toEqual(await before.history(leased));
-    expect(await inbox.hashAddress("ADA@example.com")).toBe(await before.hashAddress("ada@example.com"));
+    expect(await store.archive.restore(backup, false, [])).toEqual({ messages: 3, waiting: 2, erased: 0 });
+    expect(await inbox.messages.list({})).toEqual(await before.messages.list({}));
+    expect(await inbox.messages.history(leased)).toEqual(await before.messages.history(leased));
+    expect(await inbox.people.hashAddress("ADA@example.com")).toBe(await before.people.hashAddress("ada@example.com"));
     // Restores neither the lease of a dead worker nor its server's report.
-    expect(await store.claim("mail", 9, MINUTE_MS, NOON)).toHaveLength(2);
-    expect(await store.website(NOON)).toMatchObject({ isRunning: false });
+    expect(await store.queue.claim("mail", 9, MINUTE_MS, NOON)).toHaveLength(2);
+    expect(await store.status.website(NOON)).toMatchObject({ isRunning: false });
     const again = await open();
     expect(await send(again, key, later(1))).toBe(leased);
-    const limited = again.accept(submissionOf(messageWith(), { networks: client("eve") }), rules, later(1));
+    const limited = again.intake.accept(submissionOf(messageWith(), { networks: client("eve") }), rules, later(1));
     expect(await limited).toMatchObject({ kind: "limited" });
-    const next = await again.find(await send(again));
-    expect(next?.id).toBeGreaterThan(Math.max(...(await before.list({})).map(({ id }) => id)));
+    const next = await again.messages.find(await send(again));
+    expect(next?.id).toBeGreaterThan(Math.max(...(await before.messages.list({})).map(({ id }) => id)));
   });
 
   test("replaces existing messages only on request, and all or nothing", async () => {
@@ -74,7 +74,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     const { leased } = await makeBackup(backup);
     const store = await open();
     const kept = await send(store, submissionOf(messageWith({ email: "kept@example.com" })));
-    await expect(store.restore(backup, false, [])).rejects.toThrow(
+    await expect(store.archive.restore(backup, false, [])).rejects.toThrow(
       /^This database already has messages \(1\);.+--replace$/,
     );
     const damaged = join(dataDir, "damaged.db");
@@ -84,25 +84,28 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
       "PRAGMA ignore_check_constraints = ON; UPDATE deliveries SET state = 'lost', due_at = NULL WHERE message_id = 2",
     );
     changed.close();
-    await expect(store.restore(damaged, true, [])).rejects.toThrow();
-    expect(await store.list({})).toMatchObject([{ reference: kept }]);
-    expect(await store.restore(backup, true, [])).toMatchObject({ messages: 3 });
-    expect([await store.find(kept), await store.find(leased)]).toMatchObject([null, { reference: leased }]);
+    await expect(store.archive.restore(damaged, true, [])).rejects.toThrow();
+    expect(await store.messages.list({})).toMatchObject([{ reference: kept }]);
+    expect(await store.archive.restore(backup, true, [])).toMatchObject({ messages: 3 });
+    expect([await store.messages.find(kept), await store.messages.find(leased)]).toMatchObject([
+      null,
+      { reference: leased },
+    ]);
   });
 
   test("leaves out the messages of people who were erased after they wrote them", async () => {
     const { open, backup } = await place();
     const { before } = await makeBackup(backup);
     const store = await open();
-    const erasure = async (email: string, at: Date) => ({ hash: await before.hashAddress(email), at });
+    const erasure = async (email: string, at: Date) => ({ hash: await before.people.hashAddress(email), at });
     const late = [await erasure(" EVE@example.com", NOON), await erasure("ada@example.com", later(-1))];
-    expect(await store.restore(backup, false, late)).toEqual({ messages: 2, waiting: 2, erased: 1 });
-    expect(await store.restore(backup, true, [await erasure("Ada@example.com", later(1))])).toEqual({
+    expect(await store.archive.restore(backup, false, late)).toEqual({ messages: 2, waiting: 2, erased: 1 });
+    expect(await store.archive.restore(backup, true, [await erasure("Ada@example.com", later(1))])).toEqual({
       messages: 1,
       waiting: 0,
       erased: 2,
     });
-    expect(await store.countDeliveries()).toMatchObject([{ channel: "mail", state: "quarantined", count: 1 }]);
+    expect(await store.queue.countDeliveries()).toMatchObject([{ channel: "mail", state: "quarantined", count: 1 }]);
   });
 
   test("refuses while a website runs, and refuses a file that is not a backup of this version, in one sentence", async () => {
@@ -110,14 +113,14 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     await makeBackup(backup);
     const store = await open();
     const refused = (file: string, reason: RegExp) =>
-      expect(store.restore(file, false, [])).rejects.toMatchObject({
+      expect(store.archive.restore(file, false, [])).rejects.toMatchObject({
         name: "StoreRefused",
         message: expect.stringMatching(reason),
       });
     const website = await open({ isServer: true });
-    await website.reportNode([], await website.time());
+    await website.status.reportNode([], await website.status.time());
     await refused(backup, /^(A website already uses .+; stop it, then restore|A website uses this database, .+)$/);
-    await website.reportNode(null, await website.time());
+    await website.status.reportNode(null, await website.status.time());
     await website.close();
     const other = join(dataDir, "other.db");
     writeFileSync(other, "x".repeat(5000));
@@ -127,7 +130,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("into %s", (kind) => {
     db.exec("UPDATE meta SET value = '7' WHERE name = 'schema_version'");
     db.close();
     await refused(backup, /is from another version of the program \(schema 7, not \d+\): use that version; nothing/);
-    expect(await store.list({})).toEqual([]);
+    expect(await store.messages.list({})).toEqual([]);
     if (kind === "SQLite") expect(statSync(sqliteFile(dataDir)).mode & 0o077).toBe(0);
   });
 });

@@ -1,7 +1,24 @@
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
-import { type Database, onlyRow, readColumn } from "./database.ts";
-import type { Expiring, Expiry } from "./store.ts";
+import type { Core } from "./core.ts";
+import { onlyRow, readColumn } from "./database.ts";
+
+// Announces expiring messages, then erases them.
+
+/**
+ * Messages that RETENTION erases within a week and a day, or sooner with a short period. Their erasure is announced.
+ */
+export interface Expiring {
+  foundAt: Date;
+  count: number;
+  unanswered: number;
+  /** When the first message will be erased. */
+  firstAt: Date | null;
+  /** The messages that no alert has announced. */
+  unannounced: number;
+  /** The highest row number among them. */
+  lastId: number;
+}
 
 /** An erasure is announced this many days before, or half of the retention period before if that is shorter. */
 const EXPIRY_NOTICE_DAYS = 7;
@@ -41,48 +58,52 @@ export function expiryOf(retention: Retention): string {
   return ends.length === 0 ? "CAST(NULL AS BIGINT)" : `CASE ${ends.join(" ")} END`;
 }
 
-/** Erases messages only after their announcement. */
-export function retentionMethods({ query, transaction, dialect }: Database, retention: Retention): Expiry {
-  const periods = periodsOf(retention);
-  const expiry = expiryOf(retention);
-  const now = "CAST($1 AS BIGINT)";
-  /** Whether a message has been in its state for at least this time. An index answers each part. */
-  const isOlderThan = (ageMs: (period: (typeof periods)[number]) => number) => {
-    const parts = periods.map(
-      (period) => `channel = 'mail' AND state = '${period.state}' AND changed_at <= ${now} - ${ageMs(period)}`,
-    );
-    return parts.length > 0 ? `(${parts.join(" OR ")})` : "FALSE";
-  };
-  /** Due for announcement now or before the next one. */
-  const isExpiring = `${isOlderThan(({ keptMs, noticeMs, intervalMs }) => keptMs - noticeMs - intervalMs)} AND is_restricted = 0`;
-  // Announcements from a clock that was ahead are repeated.
-  const isUnannounced = `NOT (${IS_ANNOUNCED} AND announced_at <= ${now})`;
+const NOW = "CAST($1 AS BIGINT)";
 
-  return {
-    async purge(now) {
-      // Hits from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
-      await query("DELETE FROM hits WHERE at <= $1 OR at > $2", [now.getTime() - DAY_MS, now.getTime() + DAY_MS]);
-      const sql = `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
-        WHERE ${isOlderThan(({ keptMs }) => keptMs)} AND ${IS_ANNOUNCED} AND ${expiry} <= $1
-        ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`;
-      return transaction((query) => readColumn<string>(query, sql, [now]), { isLong: true });
-    },
+type Period = ReturnType<typeof periodsOf>[number];
 
-    async findExpiring(now) {
-      const found = await onlyRow<Omit<Expiring, "foundAt">>(
-        query,
-        `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(${expiry}) AS first_at,
-           count(CASE WHEN ${isUnannounced} THEN 1 END) AS unannounced, COALESCE(max(id), 0) AS last_id
-         FROM ${MESSAGES} WHERE ${isExpiring}`,
-        [now],
-      );
-      return { foundAt: now, ...found };
-    },
-
-    async markAnnounced({ foundAt, lastId }) {
-      const sql = `UPDATE messages SET announced_at = ${now} WHERE id IN
-        (SELECT id FROM ${MESSAGES} WHERE ${isExpiring} AND ${isUnannounced} AND messages.id <= $2)`;
-      await transaction((query) => query(sql, [foundAt, lastId]), { isLong: true });
-    },
-  };
+/** Whether a message has been in its state for at least this time. An index answers each part. */
+function isOlderThan(retention: Retention, ageMs: (period: Period) => number): string {
+  const parts = periodsOf(retention).map(
+    (period) => `channel = 'mail' AND state = '${period.state}' AND changed_at <= ${NOW} - ${ageMs(period)}`,
+  );
+  return parts.length > 0 ? `(${parts.join(" OR ")})` : "FALSE";
 }
+
+/** Due for announcement now or before the next one. */
+function isExpiring(retention: Retention): string {
+  const isDue = isOlderThan(retention, ({ keptMs, noticeMs, intervalMs }) => keptMs - noticeMs - intervalMs);
+  return `${isDue} AND is_restricted = 0`;
+}
+
+/** Announcements from a clock that was ahead are repeated. */
+const IS_UNANNOUNCED = `NOT (${IS_ANNOUNCED} AND announced_at <= ${NOW})`;
+
+/** Erases the messages that have expired, and client hashes older than a day; returns references. */
+async function purge({ query, transaction, dialect, retention }: Core, now: Date): Promise<string[]> {
+  // Hits from the future come from a wrong clock. Runs first, so that nothing can fail after the erasure.
+  await query("DELETE FROM hits WHERE at <= $1 OR at > $2", [now.getTime() - DAY_MS, now.getTime() + DAY_MS]);
+  const sql = `DELETE FROM messages WHERE id IN (SELECT id FROM ${MESSAGES}
+    WHERE ${isOlderThan(retention, ({ keptMs }) => keptMs)} AND ${IS_ANNOUNCED} AND ${expiryOf(retention)} <= $1
+    ${dialect.lockRows("deliveries, messages", "skip")}) RETURNING reference`;
+  return transaction((query) => readColumn<string>(query, sql, [now]), { isLong: true });
+}
+
+async function findExpiring({ query, retention }: Core, now: Date): Promise<Expiring> {
+  const found = await onlyRow<Omit<Expiring, "foundAt">>(
+    query,
+    `SELECT count(*) AS count, count(*) - count(answered_at) AS unanswered, min(${expiryOf(retention)}) AS first_at,
+       count(CASE WHEN ${IS_UNANNOUNCED} THEN 1 END) AS unannounced, COALESCE(max(id), 0) AS last_id
+     FROM ${MESSAGES} WHERE ${isExpiring(retention)}`,
+    [now],
+  );
+  return { foundAt: now, ...found };
+}
+
+async function markAnnounced({ transaction, retention }: Core, expiring: Pick<Expiring, "foundAt" | "lastId">) {
+  const sql = `UPDATE messages SET announced_at = ${NOW} WHERE id IN
+    (SELECT id FROM ${MESSAGES} WHERE ${isExpiring(retention)} AND ${IS_UNANNOUNCED} AND messages.id <= $2)`;
+  await transaction((query) => query(sql, [expiring.foundAt, expiring.lastId]), { isLong: true });
+}
+
+export const retentionRules = { purge, findExpiring, markAnnounced };

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Dialect, type Query, readMeta, writeMeta } from "./database.ts";
+import { type Dialect, type Query, readMeta, SECRET, writeMeta } from "./database.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 
 /** The statements that upgrade from the previous version. Never edit a released migration: add another. */
@@ -9,11 +9,11 @@ export type Migration = (dialect: Dialect) => readonly string[];
 export const MIGRATIONS: readonly Migration[] = [createTables];
 
 /**
- * Creates or upgrades the tables, and resolves to the database's client key. Run it in a transaction with the lock
+ * Creates or upgrades the tables, and resolves to the database's secret. Run it in a transaction with the lock
  * `migrating`. Rejects with StoreRefused if the database needs another version of the program, or if its tables do not
  * match its version. Rejects with StoreUnavailable if a later attempt may succeed.
  */
-export async function migrate(query: Query, dialect: Dialect, migrations = MIGRATIONS): Promise<Uint8Array> {
+export async function migrate(query: Query, dialect: Dialect, migrations = MIGRATIONS): Promise<string> {
   const version = (await readSchemaVersion(query, dialect)) ?? 0;
   await query(`CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)${dialect.tableEnd}`);
   if (version > migrations.length) {
@@ -32,8 +32,8 @@ export async function migrate(query: Query, dialect: Dialect, migrations = MIGRA
   }
   if (version < migrations.length) await writeMeta(query, "schema_version", String(migrations.length));
   const newKey = randomBytes(32).toString("hex");
-  await query("INSERT INTO meta VALUES ('client_key', $1) ON CONFLICT DO NOTHING", [newKey]);
-  return Buffer.from((await readMeta(query, "client_key")) ?? "", "hex");
+  await query("INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING", [SECRET, newKey]);
+  return (await readMeta(query, SECRET)) ?? "";
 }
 
 /** `null` for a database without our tables. Rejects with StoreRefused if this program cannot use its tables. */

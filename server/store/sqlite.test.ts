@@ -20,9 +20,10 @@ import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
 import { untilEnd } from "../../tests/support/until-end.ts";
 import { HOUR_MS, MINUTE_MS } from "../time.ts";
 import type { Database, Query } from "./database.ts";
+import type { Store } from "./open-store.ts";
 import { createStore, type StoreOptions } from "./open-store.ts";
 import { openSqlite, sqliteFile, toStoreError } from "./sqlite.ts";
-import { type Store, StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
+import { StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 
 const WEBSITE = { isServer: true };
 
@@ -57,7 +58,7 @@ test("refuses a second website on its folder, until the first has ended", async 
   // An operator's command works beside it.
   expect(await send(await openIn(folder))).toMatch(/^BC-/);
   await first.close();
-  expect(await (await openIn(folder, WEBSITE)).list({})).toHaveLength(1);
+  expect(await (await openIn(folder, WEBSITE)).messages.list({})).toHaveLength(1);
 });
 
 test("a starting website ends the leases and reports of its predecessor; a command does not", async () => {
@@ -65,13 +66,13 @@ test("a starting website ends the leases and reports of its predecessor; a comma
   const dead = await openIn(folder, WEBSITE);
   await send(dead);
   await claimOne(dead);
-  await dead.reportNode([], NOON);
+  await dead.status.reportNode([], NOON);
   await dead.close();
   const command = await openIn(folder);
-  expect(await command.claim("mail", 1, MINUTE_MS, NOON)).toEqual([]);
-  expect(await command.website(NOON)).toMatchObject({ isRunning: true });
+  expect(await command.queue.claim("mail", 1, MINUTE_MS, NOON)).toEqual([]);
+  expect(await command.status.website(NOON)).toMatchObject({ isRunning: true });
   const next = await openIn(folder, WEBSITE);
-  expect(await next.website(NOON)).toMatchObject({ isRunning: false });
+  expect(await next.status.website(NOON)).toMatchObject({ isRunning: false });
   expect(await claimOne(next)).toMatchObject({ attempts: 2, interruptions: 1 });
 });
 
@@ -124,10 +125,10 @@ test("leaves no byte of an erased message in any of its files", async () => {
   };
   await Promise.all(Array.from({ length: 600 }, (_, index) => sendNumber(index)));
   // Rows that grow move to other pages, and leave copies behind that deleting alone does not reach.
-  await website.rectify("secret-person@example.com", { phone: "moved-phone ".repeat(30) }, NOON);
-  for (const claim of await website.claim("mail", 200, MINUTE_MS, NOON)) {
+  await website.people.rectify("secret-person@example.com", { phone: "moved-phone ".repeat(30) }, NOON);
+  for (const claim of await website.queue.claim("mail", 200, MINUTE_MS, NOON)) {
     const error = `error for Secret-Person ${"x".repeat(lengthOf(claim.message.id))}`;
-    await website.settle(claim, { kind: "deferred", dueAt: later(1), error }, NOON);
+    await website.queue.settle(claim, { kind: "deferred", dueAt: later(1), error }, NOON);
   }
   const secrets = ["Secret-Person", "hidden-words", "123456.789", "moved-phone"];
   const found = (texts: readonly string[]) => {
@@ -136,10 +137,10 @@ test("leaves no byte of an erased message in any of its files", async () => {
   };
   expect(found(secrets)).toEqual(secrets);
   const command = await openIn(folder);
-  for (const { reference } of await command.list({ search: "open " }))
-    await command.act("delete", { references: [reference] }, NOON);
-  expect(await command.erase("secret-person@EXAMPLE.com")).toHaveLength(300);
-  await command.finishErasure();
+  for (const { reference } of await command.messages.list({ search: "open " }))
+    await command.messages.act("delete", { references: [reference] }, NOON);
+  expect(await command.people.erase("secret-person@EXAMPLE.com")).toHaveLength(300);
+  await command.people.finishErasure();
   expect(found(secrets)).toEqual([]);
 }, 60_000);
 
@@ -149,11 +150,11 @@ test("erases the last traces once another program has stopped reading", async ()
   await send(website);
   const reader = new DatabaseSync(sqliteFile(folder));
   reader.exec("BEGIN; SELECT * FROM messages");
-  const [message] = await website.list({});
-  await website.erase(message?.email ?? "");
+  const [message] = await website.messages.list({});
+  await website.people.erase(message?.email ?? "");
   const log = join(folder, "messages.db-wal");
   const { size } = statSync(log);
-  const finished = website.finishErasure();
+  const finished = website.people.finishErasure();
   // VACUUM has rewritten the file, but the reader keeps the old pages.
   await expect.poll(() => statSync(log).size).toBeGreaterThan(size);
   reader.close();
@@ -179,11 +180,11 @@ test.each<[what: string, lose: (folder: string) => void]>([
   const folder = join(await makeScratchFolder(), "data");
   const store = await openIn(folder, WEBSITE);
   await send(store);
-  await store.ping();
+  await store.status.ping();
   lose(folder);
   await expect(send(store)).rejects.toThrow(StoreLost);
-  await expect(store.claim("mail", 1, 1000, NOON)).rejects.toThrow(StoreLost);
-  const lost = await store.ping().catch((error) => error);
+  await expect(store.queue.claim("mail", 1, 1000, NOON)).rejects.toThrow(StoreLost);
+  const lost = await store.status.ping().catch((error) => error);
   expect(lost).toBeInstanceOf(StoreLost);
   const [, saved = ""] = / were saved to (.+\.db): stop the server, /.exec(lost.message) ?? [];
   expect(statSync(saved).mode & 0o777).toBe(0o600);
@@ -193,7 +194,7 @@ test.each<[what: string, lose: (folder: string) => void]>([
   if (what === "another file takes its place") expect(readdirSync(folder)).not.toContain("messages.db-wal");
   for (const name of FILES) rmSync(join(folder, name), { force: true });
   renameSync(saved, sqliteFile(folder));
-  expect(await (await openIn(folder, WEBSITE)).list({})).toHaveLength(1);
+  expect(await (await openIn(folder, WEBSITE)).messages.list({})).toHaveLength(1);
 });
 
 test("retries saving until it succeeds", async () => {
@@ -233,30 +234,30 @@ test("pings share one write, and write again after a failure", async () => {
   const store = await openWith(counting);
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
-  for (let count = 0; count < 100; count += 1) await store.ping();
+  for (let count = 0; count < 100; count += 1) await store.status.ping();
   expect(writes).toBe(1);
   vi.advanceTimersByTime(9999);
-  await store.ping();
+  await store.status.ping();
   expect(writes).toBe(1);
   vi.advanceTimersByTime(1);
-  await Promise.all([store.ping(), store.ping()]);
+  await Promise.all([store.status.ping(), store.status.ping()]);
   expect(writes).toBe(2);
 
   isFull = true;
   vi.advanceTimersByTime(1000);
-  await store.ping();
+  await store.status.ping();
   await expect(send(store)).rejects.toThrow("full");
-  await expect(store.ping()).rejects.toThrow("full");
+  await expect(store.status.ping()).rejects.toThrow("full");
   expect([writes, written]).toEqual([2, 9000]);
   vi.advanceTimersByTime(1000);
-  await expect(store.ping()).rejects.toThrow("full");
-  await expect(store.ping()).rejects.toThrow("full");
+  await expect(store.status.ping()).rejects.toThrow("full");
+  await expect(store.status.ping()).rejects.toThrow("full");
   // After a failure, each check writes as much as a message changes, until that succeeds.
   expect([writes, written]).toEqual([3, 160 * 1024]);
   isFull = false;
   for (const expected of [160 * 1024, 9000]) {
     vi.advanceTimersByTime(10_000);
-    await store.ping();
+    await store.status.ping();
     expect(written).toBe(expected);
   }
 });
@@ -320,28 +321,33 @@ test("uses an index for its queries, so that they do not slow down with many mes
   const store = await openWith(explaining);
   plans.clear();
   const rules = { ...NO_LIMITS, rateLimits: [{ count: 5, windowMs: 1000 }], hourlyLimit: 10 };
-  await store.accept(submissionOf(messageWith(), { idempotencyKey: "key", networks: client("client") }), rules, NOON);
+  await store.intake.accept(
+    submissionOf(messageWith(), { idempotencyKey: "key", networks: client("client") }),
+    rules,
+    NOON,
+  );
   const claim = await claimOne(store);
-  await store.admit(claim, [{ name: "all", count: 1, windowMs: HOUR_MS }], NOON);
-  await store.settle(claim, { kind: "delivered" }, NOON, "acknowledgement");
-  await store.dueInMs("mail", NOON);
-  await store.flushBacklog("mail", NOON, "outbox");
-  await store.countDeliveries();
-  await store.unreported("mail", "failed");
-  await store.markAnnounced(await store.findExpiring(NOON));
-  await store.find("BC-0000-00");
-  await store.history("BC-0000-00");
-  await store.changeToken();
+  await store.queue.admit(claim, [{ name: "all", count: 1, windowMs: HOUR_MS }], NOON);
+  await store.queue.settle(claim, { kind: "delivered" }, NOON, "acknowledgement");
+  await store.queue.dueInMs("mail", NOON);
+  await store.queue.flushBacklog("mail", NOON, "outbox");
+  await store.queue.countDeliveries();
+  await store.queue.unreported("mail", "failed");
+  await store.archive.markAnnounced(await store.archive.findExpiring(NOON));
+  await store.messages.find("BC-0000-00");
+  await store.messages.history("BC-0000-00");
+  await store.messages.changeToken();
   const after = { acceptedAt: NOON, id: 1 };
   const since = new Date(0);
   for (const tab of ["all", "unanswered", "quarantined"] as const) {
-    for (const filter of [{}, { after }, { since, until: NOON }]) await store.list({ ...filter, tab, limit: 51 });
-    await store.page({ tab }, { sort: "newest", offset: 50, limit: 51 });
+    for (const filter of [{}, { after }, { since, until: NOON }])
+      await store.messages.list({ ...filter, tab, limit: 51 });
+    await store.messages.page({ tab }, { sort: "newest", offset: 50, limit: 51 });
   }
   // A search must read every message, but each further page continues where the previous one ended.
-  await store.list({ search: "wind", after, limit: 51 });
-  await store.list({ references: ["BC-0000-00"] });
-  await store.placeOf("BC-0000-00", {}, "newest");
+  await store.messages.list({ search: "wind", after, limit: 51 });
+  await store.messages.list({ references: ["BC-0000-00"] });
+  await store.messages.placeOf("BC-0000-00", {}, "newest");
   expect(plans.size).toBeGreaterThan(30);
   for (const [sql, plan] of plans) {
     expect([sql, plan]).not.toEqual([

@@ -1,7 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { HOUR_MS } from "../time.ts";
-import { type Database, readMeta, writeMeta } from "./database.ts";
-import { type Pause, type Status, StoreDamaged } from "./store.ts";
+import { HOUR_MS, isWithin } from "../time.ts";
+import { type Database, type Query, readMeta, writeMeta } from "./database.ts";
+import { type Channel, StoreDamaged } from "./store.ts";
+
+// The servers' shared state.
+
+/** Why a channel sends nothing, and since when. */
+export interface Pause {
+  channel: Channel;
+  reason: string;
+  since: Date;
+}
 
 /** Each running server has its own row, so that the rows of other servers stay when one stops. */
 const NODE = "node.";
@@ -43,54 +52,53 @@ export function noteDamage(database: Database) {
   };
 }
 
-export function statusMethods(
-  database: Database,
-): Omit<Status, "damagedAt"> & { markBackedUp(now: Date): Promise<void> } {
-  const { query } = database;
+/** Records the time of a backup. */
+export function markBackedUp(query: Query, now: Date): Promise<void> {
+  return writeMeta(query, BACKED_UP, String(now.getTime()));
+}
+
+export type Status = ReturnType<typeof createStatus>;
+
+/** `check` rejects if a message could not be written. */
+export function createStatus(
+  { query, time, verify }: Database,
+  damagedAt: () => Promise<Date | null>,
+  check: () => Promise<void>,
+) {
   const name = NODE + randomUUID();
-
-  async function readTime(name: string): Promise<Date | null> {
-    const ms = await readMeta(query, name);
-    return ms === null ? null : new Date(Number(ms));
-  }
-
-  async function readNodes(): Promise<({ name: string } & NodeReport)[]> {
-    const rows = await query<{ name: string; value: string }>(
-      `SELECT name, value FROM meta WHERE name LIKE '${NODE}%'`,
-    );
-    return rows.map(({ name, value }) => ({ name, ...(JSON.parse(value) as NodeReport) }));
-  }
-
   return {
-    time: () => database.time(),
+    /** The database's time if servers share it, otherwise this machine's. */
+    time,
+    /** When a statement first found damage in the database's file; `null` if none has. Never rejects. */
+    damagedAt,
+    lastBackupAt: () => readTime(query, BACKED_UP),
 
-    async reportNode(pauses, now) {
+    /**
+     * Rejects if a message could not be written, and with StoreLost at once if the database's files are gone. All
+     * callers share one write per ten seconds, or one per second after a failure.
+     */
+    async ping(): Promise<void> {
+      await verify();
+      await check();
+    },
+
+    /** Reports that this server runs, and its paused channels. Call it at least once a minute, and with `null` on stop. */
+    async reportNode(pauses: readonly Pause[] | null, now: Date): Promise<void> {
       const report: NodeReport = { atMs: now.getTime(), pauses };
       await writeMeta(query, name, JSON.stringify(report));
       // Rows of stopped servers are useless after an hour.
-      for (const { name, atMs } of await readNodes()) {
-        if (Math.abs(now.getTime() - atMs) >= HOUR_MS) await query("DELETE FROM meta WHERE name = $1", [name]);
+      for (const { name, atMs } of await readNodes(query)) {
+        if (!isWithin(HOUR_MS, atMs, now.getTime())) await query("DELETE FROM meta WHERE name = $1", [name]);
       }
     },
 
-    async website(now) {
-      const nodes = await readNodes();
-      const running = nodes.flatMap(({ atMs, pauses }) =>
-        pauses && Math.abs(now.getTime() - atMs) < SILENT_MS ? [pauses] : [],
-      );
-      return {
-        isRunning: running.length > 0,
-        lastSeenAt: nodes.length > 0 ? new Date(Math.max(...nodes.map(({ atMs }) => atMs))) : null,
-        pauses: running.flat().map((pause) => ({ ...pause, since: new Date(pause.since) })),
-      };
-    },
+    website: (now: Date) => readWebsite(query, now),
 
-    lastBackupAt: () => readTime(BACKED_UP),
-    markBackedUp: (now) => writeMeta(query, BACKED_UP, String(now.getTime())),
+    /** When any node last sent this alert; 1970 if never. */
+    lastAlertAt: async (kind: string): Promise<Date> => (await readTime(query, `alerted.${kind}`)) ?? new Date(0),
 
-    lastAlertAt: async (kind) => (await readTime(`alerted.${kind}`)) ?? new Date(0),
-
-    async moveLastAlert(kind, from, to) {
+    /** Changes `lastAlertAt` if it is still `from`. Only one of the nodes that try gets true. */
+    async moveLastAlert(kind: string, from: Date, to: Date): Promise<boolean> {
       const rows = await query(
         `INSERT INTO meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
          WHERE meta.value = $3 RETURNING name`,
@@ -99,4 +107,34 @@ export function statusMethods(
       return rows.length === 1;
     },
   };
+}
+
+/** Whether any server runs, when the last one ran (`null` if never), and the paused channels of running servers. */
+export async function readWebsite(query: Query, now: Date) {
+  const nodes = await readNodes(query);
+  const running = nodes.flatMap(({ atMs, pauses }) =>
+    pauses && isWithin(SILENT_MS, atMs, now.getTime()) ? [pauses] : [],
+  );
+  return {
+    isRunning: running.length > 0,
+    lastSeenAt: nodes.length > 0 ? new Date(Math.max(...nodes.map(({ atMs }) => atMs))) : null,
+    pauses: running.flat().map((pause) => ({ ...pause, since: new Date(pause.since) })),
+  };
+}
+
+/** For a start after all servers have stopped, and for a restore. */
+export async function forgetServers(query: Query): Promise<void> {
+  // Tokens stay: they show that the outcome of an attempt is unknown.
+  await query("UPDATE deliveries SET leased_until = NULL WHERE leased_until IS NOT NULL");
+  await query(`DELETE FROM meta WHERE name LIKE '${NODE}%'`);
+}
+
+async function readTime(query: Query, name: string): Promise<Date | null> {
+  const ms = await readMeta(query, name);
+  return ms === null ? null : new Date(Number(ms));
+}
+
+async function readNodes(query: Query): Promise<({ name: string } & NodeReport)[]> {
+  const rows = await query<{ name: string; value: string }>(`SELECT name, value FROM meta WHERE name LIKE '${NODE}%'`);
+  return rows.map(({ name, value }) => ({ name, ...(JSON.parse(value) as NodeReport) }));
 }

@@ -6,10 +6,12 @@ import { openInThread } from "./thread.ts";
 
 interface Target {
   secret: Uint8Array;
-  echo<Value>(value: Value): Promise<Value>;
-  fail(name: string): Promise<void>;
-  wait(): Promise<void>;
-  crash(): Promise<void>;
+  part: {
+    echo<Value>(value: Value): Promise<Value>;
+    fail(name: string): Promise<void>;
+    wait(): Promise<void>;
+    crash(): Promise<void>;
+  };
   close(): Promise<void>;
 }
 
@@ -24,17 +26,19 @@ async function openTarget({ failsWith = "", limitMs = 5000 } = {}) {
       if (${JSON.stringify(failsWith)} !== "") await fail(${JSON.stringify(failsWith)});
       return {
         secret: new Uint8Array([1, 2, 3]),
-        echo: async (value) => value,
-        fail,
-        wait: () => new Promise(() => {}),
-        crash: async () => void setImmediate(() => { throw new Error("crash"); }),
+        part: {
+          echo: async (value) => value,
+          fail,
+          wait: () => new Promise(() => {}),
+          crash: async () => void setImmediate(() => { throw new Error("crash"); }),
+        },
         close: async () => {},
       };
     });`;
   const ends: StoreUnavailable[] = [];
   const target = await untilEnd(
     openInThread<Target>(new URL(`data:text/javascript,${encodeURIComponent(program)}`), null, {
-      bound: (answer, method) => withinMs(method === "wait" ? limitMs : 5000, answer),
+      bound: (answer, method) => withinMs(method === "part.wait" ? limitMs : 5000, answer),
       onEnd: (error) => void ends.push(error),
     }),
   );
@@ -45,7 +49,7 @@ test("passes values of every kind in both directions", async () => {
   const { target } = await openTarget();
   expect(target.secret).toEqual(new Uint8Array([1, 2, 3]));
   const value = { at: new Date(7), notes: new Map([["BC-0000-00", [null, 0.1, "ä"]]]) };
-  expect(await target.echo(value)).toEqual(value);
+  expect(await target.part.echo(value)).toEqual(value);
 });
 
 test.each([
@@ -55,7 +59,7 @@ test.each([
   ["RangeError", Error],
 ])("an error keeps its class and message: %s", async (name, kind) => {
   const { target } = await openTarget();
-  for (const failure of [target.fail(name), openTarget({ failsWith: name })]) {
+  for (const failure of [target.part.fail(name), openTarget({ failsWith: name })]) {
     const error = await failure.catch((reason) => reason);
     expect(error).toBeInstanceOf(kind);
     expect([error.constructor.name === kind.name, error.name, error.message]).toEqual([true, name, "because"]);
@@ -64,14 +68,14 @@ test.each([
 
 test("rejects a call that is not answered in time", async () => {
   const { target } = await openTarget({ limitMs: 50 });
-  await expect(target.wait()).rejects.toThrow("took more than 50 ms");
-  expect(await target.echo("on")).toBe("on");
+  await expect(target.part.wait()).rejects.toThrow("took more than 50 ms");
+  expect(await target.part.echo("on")).toBe("on");
 });
 
 test("reports the end of its thread once, and rejects waiting and later calls", async () => {
   const { target, ends } = await openTarget();
   // The call that ends the thread may or may not get an answer first.
-  const [waited] = await Promise.allSettled([target.wait(), target.crash()]);
+  const [waited] = await Promise.allSettled([target.part.wait(), target.part.crash()]);
   expect(waited).toMatchObject({
     status: "rejected",
     reason: new StoreUnavailable({
@@ -79,7 +83,7 @@ test("reports the end of its thread once, and rejects waiting and later calls", 
       remedy: "restart the server",
     }),
   });
-  await expect(target.echo("late")).rejects.toThrow(StoreUnavailable);
+  await expect(target.part.echo("late")).rejects.toThrow(StoreUnavailable);
   expect(ends).toEqual([expect.any(StoreUnavailable)]);
   await target.close();
 });
@@ -87,7 +91,7 @@ test("reports the end of its thread once, and rejects waiting and later calls", 
 test("rejects calls after it was closed, and reports no end", async () => {
   const { target, ends } = await openTarget();
   await target.close();
-  await expect(target.echo("late")).rejects.toThrow(
+  await expect(target.part.echo("late")).rejects.toThrow(
     new StoreUnavailable({ problem: "The message database is closed" }),
   );
   await target.close();

@@ -2,11 +2,13 @@ import { parentPort, Worker } from "node:worker_threads";
 import { errorName } from "../log.ts";
 import { type PlainError, restoreError, StoreUnavailable } from "./store.ts";
 
-// Calls the methods of an object in another thread by name.
+// Calls the methods of an object's parts in another thread, each by its name, such as `queue.claim`.
 const MAX_CALLS = 10_000;
 
 type Call = { id: number; method: string; args: readonly unknown[] };
-/** Reply 0 is the result of opening. Errors lose their class between threads, so the name is sent. */
+/** What the thread has: each part with the names of its methods, and plain values. */
+type Served = Readonly<Record<string, readonly string[] | Uint8Array>>;
+/** Reply 0 is the result of opening, a Served. Errors lose their class between threads, so the name is sent. */
 type Reply = { id: number; result?: unknown; failure?: PlainError };
 
 interface ThreadOptions {
@@ -57,27 +59,38 @@ export async function openInThread<Target>(file: URL, data: unknown, options: Th
     ended ??= new StoreUnavailable({ problem: "The message database is closed" });
     await closed.finally(() => thread.terminate());
   }
-  const values = await opened.promise.catch((error) => close().then(() => Promise.reject(error)));
-  // With a `then`, the proxy would count as a promise.
-  const get = (target: object, name: string) =>
-    name in target || name === "then" ? Reflect.get(target, name) : call.bind(null, name);
-  return new Proxy({ ...(values as object), close }, { get }) as Target;
+  const served = await opened.promise.catch((error) => close().then(() => Promise.reject(error)));
+  const parts = Object.entries(served as Served).map(([part, names]) => [
+    part,
+    Array.isArray(names)
+      ? Object.fromEntries(names.map((name: string) => [name, call.bind(null, `${part}.${name}`)]))
+      : names,
+  ]);
+  return { ...Object.fromEntries(parts), close } as Target;
 }
 
-/** Call it in the thread. Opens the object and serves its methods. If opening fails, it serves only `close`. */
+/** Call it in the thread. Opens the object and serves its parts. If opening fails, it serves only `close`. */
 export async function serveThread(open: () => Promise<object>): Promise<void> {
-  let target: Record<string, unknown> = { close: () => {} };
+  type Methods = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
+  let target: Readonly<Record<string, unknown>> = { close: () => {} };
   const reply = (message: Reply) => parentPort?.postMessage(message);
   const answer = (id: number, work: () => unknown) =>
     Promise.try(work).then(
       (result) => reply({ id, result }),
       ({ name, message, advice }: PlainError) => reply({ id, failure: { name, message, ...(advice && { advice }) } }),
     );
-  parentPort?.on("message", ({ id, method, args }: Call) =>
-    answer(id, () => (target[method] as (...values: readonly unknown[]) => unknown)(...args)),
-  );
-  await answer(0, async () => {
+  parentPort?.on("message", ({ id, method, args }: Call) => {
+    const [part = "", name] = method.split(".");
+    const methods = (name === undefined ? target : target[part]) as Methods;
+    return answer(id, () => methods[name ?? part]?.(...args));
+  });
+  await answer(0, async (): Promise<Served> => {
     target = { ...(await open()) };
-    return Object.fromEntries(Object.entries(target).filter(([, value]) => typeof value !== "function"));
+    const { close: _, ...parts } = target;
+    const served = Object.entries(parts).map(([part, methods]) => [
+      part,
+      methods instanceof Uint8Array ? methods : Object.keys(methods as Methods),
+    ]);
+    return Object.fromEntries(served);
   });
 }

@@ -3,13 +3,13 @@ import { remedyText } from "../../contract/commands.ts";
 import { capitalised } from "../../contract/visible-text.ts";
 import type { Retention } from "../config.ts";
 import { errorName, type Log } from "../log.ts";
+import type { Store } from "../store/open-store.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
-import type { Store } from "../store/store.ts";
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, repeat, systemClock } from "../time.ts";
 import { countOf, ifAvailable, type Situation, type Trouble, type TroubleKind, type Watch } from "./troubles.ts";
 
 export interface AlertOptions {
-  store: Pick<Store, "lastAlertAt" | "moveLastAlert" | "unreported" | "markReported" | "markAnnounced">;
+  store: Pick<Store, "archive" | "queue" | "status">;
   watch: Watch;
   retention: Retention;
   /** How an operator calls the program, e.g. `npm run messages --`. */
@@ -74,7 +74,7 @@ export function startAlerts(options: AlertOptions) {
         if (isPosted || trouble.kind === "expiring") await ifAvailable(onSent());
       }
       // Undone, so that any node may retry at its next check.
-      else await ifAvailable(store.moveLastAlert(key, now, lastAt));
+      else await ifAvailable(store.status.moveLastAlert(key, now, lastAt));
     }
   }
 
@@ -84,11 +84,11 @@ export function startAlerts(options: AlertOptions) {
    */
   async function claimAlert(trouble: Trouble, { now, facts }: Situation) {
     const key = keyOf(trouble);
-    const lastAt = (isPosted && (await ifAvailable(store.lastAlertAt(key)))) || new Date(0);
+    const lastAt = (isPosted && (await ifAvailable(store.status.lastAlertAt(key)))) || new Date(0);
     if ([lastAt, sentAt.get(key)].some((at) => isWithin(intervalMs(trouble), at, now))) return null;
     const onSent = await newsOf(trouble, facts);
     if (onSent === null) return null;
-    if (isPosted && (await ifAvailable(store.moveLastAlert(key, lastAt, now))) === false) return null;
+    if (isPosted && (await ifAvailable(store.status.moveLastAlert(key, lastAt, now))) === false) return null;
     return { trouble, key, lastAt, onSent };
   }
 
@@ -102,12 +102,12 @@ export function startAlerts(options: AlertOptions) {
   async function newsOf({ kind, channel }: Trouble, facts: Situation["facts"]) {
     if (kind === "expiring") {
       const expiring = facts?.expiring;
-      return expiring?.unannounced ? () => store.markAnnounced(expiring) : null;
+      return expiring?.unannounced ? () => store.archive.markAnnounced(expiring) : null;
     }
     if (kind !== "failed" && kind !== "quarantined") return async () => {};
     // Read before the alert is sent, so that no later failure is marked as reported.
-    const ids = (await ifAvailable(store.unreported(channel ?? "mail", kind))) ?? [];
-    return ids.length > 0 ? () => store.markReported(channel ?? "mail", kind, ids) : null;
+    const ids = (await ifAvailable(store.queue.unreported(channel ?? "mail", kind))) ?? [];
+    return ids.length > 0 ? () => store.queue.markReported(channel ?? "mail", kind, ids) : null;
   }
 
   /** Returns false when the post failed; the alert is not logged again when it is retried. */

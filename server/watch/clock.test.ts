@@ -17,7 +17,7 @@ it("uses the database's time, and the stopwatch while the database is away, neve
     if (isAway) throw new StoreUnavailable({ problem: "away" });
     return new Date(databaseMs + elapsedMs + correctionMs);
   };
-  const clock = await untilEnd(openSharedClock({ store: { time }, machineClock, stopwatch: () => elapsedMs }));
+  const clock = await untilEnd(openSharedClock({ status: { time }, machineClock, stopwatch: () => elapsedMs }));
   const pass = async (ms: number) => {
     for (const endMs = elapsedMs + ms; elapsedMs < endMs; ) {
       elapsedMs += MINUTE_MS / 2;

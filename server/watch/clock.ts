@@ -1,8 +1,8 @@
-import type { Store } from "../store/store.ts";
+import type { Status } from "../store/status.ts";
 import { type Clock, repeat, systemClock } from "../time.ts";
 
 interface SharedClockOptions {
-  store: Pick<Store, "time">;
+  status: Pick<Status, "time">;
   machineClock?: Clock;
   /** A monotonic clock of this machine, in milliseconds. */
   stopwatch?(): number;
@@ -15,11 +15,11 @@ const SYNC_INTERVAL_MS = 30_000;
  * between, and while the database is away, this machine's stopwatch continues it.
  */
 export async function openSharedClock(options: SharedClockOptions): Promise<Clock & { stop(): Promise<void> }> {
-  const { store, machineClock = systemClock, stopwatch = () => performance.now() } = options;
+  const { status, machineClock = systemClock, stopwatch = () => performance.now() } = options;
   let aheadOfStopwatchMs = 0;
   async function read(): Promise<void> {
     const askedAtMs = stopwatch();
-    const time = await store.time();
+    const time = await status.time();
     aheadOfStopwatchMs = time.getTime() - (askedAtMs + stopwatch()) / 2;
   }
   await read();

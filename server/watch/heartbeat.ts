@@ -1,8 +1,8 @@
-import type { Pause, Store } from "../store/store.ts";
+import type { Pause, Status } from "../store/status.ts";
 import { type Clock, repeat } from "../time.ts";
 
 interface HeartbeatOptions {
-  store: Pick<Store, "reportNode">;
+  status: Pick<Status, "reportNode">;
   outbox: { readonly pauses: readonly Pause[] };
   clock: Clock;
 }
@@ -13,8 +13,8 @@ const INTERVAL_MS = 60_000;
  * Tells other servers and the operator's commands that this server runs and which channels are paused: at once, every
  * minute, and when it stops. Ignores errors, because alerts report a database that cannot be written.
  */
-export function startHeartbeat({ store, outbox, clock }: HeartbeatOptions) {
-  const report = (pauses: readonly Pause[] | null) => store.reportNode(pauses, clock.now()).catch(() => {});
+export function startHeartbeat({ status, outbox, clock }: HeartbeatOptions) {
+  const report = (pauses: readonly Pause[] | null) => status.reportNode(pauses, clock.now()).catch(() => {});
   /** Also call it when a pause starts or ends. */
   const beat = () => report(outbox.pauses);
   const beating = repeat(beat, INTERVAL_MS, clock, true);

@@ -6,13 +6,13 @@ import { createWatch } from "./troubles.ts";
 
 it("lists the most urgent trouble first; only operators are told that no website runs", async () => {
   const { store, dataDir, clock, accept } = await openPostOffice({ channels: ["mail", "hook"] });
-  await store.backup(join(dataDir, "copy.db"), clock.now());
+  await store.archive.backup(join(dataDir, "copy.db"), clock.now());
   clock.set(3 * 86_400_000);
   await accept();
   await accept({}, true);
   for (const channel of ["mail", "hook"] as const) {
-    const [claim] = await store.claim(channel, 1, 1000, clock.now());
-    if (claim) await store.settle(claim, { kind: "failed", error: "550" }, clock.now());
+    const [claim] = await store.queue.claim(channel, 1, 1000, clock.now());
+    if (claim) await store.queue.settle(claim, { kind: "failed", error: "550" }, clock.now());
   }
   const find = async (askedBy: "server" | "operator", channels: readonly Channel[] = CHANNELS) => {
     const watch = createWatch({ store, dataDir, channels, askedBy });
@@ -23,7 +23,7 @@ it("lists the most urgent trouble first; only operators are told that no website
   const shared = [critical, "critical null backup-overdue 1", warning, "warning null quarantined 1"];
   expect(await find("server")).toEqual(shared);
   expect(await find("operator")).toEqual(["critical null website-down 1", ...shared]);
-  await store.reportNode([], clock.now());
+  await store.status.reportNode([], clock.now());
   expect(await find("operator")).toEqual(shared);
   // Deliveries left by a hook that is switched off are no trouble.
   expect(await find("operator", ["mail"])).toEqual(shared.filter((one) => one !== warning));

@@ -4,14 +4,9 @@ import type { Advice } from "../../contract/commands.ts";
 import { durationInWords } from "../../contract/duration.ts";
 import { plural } from "../../contract/plural.ts";
 import { errorName } from "../log.ts";
-import {
-  type Channel,
-  type DeliveryCount,
-  type DeliveryState,
-  type Store,
-  StoreLost,
-  StoreUnavailable,
-} from "../store/store.ts";
+import type { Store } from "../store/open-store.ts";
+import type { DeliveryCount } from "../store/queue.ts";
+import { type Channel, type DeliveryState, StoreLost, StoreUnavailable } from "../store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
 
 /**
@@ -122,9 +117,9 @@ export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions)
     const [facts, refusal, disk, damagedAt] = await Promise.all([
       ifAvailable(readFacts(store, now)),
       // `ping` writes, because a full disk can still be read.
-      inTime(store.ping()).then(() => null, toUnavailable),
+      inTime(store.status.ping()).then(() => null, toUnavailable),
       diskOf(dataDir),
-      ifAvailable(store.damagedAt()),
+      ifAvailable(store.status.damagedAt()),
     ]);
     const problem =
       refusal ?? (facts ? null : new StoreUnavailable({ problem: "The message database cannot be read" }));
@@ -231,11 +226,11 @@ export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions)
 
 async function readFacts(store: Store, now: Date) {
   const [counts, expiring, website, lastBackupAt, time] = await Promise.all([
-    store.countDeliveries(),
-    store.findExpiring(now),
-    store.website(now),
-    store.lastBackupAt(),
-    store.time(),
+    store.queue.countDeliveries(),
+    store.archive.findExpiring(now),
+    store.status.website(now),
+    store.status.lastBackupAt(),
+    store.status.time(),
   ]);
   return { counts, expiring, website, lastBackupAt, machineAheadMs: Date.now() - time.getTime() };
 }

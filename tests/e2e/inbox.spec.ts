@@ -3,7 +3,8 @@ import { expect, type Locator, type Page } from "@playwright/test";
 import { type ContactMessage, parseContactMessage } from "../../contract/contact-message.ts";
 import { visible, visibleLines } from "../../contract/visible-text.ts";
 import { exportMessages } from "../../server/operator/export.ts";
-import type { Outcome, Store } from "../../server/store/store.ts";
+import type { Store } from "../../server/store/open-store.ts";
+import type { Outcome } from "../../server/store/queue.ts";
 import {
   claimOne,
   estimateOf,
@@ -134,7 +135,7 @@ test("filters the list by tab, search, country and time, all of them in the URL"
 
 test("the overview shows what needs attention, and has a table with each chart's numbers", async ({ page, inbox }) => {
   await putSamples(inbox.store);
-  await inbox.store.backup(test.info().outputPath("backup.db"), new Date());
+  await inbox.store.archive.backup(test.info().outputPath("backup.db"), new Date());
   await inbox.open();
   await page.getByRole("link", { name: "Overview" }).click();
   await expect(page.getByText(/, last backup /)).toBeVisible();
@@ -163,7 +164,7 @@ test("the overview shows what needs attention, and has a table with each chart's
 
 test("on a phone the first message is in the upper half, and nothing covers it", async ({ page, inbox }) => {
   const { delivered } = await putSamples(inbox.store);
-  await inbox.store.reportNode([], new Date());
+  await inbox.store.status.reportNode([], new Date());
   await put(inbox.store, "waiting", { name: "محمد عبد الله الأحمدي ".repeat(5).trim() }, minutesAgo(1));
   await page.setViewportSize({ width: 375, height: 740 });
   await inbox.open();
@@ -254,7 +255,7 @@ test("a new message appears without a reload, and does not keep the command runn
   const reference = await put(inbox.store, "waiting");
   await expect(row(page, reference)).toBeVisible();
   await expect(page).toHaveTitle(/^\(1\) Messages/);
-  await inbox.store.act("answer", { references: [reference] }, new Date());
+  await inbox.store.messages.act("answer", { references: [reference] }, new Date());
   await expect(row(page, reference)).toContainText("Answered");
   await expect(page).toHaveTitle(/^Messages/);
   expect(marked).toEqual([]);
@@ -273,7 +274,9 @@ test("exports the listed messages as a file, or none if it is cancelled", async 
     await button(page, `Export ${format.toUpperCase()}`).click();
     const file = await download;
     expect(file.suggestedFilename()).toMatch(new RegExp(`^messages-\\d{4}-\\d\\d-\\d\\d\\.${format}$`));
-    const parts = await Array.fromAsync(exportMessages({ filter: { search: "lovelace" }, format }, inbox.store));
+    const parts = await Array.fromAsync(
+      exportMessages({ filter: { search: "lovelace" }, format }, inbox.store.messages),
+    );
     expect(await readFile(await file.path(), "utf8")).toBe(parts.join(""));
     await expect(notice(page)).toContainText(`Saved as ${file.suggestedFilename()}`);
   }
@@ -374,7 +377,7 @@ test("finds a person; exports, corrects, restricts and erases their messages", a
   await save();
   await expect(page.locator("main dd").first()).toHaveText("Ada King");
   const corrected = { name: "Ada King", email: "ada@example.com", country: "IE" };
-  expect(await inbox.store.list({ email: "ada@example.com" })).toMatchObject([corrected, corrected]);
+  expect(await inbox.store.messages.list({ email: "ada@example.com" })).toMatchObject([corrected, corrected]);
 
   await button(page, "Restrict").click();
   await expect(notice(page)).toContainText("2 messages from this address restricted");
@@ -388,7 +391,7 @@ test("finds a person; exports, corrects, restricts and erases their messages", a
     await field("Type the address to confirm").fill("Ada@Example.com");
   };
   await confirmErasure();
-  await inbox.store.act("answer", { references: [waiting] }, new Date());
+  await inbox.store.messages.act("answer", { references: [waiting] }, new Date());
   await button(dialogOf(page), "Erase 2 messages").click();
   await expect(notice(page)).toContainText("This person’s messages changed in the meantime.");
   await expect(row(page, waiting)).toContainText("Answered");
@@ -427,18 +430,18 @@ test("retries, releases, resends, marks and deletes messages, but none that chan
   await select(page, held);
   await button(page, "Delete").click();
   await button(dialogOf(page), "Cancel").click();
-  expect(await inbox.store.list({})).toHaveLength(4);
+  expect(await inbox.store.messages.list({})).toHaveLength(4);
   await button(page, "Delete").click();
-  await inbox.store.act("answer", { references: [held] }, new Date());
+  await inbox.store.messages.act("answer", { references: [held] }, new Date());
   await button(dialogOf(page), "Delete 2 messages").click();
   await expect(notice(page)).toContainText("1 message deleted.");
   await expect(notice(page)).toContainText(`Skipped, because they changed in the meantime: ${held} (now waiting)`);
   await expect(rows(page)).toHaveCount(3);
-  expect(await inbox.store.list({ references: [waiting, held] })).toMatchObject([{ reference: held }]);
+  expect(await inbox.store.messages.list({ references: [waiting, held] })).toMatchObject([{ reference: held }]);
 
   await page.goto(`/messages/${held}`);
   await choose(page, "Delete");
-  await inbox.store.act("delete", { references: [held] }, new Date());
+  await inbox.store.messages.act("delete", { references: [held] }, new Date());
   await button(dialogOf(page), "Delete 1 message").click();
   await expect(notice(page)).toContainText(`No longer there: ${held}`);
 });
@@ -606,7 +609,7 @@ test("acts on all messages that matched when selected, and can be cancelled", as
   await button(dialogOf(page), "Cancel").click();
   cancelled.resolve();
   await expect(notice(page)).toContainText(/Cancelled: \d+ of 102 messages were not changed\./);
-  const { answered } = await inbox.store.countTabs({});
+  const { answered } = await inbox.store.messages.countTabs({});
   expect(answered).toBeGreaterThan(0);
   expect(answered).toBeLessThan(102);
   await expect(notice(page)).toContainText(`${answered} messages marked as answered.`);
@@ -620,7 +623,7 @@ test("acts on all messages that matched when selected, and can be cancelled", as
   await button(page, "Delete").click();
   await button(dialogOf(page), "Delete 102 messages").click();
   await expect(notice(page)).toContainText("102 messages deleted.");
-  expect(await inbox.store.list({})).toMatchObject([{ reference: late }]);
+  expect(await inbox.store.messages.list({})).toMatchObject([{ reference: late }]);
 });
 
 test("shows that one of two actions failed, although the other one succeeded", async ({ page, inbox }) => {
@@ -643,7 +646,7 @@ test("shows that one of two actions failed, although the other one succeeded", a
   await expect(notice(page)).toContainText("The action failed.");
   await expect(notice(page)).toContainText("It went wrong. Some messages may have changed: check them");
   await expect(notice(page)).toContainText("1 message marked as answered.");
-  const answeredAt = async (reference: string) => (await inbox.store.find(reference))?.answeredAt;
+  const answeredAt = async (reference: string) => (await inbox.store.messages.find(reference))?.answeredAt;
   expect([await answeredAt(second), await answeredAt(first)]).toEqual([null, expect.any(Date)]);
 });
 
@@ -735,7 +738,7 @@ test("buttons and keys lead from message to message, and undo the last mark", as
 
   await choose(page, "Mark answered");
   await expect(notice(page)).toContainText("1 message marked as answered.");
-  expect(await inbox.store.find(second)).toMatchObject({ answeredAt: expect.any(Date) });
+  expect(await inbox.store.messages.find(second)).toMatchObject({ answeredAt: expect.any(Date) });
 
   // A key that is pressed before the neighbours have loaded takes effect afterwards.
   const tellPlaces = await hold(page, "**/operations/place?*");
@@ -746,13 +749,13 @@ test("buttons and keys lead from message to message, and undo the last mark", as
   await answered;
   tellPlaces();
   await expect(title(page)).toHaveText("Fourth");
-  expect(await inbox.store.find(third)).toMatchObject({ answeredAt: expect.any(Date) });
+  expect(await inbox.store.messages.find(third)).toMatchObject({ answeredAt: expect.any(Date) });
   for (const takeBack of [() => page.keyboard.press("z"), () => button(page, "Undo").click()]) {
     await expect(button(page, "Undo")).toBeVisible();
     await takeBack();
     await expect(notice(page)).toContainText("1 message marked as unanswered.");
     await expect(title(page)).toHaveText("Third");
-    expect(await inbox.store.find(third)).toMatchObject({ answeredAt: null });
+    expect(await inbox.store.messages.find(third)).toMatchObject({ answeredAt: null });
     await expect(page.getByText("2 of 3")).toBeVisible();
     await title(page).focus();
     await page.keyboard.press("e");
@@ -764,8 +767,8 @@ test("buttons and keys lead from message to message, and undo the last mark", as
   await expect(title(page)).toHaveText("Fourth");
   await expect(page.getByText("1 of 1")).toBeVisible();
   await button(page, "Answered, next").dispatchEvent("click", { detail: 2 });
-  expect(await inbox.store.find(first)).toMatchObject({ answeredAt: expect.any(Date) });
-  expect(await inbox.store.countTabs({})).toMatchObject({ answered: 3 });
+  expect(await inbox.store.messages.find(first)).toMatchObject({ answeredAt: expect.any(Date) });
+  expect(await inbox.store.messages.countTabs({})).toMatchObject({ answered: 3 });
 
   // Keys do nothing while the operator types, or if they are switched off.
   await page.getByLabel("Note").fill("");
@@ -778,7 +781,7 @@ test("buttons and keys lead from message to message, and undo the last mark", as
   await button(page, "Keys").click();
   await page.getByLabel("Use these keys").check();
   await page.keyboard.press("Escape");
-  expect(await inbox.store.countTabs({})).toMatchObject({ answered: 3 });
+  expect(await inbox.store.messages.countTabs({})).toMatchObject({ answered: 3 });
 
   // An operator who starts to type before the neighbours have loaded stays on the message.
   await page.goto(`/messages/${second}`);
@@ -802,7 +805,7 @@ test("the most likely action for the state comes first", async ({ page, inbox })
   await at(held);
   await expect(primary).toHaveText("Release");
   await expect(page.getByRole("region", { name: "Reply" })).toContainText("you cannot reply to a quarantined message");
-  await inbox.store.restrict("ada@example.com", true, new Date());
+  await inbox.store.people.restrict("ada@example.com", true, new Date());
   await at(waiting);
   await expect(page.getByRole("region", { name: "Reply" })).toContainText(
     "its sender asked you to keep it but not use it",
@@ -820,7 +823,7 @@ test("every screen shows whether the website runs, and the list shows what expir
   const expiring = await put(inbox.store, "delivered", { name: "Forgotten" }, old);
   const estimated = await putEstimate(inbox.store, "eve@example.com");
   await put(inbox.store, "waiting", {}, minutesAgo(0));
-  await inbox.store.reportNode(null, minutesAgo(60));
+  await inbox.store.status.reportNode(null, minutesAgo(60));
   await inbox.open();
   await expect(status).toContainText("Website: not running since");
   const erasedSoon = page.getByText(/1 message will be erased soon, .+ \(1 unanswered\)/);
@@ -837,7 +840,7 @@ test("every screen shows whether the website runs, and the list shows what expir
 
   // A phone shows the full text of the most urgent trouble, and the number of the others.
   const pause = { channel: "mail", reason: `535 ${"no longer valid ".repeat(20)}`, since: minutesAgo(1) } as const;
-  await inbox.store.reportNode([pause], new Date());
+  await inbox.store.status.reportNode([pause], new Date());
   await page.setViewportSize({ width: 375, height: 740 });
   await page.reload();
   await expect(status.getByRole("link")).toHaveText(["No message can be emailed", "1 more"]);
@@ -849,7 +852,7 @@ test("every screen shows whether the website runs, and the list shows what expir
   expect(cut).toHaveLength(0);
   await page.setViewportSize({ width: 1280, height: 720 });
 
-  await inbox.store.reportNode([], new Date());
+  await inbox.store.status.reportNode([], new Date());
   await page.getByRole("link", { name: "Overview" }).click();
   await page.reload();
   await expect(status).toContainText("Website: running");
@@ -878,10 +881,10 @@ test("messages are answered one after another by keyboard alone", async ({ page,
     await expect(title(page)).toBeFocused();
     await page.keyboard.press("j");
   }
-  for (const { name, reference } of await inbox.store.list({})) {
+  for (const { name, reference } of await inbox.store.messages.list({})) {
     const { payload } = await claimOne(inbox.store, new Date(), "reply");
     expect(JSON.parse(payload ?? "")).toMatchObject({ subject: expect.stringMatching(/^Re: Your message \(BC-/) });
-    expect((await inbox.store.notes([reference])).get(reference)).toMatchObject([
+    expect((await inbox.store.messages.notes([reference])).get(reference)).toMatchObject([
       { text: `Re: Your message (${reference})\n\nDear ${name}`, author: "operator" },
     ]);
   }
@@ -912,11 +915,11 @@ test("a draft survives a restart, becomes one reply, and can be sent again or re
   await button(box, "Send reply").click();
   await expect(page.getByText("Reply: waiting")).toBeVisible();
   await page.unroute("**/operations/reply*");
-  expect((await inbox.store.notes([reference])).get(reference)).toHaveLength(1);
+  expect((await inbox.store.messages.notes([reference])).get(reference)).toHaveLength(1);
 
   const settle = async (outcome: Outcome) => {
     const claim = await claimOne(inbox.store, new Date(), "reply");
-    await inbox.store.settle(claim, outcome, new Date());
+    await inbox.store.queue.settle(claim, outcome, new Date());
     return JSON.parse(claim.payload ?? "");
   };
   const failed = { kind: "failed", error: "550 no such mailbox" } as const;
@@ -950,8 +953,8 @@ test("keys mark messages as spam, undo that, and release suspected spam", async 
   const taught = await Promise.all(
     Array.from({ length: 40 }, (_, index) => put(store, "waiting", index % 2 ? spam(index) : {})),
   );
-  await store.act("spam", { references: taught.filter((_, index) => index % 2) }, new Date());
-  await store.act("answer", { references: taught.filter((_, index) => index % 2 === 0) }, new Date());
+  await store.messages.act("spam", { references: taught.filter((_, index) => index % 2) }, new Date());
+  await store.messages.act("answer", { references: taught.filter((_, index) => index % 2 === 0) }, new Date());
   const held = await put(store, "waiting", { name: "Held", ...spam(99) }, minutesAgo(0));
   const [third, second, first] = [
     await put(store, "waiting", { name: "Third" }, minutesAgo(-1)),
@@ -970,7 +973,7 @@ test("keys mark messages as spam, undo that, and release suspected spam", async 
   await page.keyboard.press("z");
   await expect(title(page)).toHaveText("First");
   await expect(notice(page)).toContainText("1 message released.");
-  expect(await store.find(first)).toMatchObject({ state: "queued", taught: "good" });
+  expect(await store.messages.find(first)).toMatchObject({ state: "queued", taught: "good" });
   // In the list: marks the focused row, then the selection.
   await page.keyboard.press("u");
   await expect(row(page, first)).not.toContainText("Marked as spam");
@@ -981,7 +984,8 @@ test("keys mark messages as spam, undo that, and release suspected spam", async 
   await expect(page.getByText("2 messages selected")).toBeAttached();
   await page.keyboard.press("!");
   await expect(notice(page)).toContainText("2 messages marked as spam.");
-  for (const reference of [second, third]) expect(await store.find(reference)).toMatchObject({ taught: "spam" });
+  for (const reference of [second, third])
+    expect(await store.messages.find(reference)).toMatchObject({ taught: "spam" });
 
   await page.locator(`#message-${held}`).focus();
   await page.keyboard.press("o");
@@ -991,7 +995,7 @@ test("keys mark messages as spam, undo that, and release suspected spam", async 
   await button(alert, "Release").focus();
   await page.keyboard.press("Enter");
   await expect(alert).toBeHidden();
-  expect(await store.find(held)).toMatchObject({ state: "queued", taught: "good" });
+  expect(await store.messages.find(held)).toMatchObject({ state: "queued", taught: "good" });
 });
 
 test("shows hostile names and messages as text", { tag: "@full" }, async ({ page, inbox }) => {
@@ -1063,8 +1067,8 @@ test.describe("axe finds no problem, and nothing scrolls sideways: light and nar
     inbox.expectTrouble(/404|503/);
     const { failed, held, waiting } = await putSamples(inbox.store);
     const estimated = await putEstimate(inbox.store, "grace@example.com");
-    await inbox.store.act("answer", { references: [failed] }, new Date());
-    await inbox.store.restrict("ada@example.com", true, new Date());
+    await inbox.store.messages.act("answer", { references: [failed] }, new Date());
+    await inbox.store.people.restrict("ada@example.com", true, new Date());
     await inbox.open();
     await expect(row(page, waiting)).toContainText("Restricted");
     for (const [path, shown] of [

@@ -126,7 +126,7 @@ test("if the database is removed, messages are refused, and the data is saved an
   const again = await scene.start();
   expect(await scene.visitors.postAgain(again.url)).toBe(0);
   const store = await untilEnd(openStoreInProcess({ dataDir: scene.dataDir, databaseUrl: null }));
-  const references = (await store.list({})).map(({ reference }) => reference);
+  const references = (await store.messages.list({})).map(({ reference }) => reference);
   expect(new Set(references)).toEqual(new Set(scene.visitors.acknowledged));
 });
 

@@ -40,9 +40,9 @@ test(`${KILLS} kills under load lose nothing, and the next start sends what a de
   const server = await scene.start(ON);
   await expect.poll(() => visitors.postAgain(server.url), SOON).toBe(0);
   await scene.queueIsEmpty();
-  await expect.poll(async () => (await store.countChannel("acknowledgement")).queued, SOON).toBe(0);
+  await expect.poll(async () => (await store.queue.countChannel("acknowledgement")).queued, SOON).toBe(0);
   await scene.expectNothingLost(server, MOST_TIMES);
-  const messages = await store.list({ limit: 1_000_000 });
+  const messages = await store.messages.list({ limit: 1_000_000 });
   const mailTimesOf = countEach(messageIdsOf(mailServer.mails).map(referenceOf));
   expect(Math.max(...mailTimesOf.values())).toBeGreaterThan(1);
   const mailed = countEach(acknowledgementIdsOf(mailServer.mails));
@@ -52,7 +52,7 @@ test(`${KILLS} kills under load lose nothing, and the next start sends what a de
   expect(timesOf.size).toBeLessThanOrEqual(ACKNOWLEDGEMENTS_PER_HOUR);
   for (const { reference, deliveries } of messages) {
     const { state, error } = deliveries.acknowledgement ?? {};
-    const events = await store.history(reference);
+    const events = await store.messages.history(reference);
     const unknownEndsOf = (one: Channel) =>
       events.filter(({ channel, detail }) => channel === one && detail?.includes("may arrive twice")).length;
     // Only an attempt with an unknown end repeats a mail.

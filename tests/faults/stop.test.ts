@@ -50,7 +50,9 @@ test("after SIGTERM, the server reads half-sent requests, answers them and close
   for (const [index, socket] of sockets.entries()) socket.write(`\r\n\r\n${index === 0 ? body : ""}`);
   const answers = (await Promise.all(received)).map(parseAnswer);
   for (const answer of answers) expect(answer).toMatchObject({ status: 200, headers: { connection: "close" } });
-  expect(await scene.store.list({})).toMatchObject([{ reference: JSON.parse(answers[0]?.body ?? "").reference }]);
+  expect(await scene.store.messages.list({})).toMatchObject([
+    { reference: JSON.parse(answers[0]?.body ?? "").reference },
+  ]);
   await stopped;
 }, 60_000);
 
@@ -64,7 +66,7 @@ test.each(["hold-after-data", "hang-before-greeting"] as const)(
     for (const words of ["", "GET / HTTP/1.1\r\nhost: x\r\n\r\n", "POST /send-email HTTP/1.1\r\nhost: x\r\ncontent-le"])
       await sendHalf(server, words);
     await expectStop(server);
-    expect((await scene.store.list({ state: "queued" })).length).toBe(8);
+    expect((await scene.store.messages.list({ state: "queued" })).length).toBe(8);
   },
   60_000,
 );

@@ -137,7 +137,7 @@ test("shows a disk that is nearly full, the oldest message, and a store that has
   await accept();
   const away = () => Promise.reject(new StoreUnavailable({ problem: "away" }));
   const watch = createWatch({
-    store: withStore(store, { ping: away }),
+    store: withStore(store, { status: { ping: away } }),
     dataDir,
     channels: CHANNELS,
     askedBy: "server",

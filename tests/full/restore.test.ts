@@ -110,5 +110,5 @@ test("a restored backup has no messages of people who were erased", async () => 
   expect(await messages(env, "restore", backup, "--replace", "--yes")).toBe(
     "1 message restored, 1 of them to be sent. Left out, because erased after the backup: 1 message.\n",
   );
-  expect(await store.list({})).toMatchObject([{ email: "kept@example.com" }]);
+  expect(await store.messages.list({})).toMatchObject([{ email: "kept@example.com" }]);
 });

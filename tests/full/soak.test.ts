@@ -270,15 +270,16 @@ async function openSite() {
       // On a slow machine, a node may exceed its ten seconds and kill itself.
       for (const code of await Promise.all(nodes.map(stopAsking))) expect([0, null]).toContain(code);
       const store = await untilEnd(openStoreInProcess({ dataDir: "", databaseUrl }));
-      const retried = await store.act("retry", { since: new Date(0) }, new Date());
-      const [mails, hooks] = [await store.countChannel("mail"), await store.countChannel("hook")];
+      const retried = await store.messages.act("retry", { since: new Date(0) }, new Date());
+      const [mails, hooks] = [await store.queue.countChannel("mail"), await store.queue.countChannel("hook")];
       // Ends all retry delays and leases, as if hours had passed.
       await postgres.administer(`UPDATE ${schemaOf(databaseUrl)}.deliveries SET due_at = 1,
         leased_until = CASE WHEN leased_until IS NULL THEN NULL ELSE 1 END WHERE state = 'queued'`);
       await restart(0);
-      const queued = async () => (await store.countChannel("mail")).queued + (await store.countChannel("hook")).queued;
+      const queued = async () =>
+        (await store.queue.countChannel("mail")).queued + (await store.queue.countChannel("hook")).queued;
       await expect.poll(queued, EMPTIED).toBe(0);
-      const stored = await store.list({ limit: 1_000_000 });
+      const stored = await store.messages.list({ limit: 1_000_000 });
       return {
         waiting: mails.queued + hooks.queued,
         retried: retried.length,

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
-import type { Acceptance, Store, Submission } from "../../server/store/store.ts";
+import type { Acceptance, Submission } from "../../server/store/intake.ts";
+import type { Store } from "../../server/store/open-store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { acrossNodes, type ContractTest } from "./place.ts";
 import {
@@ -31,7 +32,7 @@ function send(
     ...rest
   }: Partial<Submission> & { now?: Date; rules?: typeof NO_LIMITS } = {},
 ): Promise<Acceptance> {
-  return node.accept(submissionOf(message, rest), rules, now);
+  return node.intake.accept(submissionOf(message, rest), rules, now);
 }
 
 export function acceptingSuite(test: ContractTest): void {
@@ -42,7 +43,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(acceptance).toEqual({ kind: "stored", reference, state: "queued" });
     expect(reference).toMatch(REFERENCE_PATTERN);
     const { mail } = storedWith().deliveries;
-    expect(await node.find(reference)).toEqual({
+    expect(await node.messages.find(reference)).toEqual({
       ...storedWith({ ...message, reference, deliveries: { mail, hook: mail } }),
       id: expect.any(Number),
       version: expect.any(String),
@@ -84,7 +85,7 @@ export function acceptingSuite(test: ContractTest): void {
   test("commits before it resolves, so that another node sees every message of a batch", async ({ node, other }) => {
     const accepted = await Promise.all(Array.from({ length: 600 }, () => store(node)));
     expect(new Set(accepted).size).toBe(600);
-    expect(new Set((await other.list({})).map((message) => message.reference))).toEqual(new Set(accepted));
+    expect(new Set((await other.messages.list({})).map((message) => message.reference))).toEqual(new Set(accepted));
   });
 
   test("answers a repeated key with the first reference, from any network, in any state of the message", async ({
@@ -93,7 +94,7 @@ export function acceptingSuite(test: ContractTest): void {
     const again = { message: messageWith(), idempotencyKey: "k1", isTrapped: true, now: later(3 * DAY_MS) };
     const reference = referenceOf(await send(node, { ...again, networks: client("wifi"), now: NOON }));
     expect(await send(node, { ...again, networks: client("mobile") })).toEqual({ kind: "repeated", reference });
-    await node.act("release", { references: [reference] }, NOON);
+    await node.messages.act("release", { references: [reference] }, NOON);
     await finish(node, "delivered");
     expect(await send(node, { ...again, networks: client("wifi") })).toEqual({ kind: "repeated", reference });
     expect(await send(node, { idempotencyKey: "k1", networks: client("wifi") })).toEqual({ kind: "key-reused" });
@@ -132,7 +133,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(answers.filter(({ kind }) => kind === "stored")).toHaveLength(2);
     expect(answers.filter(({ kind }) => kind === "repeated")).toHaveLength(38);
     expect(new Set(answers.map(referenceOf)).size).toBe(2);
-    expect(await node.list({})).toHaveLength(2);
+    expect(await node.messages.list({})).toHaveLength(2);
   });
 
   test("limits a client in each window, returns the waiting time, and stores nothing", async ({ node }) => {
@@ -146,7 +147,7 @@ export function acceptingSuite(test: ContractTest): void {
     expect(await sendAt(10 * MINUTE_MS)).toMatchObject(STORED);
     expect(await sendAt(2 * HOUR_MS)).toEqual({ kind: "limited", retryAfterMs: 22 * HOUR_MS });
     expect(await sendAt(DAY_MS)).toMatchObject(STORED);
-    expect(await node.list({})).toHaveLength(5);
+    expect(await node.messages.list({})).toHaveLength(5);
   });
 
   test("does not count repeats, and reveals nothing about other messages to a limited client", async ({ node }) => {
@@ -170,7 +171,7 @@ export function acceptingSuite(test: ContractTest): void {
       expect(await sendFrom(`c${turn}`, "wide")).toMatchObject({ state: "queued" });
     const held = await sendFrom("c6", "wide");
     expect(held).toMatchObject({ kind: "stored", state: "quarantined" });
-    expect(await node.find(referenceOf(held))).toMatchObject({ quarantineReason: "network-limit" });
+    expect(await node.messages.find(referenceOf(held))).toMatchObject({ quarantineReason: "network-limit" });
     expect(await sendFrom("c7", "elsewhere")).toMatchObject({ kind: "stored", state: "queued" });
     for (let turn = 8; turn < 30; turn += 1) await sendFrom(`c${turn}`, "wide");
     // Stores only as many hits of a flooding network as its limit needs.
@@ -193,20 +194,20 @@ export function acceptingSuite(test: ContractTest): void {
       const answers = await acrossNodes([node, other], count, (one) =>
         send(one, { isTrapped, rules, now: later(atMs) }),
       );
-      const stored = await node.list({ references: answers.map(referenceOf) });
+      const stored = await node.messages.list({ references: answers.map(referenceOf) });
       return stored.map(({ state, quarantineReason }) => quarantineReason ?? state).sort();
     };
     expect(await reasons(4, 0, true)).toEqual(["trap", "trap", "trap", "trap"]);
     expect(await reasons(5, 0)).toEqual(["hourly-limit", "hourly-limit", "queued", "queued", "queued"]);
     expect(await reasons(1, HOUR_MS - 1)).toEqual(["hourly-limit"]);
     expect(await reasons(1, HOUR_MS)).toEqual(["queued"]);
-    expect(await node.claim("mail", 20, MINUTE_MS, later(HOUR_MS))).toHaveLength(4);
+    expect(await node.queue.claim("mail", 20, MINUTE_MS, later(HOUR_MS))).toHaveLength(4);
   });
 
   test("rejects a submission that cannot be stored, and stores the others in its batch", async ({ node }) => {
     const answers = await Promise.allSettled([NOON, new Date(Number.NaN), NOON].map((now) => send(node, { now })));
     expect(answers.map((answer) => answer.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    expect(await node.list({})).toHaveLength(2);
+    expect(await node.messages.list({})).toHaveLength(2);
   });
 
   test("locks out no client after the clock is set back", async ({ node }) => {

@@ -1,7 +1,8 @@
 import { expect } from "vitest";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
+import type { Store } from "../../server/store/open-store.ts";
 import { actionProblem, allowedActions, channelsToQueue } from "../../server/store/rules.ts";
-import { ACTIONS, type Action, type DeliveryState, type Store } from "../../server/store/store.ts";
+import { ACTIONS, type Action, type DeliveryState } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { type ContractTest, get } from "./place.ts";
 import {
@@ -41,24 +42,24 @@ const AFTER: Readonly<Record<Exclude<Action, "delete">, object>> = {
 };
 
 async function actOnAll(node: Store, action: Action): Promise<void> {
-  const references = (await node.list({})).map(({ reference }) => reference);
-  expect(await node.act(action, { references }, later(1))).toEqual(references);
+  const references = (await node.messages.list({})).map(({ reference }) => reference);
+  expect(await node.messages.act(action, { references }, later(1))).toEqual(references);
 }
 
 export function changesSuite(test: ContractTest): void {
   test("records the operator's actions in the history", async ({ node }) => {
     const reference = await store(node, trapped());
     const references = [reference];
-    for (const ms of [1, 2]) await node.markSeen(reference, later(ms));
-    await node.act("release", { references }, later(3));
+    for (const ms of [1, 2]) await node.messages.markSeen(reference, later(ms));
+    await node.messages.act("release", { references }, later(3));
     await finish(node, "delivered", later(4));
-    await node.act("answer", { references }, later(5));
-    await node.act("unanswer", { references }, later(6));
-    await node.rectify("ada@example.com", { name: "Ada King" }, later(7));
-    await node.restrict("ada@example.com", true, later(8));
-    await node.restrict("ada@example.com", false, later(9));
-    await node.act("resend", { references }, later(10));
-    const history = await node.history(reference.toLowerCase());
+    await node.messages.act("answer", { references }, later(5));
+    await node.messages.act("unanswer", { references }, later(6));
+    await node.people.rectify("ada@example.com", { name: "Ada King" }, later(7));
+    await node.people.restrict("ada@example.com", true, later(8));
+    await node.people.restrict("ada@example.com", false, later(9));
+    await node.messages.act("resend", { references }, later(10));
+    const history = await node.messages.history(reference.toLowerCase());
     expect(history.map(({ at, kind, channel }) => [Number(at) - NOON.getTime(), kind, channel])).toEqual([
       [1, "viewed", null],
       [3, "released", "mail"],
@@ -101,16 +102,16 @@ export function changesSuite(test: ContractTest): void {
       }
       await add("quarantined", trapped());
       await add("queued");
-      await node.settle(await claimOne(node), { kind: "deferred", dueAt: later(HOUR_MS), error: "451" }, NOON);
-      await node.restrict("restricted@x.org", true, NOON);
+      await node.queue.settle(await claimOne(node), { kind: "deferred", dueAt: later(HOUR_MS), error: "451" }, NOON);
+      await node.people.restrict("restricted@x.org", true, NOON);
       const references = [...stored.values()];
-      if (action === "unanswer") await node.act("answer", { references }, NOON);
-      const before = await node.list({});
-      const done = await node.act(action, how === "bulk" ? { since: NOON } : { references }, later(9));
+      if (action === "unanswer") await node.messages.act("answer", { references }, NOON);
+      const before = await node.messages.list({});
+      const done = await node.messages.act(action, how === "bulk" ? { since: NOON } : { references }, later(9));
       const allowing = ALLOWING[action][how === "bulk" ? 1 : 0];
       expect(done.sort()).toEqual(allowing.map((state) => stored.get(state)).sort());
       for (const message of before) {
-        const after = await node.find(message.reference);
+        const after = await node.messages.find(message.reference);
         if (!done.includes(message.reference)) expect(after).toEqual(message);
         else if (action === "delete") expect(after).toBeNull();
         // A delivery that waits for its next attempt keeps its number of attempts.
@@ -130,8 +131,8 @@ export function changesSuite(test: ContractTest): void {
     ["it failed", (node) => finish(node, "failed")],
     ["it was made due", (node) => actOnAll(node, "retry")],
     ["it was marked as answered", (node) => actOnAll(node, "answer")],
-    ["it was corrected", (node) => node.rectify("ada@example.com", { name: "Ada King" }, later(1))],
-    ["it was restricted", (node) => node.restrict("ada@example.com", true, later(1))],
+    ["it was corrected", (node) => node.people.rectify("ada@example.com", { name: "Ada King" }, later(1))],
+    ["it was restricted", (node) => node.people.restrict("ada@example.com", true, later(1))],
   ])("does not change a message that changed meanwhile: %s", async ([, change], { node, other }) => {
     const reference = await store(node);
     const { version } = await get(node, reference);
@@ -139,25 +140,29 @@ export function changesSuite(test: ContractTest): void {
     const changed = await get(node, reference);
     expect(changed.version).not.toBe(version);
     const selection = { references: [reference], versions: [version] };
-    for (const action of ACTIONS) expect(await node.act(action, selection, later(9))).toEqual([]);
+    for (const action of ACTIONS) expect(await node.messages.act(action, selection, later(9))).toEqual([]);
     expect(await get(node, reference)).toEqual(changed);
   });
 
   test("ignores deliveries other than the mail in a message's version", async ({ node }) => {
     const reference = await store(node, submissionOf(), NOON, ["mail", "hook"]);
     const { version } = await get(node, reference);
-    await node.settle(await claimOne(node, NOON, "hook"), { kind: "delivered" }, NOON);
-    expect(await node.act("answer", { references: [reference], versions: [version] }, NOON)).toEqual([reference]);
+    await node.queue.settle(await claimOne(node, NOON, "hook"), { kind: "delivered" }, NOON);
+    expect(await node.messages.act("answer", { references: [reference], versions: [version] }, NOON)).toEqual([
+      reference,
+    ]);
   });
 
   test("acts only on messages whose version is still the same", async ({ node }) => {
     const references = [await store(node, trapped("a@x.org")), await store(node, trapped("b@x.org"))];
-    const versions = (await node.list({ references })).map(({ version }) => version);
-    await node.restrict("b@x.org", true, NOON);
-    expect(await node.act("release", { references, versions }, NOON)).toEqual([references[0]]);
+    const versions = (await node.messages.list({ references })).map(({ version }) => version);
+    await node.people.restrict("b@x.org", true, NOON);
+    expect(await node.messages.act("release", { references, versions }, NOON)).toEqual([references[0]]);
     // A version belongs to one message: another message's version does not match.
     const others = [(await get(node, String(references[1]))).version];
-    expect(await node.act("answer", { references: references.slice(0, 1), versions: others }, NOON)).toEqual([]);
+    expect(await node.messages.act("answer", { references: references.slice(0, 1), versions: others }, NOON)).toEqual(
+      [],
+    );
   });
 
   test("only one of two nodes that act on the same version at once succeeds", async ({ node, other }) => {
@@ -166,7 +171,7 @@ export function changesSuite(test: ContractTest): void {
       const which = { references: [reference], versions: [(await get(node, reference)).version] };
       const actions = ["release", "delete", "release", "delete"] as const;
       const done = await Promise.all(
-        actions.flatMap((action) => [node, other].map((one) => one.act(action, which, later(1)))),
+        actions.flatMap((action) => [node, other].map((one) => one.messages.act(action, which, later(1)))),
       );
       expect(done.flat()).toEqual([reference]);
     }
@@ -175,21 +180,23 @@ export function changesSuite(test: ContractTest): void {
   test("acts in bulk on any number of messages since a time", async ({ node }) => {
     await store(node, trapped(), later(-1));
     await Promise.all(Array.from({ length: 1100 }, () => store(node, trapped())));
-    expect(await node.act("release", { since: NOON }, later(1))).toHaveLength(1100);
-    expect(await node.act("release", { since: NOON }, later(1))).toEqual([]);
+    expect(await node.messages.act("release", { since: NOON }, later(1))).toHaveLength(1100);
+    expect(await node.messages.act("release", { since: NOON }, later(1))).toEqual([]);
   });
 
   test("corrects only the given fields, in all messages of an address", async ({ node }) => {
     const mine = [messageWith({ email: "Ada@Example.com" }), messageWith({ email: "ada@example.com", country: "FR" })];
     for (const message of mine) await store(node, submissionOf(message));
     await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
-    expect(await node.rectify("ADA@example.com", { name: "Ada King", country: "" }, NOON)).toBe(2);
-    expect(await node.list({ email: "ada@example.com" })).toMatchObject([
+    expect(await node.people.rectify("ADA@example.com", { name: "Ada King", country: "" }, NOON)).toBe(2);
+    expect(await node.messages.list({ email: "ada@example.com" })).toMatchObject([
       { ...mine[1], name: "Ada King", country: "" },
       { ...mine[0], name: "Ada King", country: "" },
     ]);
-    expect(await node.list({ email: "eve@example.com" })).toMatchObject([{ name: "Ada Lovelace", country: "GB" }]);
-    expect(await node.rectify("nobody@example.com", { name: "X" }, NOON)).toBe(0);
+    expect(await node.messages.list({ email: "eve@example.com" })).toMatchObject([
+      { name: "Ada Lovelace", country: "GB" },
+    ]);
+    expect(await node.people.rectify("nobody@example.com", { name: "X" }, NOON)).toBe(0);
   });
 
   test("stores a correction and its corrected estimates together, or neither", async ({ node }) => {
@@ -198,18 +205,18 @@ export function changesSuite(test: ContractTest): void {
     const [first, second] = [await send(estimateOf({ carKm: 1 })), await send(null)];
     const third = await send(estimateOf({ busKm: 1 }));
     const other = await send(estimateOf({ taxiKm: 1 }), "eve@example.com");
-    const versions = (await node.list({ email: "ada@example.com" })).map(({ version }) => version);
+    const versions = (await node.messages.list({ email: "ada@example.com" })).map(({ version }) => version);
     const corrected = estimateOf({ carKm: 1 }, "FR");
     const footprints = new Map<string, FootprintEstimate | null>([
       [first, null],
       [second, null],
       [third, corrected],
     ]);
-    const rectify = () => node.rectify("ADA@example.com", { country: "FR" }, later(1), versions, footprints);
-    await node.act("answer", { references: [second] }, NOON);
+    const rectify = () => node.people.rectify("ADA@example.com", { country: "FR" }, later(1), versions, footprints);
+    await node.messages.act("answer", { references: [second] }, NOON);
     expect(await rectify()).toBe(0);
     expect((await get(node, third)).footprint).toEqual(estimateOf({ busKm: 1 }));
-    await node.act("unanswer", { references: [second] }, NOON);
+    await node.messages.act("unanswer", { references: [second] }, NOON);
     expect(await rectify()).toBe(3);
     const after = await Promise.all([first, second, third, other].map((reference) => get(node, reference)));
     expect(after.map(({ country, footprint }) => [country, footprint])).toEqual([
@@ -218,7 +225,7 @@ export function changesSuite(test: ContractTest): void {
       ["FR", corrected],
       ["GB", estimateOf({ taxiKm: 1 })],
     ]);
-    expect(await node.rectify("ada@example.com", { name: "Ada King" }, later(2))).toBe(3);
+    expect(await node.people.rectify("ada@example.com", { name: "Ada King" }, later(2))).toBe(3);
     expect((await get(node, third)).footprint).toEqual(corrected);
   });
 
@@ -228,34 +235,34 @@ export function changesSuite(test: ContractTest): void {
   test("queues a reply once, and marks the message as answered when it is delivered", async ({ node }) => {
     const reference = await store(node);
     await finish(node, "delivered");
-    await node.saveDraft(reference, "Dear");
-    expect(await node.readDraft(reference.toLowerCase())).toBe("Dear");
-    expect(await node.reply(reference.toLowerCase(), REPLY, "anna", later(1))).toBe(true);
-    expect(await node.readDraft(reference)).toBe("");
+    await node.messages.saveDraft(reference, "Dear");
+    expect(await node.messages.readDraft(reference.toLowerCase())).toBe("Dear");
+    expect(await node.messages.reply(reference.toLowerCase(), REPLY, "anna", later(1))).toBe(true);
+    expect(await node.messages.readDraft(reference)).toBe("");
     // The same key again: a client that did not get the first answer has sent it twice.
-    expect(await node.reply(reference, REPLY, "anna", later(2))).toBe(true);
-    expect(await node.reply(reference, SECOND, "anna", later(2))).toBe(false);
+    expect(await node.messages.reply(reference, REPLY, "anna", later(2))).toBe(true);
+    expect(await node.messages.reply(reference, SECOND, "anna", later(2))).toBe(false);
     const claim = await claimOne(node, later(3), "reply");
     expect(claim).toMatchObject({ queuedAt: later(1), payload: JSON.stringify(REPLY), message: { reference } });
     expect(await get(node, reference)).toMatchObject({ answeredAt: null, deliveries: { reply: { state: "queued" } } });
-    expect(await node.settle(claim, { kind: "delivered" }, later(4))).toBe(true);
+    expect(await node.queue.settle(claim, { kind: "delivered" }, later(4))).toBe(true);
     expect(await get(node, reference)).toMatchObject({
       answeredAt: later(4),
       deliveries: { reply: { state: "delivered", attempts: 1 } },
     });
-    expect(await node.reply(reference, REPLY, "anna", later(5))).toBe(true);
-    expect(await node.claim("reply", 9, MINUTE_MS, later(6))).toEqual([]);
-    expect(await node.reply(reference, SECOND, null, later(7))).toBe(true);
+    expect(await node.messages.reply(reference, REPLY, "anna", later(5))).toBe(true);
+    expect(await node.queue.claim("reply", 9, MINUTE_MS, later(6))).toEqual([]);
+    expect(await node.messages.reply(reference, SECOND, null, later(7))).toBe(true);
     expect(await claimOne(node, later(8), "reply")).toMatchObject({ attempts: 1, interruptions: 0 });
 
     const replied = { kind: "replied", at: later(1), author: "anna", channel: null };
-    expect(await node.history(reference)).toMatchObject([
+    expect(await node.messages.history(reference)).toMatchObject([
       { kind: "delivered", channel: "mail" },
       { ...replied, detail: "Re: wind\n\nDear Ada,\nyes." },
       { kind: "delivered", channel: "reply", at: later(4) },
       { ...replied, at: later(7), author: null, detail: "Re: wind\n\nOne more thing" },
     ]);
-    expect((await node.notes([reference])).get(reference)).toMatchObject([
+    expect((await node.messages.notes([reference])).get(reference)).toMatchObject([
       { kind: "replied", author: "anna", text: "Re: wind\n\nDear Ada,\nyes." },
       { kind: "replied", author: null },
     ]);
@@ -263,43 +270,43 @@ export function changesSuite(test: ContractTest): void {
 
   test("refuses a reply to a message that is restricted, quarantined, deleted or changed", async ({ node }) => {
     const restricted = await store(node, submissionOf(messageWith({ email: "eve@example.com" })));
-    await node.restrict("eve@example.com", true, NOON);
+    await node.people.restrict("eve@example.com", true, NOON);
     const [quarantined, changed] = [await store(node, trapped()), await store(node)];
     const { version } = await get(node, changed);
-    await node.act("answer", { references: [changed] }, NOON);
+    await node.messages.act("answer", { references: [changed] }, NOON);
     for (const reference of [restricted, quarantined, "BC-NONE-00"]) {
-      expect(await node.reply(reference, REPLY, null, NOON)).toBe(false);
+      expect(await node.messages.reply(reference, REPLY, null, NOON)).toBe(false);
     }
-    expect(await node.reply(changed, REPLY, null, NOON, version)).toBe(false);
-    expect(await node.countChannel("reply")).toMatchObject({ queued: 0 });
-    expect(await node.reply(changed, REPLY, null, NOON, (await get(node, changed)).version)).toBe(true);
+    expect(await node.messages.reply(changed, REPLY, null, NOON, version)).toBe(false);
+    expect(await node.queue.countChannel("reply")).toMatchObject({ queued: 0 });
+    expect(await node.messages.reply(changed, REPLY, null, NOON, (await get(node, changed)).version)).toBe(true);
   });
 
   test("keeps a message while the reply to it waits", async ({ node }) => {
     const reference = await store(node);
     await finish(node, "delivered");
     expect((await get(node, reference)).expiresAt).not.toBeNull();
-    await node.reply(reference, REPLY, "anna", NOON);
+    await node.messages.reply(reference, REPLY, "anna", NOON);
     expect((await get(node, reference)).expiresAt).toBeNull();
-    await node.markAnnounced(await node.findExpiring(later(29 * DAY_MS)));
-    expect(await node.purge(later(99 * DAY_MS))).toEqual([]);
+    await node.archive.markAnnounced(await node.archive.findExpiring(later(29 * DAY_MS)));
+    expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([]);
   });
 
   test("changes a person's messages only if they are those that the operator saw", async ({ node }) => {
     const email = "bob@example.com";
     await store(node, submissionOf(messageWith({ email: "Bob@Example.com" })));
-    const versions = async () => (await node.list({ email })).map(({ version }) => version);
+    const versions = async () => (await node.messages.list({ email })).map(({ version }) => version);
     const seen = await versions();
     await store(node, submissionOf(messageWith({ email })), later(HOUR_MS));
-    expect(await node.rectify(email, { name: "Bob" }, NOON, seen)).toBe(0);
-    expect(await node.restrict(email, true, NOON, seen)).toBe(0);
-    expect(await node.erase(email, seen)).toEqual([]);
+    expect(await node.people.rectify(email, { name: "Bob" }, NOON, seen)).toBe(0);
+    expect(await node.people.restrict(email, true, NOON, seen)).toBe(0);
+    expect(await node.people.erase(email, seen)).toEqual([]);
     const now = await versions();
     expect(now).toHaveLength(2);
-    expect(await node.restrict(email, true, NOON, now)).toBe(2);
-    expect(await node.rectify(email, { name: "Bob" }, NOON, now)).toBe(0);
-    expect(await node.rectify(email, { name: "Bob" }, NOON, await versions())).toBe(2);
-    expect(await node.erase(email, await versions())).toHaveLength(2);
+    expect(await node.people.restrict(email, true, NOON, now)).toBe(2);
+    expect(await node.people.rectify(email, { name: "Bob" }, NOON, now)).toBe(0);
+    expect(await node.people.rectify(email, { name: "Bob" }, NOON, await versions())).toBe(2);
+    expect(await node.people.erase(email, await versions())).toHaveLength(2);
   });
 
   test("erases all messages of one address, with everything that belongs to them, and no others", async ({
@@ -312,10 +319,10 @@ export function changesSuite(test: ContractTest): void {
     const [other, deleted] = [await send("eve@example.com"), await send("bob@example.com")];
     for (let count = 0; count < 3; count += 1) await finish(node, "delivered");
     expect(await place.sql("SELECT * FROM events")).toHaveLength(3);
-    expect((await node.erase("ADA@example.com")).sort()).toEqual(references.sort());
-    expect(await node.erase("ada@example.com")).toEqual([]);
-    expect(await node.act("delete", { references: [deleted.toLowerCase()] }, NOON)).toEqual([deleted]);
-    expect(await node.list({})).toMatchObject([{ reference: other }]);
+    expect((await node.people.erase("ADA@example.com")).sort()).toEqual(references.sort());
+    expect(await node.people.erase("ada@example.com")).toEqual([]);
+    expect(await node.messages.act("delete", { references: [deleted.toLowerCase()] }, NOON)).toEqual([deleted]);
+    expect(await node.messages.list({})).toMatchObject([{ reference: other }]);
     for (const [table, rows] of Object.entries({ events: 1, deliveries: 2, keys: 1 }))
       expect(await place.sql(`SELECT * FROM ${table}`)).toHaveLength(rows);
   });
@@ -326,12 +333,12 @@ export function changesSuite(test: ContractTest): void {
   }) => {
     const mark = () => place.sql("SELECT name FROM meta WHERE name = 'unfinished_erasure'");
     await store(node);
-    expect(await node.erase("nobody@example.com")).toEqual([]);
-    expect(await node.erase("ada@example.com", ["another version"])).toEqual([]);
-    expect([await mark(), await node.finishErasure()]).toEqual([[], false]);
-    expect(await node.erase("ada@example.com")).toHaveLength(1);
+    expect(await node.people.erase("nobody@example.com")).toEqual([]);
+    expect(await node.people.erase("ada@example.com", ["another version"])).toEqual([]);
+    expect([await mark(), await node.people.finishErasure()]).toEqual([[], false]);
+    expect(await node.people.erase("ada@example.com")).toHaveLength(1);
     // A process that is killed before it removes the traces leaves this mark.
     expect(await mark()).toHaveLength(1);
-    expect([await node.finishErasure(), await node.finishErasure()]).toEqual([true, false]);
+    expect([await node.people.finishErasure(), await node.people.finishErasure()]).toEqual([true, false]);
   });
 }

@@ -1,5 +1,7 @@
 import { expect } from "vitest";
-import type { Delivery, Outcome, Store } from "../../server/store/store.ts";
+import type { Store } from "../../server/store/open-store.ts";
+import type { Outcome } from "../../server/store/queue.ts";
+import type { Delivery } from "../../server/store/store.ts";
 import { CHANNELS, type Channel } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { acrossNodes, type ContractTest } from "./place.ts";
@@ -18,7 +20,7 @@ const OTHER_OUTCOMES: readonly Outcome[] = [
 
 /** The message's deliveries by channel. */
 async function look(node: Store, reference: string): Promise<Partial<Record<Channel, Delivery>>> {
-  return { ...(await node.find(reference))?.deliveries };
+  return { ...(await node.messages.find(reference))?.deliveries };
 }
 
 export function deliveriesSuite(test: ContractTest): void {
@@ -37,22 +39,22 @@ export function deliveriesSuite(test: ContractTest): void {
       const claim = await claimOne(node, now, channel);
       const attempts = index === 0 ? 1 : 2;
       expect(claim).toMatchObject({ channel, attempts, interruptions: 0, queuedAt: NOON, message: { reference } });
-      expect(await node.claim(channel, 1, MINUTE_MS, now)).toEqual([]);
-      expect(await node.settle(claim, outcome, now)).toBe(true);
-      expect(await node.settle(claim, outcome, now)).toBe(false);
+      expect(await node.queue.claim(channel, 1, MINUTE_MS, now)).toEqual([]);
+      expect(await node.queue.settle(claim, outcome, now)).toBe(true);
+      expect(await node.queue.settle(claim, outcome, now)).toBe(false);
       expect(await look(node, reference)).toMatchObject({ ...others, [channel]: delivery });
     }
-    expect(await node.dueInMs(channel, later(30))).toBeNull();
+    expect(await node.queue.dueInMs(channel, later(30))).toBeNull();
     const failed = { state: "failed", count: 1, firstAt: later(30), lastAt: later(30), unseen: 0, unseenSpam: 0 };
-    expect(await node.countDeliveries()).toContainEqual({ channel, ...failed });
+    expect(await node.queue.countDeliveries()).toContainEqual({ channel, ...failed });
 
-    expect(await node.act("retry", { since: NOON }, later(40))).toEqual([reference]);
+    expect(await node.messages.act("retry", { since: NOON }, later(40))).toEqual([reference]);
     const again = { state: "queued", changedAt: later(40), dueAt: later(40), attempts: 0, error: null };
     expect(await look(node, reference)).toMatchObject({ ...others, [channel]: again });
-    expect(await node.settle(await claimOne(node, later(50), channel), DELIVERED, later(50))).toBe(true);
+    expect(await node.queue.settle(await claimOne(node, later(50), channel), DELIVERED, later(50))).toBe(true);
     const delivered = { state: "delivered", changedAt: later(50), dueAt: null, attempts: 1, error: null };
     expect(await look(node, reference)).toMatchObject({ ...others, [channel]: delivered });
-    expect(await node.countChannel(channel)).toMatchObject({ queued: 0, delivered: 1, failed: 0 });
+    expect(await node.queue.countChannel(channel)).toMatchObject({ queued: 0, delivered: 1, failed: 0 });
     const history = [
       { at: later(0), kind: "deferred", detail: "451 later" },
       { at: later(10), kind: "paused", detail: "wrong password" },
@@ -60,15 +62,17 @@ export function deliveriesSuite(test: ContractTest): void {
       { at: later(40), kind: "retried", detail: null },
       { at: later(50), kind: "delivered", detail: null },
     ];
-    expect(await node.history(reference)).toEqual(history.map((event) => ({ ...event, channel, author: null })));
+    expect(await node.messages.history(reference)).toEqual(
+      history.map((event) => ({ ...event, channel, author: null })),
+    );
   });
 
   test("leases due deliveries, at most as many as requested, oldest due first", async ({ node }) => {
     const references = [await store(node), await store(node, submissionOf(), later(1)), await store(node)];
-    expect(await node.claim("mail", 9, MINUTE_MS, later(-1))).toEqual([]);
-    const claims = await node.claim("mail", 2, MINUTE_MS, later(1));
+    expect(await node.queue.claim("mail", 9, MINUTE_MS, later(-1))).toEqual([]);
+    const claims = await node.queue.claim("mail", 2, MINUTE_MS, later(1));
     expect(claims).toHaveLength(2);
-    claims.push(...(await node.claim("mail", 10, MINUTE_MS, later(1))));
+    claims.push(...(await node.queue.claim("mail", 10, MINUTE_MS, later(1))));
     expect(claims.map((claim) => claim.message.reference)).toEqual([references[0], references[2], references[1]]);
   });
 
@@ -77,10 +81,10 @@ export function deliveriesSuite(test: ContractTest): void {
     const taken = await acrossNodes([node, other], 4, async (one) => {
       const mine: string[] = [];
       for (;;) {
-        const claims = await one.claim("mail", 7, MINUTE_MS, NOON);
+        const claims = await one.queue.claim("mail", 7, MINUTE_MS, NOON);
         if (claims.length === 0) return mine;
         for (const claim of claims) {
-          if (await one.settle(claim, DELIVERED, NOON)) mine.push(claim.message.reference);
+          if (await one.queue.settle(claim, DELIVERED, NOON)) mine.push(claim.message.reference);
         }
       }
     });
@@ -94,16 +98,16 @@ export function deliveriesSuite(test: ContractTest): void {
   }) => {
     const reference = await store(node);
     const stale = await claimOne(node);
-    expect(await other.claim("mail", 1, MINUTE_MS, later(MINUTE_MS - 1))).toEqual([]);
+    expect(await other.queue.claim("mail", 1, MINUTE_MS, later(MINUTE_MS - 1))).toEqual([]);
     const fresh = await claimOne(other, later(MINUTE_MS));
     const before = await look(node, reference);
-    for (const outcome of OTHER_OUTCOMES) expect(await node.settle(stale, outcome, later(HOUR_MS))).toBe(false);
+    for (const outcome of OTHER_OUTCOMES) expect(await node.queue.settle(stale, outcome, later(HOUR_MS))).toBe(false);
     expect(await look(node, reference)).toEqual(before);
-    expect(await node.settle(stale, DELIVERED, later(HOUR_MS))).toBe(true);
+    expect(await node.queue.settle(stale, DELIVERED, later(HOUR_MS))).toBe(true);
     for (const outcome of [...OTHER_OUTCOMES, DELIVERED]) {
-      expect(await other.settle(fresh, outcome, later(HOUR_MS))).toBe(false);
+      expect(await other.queue.settle(fresh, outcome, later(HOUR_MS))).toBe(false);
     }
-    expect(await node.find(reference)).toMatchObject({ state: "delivered" });
+    expect(await node.messages.find(reference)).toMatchObject({ state: "delivered" });
   });
 
   test("records a late success even after another worker's failure, but not after it was queued again", async ({
@@ -112,32 +116,35 @@ export function deliveriesSuite(test: ContractTest): void {
     const reference = await store(node);
     const references = [reference];
     const [stale, fresh] = [await claimOne(node), await claimOne(node, later(MINUTE_MS))];
-    expect(await node.settle(fresh, FAILED, later(MINUTE_MS))).toBe(true);
-    await node.act("retry", { references }, later(HOUR_MS));
-    expect(await node.settle(stale, DELIVERED, later(HOUR_MS))).toBe(false);
-    expect(await node.settle(await claimOne(node, later(HOUR_MS)), FAILED, later(HOUR_MS))).toBe(true);
-    expect(await node.settle(stale, DELIVERED, later(HOUR_MS))).toBe(true);
+    expect(await node.queue.settle(fresh, FAILED, later(MINUTE_MS))).toBe(true);
+    await node.messages.act("retry", { references }, later(HOUR_MS));
+    expect(await node.queue.settle(stale, DELIVERED, later(HOUR_MS))).toBe(false);
+    expect(await node.queue.settle(await claimOne(node, later(HOUR_MS)), FAILED, later(HOUR_MS))).toBe(true);
+    expect(await node.queue.settle(stale, DELIVERED, later(HOUR_MS))).toBe(true);
     expect(await look(node, reference)).toMatchObject({ mail: { state: "delivered", error: null } });
-    await node.act("resend", { references }, later(2 * HOUR_MS));
-    expect(await node.settle(stale, DELIVERED, later(2 * HOUR_MS))).toBe(false);
-    expect(await node.claim("mail", 1, MINUTE_MS, later(2 * HOUR_MS))).toHaveLength(1);
+    await node.messages.act("resend", { references }, later(2 * HOUR_MS));
+    expect(await node.queue.settle(stale, DELIVERED, later(2 * HOUR_MS))).toBe(false);
+    expect(await node.queue.claim("mail", 1, MINUTE_MS, later(2 * HOUR_MS))).toHaveLength(1);
   });
 
   test("counts attempts with an unknown result, and records each in the history", async ({ node }) => {
     const reference = await store(node);
     const attempt = async (minutes: number, outcome?: Outcome) => {
       const claim = await claimOne(node, later(minutes * MINUTE_MS));
-      if (outcome) expect(await node.settle(claim, outcome, later(minutes * MINUTE_MS))).toBe(true);
+      if (outcome) expect(await node.queue.settle(claim, outcome, later(minutes * MINUTE_MS))).toBe(true);
       return claim.interruptions;
     };
     const deferred = { kind: "deferred", dueAt: NOON, error: "451" } as const;
     const counts = [await attempt(0), await attempt(1), await attempt(2, deferred), await attempt(3, FAILED)];
     expect(counts).toEqual([0, 1, 2, 2]);
-    const history = (await node.history(reference)).map(({ kind, detail }) => [kind, detail?.includes("twice")]);
+    const history = (await node.messages.history(reference)).map(({ kind, detail }) => [
+      kind,
+      detail?.includes("twice"),
+    ]);
     const unknown = ["deferred", true];
     expect(history).toEqual([unknown, unknown, ["deferred", false], ["failed", false]]);
     // A retry by an operator resets both counts.
-    await node.act("retry", { references: [reference] }, later(HOUR_MS));
+    await node.messages.act("retry", { references: [reference] }, later(HOUR_MS));
     expect(await claimOne(node, later(HOUR_MS))).toMatchObject({ attempts: 1, interruptions: 0 });
   });
 
@@ -148,68 +155,71 @@ export function deliveriesSuite(test: ContractTest): void {
     const mine = await claimOne(node, later(DAY_MS));
     const taken = await claimOne(node);
     expect(taken.token).not.toBe(mine.token);
-    await node.settle(taken, { kind: "deferred", dueAt: later(9 * HOUR_MS), error: "451" }, NOON);
-    expect(await node.claim("mail", 1, MINUTE_MS, later(1))).toHaveLength(1);
+    await node.queue.settle(taken, { kind: "deferred", dueAt: later(9 * HOUR_MS), error: "451" }, NOON);
+    expect(await node.queue.claim("mail", 1, MINUTE_MS, later(1))).toHaveLength(1);
   });
 
   test("returns when the next delivery becomes due or its lease ends", async ({ node }) => {
-    expect(await node.dueInMs("mail", NOON)).toBeNull();
+    expect(await node.queue.dueInMs("mail", NOON)).toBeNull();
     await store(node);
-    expect(await node.dueInMs("mail", later(2))).toBe(-2);
+    expect(await node.queue.dueInMs("mail", later(2))).toBe(-2);
     await claimOne(node);
-    expect(await node.dueInMs("mail", later(2))).toBe(MINUTE_MS - 2);
+    expect(await node.queue.dueInMs("mail", later(2))).toBe(MINUTE_MS - 2);
     await store(node, submissionOf(), later(HOUR_MS));
     await store(node, trapped());
-    expect(await node.dueInMs("mail", NOON)).toBe(MINUTE_MS);
-    expect(await node.dueInMs("hook", NOON)).toBeNull();
+    expect(await node.queue.dueInMs("mail", NOON)).toBe(MINUTE_MS);
+    expect(await node.queue.dueInMs("hook", NOON)).toBeNull();
   });
 
   test("queues the next channel's delivery together with a success, once per message", async ({ node }) => {
     const reference = await store(node);
     const settle = async (outcome: Outcome, ms: number) =>
-      node.settle(await claimOne(node, later(ms)), outcome, later(ms), "acknowledgement");
+      node.queue.settle(await claimOne(node, later(ms)), outcome, later(ms), "acknowledgement");
     await settle(FAILED, 0);
     expect(await look(node, reference)).toEqual({ mail: expect.anything() });
-    await node.act("retry", { references: [reference] }, later(1));
+    await node.messages.act("retry", { references: [reference] }, later(1));
     await settle(DELIVERED, 1);
     const acknowledgement = { state: "queued", changedAt: later(1), dueAt: later(1), attempts: 0, error: null };
     expect(await look(node, reference)).toMatchObject({ acknowledgement });
     const claim = await claimOne(node, later(1), "acknowledgement");
-    expect(await node.settle(claim, { kind: "skipped", error: "own-address" }, later(2))).toBe(true);
-    expect((await node.history(reference)).at(-1)).toMatchObject({ kind: "skipped", detail: "own-address" });
-    await node.act("resend", { references: [reference] }, later(HOUR_MS));
+    expect(await node.queue.settle(claim, { kind: "skipped", error: "own-address" }, later(2))).toBe(true);
+    expect((await node.messages.history(reference)).at(-1)).toMatchObject({ kind: "skipped", detail: "own-address" });
+    await node.messages.act("resend", { references: [reference] }, later(HOUR_MS));
     await settle(DELIVERED, HOUR_MS);
     const skipped = { state: "skipped", changedAt: later(2), dueAt: null, attempts: 1, error: "own-address" };
     expect(await look(node, reference)).toMatchObject({ acknowledgement: skipped });
-    expect(await node.claim("acknowledgement", 1, MINUTE_MS, later(DAY_MS))).toEqual([]);
-    expect(await node.countDeliveries()).toEqual([]);
+    expect(await node.queue.claim("acknowledgement", 1, MINUTE_MS, later(DAY_MS))).toEqual([]);
+    expect(await node.queue.countDeliveries()).toEqual([]);
   });
 
   test("neither sends nor counts a restricted message until the restriction is lifted", async ({ node }) => {
     await store(node, submissionOf(), NOON, ["mail", "hook"]);
-    expect(await node.restrict("ADA@example.com", true, NOON)).toBe(1);
+    expect(await node.people.restrict("ADA@example.com", true, NOON)).toBe(1);
     for (const channel of ["mail", "hook"] as const) {
-      expect(await node.claim(channel, 5, MINUTE_MS, later(HOUR_MS))).toEqual([]);
-      expect(await node.dueInMs(channel, NOON)).toBeNull();
-      expect(await node.flushBacklog(channel, later(-DAY_MS), "operator")).toEqual([]);
+      expect(await node.queue.claim(channel, 5, MINUTE_MS, later(HOUR_MS))).toEqual([]);
+      expect(await node.queue.dueInMs(channel, NOON)).toBeNull();
+      expect(await node.queue.flushBacklog(channel, later(-DAY_MS), "operator")).toEqual([]);
     }
-    expect(await node.countDeliveries()).toEqual([]);
-    await node.restrict("ada@example.com", false, later(HOUR_MS));
+    expect(await node.queue.countDeliveries()).toEqual([]);
+    await node.people.restrict("ada@example.com", false, later(HOUR_MS));
     // Its waiting time starts when the restriction is lifted.
-    expect(await node.countDeliveries()).toMatchObject([{ firstAt: later(HOUR_MS) }, { firstAt: later(HOUR_MS) }]);
-    expect(await node.claim("mail", 5, MINUTE_MS, later(HOUR_MS))).toHaveLength(1);
+    expect(await node.queue.countDeliveries()).toMatchObject([
+      { firstAt: later(HOUR_MS) },
+      { firstAt: later(HOUR_MS) },
+    ]);
+    expect(await node.queue.claim("mail", 5, MINUTE_MS, later(HOUR_MS))).toHaveLength(1);
   });
 
   test("a delivery uses the corrected address, and is deleted with its message", async ({ node }) => {
     await store(node);
-    await node.rectify("ada@example.com", { email: "countess@example.com" }, NOON);
+    await node.people.rectify("ada@example.com", { email: "countess@example.com" }, NOON);
     const claim = await claimOne(node);
     expect(claim.message.email).toBe("countess@example.com");
-    await node.erase("countess@example.com");
+    await node.people.erase("countess@example.com");
     for (const outcome of [...OTHER_OUTCOMES, DELIVERED]) {
-      expect(await node.settle(claim, outcome, NOON, "acknowledgement")).toBe(false);
+      expect(await node.queue.settle(claim, outcome, NOON, "acknowledgement")).toBe(false);
     }
-    expect(await node.dueInMs("mail", NOON)).toBeNull();
+    expect(await node.queue.dueInMs("mail", NOON)).toBeNull();
   });
 
   test("makes waiting deliveries of one channel due within a minute, once for all nodes", async ({
@@ -218,7 +228,7 @@ export function deliveriesSuite(test: ContractTest): void {
     place,
   }) => {
     for (let count = 0; count < 4; count += 1) await store(node, submissionOf(), NOON, ["mail", "hook"]);
-    const list = async () => (await node.list({})).toReversed();
+    const list = async () => (await node.messages.list({})).toReversed();
     const [soon = 0, waiting = 0, next = 0, old = 0] = (await list()).map(({ id }) => id);
     const waitUntil = (id: number, dueAt: Date, changedAt = NOON) =>
       place.sql(`UPDATE deliveries SET due_at = ${dueAt.getTime()}, attempts = 7, changed_at = ${changedAt.getTime()}
@@ -227,7 +237,7 @@ export function deliveriesSuite(test: ContractTest): void {
     await waitUntil(waiting, later(4 * HOUR_MS));
     await waitUntil(next, later(2 * MINUTE_MS));
     await waitUntil(old, later(4 * HOUR_MS), later(-5 * DAY_MS));
-    const answers = await Promise.all([node, other].map((one) => one.flushBacklog("hook", NOON, "outbox")));
+    const answers = await Promise.all([node, other].map((one) => one.queue.flushBacklog("hook", NOON, "outbox")));
     const isNull = (answer: unknown) => answer === null;
     expect([answers.filter(isNull).length, answers.find((answer) => !isNull(answer))?.sort()]).toEqual([
       1,
@@ -243,41 +253,42 @@ export function deliveriesSuite(test: ContractTest): void {
     const dueInMs = deliveries.slice(1).map(({ hook }) => Number(hook?.dueAt) - NOON.getTime());
     expect(dueInMs.every((ms) => ms >= 0 && ms < MINUTE_MS)).toBe(true);
     expect(new Set(dueInMs).size).toBe(3);
-    expect(await other.flushBacklog("hook", later(MINUTE_MS - 1), "outbox")).toBeNull();
-    expect(await other.flushBacklog("hook", later(MINUTE_MS), "outbox")).toEqual([]);
+    expect(await other.queue.flushBacklog("hook", later(MINUTE_MS - 1), "outbox")).toBeNull();
+    expect(await other.queue.flushBacklog("hook", later(MINUTE_MS), "outbox")).toEqual([]);
     // The clock was set back.
-    expect(await node.flushBacklog("hook", later(-HOUR_MS), "outbox")).toHaveLength(4);
+    expect(await node.queue.flushBacklog("hook", later(-HOUR_MS), "outbox")).toHaveLength(4);
     await waitUntil(soon, later(4 * HOUR_MS));
-    expect(await node.flushBacklog("hook", NOON, "operator")).toEqual([soon]);
+    expect(await node.queue.flushBacklog("hook", NOON, "operator")).toEqual([soon]);
     const [{ reference = "" } = {}] = await list();
-    expect(await node.history(reference)).toMatchObject([{ kind: "retried", channel: "hook" }]);
+    expect(await node.messages.history(reference)).toMatchObject([{ kind: "retried", channel: "hook" }]);
   });
 
   test("counts waiting, failed and quarantined deliveries, with their times and the number of unopened ones", async ({
     node,
   }) => {
-    const rows = async (state: string) => (await node.countDeliveries()).filter((row) => row.state === state);
+    const rows = async (state: string) => (await node.queue.countDeliveries()).filter((row) => row.state === state);
     for (const hours of [1, 2, 3]) {
       await store(node, submissionOf(messageWith({ email: hours === 3 ? "eve@example.com" : "ada@example.com" })));
       await finish(node, "failed", later(hours * HOUR_MS));
     }
-    await node.restrict("eve@example.com", true, NOON);
+    await node.people.restrict("eve@example.com", true, NOON);
     const failed = { channel: "mail", count: 2, firstAt: later(HOUR_MS), lastAt: later(2 * HOUR_MS) };
     expect(await rows("failed")).toMatchObject([failed]);
 
     const [seen, released] = [await store(node, trapped()), await store(node, trapped(), later(HOUR_MS))];
-    for (const reference of [seen.toLowerCase(), await store(node), "BC-NONE-00"]) await node.markSeen(reference, NOON);
+    for (const reference of [seen.toLowerCase(), await store(node), "BC-NONE-00"])
+      await node.messages.markSeen(reference, NOON);
     expect(await rows("quarantined")).toMatchObject([{ count: 2, unseen: 1, lastAt: later(HOUR_MS) }]);
     // The waiting time of a released message starts at its release.
-    await node.act("release", { references: [released] }, later(9 * HOUR_MS));
+    await node.messages.act("release", { references: [released] }, later(9 * HOUR_MS));
     expect(await rows("queued")).toMatchObject([{ count: 2, firstAt: NOON, lastAt: later(9 * HOUR_MS) }]);
     expect(await rows("quarantined")).toMatchObject([{ count: 1, unseen: 0 }]);
   });
 
   test("remembers what an alert has reported, independent of the clocks", async ({ node }) => {
     const report = async (state: "failed" | "quarantined" = "failed") => {
-      const ids = await node.unreported("mail", state);
-      await node.markReported("mail", state, ids);
+      const ids = await node.queue.unreported("mail", state);
+      await node.queue.markReported("mail", state, ids);
       return ids.length;
     };
     const fail = async (now: Date) => {
@@ -290,14 +301,14 @@ export function deliveriesSuite(test: ContractTest): void {
     // The clock was set back by a day.
     await fail(later(-DAY_MS));
     expect(await report()).toBe(1);
-    await node.act("retry", { references: [first] }, later(-HOUR_MS));
+    await node.messages.act("retry", { references: [first] }, later(-HOUR_MS));
     expect(await report()).toBe(0);
     await finish(node, "failed", later(-HOUR_MS + 1));
-    const late = await node.unreported("mail", "failed");
+    const late = await node.queue.unreported("mail", "failed");
     await fail(NOON);
-    await node.markReported("mail", "failed", late);
+    await node.queue.markReported("mail", "failed", late);
     expect(await report()).toBe(1);
-    expect(await node.unreported("hook", "failed")).toEqual([]);
+    expect(await node.queue.unreported("hook", "failed")).toEqual([]);
     for (let count = 0; count < 2; count += 1) {
       await store(node, trapped());
       expect([await report("quarantined"), await report("quarantined")]).toEqual([1, 0]);
@@ -309,11 +320,11 @@ export function deliveriesSuite(test: ContractTest): void {
     other,
   }) => {
     await Promise.all(Array.from({ length: 60 }, () => store(node)));
-    const claims = await node.claim("mail", 60, MINUTE_MS, NOON);
+    const claims = await node.queue.claim("mail", 60, MINUTE_MS, NOON);
     const answers = await acrossNodes([node, other], 60, async (one, turn) => {
       const address = { name: `address ${turn % 8}`, count: 1, windowMs: DAY_MS };
       const claim = claims[turn];
-      return claim && one.admit(claim, [address, { name: "all", count: 5, windowMs: HOUR_MS }], NOON);
+      return claim && one.queue.admit(claim, [address, { name: "all", count: 5, windowMs: HOUR_MS }], NOON);
     });
     expect(answers.filter((answer) => answer === null)).toHaveLength(5);
     expect(answers.filter((answer) => answer !== null && !/^(all|address)/.test(String(answer)))).toEqual([]);
@@ -325,33 +336,33 @@ export function deliveriesSuite(test: ContractTest): void {
     const limit = (name: string, count: number, windowMs = HOUR_MS) => ({ name, count, windowMs });
     const [all, ada] = [limit("all", 2), limit("ada", 1, DAY_MS)];
     for (let count = 0; count < 4; count += 1) await store(node);
-    const [first, second, third, fourth] = await node.claim("mail", 4, MINUTE_MS, NOON);
+    const [first, second, third, fourth] = await node.queue.claim("mail", 4, MINUTE_MS, NOON);
     if (!first || !second || !third || !fourth) throw new Error("Too few were claimed");
-    expect(await node.admit(first, [ada, all], NOON)).toBeNull();
+    expect(await node.queue.admit(first, [ada, all], NOON)).toBeNull();
     // Another attempt at the same delivery does not count again.
-    await node.settle(first, { kind: "deferred", dueAt: later(1), error: "451" }, NOON);
+    await node.queue.settle(first, { kind: "deferred", dueAt: later(1), error: "451" }, NOON);
     const again = await claimOne(node, later(1));
     expect(again.message.reference).toBe(first.message.reference);
-    expect(await node.admit(again, [ada, all], later(1))).toBeNull();
-    expect(await node.admit(second, [all, ada], later(1))).toBe("ada");
-    expect(await node.admit(second, [limit("eve", 1), all], later(1))).toBeNull();
+    expect(await node.queue.admit(again, [ada, all], later(1))).toBeNull();
+    expect(await node.queue.admit(second, [all, ada], later(1))).toBe("ada");
+    expect(await node.queue.admit(second, [limit("eve", 1), all], later(1))).toBeNull();
     // Also with a clock that was set back slightly.
-    for (const ms of [2, -1]) expect(await node.admit(third, [limit("bob", 1), all], later(ms))).toBe("all");
-    expect(await node.admit(fourth, [limit("bob", 1)], later(2))).toBeNull();
-    expect(await node.admit(third, [all], later(HOUR_MS - 1))).toBe("all");
-    expect(await node.admit(third, [all], later(HOUR_MS))).toBeNull();
+    for (const ms of [2, -1]) expect(await node.queue.admit(third, [limit("bob", 1), all], later(ms))).toBe("all");
+    expect(await node.queue.admit(fourth, [limit("bob", 1)], later(2))).toBeNull();
+    expect(await node.queue.admit(third, [all], later(HOUR_MS - 1))).toBe("all");
+    expect(await node.queue.admit(third, [all], later(HOUR_MS))).toBeNull();
   });
 
   test("stores only hashes for limits", async ({ node, place }) => {
     const limits = [{ name: "ada@example.com", count: 1, windowMs: DAY_MS }];
     await store(node);
-    expect(await node.admit(await claimOne(node), limits, NOON)).toBeNull();
-    await node.erase("ada@example.com");
+    expect(await node.queue.admit(await claimOne(node), limits, NOON)).toBeNull();
+    await node.people.erase("ada@example.com");
     const hits = JSON.stringify(await place.sql("SELECT * FROM hits"));
     expect(hits).toContain("hash");
     // With a sign that no hash contains.
     expect(hits).not.toMatch(/ada@|example\./);
     await store(node);
-    expect(await node.admit(await claimOne(node), limits, later(1))).toBe("ada@example.com");
+    expect(await node.queue.admit(await claimOne(node), limits, later(1))).toBe("ada@example.com");
   });
 }

@@ -1,11 +1,12 @@
 import { expect } from "vitest";
-import type { ListSort, MessageFilter, Store, TabCounts } from "../../server/store/store.ts";
+import type { ListSort, MessageFilter, TabCounts } from "../../server/store/messages.ts";
+import type { Store } from "../../server/store/open-store.ts";
 import { DAY_MS, HOUR_MS } from "../../server/time.ts";
 import type { ContractTest } from "./place.ts";
 import { claimOne, estimateOf, finish, later, messageWith, NOON, store, submissionOf, trapped } from "./samples.ts";
 
 const referencesOf = async (node: Store, filter: MessageFilter) =>
-  (await node.list(filter)).map(({ reference }) => reference);
+  (await node.messages.list(filter)).map(({ reference }) => reference);
 
 export function listingSuite(test: ContractTest): void {
   test("lists messages by any filter, newest first, and counts the matches", async ({ node }) => {
@@ -13,7 +14,7 @@ export function listingSuite(test: ContractTest): void {
       store(node, submissionOf(messageWith({ country, email })), later(hours * HOUR_MS));
     const answered = await send("DE", 0, "Bob@Example.com");
     await finish(node, "delivered");
-    await node.act("answer", { references: [answered] }, NOON);
+    await node.messages.act("answer", { references: [answered] }, NOON);
     const failed = await send("", 1);
     await finish(node, "failed", later(HOUR_MS));
     const queued = await send("DE", 2, "josé@xn--bcher-kva.example");
@@ -36,8 +37,8 @@ export function listingSuite(test: ContractTest): void {
       expect([filter, await referencesOf(node, filter)]).toEqual([filter, expected]);
     }
     const counts = { all: 4, unanswered: 2, answered: 1, waiting: 1, failed: 1, quarantined: 1 };
-    expect(await node.countTabs({})).toEqual(counts);
-    expect(await node.countTabs({ since: later(1) })).toEqual({ ...counts, all: 3, answered: 0 });
+    expect(await node.messages.countTabs({})).toEqual(counts);
+    expect(await node.messages.countTabs({ since: later(1) })).toEqual({ ...counts, all: 3, answered: 0 });
     const german = { all: 2, unanswered: 1, answered: 1, waiting: 1, failed: 0, quarantined: 0 };
     const one = { ...german, all: 1, answered: 0, waiting: 0 };
     const pages: [MessageFilter, limit: number, string[], TabCounts][] = [
@@ -49,7 +50,7 @@ export function listingSuite(test: ContractTest): void {
       [{ search: failed }, 9, [failed], { ...one, failed: 1 }],
     ];
     for (const [filter, limit, references, expected] of pages) {
-      const page = await node.page(filter, { sort: "newest", offset: 0, limit });
+      const page = await node.messages.page(filter, { sort: "newest", offset: 0, limit });
       expect(page.messages.map(({ reference }) => reference)).toEqual(references);
       expect(page.counts).toEqual(expected);
     }
@@ -58,8 +59,8 @@ export function listingSuite(test: ContractTest): void {
   test("finds a reference in any letter case, and with misread letters", async ({ node, place }) => {
     await store(node);
     await place.sql("UPDATE messages SET reference = 'LO-10AB-01'");
-    expect(await node.find("lo-1oab-oi")).toMatchObject({ reference: "LO-10AB-01" });
-    expect(await node.find("LO-10AB-02")).toBeNull();
+    expect(await node.messages.find("lo-1oab-oi")).toMatchObject({ reference: "LO-10AB-01" });
+    expect(await node.messages.find("LO-10AB-02")).toBeNull();
   });
 
   test("counts by day and country", async ({ node }) => {
@@ -72,11 +73,11 @@ export function listingSuite(test: ContractTest): void {
     for (const [country, hours] of sent) {
       await store(node, submissionOf(messageWith({ country })), later(hours * HOUR_MS));
     }
-    expect(await node.countByDayAndCountry(later(-DAY_MS + 1))).toEqual([
+    expect(await node.messages.countByDayAndCountry(later(-DAY_MS + 1))).toEqual([
       { day: "2025-06-15", country: "", count: 1 },
       { day: "2025-06-15", country: "DE", count: 2 },
     ]);
-    expect(await node.countByCountry()).toEqual([
+    expect(await node.messages.countByCountry()).toEqual([
       { country: "DE", count: 3 },
       { country: "", count: 1 },
     ]);
@@ -85,10 +86,10 @@ export function listingSuite(test: ContractTest): void {
   test("lists all messages in pages, newest first, also those with the same time", async ({ node }) => {
     for (let count = 0; count < 7; count += 1) await store(node, submissionOf(), later(count < 4 ? 0 : HOUR_MS));
     const paged: string[] = [];
-    for (let page = await node.list({ limit: 2 }); page.length > 0; ) {
+    for (let page = await node.messages.list({ limit: 2 }); page.length > 0; ) {
       paged.push(...page.map(({ reference }) => reference));
       const after = page.at(-1);
-      page = after ? await node.list({ limit: 2, after }) : [];
+      page = after ? await node.messages.list({ limit: 2, after }) : [];
     }
     expect(paged).toEqual(await referencesOf(node, {}));
     expect(paged).toHaveLength(7);
@@ -101,9 +102,9 @@ export function listingSuite(test: ContractTest): void {
     };
     const [small, none] = [await send(100, 0), await send(null, 1)];
     const [large, answered] = [await send(90_000, 2), await send(5000, 3)];
-    await node.act("answer", { references: [answered] }, NOON);
+    await node.messages.act("answer", { references: [answered] }, NOON);
     const sorted = async (filter: MessageFilter, sort: ListSort, offset = 0, limit = 9) => {
-      const { messages } = await node.page(filter, { sort, offset, limit });
+      const { messages } = await node.messages.page(filter, { sort, offset, limit });
       return messages.map(({ reference }) => reference);
     };
     for (const filter of [{}, { search: "question" }]) {
@@ -122,10 +123,10 @@ export function listingSuite(test: ContractTest): void {
       ["BC-NONE-00", {}, "newest", null],
     ];
     for (const [reference, filter, sort, place] of places) {
-      expect(await node.placeOf(reference, filter, sort)).toEqual(place);
+      expect(await node.messages.placeOf(reference, filter, sort)).toEqual(place);
     }
     // The sort order changes with the estimate.
-    await node.rectify("ada@example.com", {}, NOON, undefined, new Map([[large, null]]));
+    await node.people.rectify("ada@example.com", {}, NOON, undefined, new Map([[large, null]]));
     expect(await sorted({}, "footprint")).toEqual([answered, small, large, none]);
   });
 
@@ -136,11 +137,11 @@ export function listingSuite(test: ContractTest): void {
     await send("Zola, É.", "Emile@Example.fr", 1);
     await send("Grace Hopper", "grace@navy.example", 2);
     const zola = { name: "Zola, É.", email: "Emile@Example.fr", messages: 2, lastAt: later(HOUR_MS) };
-    expect(await node.findPeople("émile", 9)).toEqual([zola]);
-    expect(await node.findPeople("EXAMPLE.FR", 9)).toEqual([zola]);
-    expect(await node.findPeople("example", 9)).toMatchObject([{ name: "Grace Hopper", messages: 1 }, zola]);
-    expect(await node.findPeople("example", 1)).toHaveLength(1);
-    expect(await node.findPeople("question", 9)).toEqual([]);
+    expect(await node.people.find("émile", 9)).toEqual([zola]);
+    expect(await node.people.find("EXAMPLE.FR", 9)).toEqual([zola]);
+    expect(await node.people.find("example", 9)).toMatchObject([{ name: "Grace Hopper", messages: 1 }, zola]);
+    expect(await node.people.find("example", 1)).toHaveLength(1);
+    expect(await node.people.find("question", 9)).toEqual([]);
   });
 
   test.for([
@@ -159,7 +160,7 @@ export function listingSuite(test: ContractTest): void {
       await store(node, submissionOf(messageWith({ name: "Emile xyz Mockba 100 d" })));
       for (const search of searches)
         expect([search, await referencesOf(node, { search })]).toEqual([search, [reference]]);
-      for (const search of ["émole", "ß.", "é*", "100%_wind"]) expect(await node.list({ search })).toEqual([]);
+      for (const search of ["émole", "ß.", "é*", "100%_wind"]) expect(await node.messages.list({ search })).toEqual([]);
     },
   );
 
@@ -174,35 +175,35 @@ export function listingSuite(test: ContractTest): void {
 
   test("stores notes in the history of a message, without changing its version", async ({ node }) => {
     const reference = await store(node);
-    const { version } = (await node.find(reference)) ?? {};
-    expect(await node.addNote(reference.toLowerCase(), "Called back", "anna", NOON)).toBe(true);
-    expect(await node.addNote(reference, "Wants\nan offer", null, later(1))).toBe(true);
-    expect(await node.addNote("BC-NONE-00", "x", null, NOON)).toBe(false);
-    expect((await node.find(reference))?.version).toBe(version);
+    const { version } = (await node.messages.find(reference)) ?? {};
+    expect(await node.messages.addNote(reference.toLowerCase(), "Called back", "anna", NOON)).toBe(true);
+    expect(await node.messages.addNote(reference, "Wants\nan offer", null, later(1))).toBe(true);
+    expect(await node.messages.addNote("BC-NONE-00", "x", null, NOON)).toBe(false);
+    expect((await node.messages.find(reference))?.version).toBe(version);
     const notes = [
       { kind: "noted", at: NOON, author: "anna", text: "Called back" },
       { kind: "noted", at: later(1), author: null, text: "Wants\nan offer" },
     ];
-    expect((await node.notes([reference, "BC-NONE-00"])).get(reference)).toEqual(notes);
-    expect(await node.history(reference)).toEqual(
+    expect((await node.messages.notes([reference, "BC-NONE-00"])).get(reference)).toEqual(notes);
+    expect(await node.messages.history(reference)).toEqual(
       notes.map(({ text, ...note }) => ({ ...note, channel: null, detail: text })),
     );
   });
 
   test("changes the token after every change, but not when an attempt starts", async ({ node }) => {
     const [old, newer] = [await store(node), await store(node)];
-    const read = () => node.changeToken();
+    const read = () => node.messages.changeToken();
     let last = await read();
     await claimOne(node);
     expect(await read()).toBe(last);
     const changes = [
       () => store(node),
       () => finish(node, "delivered"),
-      () => node.addNote(newer, "Called back", null, NOON),
-      () => node.act("answer", { references: [old] }, NOON),
-      () => node.rectify("ada@example.com", { name: "Ada King" }, NOON),
-      () => node.act("delete", { references: [old] }, NOON),
-      () => node.act("delete", { references: [newer] }, NOON),
+      () => node.messages.addNote(newer, "Called back", null, NOON),
+      () => node.messages.act("answer", { references: [old] }, NOON),
+      () => node.people.rectify("ada@example.com", { name: "Ada King" }, NOON),
+      () => node.messages.act("delete", { references: [old] }, NOON),
+      () => node.messages.act("delete", { references: [newer] }, NOON),
     ];
     for (const change of changes) {
       await change();
@@ -213,7 +214,7 @@ export function listingSuite(test: ContractTest): void {
   });
 
   test("measures the time to delivery, without resent messages", async ({ node }) => {
-    const measured = () => node.deliveryTimes(NOON, [10, 100]);
+    const measured = () => node.messages.deliveryTimes(NOON, [10, 100]);
     expect(await measured()).toEqual({ count: 0, medianMs: null, slowestMs: null, buckets: [0, 0, 0] });
     for (const ms of [10, 11, 100, 101]) {
       await store(node);
@@ -221,7 +222,7 @@ export function listingSuite(test: ContractTest): void {
     }
     const resent = await store(node);
     await finish(node, "delivered");
-    await node.act("resend", { references: [resent] }, later(HOUR_MS));
+    await node.messages.act("resend", { references: [resent] }, later(HOUR_MS));
     await finish(node, "delivered", later(HOUR_MS));
     await store(node, submissionOf(), later(-1));
     await finish(node, "delivered", later(DAY_MS));

@@ -1,8 +1,9 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
+import type { Store } from "../../server/store/open-store.ts";
 import { MIGRATIONS, type Migration } from "../../server/store/schema.ts";
-import { type Store, StoreRefused, StoreUnavailable } from "../../server/store/store.ts";
+import { StoreRefused, StoreUnavailable } from "../../server/store/store.ts";
 import { HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { openStoreInProcess } from "../support/in-process-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
@@ -41,11 +42,11 @@ async function expectRefusal(opening: Promise<unknown>, because: RegExp): Promis
 export function openingSuite(test: ContractTest): void {
   test("opens an empty database on several nodes at once, with one shared secret", async ({ place }) => {
     const nodes = await Promise.all([place.open(), place.open()]);
-    const keys = new Set(nodes.map((node) => Buffer.from(node.clientKey).toString("hex")));
+    const keys = new Set(nodes.map((node) => Buffer.from(node.secret).toString("hex")));
     expect(keys.size).toBe(1);
     expect([...keys][0]).toMatch(/^[0-9a-f]{64}$/);
     const elsewhere = await untilEnd(openStoreInProcess({ dataDir: await makeScratchFolder(), databaseUrl: null }));
-    expect(keys).not.toContain(Buffer.from(elsewhere.clientKey).toString("hex"));
+    expect(keys).not.toContain(Buffer.from(elsewhere.secret).toString("hex"));
   });
 
   test("upgrades a database with messages, which an older program then refuses", async ({ place }) => {
@@ -54,8 +55,11 @@ export function openingSuite(test: ContractTest): void {
     await finish(node, "delivered");
     await store(node, trapped());
     const read = async (one: Store) => {
-      const messages = await one.list({});
-      return { messages, histories: await Promise.all(messages.map(({ reference }) => one.history(reference))) };
+      const messages = await one.messages.list({});
+      return {
+        messages,
+        histories: await Promise.all(messages.map(({ reference }) => one.messages.history(reference))),
+      };
     };
     const before = await read(node);
     await node.close();
@@ -75,7 +79,7 @@ export function openingSuite(test: ContractTest): void {
     const broken: Migration = () => ["CREATE TABLE half (done TEXT)", "ALTER TABLE nowhere ADD COLUMN x TEXT"];
     await expectRefusal(place.open({ migrations: [...MIGRATIONS, broken] }), / does not match its version 1 \(/);
     await expect(place.sql("SELECT * FROM half")).rejects.toThrow(/half/);
-    expect(await (await place.open()).list({})).toEqual([]);
+    expect(await (await place.open()).messages.list({})).toEqual([]);
   });
 
   test.for(REFUSED)(
@@ -93,11 +97,11 @@ export function openingSuite(test: ContractTest): void {
   );
 
   test("answers pings until it is closed, and stores messages that it has started to accept", async ({ node }) => {
-    await node.ping();
+    await node.status.ping();
     const last = store(node);
     await node.close();
     expect(await last).toMatch(/^BC-/);
-    await expect(node.ping()).rejects.toThrow(StoreUnavailable);
+    await expect(node.status.ping()).rejects.toThrow(StoreUnavailable);
     await expect(store(node)).rejects.toThrow(StoreUnavailable);
     await node.close();
   });
@@ -105,33 +109,33 @@ export function openingSuite(test: ContractTest): void {
   test("writes a consistent backup that can be opened, while messages arrive", async ({ node, other }) => {
     const folder = await makeScratchFolder();
     const before = await Promise.all(Array.from({ length: 700 }, () => store(node)));
-    await node.claim("mail", 3, HOUR_MS, NOON);
-    expect(await node.lastBackupAt()).toBeNull();
+    await node.queue.claim("mail", 3, HOUR_MS, NOON);
+    expect(await node.status.lastBackupAt()).toBeNull();
     const during = Promise.all(Array.from({ length: 300 }, () => store(other)));
-    await node.backup(join(folder, "copy.db"), later(7));
+    await node.archive.backup(join(folder, "copy.db"), later(7));
     await during;
-    await expect(node.backup(join(folder, "copy.db"), NOON)).rejects.toThrow(/EEXIST/);
-    expect(await other.lastBackupAt()).toEqual(later(7));
+    await expect(node.archive.backup(join(folder, "copy.db"), NOON)).rejects.toThrow(/EEXIST/);
+    expect(await other.status.lastBackupAt()).toEqual(later(7));
 
     await rename(join(folder, "copy.db"), join(folder, "messages.db"));
     const copy = await untilEnd(openStoreInProcess({ dataDir: folder, databaseUrl: null }, { isServer: true }));
-    const references = new Set((await copy.list({})).map((message) => message.reference));
+    const references = new Set((await copy.messages.list({})).map((message) => message.reference));
     expect(before.filter((reference) => !references.has(reference))).toEqual([]);
     // Includes deliveries that another server had leased.
-    expect(await copy.claim("mail", 2000, HOUR_MS, NOON)).toHaveLength(references.size);
+    expect(await copy.queue.claim("mail", 2000, HOUR_MS, NOON)).toHaveLength(references.size);
     expect(await store(copy)).toMatch(/^BC-/);
   });
 
   test("lets only one of many nodes change the time of the last alert", async ({ node, other, place }) => {
     const nodes = [node, other, await place.open()];
     const move = async (from: Date, to: Date) =>
-      (await Promise.all(nodes.map((one) => one.moveLastAlert("delivery", from, to)))).filter(Boolean).length;
-    expect(await node.lastAlertAt("delivery")).toEqual(new Date(0));
+      (await Promise.all(nodes.map((one) => one.status.moveLastAlert("delivery", from, to)))).filter(Boolean).length;
+    expect(await node.status.lastAlertAt("delivery")).toEqual(new Date(0));
     expect(await move(new Date(0), NOON)).toBe(1);
     expect(await move(NOON, later(HOUR_MS))).toBe(1);
     expect(await move(NOON, later(2 * HOUR_MS))).toBe(0);
-    expect(await other.lastAlertAt("delivery")).toEqual(later(HOUR_MS));
-    expect(await other.lastAlertAt("quarantine")).toEqual(new Date(0));
+    expect(await other.status.lastAlertAt("delivery")).toEqual(later(HOUR_MS));
+    expect(await other.status.lastAlertAt("quarantine")).toEqual(new Date(0));
   });
 
   test("derives from server reports whether the website runs, when it last ran, and its paused channels", async ({
@@ -141,26 +145,26 @@ export function openingSuite(test: ContractTest): void {
   }) => {
     const reader = await place.open();
     const pause = { channel: "hook", reason: "451 later", since: later(-HOUR_MS) } as const;
-    expect(await reader.website(NOON)).toEqual({ isRunning: false, lastSeenAt: null, pauses: [] });
-    await node.reportNode([pause], NOON);
-    expect(await reader.website(later(1))).toEqual({ isRunning: true, lastSeenAt: NOON, pauses: [pause] });
-    await node.reportNode([], later(1));
-    expect(await reader.website(later(1))).toMatchObject({ lastSeenAt: later(1), pauses: [] });
+    expect(await reader.status.website(NOON)).toEqual({ isRunning: false, lastSeenAt: null, pauses: [] });
+    await node.status.reportNode([pause], NOON);
+    expect(await reader.status.website(later(1))).toEqual({ isRunning: true, lastSeenAt: NOON, pauses: [pause] });
+    await node.status.reportNode([], later(1));
+    expect(await reader.status.website(later(1))).toMatchObject({ lastSeenAt: later(1), pauses: [] });
     // The stop of one server does not affect the others.
-    await other.reportNode([pause], later(2));
-    await other.reportNode(null, later(3));
-    expect(await reader.website(later(3))).toEqual({ isRunning: true, lastSeenAt: later(3), pauses: [] });
-    await node.reportNode(null, later(4));
-    expect(await reader.website(later(4))).toEqual({ isRunning: false, lastSeenAt: later(4), pauses: [] });
+    await other.status.reportNode([pause], later(2));
+    await other.status.reportNode(null, later(3));
+    expect(await reader.status.website(later(3))).toEqual({ isRunning: true, lastSeenAt: later(3), pauses: [] });
+    await node.status.reportNode(null, later(4));
+    expect(await reader.status.website(later(4))).toEqual({ isRunning: false, lastSeenAt: later(4), pauses: [] });
     // A dead server sends no reports, and its last report expires.
-    await node.reportNode([pause], NOON);
-    expect(await reader.website(later(2 * MINUTE_MS))).toMatchObject({ isRunning: true, pauses: [pause] });
-    expect(await reader.website(later(3 * MINUTE_MS))).toMatchObject({ isRunning: false, pauses: [] });
-    await other.reportNode(null, later(2 * HOUR_MS));
+    await node.status.reportNode([pause], NOON);
+    expect(await reader.status.website(later(2 * MINUTE_MS))).toMatchObject({ isRunning: true, pauses: [pause] });
+    expect(await reader.status.website(later(3 * MINUTE_MS))).toMatchObject({ isRunning: false, pauses: [] });
+    await other.status.reportNode(null, later(2 * HOUR_MS));
     expect(await place.sql("SELECT name FROM meta WHERE name LIKE 'node.%'")).toHaveLength(1);
   });
 
   test("returns the current time", async ({ node }) => {
-    expect(Math.abs((await node.time()).getTime() - Date.now())).toBeLessThan(MINUTE_MS);
+    expect(Math.abs((await node.status.time()).getTime() - Date.now())).toBeLessThan(MINUTE_MS);
   });
 }

@@ -1,7 +1,8 @@
 import { test } from "vitest";
 import type { Retention } from "../../server/config.ts";
+import type { Store } from "../../server/store/open-store.ts";
 import type { Migration } from "../../server/store/schema.ts";
-import type { Store, StoredMessage } from "../../server/store/store.ts";
+import type { StoredMessage } from "../../server/store/store.ts";
 
 /** One empty database. Every `open` is another node on it. All nodes are closed after the test. */
 export interface Place {
@@ -23,7 +24,7 @@ export function testOn(newPlace: () => Promise<Place>) {
 export type ContractTest = ReturnType<typeof testOn>;
 
 export async function get(node: Store, reference: string): Promise<StoredMessage> {
-  const message = await node.find(reference);
+  const message = await node.messages.find(reference);
   if (!message) throw new Error(`There is no ${reference}`);
   return message;
 }

@@ -1,7 +1,8 @@
 import { expect } from "vitest";
 import type { Retention } from "../../server/config.ts";
+import type { Store } from "../../server/store/open-store.ts";
+import type { Expiring } from "../../server/store/retention.ts";
 import { announcementIntervalMs } from "../../server/store/retention.ts";
-import type { Expiring, Store } from "../../server/store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time.ts";
 import { RETENTION } from "../support/in-process-store.ts";
 import type { ContractTest, Place } from "./place.ts";
@@ -23,8 +24,8 @@ const WEEK_MS = 7 * DAY_MS;
 
 /** Marks messages as announced, like a sent alert. */
 async function announce(node: Store, now: Date): Promise<Expiring> {
-  const expiring = await node.findExpiring(now);
-  await node.markAnnounced(expiring);
+  const expiring = await node.archive.findExpiring(now);
+  await node.archive.markAnnounced(expiring);
   return expiring;
 }
 
@@ -36,7 +37,7 @@ async function storeAs(node: Store, state: "delivered" | "failed" | "quarantined
   return reference;
 }
 
-const expiryOf = async (node: Store, reference: string) => (await node.find(reference))?.expiresAt;
+const expiryOf = async (node: Store, reference: string) => (await node.messages.find(reference))?.expiresAt;
 
 export function retentionSuite(test: ContractTest): void {
   test.for([1, 14, 30])(
@@ -51,7 +52,8 @@ export function retentionSuite(test: ContractTest): void {
       for (let hour = 0; hour <= (days + 2) * 24; hour += 1) {
         const now = later(hour * HOUR_MS);
         if ((hour * HOUR_MS) % intervalMs === 0) await announce(node, now);
-        for (const reference of await node.purge(now)) keptMs.push(Number(now) - Number(delivered.get(reference)));
+        for (const reference of await node.archive.purge(now))
+          keptMs.push(Number(now) - Number(delivered.get(reference)));
         // One message in each hour of the first day, at different minutes.
         const at = later(((hour * 37) % 60) * MINUTE_MS, now);
         if (hour <= 24) delivered.set(await storeAs(node, "delivered", at), at);
@@ -70,17 +72,17 @@ export function retentionSuite(test: ContractTest): void {
       expect(await expiryOf(node, reference)).toEqual(end);
       await announce(node, later(-WEEK_MS, end));
       expect(await expiryOf(node, reference)).toEqual(end);
-      expect(await node.purge(later(-1, end))).toEqual([]);
-      expect(await node.purge(end)).toEqual([reference]);
+      expect(await node.archive.purge(later(-1, end))).toEqual([]);
+      expect(await node.archive.purge(end)).toEqual([reference]);
     }
   });
 
   test("announces messages that expire within a week, or too soon for the next announcement", async ({ node }) => {
     const [first, second] = [await storeAs(node, "delivered"), await storeAs(node, "delivered", later(HOUR_MS))];
-    await node.act("answer", { references: [second] }, NOON);
+    await node.messages.act("answer", { references: [second] }, NOON);
     await storeAs(node, "quarantined", later(16 * DAY_MS + HOUR_MS));
-    const { id } = (await node.find(second)) ?? {};
-    const at = (ms: number) => node.findExpiring(later(22 * DAY_MS + ms));
+    const { id } = (await node.messages.find(second)) ?? {};
+    const at = (ms: number) => node.archive.findExpiring(later(22 * DAY_MS + ms));
     expect(await at(-1)).toMatchObject({ count: 0, unanswered: 0, firstAt: null, unannounced: 0, lastId: 0 });
     expect(await at(HOUR_MS - 1)).toMatchObject({
       count: 1,
@@ -101,7 +103,7 @@ export function retentionSuite(test: ContractTest): void {
   });
 
   test.for<[string, (node: Store, place: Place) => Promise<unknown>]>([
-    ["the alert could not be sent", (node) => node.findExpiring(later(29 * DAY_MS))],
+    ["the alert could not be sent", (node) => node.archive.findExpiring(later(29 * DAY_MS))],
     [
       "an old backup was restored",
       async (node, place) => {
@@ -116,35 +118,35 @@ export function retentionSuite(test: ContractTest): void {
       for (const state of ["delivered", "failed", "quarantined"] as const) references.push(await storeAs(node, state));
       await happen(node, place);
       const ahead = later(100 * DAY_MS);
-      expect(await node.purge(ahead)).toEqual([]);
+      expect(await node.archive.purge(ahead)).toEqual([]);
       expect(await announce(node, ahead)).toMatchObject({ count: 3, unannounced: 3 });
-      expect(await node.purge(later(WEEK_MS - 1, ahead))).toEqual([]);
+      expect(await node.archive.purge(later(WEEK_MS - 1, ahead))).toEqual([]);
       expect(await expiryOf(node, String(references[0]))).toEqual(later(WEEK_MS, ahead));
       // The clock is correct again.
-      expect(await node.purge(later(HOUR_MS))).toEqual([]);
-      expect((await node.purge(later(WEEK_MS, ahead))).sort()).toEqual(references.sort());
+      expect(await node.archive.purge(later(HOUR_MS))).toEqual([]);
+      expect((await node.archive.purge(later(WEEK_MS, ahead))).sort()).toEqual(references.sort());
     },
   );
 
   test("announces a message again after its state changed", async ({ node }) => {
     const reference = await storeAs(node, "delivered");
     await announce(node, later(23 * DAY_MS));
-    await node.act("resend", { references: [reference] }, later(25 * DAY_MS));
+    await node.messages.act("resend", { references: [reference] }, later(25 * DAY_MS));
     expect(await expiryOf(node, reference)).toBeNull();
-    expect(await node.purge(later(99 * DAY_MS))).toEqual([]);
+    expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([]);
     await finish(node, "delivered", later(26 * DAY_MS));
     expect(await expiryOf(node, reference)).toEqual(later(56 * DAY_MS));
-    expect(await node.purge(later(99 * DAY_MS))).toEqual([]);
+    expect(await node.archive.purge(later(99 * DAY_MS))).toEqual([]);
     expect(await announce(node, later(49 * DAY_MS))).toMatchObject({ count: 1, unannounced: 1 });
-    expect(await node.purge(later(56 * DAY_MS - 1))).toEqual([]);
-    expect(await node.purge(later(56 * DAY_MS))).toEqual([reference]);
+    expect(await node.archive.purge(later(56 * DAY_MS - 1))).toEqual([]);
+    expect(await node.archive.purge(later(56 * DAY_MS))).toEqual([reference]);
   });
 
   test("announces a message again if a clock that was ahead announced it", async ({ node }) => {
     const reference = await storeAs(node, "delivered");
     await announce(node, later(100 * DAY_MS));
     expect(await announce(node, later(23 * DAY_MS))).toMatchObject({ count: 1, unannounced: 1 });
-    expect(await node.purge(later(30 * DAY_MS))).toEqual([reference]);
+    expect(await node.archive.purge(later(30 * DAY_MS))).toEqual([reference]);
   });
 
   test("does not count messages as announced that arrived or changed after the alert was created", async ({
@@ -153,30 +155,30 @@ export function retentionSuite(test: ContractTest): void {
     const node = await place.open({ retention: { ...KEEP, failedMs: HOUR_MS } });
     await store(node);
     await storeAs(node, "failed");
-    const expiring = await node.findExpiring(later(1));
-    await node.settle(await claimOne(node, later(MINUTE_MS)), { kind: "failed", error: "550" }, later(2));
+    const expiring = await node.archive.findExpiring(later(1));
+    await node.queue.settle(await claimOne(node, later(MINUTE_MS)), { kind: "failed", error: "550" }, later(2));
     await storeAs(node, "failed", later(1));
-    await node.markAnnounced(expiring);
-    expect(await node.findExpiring(later(2))).toMatchObject({ unannounced: 2 });
+    await node.archive.markAnnounced(expiring);
+    expect(await node.archive.findExpiring(later(2))).toMatchObject({ unannounced: 2 });
   });
 
   test("neither announces nor erases queued or restricted messages", async ({ node }) => {
     await store(node);
     const restricted = await storeAs(node, "quarantined");
-    await node.restrict("ada@example.com", true, NOON);
-    for (const { expiresAt } of await node.list({})) expect(expiresAt).toBeNull();
+    await node.people.restrict("ada@example.com", true, NOON);
+    for (const { expiresAt } of await node.messages.list({})) expect(expiresAt).toBeNull();
     expect(await announce(node, later(900 * DAY_MS))).toMatchObject({ count: 0, unannounced: 0 });
-    expect(await node.purge(later(999 * DAY_MS))).toEqual([]);
-    await node.restrict("ada@example.com", false, NOON);
+    expect(await node.archive.purge(later(999 * DAY_MS))).toEqual([]);
+    await node.people.restrict("ada@example.com", false, NOON);
     await announce(node, later(900 * DAY_MS));
     // Also if the restriction follows the announcement.
-    await node.restrict("ada@example.com", true, NOON);
-    expect(await node.purge(later(999 * DAY_MS))).toEqual([]);
-    await node.restrict("ada@example.com", false, NOON);
+    await node.people.restrict("ada@example.com", true, NOON);
+    expect(await node.archive.purge(later(999 * DAY_MS))).toEqual([]);
+    await node.people.restrict("ada@example.com", false, NOON);
     // It is announced once more, because an operator who lifts a restriction wants to use the message.
-    expect(await node.purge(later(999 * DAY_MS))).toEqual([]);
+    expect(await node.archive.purge(later(999 * DAY_MS))).toEqual([]);
     await announce(node, later(999 * DAY_MS));
-    expect(await node.purge(later(1010 * DAY_MS))).toEqual([restricted]);
+    expect(await node.archive.purge(later(1010 * DAY_MS))).toEqual([restricted]);
   });
 
   test("keeps messages without a limit if RETENTION says so", async ({ place }) => {
@@ -185,22 +187,26 @@ export function retentionSuite(test: ContractTest): void {
     const failed = await storeAs(node, "failed");
     expect(await expiryOf(node, kept)).toBeNull();
     expect(await announce(node, later(900 * DAY_MS))).toMatchObject({ count: 1, unannounced: 1 });
-    expect(await node.purge(later(999 * DAY_MS))).toEqual([failed]);
+    expect(await node.archive.purge(later(999 * DAY_MS))).toEqual([failed]);
     const keeper = await place.open({ retention: KEEP });
-    expect(await keeper.findExpiring(later(999 * DAY_MS))).toMatchObject({ count: 0, unannounced: 0, firstAt: null });
-    expect(await keeper.list({})).toMatchObject([{ reference: kept, expiresAt: null }]);
+    expect(await keeper.archive.findExpiring(later(999 * DAY_MS))).toMatchObject({
+      count: 0,
+      unannounced: 0,
+      firstAt: null,
+    });
+    expect(await keeper.messages.list({})).toMatchObject([{ reference: kept, expiresAt: null }]);
     expect(announcementIntervalMs(KEEP)).toBe(DAY_MS);
   });
 
   test("purges many messages at once, and keeps client hashes for a day", async ({ node, place }) => {
     await Promise.all(Array.from({ length: 450 }, () => store(node, trapped())));
     const at = later(14 * DAY_MS);
-    await node.accept(submissionOf(messageWith(), { networks: client("client") }), LIMITED, at);
+    await node.intake.accept(submissionOf(messageWith(), { networks: client("client") }), LIMITED, at);
     await announce(node, later(WEEK_MS));
-    expect(await node.purge(at)).toHaveLength(450);
-    await node.purge(later(DAY_MS - 1, at));
+    expect(await node.archive.purge(at)).toHaveLength(450);
+    await node.archive.purge(later(DAY_MS - 1, at));
     expect(await place.sql("SELECT * FROM hits")).toHaveLength(1);
-    await node.purge(later(DAY_MS, at));
+    await node.archive.purge(later(DAY_MS, at));
     expect(await place.sql("SELECT * FROM hits")).toEqual([]);
   });
 }

@@ -3,15 +3,10 @@ import { estimateFootprint, type FootprintEstimate } from "../../contract/footpr
 import type { FootprintInputs } from "../../contract/footprint/fields.ts";
 import { parseFootprint } from "../../contract/footprint/parsing.ts";
 import { electricityTable } from "../../prerender/electricity.ts";
-import type {
-  Acceptance,
-  AcceptanceRules,
-  Channel,
-  Claim,
-  Store,
-  StoredMessage,
-  Submission,
-} from "../../server/store/store.ts";
+import type { Acceptance, AcceptanceRules, Submission } from "../../server/store/intake.ts";
+import type { Store } from "../../server/store/open-store.ts";
+import type { Claim } from "../../server/store/queue.ts";
+import type { Channel, StoredMessage } from "../../server/store/store.ts";
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -111,7 +106,7 @@ export async function store(
   now = NOON,
   channels: readonly Channel[] = ["mail"],
 ): Promise<string> {
-  return referenceOf(await node.accept(submission, { ...NO_LIMITS, channels }, now));
+  return referenceOf(await node.intake.accept(submission, { ...NO_LIMITS, channels }, now));
 }
 
 export function referenceOf(acceptance: Acceptance): string {
@@ -121,7 +116,7 @@ export function referenceOf(acceptance: Acceptance): string {
 
 /** Leases the delivery that is due first, for a minute. */
 export async function claimOne(node: Store, now = NOON, channel: Channel = "mail"): Promise<Claim> {
-  const [claim] = await node.claim(channel, 1, MINUTE_MS, now);
+  const [claim] = await node.queue.claim(channel, 1, MINUTE_MS, now);
   if (!claim) throw new Error("Nothing was claimed");
   return claim;
 }
@@ -130,5 +125,5 @@ export async function claimOne(node: Store, now = NOON, channel: Channel = "mail
 export async function finish(node: Store, outcome: "delivered" | "failed", now = NOON): Promise<void> {
   const claim = await claimOne(node, now);
   const error = "550 no such user";
-  await node.settle(claim, outcome === "failed" ? { kind: outcome, error } : { kind: outcome }, now);
+  await node.queue.settle(claim, outcome === "failed" ? { kind: outcome, error } : { kind: outcome }, now);
 }

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import type { Acceptance } from "../../server/store/intake.ts";
+import type { Store } from "../../server/store/open-store.ts";
 import { openStore } from "../../server/store/open-store.ts";
-import type { Acceptance, Store, StoredMessage } from "../../server/store/store.ts";
+import type { StoredMessage } from "../../server/store/store.ts";
 import { MINUTE_MS } from "../../server/time.ts";
 import { RETENTION } from "../support/in-process-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
@@ -30,14 +32,14 @@ const spamWith = (email = "win@pills.example") => {
 async function teach(node: Store, spam: number, good: number): Promise<void> {
   const send = (count: number, submission: () => ReturnType<typeof spamWith>) =>
     Promise.all(Array.from({ length: count }, () => store(node, submission())));
-  await node.act("spam", { references: await send(spam, spamWith) }, NOON);
-  await node.act("answer", { references: await send(good, submissionOf) }, NOON);
+  await node.messages.act("spam", { references: await send(spam, spamWith) }, NOON);
+  await node.messages.act("answer", { references: await send(good, submissionOf) }, NOON);
 }
 
 const reasonFor = async (node: Store, acceptance: Acceptance) =>
   (await get(node, referenceOf(acceptance))).quarantineReason;
 const send = async (node: Store, submission = spamWith(), rules = NO_LIMITS) =>
-  reasonFor(node, await node.accept(submission, rules, later(MINUTE_MS)));
+  reasonFor(node, await node.intake.accept(submission, rules, later(MINUTE_MS)));
 const rows = ({ sql }: Place) => sql("SELECT * FROM spam_tokens ORDER BY hash");
 
 export function spamSuite(test: ContractTest): void {
@@ -48,21 +50,21 @@ export function spamSuite(test: ContractTest): void {
     await teach(node, 20, 19);
     expect(await send(other)).toBeNull();
     await teach(node, 0, 1);
-    expect(await node.readSpamFilter(later(1))).toMatchObject({ isDeciding: true, taught: { spam: 20, good: 20 } });
+    expect(await node.spam.read(later(1))).toMatchObject({ isDeciding: true, taught: { spam: 20, good: 20 } });
     const held = await Promise.all(
       [spamWith("a@x.org"), submissionOf(), spamWith("b@x.org")].map((one) => send(other, one)),
     );
     expect(held).toEqual(["looks-like-spam", null, "looks-like-spam"]);
     expect(await send(other, spamWith(), { ...NO_LIMITS, spamFilter: false })).toBeNull();
     expect(await send(other, { ...spamWith(), isTrapped: true })).toBe("trap");
-    const [message] = await node.list({ email: "b@x.org" });
+    const [message] = await node.messages.list({ email: "b@x.org" });
     expect(message).toMatchObject({ state: "quarantined", taught: null });
-    expect(await node.spamSigns(message as StoredMessage)).toHaveLength(5);
-    const [counted] = (await node.countDeliveries()).filter(({ state }) => state === "quarantined");
+    expect(await node.spam.signs(message as StoredMessage)).toHaveLength(5);
+    const [counted] = (await node.queue.countDeliveries()).filter(({ state }) => state === "quarantined");
     expect(counted).toMatchObject({ count: 23, unseen: 3, unseenSpam: 2 });
-    await node.act("release", { references: [message?.reference ?? ""] }, later(9));
-    expect(await node.readSpamFilter(later(9))).toMatchObject({ held: 2, released: 1, taught: { spam: 20, good: 21 } });
-    expect(await node.readSpamFilter(new Date("2025-07-01T00:00:00Z"))).toMatchObject({ held: 0, released: 0 });
+    await node.messages.act("release", { references: [message?.reference ?? ""] }, later(9));
+    expect(await node.spam.read(later(9))).toMatchObject({ held: 2, released: 1, taught: { spam: 20, good: 21 } });
+    expect(await node.spam.read(new Date("2025-07-01T00:00:00Z"))).toMatchObject({ held: 0, released: 0 });
   });
 
   test("never quarantines messages from an address that got a reply or whose message was answered", async ({
@@ -72,14 +74,14 @@ export function spamSuite(test: ContractTest): void {
       submissionOf(messageWith({ email })),
     );
     const reply = { key: "1", subject: "Re", text: "Yes" };
-    await node.reply(await store(node, replied), reply, null, NOON);
-    await node.act("answer", { references: [await store(node, answered)] }, NOON);
+    await node.messages.reply(await store(node, replied), reply, null, NOON);
+    await node.messages.act("answer", { references: [await store(node, answered)] }, NOON);
     const marked = await store(node, both);
-    await node.act("answer", { references: [marked] }, NOON);
+    await node.messages.act("answer", { references: [marked] }, NOON);
     await teach(node, 20, 20);
     for (const email of ["replied@X.org", "ANSWERED@x.org", "both@x.org"])
       expect(await send(node, spamWith(email))).toBeNull();
-    await node.act("spam", { references: [marked] }, NOON);
+    await node.messages.act("spam", { references: [marked] }, NOON);
     expect(await send(node, spamWith("both@x.org"))).toBe("looks-like-spam");
     expect(await send(node, spamWith("stranger@x.org"))).toBe("looks-like-spam");
   });
@@ -90,29 +92,26 @@ export function spamSuite(test: ContractTest): void {
     const hostile = ["x".repeat(5000), "https://a.example ".repeat(277), "\u202E\u0628\u4E00\u0416 ".repeat(900)];
     for (const message of [...hostile, "Please call me back"]) {
       const references = [await store(node, submissionOf(messageWith({ message, email: `${serial}@x.org` })))];
-      const taught = async () => [
-        (await node.readSpamFilter(NOON)).taught,
-        (await get(node, references[0] ?? "")).taught,
-      ];
-      await acrossNodes([node, other], 4, (one) => one.act("spam", { references }, NOON));
+      const taught = async () => [(await node.spam.read(NOON)).taught, (await get(node, references[0] ?? "")).taught];
+      await acrossNodes([node, other], 4, (one) => one.messages.act("spam", { references }, NOON));
       expect(await taught()).toEqual([{ spam: 3, good: 2 }, "spam"]);
       expect(await rows(place)).not.toEqual(before);
-      await node.act("answer", { references }, NOON);
+      await node.messages.act("answer", { references }, NOON);
       expect(await taught()).toEqual([{ spam: 2, good: 3 }, "good"]);
-      await acrossNodes([node, other], 4, (one) => one.act("release", { references }, NOON));
+      await acrossNodes([node, other], 4, (one) => one.messages.act("release", { references }, NOON));
       expect(await taught()).toEqual([{ spam: 2, good: 3 }, "good"]);
       // Taking back a lesson removes it, although the text has changed since.
-      await node.rectify(`${serial}@x.org`, { message: "Please write to me", email: "new@x.org" }, NOON);
+      await node.people.rectify(`${serial}@x.org`, { message: "Please write to me", email: "new@x.org" }, NOON);
       expect(await taught()).toEqual([{ spam: 2, good: 3 }, "good"]);
-      await other.act("unanswer", { references }, NOON);
+      await other.messages.act("unanswer", { references }, NOON);
       expect(await taught()).toEqual([{ spam: 2, good: 2 }, null]);
       expect(await rows(place)).toEqual(before);
-      await node.act("delete", { references }, NOON);
+      await node.messages.act("delete", { references }, NOON);
     }
     const replied = await store(node);
-    await node.reply(replied, { key: "1", subject: "Re", text: "Yes" }, null, NOON);
-    await node.act("answer", { references: [replied] }, NOON);
-    await node.act("unanswer", { references: [replied] }, NOON);
+    await node.messages.reply(replied, { key: "1", subject: "Re", text: "Yes" }, null, NOON);
+    await node.messages.act("answer", { references: [replied] }, NOON);
+    await node.messages.act("unanswer", { references: [replied] }, NOON);
     expect((await get(node, replied)).taught).toBe("good");
   });
 
@@ -122,19 +121,21 @@ export function spamSuite(test: ContractTest): void {
   }) => {
     await Promise.all(Array.from({ length: 100 }, (_, index) => store(node, index % 2 ? spamWith() : trapped())));
     await store(node, submissionOf(messageWith({ email: "kept@x.org" })));
-    await node.restrict("kept@x.org", true, NOON);
-    const [kept] = await node.list({ email: "kept@x.org" });
-    expect(await node.act("spam", { references: [kept?.reference ?? ""] }, NOON)).toEqual([]);
-    expect(await node.act("answer", { references: [kept?.reference ?? ""] }, NOON)).toHaveLength(1);
+    await node.people.restrict("kept@x.org", true, NOON);
+    const [kept] = await node.messages.list({ email: "kept@x.org" });
+    expect(await node.messages.act("spam", { references: [kept?.reference ?? ""] }, NOON)).toEqual([]);
+    expect(await node.messages.act("answer", { references: [kept?.reference ?? ""] }, NOON)).toHaveLength(1);
     expect(await rows(place)).toEqual([]);
     await teach(node, 20, 20);
     expect(await send(node)).toBe("looks-like-spam");
-    await node.forgetSpam();
+    await node.spam.forget();
     expect(await send(node)).toBeNull();
-    expect(await node.readSpamFilter(NOON)).toMatchObject({ isDeciding: false, taught: { spam: 0, good: 0 }, held: 1 });
-    const [marked] = (await node.list({})).filter(({ quarantineReason }) => quarantineReason === "marked-as-spam");
-    await node.act("release", { references: [marked?.reference ?? ""] }, NOON);
-    expect((await node.readSpamFilter(NOON)).taught).toEqual({ spam: 0, good: 1 });
+    expect(await node.spam.read(NOON)).toMatchObject({ isDeciding: false, taught: { spam: 0, good: 0 }, held: 1 });
+    const [marked] = (await node.messages.list({})).filter(
+      ({ quarantineReason }) => quarantineReason === "marked-as-spam",
+    );
+    await node.messages.act("release", { references: [marked?.reference ?? ""] }, NOON);
+    expect((await node.spam.read(NOON)).taught).toEqual({ spam: 0, good: 1 });
   });
 
   test("stops sending a message that is marked as spam, and sends nothing twice after its release", async ({
@@ -145,22 +146,22 @@ export function spamSuite(test: ContractTest): void {
     await finish(node, "delivered");
     const waiting = await store(node, submissionOf(), later(1), channels);
     const claim = await claimOne(node, later(1));
-    expect((await node.act("spam", { references: [delivered, waiting] }, later(2))).sort()).toEqual(
+    expect((await node.messages.act("spam", { references: [delivered, waiting] }, later(2))).sort()).toEqual(
       [delivered, waiting].sort(),
     );
-    expect(await node.act("spam", { references: [delivered] }, later(2))).toEqual([]);
-    for (const channel of channels) expect(await node.claim(channel, 9, MINUTE_MS, later(3))).toEqual([]);
-    expect(await node.settle(claim, { kind: "deferred", dueAt: later(9), error: "451" }, later(3))).toBe(false);
+    expect(await node.messages.act("spam", { references: [delivered] }, later(2))).toEqual([]);
+    for (const channel of channels) expect(await node.queue.claim(channel, 9, MINUTE_MS, later(3))).toEqual([]);
+    expect(await node.queue.settle(claim, { kind: "deferred", dueAt: later(9), error: "451" }, later(3))).toBe(false);
     expect(await get(node, waiting)).toMatchObject({ state: "quarantined", quarantineReason: "marked-as-spam" });
     // The operator who marked the message already knows about it.
-    expect(await node.unreported("mail", "quarantined")).toEqual([]);
-    expect((await node.countDeliveries()).map(({ unseen }) => unseen)).toEqual([0, 0]);
-    await node.act("release", { references: [delivered, waiting] }, later(4));
-    const claimed = await node.claim("mail", 9, MINUTE_MS, later(5));
+    expect(await node.queue.unreported("mail", "quarantined")).toEqual([]);
+    expect((await node.queue.countDeliveries()).map(({ unseen }) => unseen)).toEqual([0, 0]);
+    await node.messages.act("release", { references: [delivered, waiting] }, later(4));
+    const claimed = await node.queue.claim("mail", 9, MINUTE_MS, later(5));
     expect(claimed.map(({ message }) => message.reference)).toEqual([waiting]);
-    expect(await node.claim("hook", 9, MINUTE_MS, later(5))).toHaveLength(2);
+    expect(await node.queue.claim("hook", 9, MINUTE_MS, later(5))).toHaveLength(2);
     expect((await get(node, delivered)).state).toBe("delivered");
-    expect((await node.history(delivered)).map(({ kind }) => kind)).toEqual([
+    expect((await node.messages.history(delivered)).map(({ kind }) => kind)).toEqual([
       "delivered",
       "marked-as-spam",
       "released",
@@ -176,23 +177,27 @@ export function spamSuite(test: ContractTest): void {
     };
     const references = await Promise.all(Array.from({ length: 20 }, () => store(node, offer())));
     expect(await send(other, offer())).toBeNull();
-    await node.act("spam", { references }, NOON);
+    await node.messages.act("spam", { references }, NOON);
     expect(await send(other, offer())).toBe("looks-like-spam");
-    await node.act("release", { references }, NOON);
+    await node.messages.act("release", { references }, NOON);
     expect(await send(other, offer())).toBeNull();
     expect(await send(other)).toBe("looks-like-spam");
-    await node.forgetSpam();
+    await node.spam.forget();
     expect(await send(other)).toBeNull();
   });
 
   test("keeps its lessons in a backup and after a restart", async ({ node, place }) => {
     await teach(node, 20, 20);
     const backup = join(await makeScratchFolder(), "copy.db");
-    await node.backup(backup, NOON);
+    await node.archive.backup(backup, NOON);
     const learned = await rows(place);
     expect(learned.length).toBeGreaterThan(40);
-    await node.forgetSpam();
-    await node.act("delete", { references: (await node.list({})).map(({ reference }) => reference) }, NOON);
+    await node.spam.forget();
+    await node.messages.act(
+      "delete",
+      { references: (await node.messages.list({})).map(({ reference }) => reference) },
+      NOON,
+    );
     await node.close();
     // Simulates another database, which has other hashes.
     await place.sql("UPDATE meta SET value = '00' WHERE name = 'client_key'");
@@ -203,11 +208,11 @@ export function spamSuite(test: ContractTest): void {
       [place.open, place.open],
     ] as const) {
       const emptied = await open();
-      await emptied.restore(backup, false, []);
+      await emptied.archive.restore(backup, false, []);
       await emptied.close();
       const restarted = await openAgain();
       onTestFinished(() => restarted.close());
-      expect((await restarted.readSpamFilter(NOON)).taught).toEqual({ spam: 20, good: 20 });
+      expect((await restarted.spam.read(NOON)).taught).toEqual({ spam: 20, good: 20 });
       expect(await send(restarted)).toBe("looks-like-spam");
     }
     expect((await rows(place)).filter((row) => (row as { hash: number }).hash >= 0)).toEqual(learned);

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { type AppOptions, createApp } from "../../server/app.ts";
 import { parseConfig } from "../../server/config.ts";
 import { loadBuild } from "../../server/http/build-files.ts";
-import type { Store } from "../../server/store/store.ts";
 import { openStoreInProcess } from "./in-process-store.ts";
+import { type ChangedStore, withStore } from "./post-office.ts";
 
 export type AppUnderTest = Awaited<ReturnType<typeof openApp>>;
 
 /** The whole app on the real build and a real SQLite file, without a socket: requests are injected. */
 export async function openApp(
   env: Record<string, string> = {},
-  overrides: Partial<Store> = {},
+  overrides: ChangedStore = {},
   parts: Pick<Partial<AppOptions>, "limits" | "onStored" | "build" | "store" | "now"> = {},
 ) {
   const dataDir = await mkdtemp(join(tmpdir(), "app-"));
@@ -23,13 +23,7 @@ export async function openApp(
   const app = createApp({
     config,
     build: loadBuild("dist"),
-    store: {
-      clientKey: store.clientKey,
-      accept: store.accept.bind(store),
-      ping: store.ping.bind(store),
-      find: store.find.bind(store),
-      ...overrides,
-    },
+    store: withStore(store, overrides),
     logStream: {
       write(line) {
         log += line;

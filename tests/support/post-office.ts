@@ -10,7 +10,8 @@ import { acknowledgementSender } from "../../server/outbox/acknowledgement.ts";
 import { type HookSettings, hookSender } from "../../server/outbox/hook.ts";
 import { mailSender } from "../../server/outbox/mail.ts";
 import { type Outbox, type OutboxOptions, type Sender, startOutbox } from "../../server/outbox/outbox.ts";
-import type { Channel, Store, StoredMessage } from "../../server/store/store.ts";
+import type { Store } from "../../server/store/open-store.ts";
+import type { Channel, StoredMessage } from "../../server/store/store.ts";
 import { systemClock } from "../../server/time.ts";
 import { NO_LIMITS, referenceOf } from "../store-contract/samples.ts";
 import { createFakeClock } from "./fake-clock.ts";
@@ -68,10 +69,10 @@ export async function openPostOffice({
     accepted += 1;
     const submission = { idempotencyKey: null, networks: [], isTrapped };
     const message = { ...VISITOR, message: `${VISITOR.message} (${accepted})`, ...fields };
-    return referenceOf(await store.accept({ ...submission, message }, { ...NO_LIMITS, channels }, clock.now()));
+    return referenceOf(await store.intake.accept({ ...submission, message }, { ...NO_LIMITS, channels }, clock.now()));
   }
   async function message(reference: string): Promise<StoredMessage> {
-    const found = await store.find(reference);
+    const found = await store.messages.find(reference);
     if (!found) throw new Error(`${reference} is not there`);
     return found;
   }
@@ -80,7 +81,9 @@ export async function openPostOffice({
     const senders = [mailSender({ mailer, identity: IDENTITY, concurrency })];
     if (acknowledgement) {
       const texts = { text: site.acknowledgement, replyTo: "hello@example.test" };
-      senders.push(acknowledgementSender({ store, identity: IDENTITY, ...texts, ...rest, ...acknowledgement }));
+      senders.push(
+        acknowledgementSender({ ...(rest.store ?? store), identity: IDENTITY, ...texts, ...rest, ...acknowledgement }),
+      );
     }
     if (hook) senders.push(hookSender(hook));
     return startSenders(senders, rest);
@@ -114,7 +117,7 @@ export async function openPostOffice({
     delivery: async (reference: string, channel: Channel = "mail") => (await message(reference)).deliveries[channel],
     /** The message's history, such as `mail delivered`. */
     events: async (reference: string) =>
-      (await store.history(reference)).map(({ kind, channel }) => `${channel} ${kind}`),
+      (await store.messages.history(reference)).map(({ kind, channel }) => `${channel} ${kind}`),
     mailServer: (options?: Parameters<typeof startMailServer>[0]) => untilEnd(startMailServer(options)),
     smtpMailer: (server: { port: number }, { user = "", query = "", clock = systemClock } = {}) =>
       createSmtpMailer(`smtp://${user && `${user}@`}127.0.0.1:${server.port}${query}`, clock),
@@ -144,9 +147,11 @@ export function createManualMailer() {
   };
 }
 
+/** Other methods for some parts of a store. */
+export type ChangedStore = { [Part in Exclude<keyof Store, "close" | "secret">]?: Partial<Store[Part]> };
+
 /** The same store except for some methods. */
-export function withStore(store: Store, changed: Partial<Store>): Store {
-  return new Proxy(store, {
-    get: (target, key) => Reflect.get(Object.hasOwn(changed, key) ? changed : target, key),
-  });
+export function withStore(store: Store, changed: ChangedStore): Store {
+  const parts = Object.entries(changed) as [keyof ChangedStore, object][];
+  return { ...store, ...Object.fromEntries(parts.map(([part, methods]) => [part, { ...store[part], ...methods }])) };
 }

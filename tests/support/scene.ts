@@ -27,7 +27,7 @@ export async function openScene(options: SceneOptions = {}) {
   const visitors = createVisitors(options.emailOf);
   const store = await untilEnd(openStoreInProcess({ dataDir, databaseUrl: null }));
   const soon = { timeout: SOON_MS, interval: 50 };
-  const queueIsEmpty = () => expect.poll(async () => (await store.countChannel("mail")).queued, soon).toBe(0);
+  const queueIsEmpty = () => expect.poll(async () => (await store.queue.countChannel("mail")).queued, soon).toBe(0);
 
   return {
     dataDir,
@@ -56,7 +56,7 @@ export async function openScene(options: SceneOptions = {}) {
       await expect.poll(() => visitors.postAgain(server.url), soon).toBe(0);
       await queueIsEmpty();
       expect(await stopAsking(server)).toBe(0);
-      const stored = await store.list({ limit: 1_000_000 });
+      const stored = await store.messages.list({ limit: 1_000_000 });
       const messageIds = messageIdsOf(mailServer.mails);
       expect(findViolations({ acknowledged: visitors.acknowledged, stored, messageIds }, maxTimesMailed)).toEqual([]);
     },

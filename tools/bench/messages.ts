@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { startPostgres } from "../../scripts/run-postgres.ts";
 import { type RunningServer, startProgram, startServer } from "../../scripts/run-server.ts";
-import type { Store } from "../../server/store/store.ts";
+import type { Store } from "../../server/store/open-store.ts";
 import { acceptMessage, openSampleStore } from "../sample-inbox.ts";
 import { type LoadResult, measureLoad, nextMessage } from "./http-load.ts";
 import { type BenchTable, median, ratio, timesMs } from "./report.ts";
@@ -98,9 +98,9 @@ async function fillAndQuery(folder: string, count: number): Promise<Record<strin
   const store = await openSampleStore(folder);
   try {
     await fill(store, count);
-    const list = await medianMs(() => store.list({ limit: 50 }));
+    const list = await medianMs(() => store.messages.list({ limit: 50 }));
     // The lease ends at once, so that the same messages can be claimed every time.
-    const claim = await medianMs(() => store.claim("mail", 10, 0, new Date()));
+    const claim = await medianMs(() => store.queue.claim("mail", 10, 0, new Date()));
     return { "list ms": list, "claim ms": claim };
   } finally {
     await store.close();
@@ -114,8 +114,8 @@ async function fill(store: Store, count: number): Promise<void> {
     const messages = Array.from({ length: size }, (_, index) => messageOf(from + index, `No. ${from + index}`));
     await Promise.all(messages.map((message) => acceptMessage(store, message)));
     const delivered = from + size < count ? size : size - waiting;
-    const claims = await store.claim("mail", delivered, 60_000, new Date());
-    await Promise.all(claims.map((claim) => store.settle(claim, { kind: "delivered" }, new Date())));
+    const claims = await store.queue.claim("mail", delivered, 60_000, new Date());
+    await Promise.all(claims.map((claim) => store.queue.settle(claim, { kind: "delivered" }, new Date())));
   }
 }
 

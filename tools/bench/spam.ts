@@ -189,7 +189,7 @@ async function teach(folder: string): Promise<void> {
     if ("reference" in accepted) references.push(accepted.reference);
   }
   const half = references.length / 2;
-  await store.act("spam", { references: references.slice(0, half) }, new Date());
-  await store.act("answer", { references: references.slice(half) }, new Date());
+  await store.messages.act("spam", { references: references.slice(0, half) }, new Date());
+  await store.messages.act("answer", { references: references.slice(half) }, new Date());
   await store.close();
 }

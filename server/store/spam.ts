@@ -1,7 +1,6 @@
 import { hash, randomUUID } from "node:crypto";
 import type { ContactMessage } from "../../contract/contact-message.ts";
-import { type Database, type Query, readColumn, readMeta, writeMeta } from "./database.ts";
-import { normaliseEmail } from "./listing.ts";
+import { type Database, normaliseEmail, type Query, readColumn, readMeta, writeMeta } from "./database.ts";
 import {
   AS_TEXT,
   type Counts,
@@ -13,7 +12,7 @@ import {
   tokensOf,
   weightOf,
 } from "./spam-tokens.ts";
-import type { Lesson, SpamFilter, StoredMessage } from "./store.ts";
+import type { Lesson, StoredMessage } from "./store.ts";
 
 // The rows of `spam_tokens`. Numbers above 0 are keyed hashes of tokens. Erasing a message keeps its counts, because
 // they reveal nothing about a message or a person.
@@ -32,9 +31,11 @@ const NOTHING: Counts = { spam: 0, good: 0 };
 const IS_CORRESPONDENT = `COALESCE(taught, '') <> 'spam' AND (answered_at > 0 OR EXISTS (SELECT 1 FROM deliveries
   WHERE message_id = messages.id AND channel = 'reply' AND state IN ('queued', 'delivered', 'failed')))`;
 
-/** The filter's methods for the store's other rules and for operators. */
-export function createSpamFilter({ query, transaction, dialect }: Database, clientKey: Uint8Array) {
-  const secret = `${Buffer.from(clientKey).toString("hex")} token `;
+export type Spam = ReturnType<typeof createSpamFilter>;
+
+/** The spam filter, which learns only from operators. */
+export function createSpamFilter({ query, transaction, dialect }: Database, databaseSecret: string) {
+  const secret = `${databaseSecret} token `;
   const hashes = new Map<string, number>();
   let known = { version: "" as string | null, taught: NOTHING, weightOfToken: createWeights([]) };
   const isGiven = dialect.isIn("hash", "$1", "BIGINT");
@@ -147,30 +148,28 @@ export function createSpamFilter({ query, transaction, dialect }: Database, clie
       if (held + released > 0) await add(query, new Map([[monthOf(now), { spam: held, good: released }]]));
     },
 
-    methods: {
-      async readSpamFilter(now) {
-        const rows = await readRows(query, [TAUGHT, monthOf(now)]);
-        const taught = rows.get(TAUGHT) ?? NOTHING;
-        const { spam: held, good: released } = rows.get(monthOf(now)) ?? NOTHING;
-        return { taught, needed: NEEDED_LESSONS, isDeciding: isTaughtEnough(taught), held, released };
-      },
+    /** The number of lessons, the number needed of each kind, and this month's quarantined and released messages. */
+    async read(now: Date) {
+      const rows = await readRows(query, [TAUGHT, monthOf(now)]);
+      const taught = rows.get(TAUGHT) ?? NOTHING;
+      const { spam: held, good: released } = rows.get(monthOf(now)) ?? NOTHING;
+      return { taught, needed: NEEDED_LESSONS, isDeciding: isTaughtEnough(taught), held, released };
+    },
 
-      async spamSigns(message) {
-        const weightsOf = await readWeights(query);
-        return signsOf(tokensOf(message, AS_TEXT), weightsOf(message));
-      },
+    /** The parts of the message with the highest spam weights, at most five. */
+    async signs(message: ContactMessage): Promise<string[]> {
+      const weightsOf = await readWeights(query);
+      return signsOf(tokensOf(message, AS_TEXT), weightsOf(message));
+    },
 
-      forgetSpam: () =>
-        transaction(async (query) => {
-          await query("UPDATE messages SET taught = NULL WHERE taught IS NOT NULL");
-          await query(`DELETE FROM spam_tokens WHERE hash >= ${TAUGHT}`);
-          await writeMeta(query, VERSION, randomUUID());
-        }),
-    } satisfies SpamFilter,
+    forget: (): Promise<void> =>
+      transaction(async (query) => {
+        await query("UPDATE messages SET taught = NULL WHERE taught IS NOT NULL");
+        await query(`DELETE FROM spam_tokens WHERE hash >= ${TAUGHT}`);
+        await writeMeta(query, VERSION, randomUUID());
+      }),
   };
 }
-
-export type SpamRules = Omit<ReturnType<typeof createSpamFilter>, "methods">;
 
 /**
  * A hash table in typed arrays. A `Map` of this size takes seven times as long, because each lookup waits for the

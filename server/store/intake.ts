@@ -1,19 +1,53 @@
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
+import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
-import { HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
-import { type Database, type Dialect, insertRows, type Query, type Row, readColumn } from "./database.ts";
+import type { Limit } from "../config.ts";
+import { HOUR_MS, isWithin, MINUTE_MS, withinMs } from "../time.ts";
+import type { Core } from "./core.ts";
+import { type Dialect, insertRows, type Query, type Row, readColumn } from "./database.ts";
 import { drawReference } from "./reference.ts";
-import type { SpamRules } from "./spam-filter.ts";
-import {
-  type Acceptance,
-  type AcceptanceRules,
-  type Network,
-  type QuarantineReason,
-  type Store,
-  StoreUnavailable,
-  type Submission,
-} from "./store.ts";
+import type { Channel } from "./store.ts";
+import { type QuarantineReason, StoreUnavailable } from "./store.ts";
+
+export interface Submission {
+  message: ContactMessage;
+  footprint?: FootprintEstimate | null;
+  /** The client's key for this message, if it sent one. Keys of different clients are independent. */
+  idempotencyKey: string | null;
+  /** The client and its networks, from the narrowest to the widest. */
+  networks: readonly Network[];
+  /** The trap field was filled: store, but do not mail. */
+  isTrapped: boolean;
+}
+
+/** A group of addresses that shares limits. */
+export interface Network {
+  hash: string;
+  /** The network's limit as a multiple of a single client's. */
+  allowance: number;
+}
+
+export interface AcceptanceRules {
+  referencePrefix: string;
+  rateLimits: readonly Limit[];
+  hourlyLimit: number | null;
+  /** Messages that look like spam are quarantined. */
+  spamFilter: boolean;
+  /** The deliveries that every message gets at once. */
+  channels: readonly Channel[];
+}
+
+/**
+ * `stored` and `repeated` contain the reference of a message that is on disk. `repeated`: the same key and body, or the
+ * same text and estimate within ten minutes. `key-reused`: the same client sent the key before with another body.
+ * `limited`: nothing was stored.
+ */
+export type Acceptance =
+  | { kind: "stored"; reference: string; state: "queued" | "quarantined" }
+  | { kind: "repeated"; reference: string }
+  | { kind: "key-reused" }
+  | { kind: "limited"; retryAfterMs: number };
 
 const REPEAT_WINDOW_MS = 10 * MINUTE_MS;
 // 132 bits: no two values collide by chance, and the index is half as large as with a full hash.
@@ -31,17 +65,13 @@ interface PendingMessage {
 
 type Waiting = PromiseWithResolvers<Acceptance> & PendingMessage;
 
+export type Intake = Omit<ReturnType<typeof createIntake>, "settled">;
+
 /**
  * Messages that arrive together share one commit, and so one wait for the disk. Each promise settles after the commit
- * of its message.
+ * of its message. `onFailure` is called when a message could not be stored.
  */
-export function acceptingMethods(
-  database: Database,
-  clientKey: Uint8Array,
-  spamRules: SpamRules,
-  onFailure: (error: StoreUnavailable) => void,
-): Pick<Store, "accept"> & { settled(): Promise<void> } {
-  const secret = Buffer.from(clientKey).toString("hex");
+export function createIntake(core: Core, onFailure: (error: StoreUnavailable) => void) {
   const waiting: Waiting[] = [];
   let draining: Promise<void> | null = null;
 
@@ -56,14 +86,14 @@ export function acceptingMethods(
 
   async function commit(batch: readonly Waiting[]): Promise<void> {
     try {
-      const acceptances = await database.transaction(
-        (query) => acceptBatch(batch, secret, query, database.dialect, spamRules),
+      const acceptances = await core.transaction(
+        (query) => acceptBatch(core, query, batch),
         // Nodes accept one after the other, so limits and repeats are exact. That costs little, because each batch
         // contains every message that arrived in the meantime.
         { lock: "accepting" },
       );
       // Must precede the confirmation: messages in a removed file are lost after a restart.
-      await database.verify();
+      await core.verify();
       for (const [index, { resolve }] of batch.entries()) resolve(acceptances[index] as Acceptance);
     } catch (error) {
       if (error instanceof StoreUnavailable) onFailure(error);
@@ -77,7 +107,7 @@ export function acceptingMethods(
   }
 
   return {
-    async accept(submission, rules, now) {
+    async accept(submission: Submission, rules: AcceptanceRules, now: Date): Promise<Acceptance> {
       if (waiting.length >= MAX_WAITING) {
         const problem = `${MAX_WAITING} messages are waiting for the database already`;
         throw new StoreUnavailable({ problem, remedy: "try again later" });
@@ -91,7 +121,8 @@ export function acceptingMethods(
         return error;
       });
     },
-    async settled() {
+    /** Resolves once no message waits. */
+    async settled(): Promise<void> {
       while (draining) await draining;
     },
   };
@@ -111,15 +142,10 @@ interface Candidate extends PendingMessage {
  * Decides on messages one after the other and stores the new ones, within the current transaction. Each query is for
  * the whole batch, so the number of statements does not depend on the batch size.
  */
-async function acceptBatch(
-  batch: readonly PendingMessage[],
-  secret: string,
-  query: Query,
-  dialect: Dialect,
-  { findSpam, countMonth }: SpamRules,
-): Promise<Acceptance[]> {
+async function acceptBatch(core: Core, query: Query, batch: readonly PendingMessage[]): Promise<Acceptance[]> {
+  const { dialect, secret, spam } = core;
   const candidates = batch.map((pending) => identify(pending, secret));
-  const past = await readPast(candidates, query, dialect, findSpam);
+  const past = await readPast(core, query, candidates);
   const references = await drawReferences(batch, query, dialect);
   const messages: Row[] = [];
   const deliveries: Row[] = [];
@@ -176,7 +202,7 @@ async function acceptBatch(
   await insertRows(query, dialect, "keys", keys);
   await insertRows(query, dialect, "hits", hits);
   const held = messages.filter((message) => message.quarantine_reason === "looks-like-spam");
-  if (held.length > 0) await countMonth(query, new Date(batch[0]?.nowMs ?? 0), { held: held.length });
+  if (held.length > 0) await spam.countMonth(query, new Date(batch[0]?.nowMs ?? 0), { held: held.length });
   return acceptances;
 }
 
@@ -242,20 +268,8 @@ function waitMs({ hash, allowance }: Network, { hits }: Past, { rules, nowMs }: 
   return Math.max(0, ...waits);
 }
 
-/**
- * The window extends equally into the future: another node's clock may be slightly ahead, so its messages count.
- * Messages from a clock that was a day wrong do not.
- */
-function isWithin(windowMs: number, atMs: number, nowMs: number): boolean {
-  return Math.abs(atMs - nowMs) < windowMs;
-}
-
-async function readPast(
-  candidates: readonly Candidate[],
-  query: Query,
-  { isIn }: Dialect,
-  findSpam: SpamRules["findSpam"],
-): Promise<Past> {
+async function readPast(core: Core, query: Query, candidates: readonly Candidate[]): Promise<Past> {
+  const { isIn } = core.dialect;
   const times = candidates.map(({ nowMs }) => nowMs);
   const window = (windowMs: number) => [Math.min(...times) - windowMs, Math.max(...times) + windowMs];
 
@@ -290,7 +304,7 @@ async function readPast(
   const read = candidates.flatMap(({ rules, submission }) =>
     rules.spamFilter && !submission.isTrapped ? submission.message : [],
   );
-  const spam = await findSpam(query, read);
+  const spam = await core.spam.findSpam(query, read);
   return { messages, keys, hits: Map.groupBy(hits, ({ hash }) => hash), queuedLastHour, spam };
 }
 

@@ -1,14 +1,23 @@
-import { createHmac } from "node:crypto";
 import { accessSync, constants } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { Advice } from "../../contract/commands.ts";
-import { ERASURE_MARK } from "./changes.ts";
-import { type Database, type Dialect, onlyRow, type Query, readMeta, type Value, writeMeta } from "./database.ts";
-import { normaliseEmail } from "./listing.ts";
+import type { Core, Part } from "./core.ts";
+import { type Dialect, onlyRow, type Query, readMeta, SECRET, type Value, writeMeta } from "./database.ts";
+import { ERASURE_MARK, hashWith } from "./people.ts";
+import { retentionRules } from "./retention.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { APPLICATION_ID } from "./sqlite.ts";
-import { errorCode } from "./sqlite-files.ts";
-import { type Erasure, type Restoring, type Status, StoreRefused } from "./store.ts";
+import { errorCode, writeNewFile } from "./sqlite-files.ts";
+import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
+import { StoreRefused, StoreUnavailable } from "./store.ts";
+
+// What leaves the store and comes back: backups, and messages at the end of their retention.
+
+/** An erasure of a person's messages: a hash of the address. */
+export interface Erasure {
+  hash: string;
+  at: Date;
+}
 
 const ROWS_AT_A_TIME = 500;
 
@@ -19,52 +28,47 @@ const IN_USE: Advice = {
 
 type Cell = string | number | null;
 
+/** Writes a consistent copy while other processes write, and records the time. */
+async function backup({ query, copyTo }: Core, file: string, now: Date): Promise<void> {
+  await writeNewFile(file, copyTo);
+  // The copy is complete even if its time cannot be recorded.
+  await markBackedUp(query, now).catch((error) => {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  });
+}
+
 /**
- * `lockOut` excludes every website until the returned function is called, or throws. `null` if there is no such lock.
+ * Reads all rows of a backup, or none. Leaves out messages of people who were erased after the messages were accepted.
+ * Rejects with StoreRefused if a website runs, if there are messages and they must not be replaced, or if the file is
+ * not a backup of this version. `waiting` is the number of messages that will be sent.
  */
-export function restoreMethods(
-  database: Database,
-  { website }: Pick<Status, "website">,
-  lockOut: (() => () => void) | null,
-): Restoring {
-  const { dialect, transaction } = database;
-  return {
-    hashAddress: async (email) => hashWith((await readMeta(database.query, "client_key")) ?? "", email),
-
-    async restore(file, isReplacing, erasures) {
-      const backup = openBackup(file);
-      let unlock = () => {};
-      try {
-        if (lockOut) unlock = lockOut();
-        // A server that starts during the restore waits for the same lock before it reads anything.
-        return await transaction(
-          async (query) => {
-            if (!lockOut && (await website(await database.time())).isRunning) {
-              throw new StoreRefused(IN_USE);
-            }
-            const { count } = await onlyRow<{ count: number }>(query, "SELECT count(*) AS count FROM messages");
-            if (count > 0 && !isReplacing) {
-              const remedy = "to remove them and read the backup instead, add --replace";
-              throw new StoreRefused({ problem: `This database already has messages (${count})`, remedy });
-            }
-            return copyAll(backup, query, dialect, erasures);
-          },
-          { lock: "migrating", isLong: true },
-        );
-      } finally {
-        unlock();
-        backup.close();
-      }
-    },
-  };
+async function restore(core: Core, file: string, isReplacing: boolean, erasures: readonly Erasure[]) {
+  const { transaction, dialect, time, lockOut } = core;
+  const backup = openBackup(file);
+  let unlock = () => {};
+  try {
+    if (lockOut) unlock = lockOut();
+    // A server that starts during the restore waits for the same lock before it reads anything.
+    return await transaction(
+      async (query) => {
+        if (!lockOut && (await readWebsite(query, await time())).isRunning) throw new StoreRefused(IN_USE);
+        const { count } = await onlyRow<{ count: number }>(query, "SELECT count(*) AS count FROM messages");
+        if (count > 0 && !isReplacing) {
+          const remedy = "to remove them and read the backup instead, add --replace";
+          throw new StoreRefused({ problem: `This database already has messages (${count})`, remedy });
+        }
+        return copyAll(backup, query, dialect, erasures);
+      },
+      { lock: "migrating", isLong: true },
+    );
+  } finally {
+    unlock();
+    backup.close();
+  }
 }
 
-/** Keyed, so that addresses cannot be guessed without the database. */
-function hashWith(clientKey: string, email: string): string {
-  return createHmac("sha256", Buffer.from(clientKey, "hex"))
-    .update(`erased ${normaliseEmail(email)}`)
-    .digest("base64url");
-}
+export const archive = { backup, restore, ...retentionRules };
+export type Archive = Part<typeof archive>;
 
 export function openBackup(file: string): DatabaseSync {
   const refuse = (reason: string) => new StoreRefused({ problem: `${file} ${reason}`, remedy: "nothing was changed" });
@@ -95,9 +99,9 @@ export function openBackup(file: string): DatabaseSync {
 async function copyAll(backup: DatabaseSync, query: Query, dialect: Dialect, erasures: readonly Erasure[]) {
   const isUnfinished = (await readMeta(query, ERASURE_MARK)) !== null;
   for (const table of ["messages", "hits", "spam_tokens", "meta"]) await query(`DELETE FROM ${table}`);
-  const { value: clientKey } = backup.prepare("SELECT value FROM meta WHERE name = 'client_key'").get() ?? {};
+  const { value: secret } = backup.prepare("SELECT value FROM meta WHERE name = ?").get(SECRET) ?? {};
   const isErased = ({ email, accepted_at: acceptedAtMs }: Readonly<Record<string, unknown>>) => {
-    const hash = erasures.length > 0 ? hashWith(String(clientKey), String(email)) : "";
+    const hash = erasures.length > 0 ? hashWith(String(secret), String(email)) : "";
     return erasures.some((erasure) => erasure.hash === hash && Number(acceptedAtMs) <= erasure.at.getTime());
   };
   const erased = new Set<unknown>();
@@ -113,9 +117,7 @@ async function copyAll(backup: DatabaseSync, query: Query, dialect: Dialect, era
     await insert.end();
   }
   for (const table of ["messages", "events"]) await query(dialect.continueIds(table));
-  // Ends all leases. Tokens stay: they show that the outcome of an attempt is unknown.
-  await query("UPDATE deliveries SET leased_until = NULL WHERE leased_until IS NOT NULL");
-  await query("DELETE FROM meta WHERE name LIKE 'node.%'");
+  await forgetServers(query);
   if (isUnfinished) await writeMeta(query, ERASURE_MARK, "1");
   const counted = `SELECT count(*) AS messages, (SELECT count(DISTINCT message_id) FROM deliveries
     WHERE state = 'queued') AS waiting FROM messages`;

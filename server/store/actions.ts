@@ -1,0 +1,247 @@
+import { addEvents, type Core, idsOf, readLocked } from "./core.ts";
+import { type Query, readColumn, type Value } from "./database.ts";
+import { normaliseReference } from "./reference.ts";
+import { actionProblem, channelsToQueue } from "./rules.ts";
+import type { Action, Channel, DeliveryState, EventKind, Lesson, StoredMessage } from "./store.ts";
+
+// What operators do with messages.
+
+/**
+ * Messages by reference, or all that were accepted since a time and can be retried, released or resent. If versions are
+ * given, messages that have changed since are left out.
+ */
+type Selection = { references: readonly string[]; versions?: readonly string[] | undefined } | { since: Date };
+
+/** An operator's reply to a message. */
+export interface Reply {
+  /** Chosen by the client, so that a repeated reply is recognised. */
+  key: string;
+  subject: string;
+  text: string;
+}
+
+/** How many messages a bulk action reads at once. */
+const CHUNK = 500;
+/** The state of the deliveries that a bulk action changes. */
+const BULK_STATE: Readonly<Partial<Record<Action, DeliveryState>>> = {
+  retry: "failed",
+  resend: "delivered",
+  release: "quarantined",
+};
+/** The history entry of each action. */
+const EVENT: Readonly<Record<Exclude<Action, "delete" | "spam">, EventKind>> = {
+  retry: "retried",
+  resend: "resent",
+  release: "released",
+  answer: "answered",
+  unanswer: "unanswered",
+};
+/** What each action teaches the spam filter; `null` takes back what the message taught. */
+const LESSON: Readonly<Partial<Record<Action, Lesson | null>>> = {
+  spam: "spam",
+  release: "good",
+  answer: "good",
+  unanswer: null,
+};
+
+/** Applies the action to the messages that allow it (`actionProblem` in rules.ts); returns their references. */
+async function act(core: Core, action: Action, which: Selection, now: Date): Promise<string[]> {
+  const { transaction, dialect } = core;
+  if ("references" in which) {
+    const { references, versions } = which;
+    return transaction(async (query) => {
+      const isNamed = dialect.isIn("reference", "$1");
+      const found = await readLocked(core, query, isNamed, [references.map(normaliseReference)]);
+      const meant = found.filter(({ version }) => versions?.includes(version) ?? true);
+      return apply(core, query, action, meant, now, false);
+    });
+  }
+  const done: string[] = [];
+  const isMeant = `accepted_at >= $1 AND id > $2
+    AND EXISTS (SELECT 1 FROM deliveries WHERE message_id = id AND state = $3)`;
+  for (let lastId: number | undefined = 0; lastId !== undefined; ) {
+    const values: Value[] = [which.since, lastId, BULK_STATE[action] ?? null];
+    const chunk = await transaction(async (query) => {
+      const messages = await readLocked(core, query, isMeant, values, `LIMIT ${CHUNK}`);
+      return { references: await apply(core, query, action, messages, now, true), lastId: messages.at(-1)?.id };
+    });
+    done.push(...chunk.references);
+    lastId = chunk.lastId;
+  }
+  return done;
+}
+
+/** Applies the action to those of the messages that allow it; returns their references. */
+async function apply(
+  core: Core,
+  query: Query,
+  action: Action,
+  messages: readonly StoredMessage[],
+  now: Date,
+  isBulk: boolean,
+): Promise<string[]> {
+  const allowed = messages.filter((message) => actionProblem(action, message, now, isBulk) === null);
+  if (allowed.length === 0) return [];
+  const ids = idsOf(allowed);
+  const isNamed = core.dialect.isIn("id", "$1", "BIGINT");
+  if (action === "spam") await quarantine(core, query, allowed, now);
+  else if (action === "delete") await query(`DELETE FROM messages WHERE ${isNamed}`, [ids]);
+  else if (action === "answer" || action === "unanswer") {
+    const answeredAt = action === "answer" ? now : null;
+    await query(`UPDATE messages SET answered_at = $2 WHERE ${isNamed}`, [ids, answeredAt]);
+    await addEvents(query, core.dialect, ids, { kind: EVENT[action], at: now });
+  } else await send(core, query, action, allowed, now, isBulk);
+  const lesson = LESSON[action];
+  if (lesson !== undefined) {
+    const isMeant = ({ taught, deliveries, isRestricted }: StoredMessage) =>
+      !isRestricted && (lesson !== null || (taught === "good" && !deliveries.reply));
+    await core.spam.teach(query, allowed.filter(isMeant), lesson);
+  }
+  return allowed.map(({ reference }) => reference);
+}
+
+/** Queues the deliveries that the action is for. */
+async function send(
+  core: Core,
+  query: Query,
+  action: "retry" | "resend" | "release",
+  messages: readonly StoredMessage[],
+  now: Date,
+  isBulk: boolean,
+): Promise<void> {
+  const { dialect } = core;
+  const queued = messages.flatMap((message) =>
+    channelsToQueue(action, message, now, isBulk).map((channel) => ({ channel, message })),
+  );
+  for (const [channel, group] of Map.groupBy(queued, (one) => one.channel)) {
+    const ids = idsOf(group.map(({ message }) => message));
+    await queueAgain(core, query, channel, ids, now);
+    // The history has one line per release, not one per channel.
+    if (action === "release" && channel !== "mail") continue;
+    await addEvents(query, dialect, ids, { kind: EVENT[action], at: now, channel });
+  }
+  if (action !== "release") return;
+  await query(
+    `UPDATE messages SET seen_at = COALESCE(seen_at, CAST($2 AS BIGINT)) WHERE ${dialect.isIn("id", "$1", "BIGINT")}`,
+    [idsOf(messages), now],
+  );
+  // A mail that was delivered before its message was marked as spam is not sent again.
+  await query(
+    `UPDATE deliveries SET state = 'delivered', changed_at = $2, due_at = NULL WHERE channel = 'mail'
+       AND ${dialect.isIn("message_id", "$1", "BIGINT")} AND EXISTS (SELECT 1 FROM events
+       WHERE events.message_id = deliveries.message_id AND kind = 'delivered' AND events.channel = 'mail')`,
+    [idsOf(messages), now],
+  );
+  const released = messages.filter(({ quarantineReason }) => quarantineReason === "looks-like-spam").length;
+  await core.spam.countMonth(query, now, { released });
+}
+
+/** Makes deliveries due now. Those that wait for their next attempt keep their number of attempts. */
+async function queueAgain(
+  { dialect }: Core,
+  query: Query,
+  channel: Channel,
+  ids: readonly number[],
+  now: Date,
+): Promise<void> {
+  const unlessQueued = (value: string, column: string) =>
+    `${column} = CASE state WHEN 'queued' THEN ${column} ELSE ${value} END`;
+  await query(
+    `UPDATE deliveries SET state = 'queued', due_at = CAST($3 AS BIGINT), ${unlessQueued("CAST($3 AS BIGINT)", "changed_at")},
+       ${unlessQueued("0", "attempts")}, ${unlessQueued("0", "interruptions")}, ${unlessQueued("NULL", "error")}
+     WHERE channel = $2 AND ${dialect.isIn("message_id", "$1", "BIGINT")}`,
+    [ids, channel, now],
+  );
+}
+
+/** Stops all deliveries. Completed ones keep their state, except the mail, whose state is the message's. */
+async function quarantine({ dialect }: Core, query: Query, messages: readonly StoredMessage[], now: Date) {
+  const changedAt = "CASE state WHEN 'quarantined' THEN changed_at ELSE CAST($2 AS BIGINT) END";
+  await query(
+    `UPDATE deliveries SET state = 'quarantined', changed_at = ${changedAt}, reported_at = ${changedAt}, due_at = NULL,
+       error = NULL, lease_token = NULL, leased_until = NULL
+     WHERE (channel = 'mail' OR state IN ('queued', 'failed')) AND ${dialect.isIn("message_id", "$1", "BIGINT")}`,
+    [idsOf(messages), now],
+  );
+  await query(
+    `UPDATE messages SET quarantine_reason = 'marked-as-spam', seen_at = COALESCE(seen_at, CAST($2 AS BIGINT))
+     WHERE ${dialect.isIn("id", "$1", "BIGINT")}`,
+    [idsOf(messages), now],
+  );
+  for (const [detail, group] of Map.groupBy(messages, ({ quarantineReason }) => quarantineReason)) {
+    await addEvents(query, dialect, idsOf(group), { kind: "marked-as-spam", at: now, detail });
+  }
+}
+
+/** Records that an operator has opened a message in quarantine. */
+function markSeen({ transaction, dialect }: Core, reference: string, now: Date): Promise<void> {
+  return transaction(async (query) => {
+    const ids = await readColumn<number>(
+      query,
+      `UPDATE messages SET seen_at = $2 WHERE reference = $1 AND seen_at IS NULL AND EXISTS
+         (SELECT 1 FROM deliveries WHERE message_id = id AND state = 'quarantined') RETURNING id`,
+      [normaliseReference(reference), now],
+    );
+    await addEvents(query, dialect, ids, { kind: "viewed", at: now });
+  });
+}
+
+/** Returns false if there is no such message. */
+function addNote(core: Core, reference: string, text: string, author: string | null, now: Date): Promise<boolean> {
+  return core.transaction(async (query) => {
+    const messages = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
+    await addEvents(query, core.dialect, idsOf(messages), { kind: "noted", at: now, detail: text, author });
+    return messages.length > 0;
+  });
+}
+
+/**
+ * Queues the reply and empties the draft. Returns false if the message does not allow a reply or has changed since. For
+ * a repeated reply, returns true and does not send it again.
+ */
+function reply(
+  core: Core,
+  reference: string,
+  reply: Reply,
+  author: string | null,
+  now: Date,
+  version?: string,
+): Promise<boolean> {
+  return core.transaction(async (query) => {
+    const [message] = await readLocked(core, query, "reference = $1", [normaliseReference(reference)]);
+    if (!message) return false;
+    const [last] = await query<{ payload: string }>(
+      "SELECT payload FROM deliveries WHERE message_id = $1 AND channel = 'reply'",
+      [message.id],
+    );
+    if (last && JSON.parse(last.payload).key === reply.key) return true;
+    const isOld = (version ?? message.version) !== message.version;
+    if (isOld || actionProblem("reply", message, now) !== null) return false;
+    await query(
+      `INSERT INTO deliveries (message_id, channel, state, changed_at, due_at, payload)
+       VALUES ($1, 'reply', 'queued', $2, $2, $3) ON CONFLICT (message_id, channel) DO UPDATE SET state = 'queued',
+         changed_at = excluded.changed_at, due_at = excluded.due_at, payload = excluded.payload, attempts = 0,
+         interruptions = 0, error = NULL, lease_token = NULL, leased_until = NULL`,
+      [message.id, now, JSON.stringify(reply)],
+    );
+    const detail = `${reply.subject}\n\n${reply.text}`;
+    await addEvents(query, core.dialect, [message.id], { kind: "replied", at: now, detail, author });
+    await query("UPDATE messages SET draft = NULL WHERE id = $1", [message.id]);
+    await core.spam.teach(query, [message], "good");
+    return true;
+  });
+}
+
+/** Saves an unfinished reply; an empty text removes it. */
+async function saveDraft({ query }: Core, reference: string, draft: string): Promise<void> {
+  const values = [normaliseReference(reference), draft === "" ? null : draft];
+  await query("UPDATE messages SET draft = $2 WHERE reference = $1", values);
+}
+
+async function readDraft({ query }: Core, reference: string): Promise<string> {
+  const sql = "SELECT draft FROM messages WHERE reference = $1";
+  const [draft] = await readColumn<string | null>(query, sql, [normaliseReference(reference)]);
+  return draft ?? "";
+}
+
+export const actions = { act, markSeen, addNote, reply, saveDraft, readDraft };

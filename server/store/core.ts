@@ -1,0 +1,141 @@
+import type { Retention } from "../config.ts";
+import type { Database, Dialect, Query, Value } from "./database.ts";
+import { readColumn } from "./database.ts";
+import type { Spam } from "./spam.ts";
+import type { Channel, Deliveries, Delivery, EventKind, StoredMessage } from "./store.ts";
+
+// What the parts of the store share.
+
+/** What the functions of a part work with. */
+export interface Core extends Omit<Database, "copyTo"> {
+  /** The database's secret for keyed hashes, the same on every node. */
+  secret: string;
+  retention: Retention;
+  readMessages: ReadMessages;
+  spam: Pick<Spam, "findSpam" | "teach" | "countMonth">;
+  /** Writes a SQLite database with all rows into an empty file. */
+  copyTo(file: string): Promise<void>;
+  /** Excludes every website until the returned function is called, or throws. `null` if there is no such lock. */
+  lockOut: (() => () => void) | null;
+}
+
+/** The functions of a part without their first parameter, the core. */
+export type Part<Functions> = {
+  readonly [Name in keyof Functions]: Functions[Name] extends (core: never, ...args: infer Args) => infer Result
+    ? (...args: Args) => Result
+    : never;
+};
+
+export function bindPart<Functions extends Readonly<Record<string, (core: Core, ...args: never[]) => unknown>>>(
+  core: Core,
+  functions: Functions,
+): Part<Functions> {
+  const bound = Object.entries(functions).map(([name, method]) => [name, method.bind(null, core)]);
+  return Object.fromEntries(bound) as Part<Functions>;
+}
+
+/**
+ * Messages with the state of their mail, which is the message's state. Every message has a mail. It is a left join,
+ * because SQLite then reads messages in order, and starts with deliveries only if the filter names a state.
+ */
+export const MESSAGES = "messages LEFT JOIN deliveries ON message_id = messages.id AND channel = 'mail'";
+
+/** The columns of a row that are shown or compared. */
+type MessageRow = Omit<StoredMessage, "footprint" | "deliveries" | "version"> & {
+  footprint: string | null;
+  correctedAt: Date | null;
+};
+
+type DeliveryRow = Delivery & { messageId: number; channel: Channel };
+
+/**
+ * Reads messages by their row numbers, in that order, with their deliveries. Always two statements. `expiry` is the SQL
+ * for the time at which a message is erased.
+ */
+export function messageReader({ isIn }: Dialect, expiry: string) {
+  const columns = `id, reference, name, email, phone, country, message, footprint, quarantine_reason, taught, accepted_at,
+    is_restricted, answered_at, corrected_at, state, ${expiry} AS expires_at`;
+  return async (query: Query, ids: readonly number[]): Promise<StoredMessage[]> => {
+    if (ids.length === 0) return [];
+    const rows = await query<MessageRow>(
+      `SELECT ${columns} FROM ${MESSAGES} WHERE ${isIn("messages.id", "$1", "BIGINT")}`,
+      [ids],
+    );
+    const deliveries = await query<DeliveryRow>(
+      `SELECT message_id, channel, state, changed_at, due_at, attempts, error FROM deliveries
+       WHERE ${isIn("message_id", "$1", "BIGINT")}`,
+      [ids],
+    );
+    const byId = Map.groupBy(deliveries, ({ messageId }) => messageId);
+    const messages = new Map(rows.map((row) => [row.id, row]));
+    return ids.flatMap((id) => {
+      const [row, theirs] = [messages.get(id), byId.get(id)];
+      // A message may have been erased between the two statements.
+      return row && theirs ? toMessage(row, theirs) : [];
+    });
+  };
+}
+
+export type ReadMessages = ReturnType<typeof messageReader>;
+
+function toMessage({ footprint, correctedAt, ...row }: MessageRow, rows: readonly DeliveryRow[]): StoredMessage {
+  const deliveries = Object.fromEntries(
+    rows.map(({ messageId: _, channel, ...delivery }) => [channel, delivery]),
+  ) as Deliveries;
+  const { state, changedAt, dueAt, attempts } = deliveries.mail;
+  const times = [changedAt, dueAt, row.answeredAt, correctedAt].map((time) => time?.getTime() ?? 0);
+  return {
+    ...row,
+    footprint: footprint === null ? null : JSON.parse(footprint),
+    // Covers everything that an operator may see or change, except the deliveries that are sent automatically seconds
+    // after the mail: these must not make the operator's next action fail.
+    version: [row.id, state, attempts, Number(row.isRestricted), row.taught, ...times].join("."),
+    deliveries,
+  };
+}
+
+/** Reads messages and locks their deliveries until the transaction ends. */
+export async function readLocked(
+  { dialect, readMessages }: Core,
+  query: Query,
+  where: string,
+  values: readonly Value[],
+  limit = "",
+): Promise<StoredMessage[]> {
+  const ids = await readColumn<number>(query, `SELECT id FROM messages WHERE ${where} ORDER BY id ${limit}`, values);
+  const lock = dialect.lockRows("deliveries");
+  if (lock !== "" && ids.length > 0) {
+    const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");
+    await query(`SELECT 1 FROM deliveries WHERE ${isTheirs} ORDER BY message_id, channel ${lock}`, [ids]);
+  }
+  return readMessages(query, ids);
+}
+
+export function idsOf(messages: readonly StoredMessage[]): number[] {
+  return messages.map(({ id }) => id);
+}
+
+/** A history entry, which several messages may get at once. */
+interface NewEvent {
+  kind: EventKind;
+  at: Date;
+  channel?: Channel;
+  detail?: string | null;
+  author?: string | null;
+}
+
+/** Writes the event into the history of each of the messages. */
+export async function addEvents(
+  query: Query,
+  { isIn }: Dialect,
+  ids: readonly number[],
+  { kind, at, channel, detail, author }: NewEvent,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await query(
+    `INSERT INTO events (message_id, at, kind, channel, detail, author)
+     SELECT id, CAST($2 AS BIGINT), $3, CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT) FROM messages
+     WHERE ${isIn("id", "$1", "BIGINT")}`,
+    [ids, at, kind, channel ?? null, detail ?? null, author ?? null],
+  );
+}

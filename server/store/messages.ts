@@ -1,0 +1,278 @@
+import { DAY_MS } from "../time.ts";
+import { actions } from "./actions.ts";
+import { type Core, MESSAGES, type Part } from "./core.ts";
+import { type Dialect, normaliseEmail, onlyRow, readColumn, type Value } from "./database.ts";
+import { normaliseReference } from "./reference.ts";
+import type { Channel, EventKind, MessageState, StoredMessage } from "./store.ts";
+
+// What operators read about messages; actions.ts has what they do with them.
+
+/**
+ * `unanswered`: neither marked as answered nor in quarantine. `waiting`: queued. `failed`: its mail, its post to
+ * HOOK_URL or a reply failed. The last three exclude restricted messages, because operators cannot act on these.
+ */
+export const TABS = ["all", "unanswered", "answered", "waiting", "failed", "quarantined"] as const;
+export type Tab = (typeof TABS)[number];
+export type TabCounts = Readonly<Record<Tab, number>>;
+
+/** `footprint`: the largest estimate first, then messages without one. */
+export const SORTS = ["newest", "oldest", "footprint"] as const;
+export type ListSort = (typeof SORTS)[number];
+
+/** A message's position in a list. */
+export interface MessagePlace {
+  /** Counted from 1; `null` if the list does not contain the message, such as an answered one in `unanswered`. */
+  position: number | null;
+  total: number;
+  /** References of its neighbours in the list, or of those that it would have. */
+  previous: string | null;
+  next: string | null;
+}
+
+/** An event in a message's history. */
+export interface StoredEvent {
+  at: Date;
+  kind: EventKind;
+  /** Set for events of a delivery. */
+  channel: Channel | null;
+  detail: string | null;
+  author: string | null;
+}
+
+/** An operator's note or reply. */
+export interface Note {
+  kind: "noted" | "replied";
+  at: Date;
+  author: string | null;
+  text: string;
+}
+
+export interface MessageFilter {
+  references?: readonly string[];
+  state?: MessageState | undefined;
+  email?: string | undefined;
+  /** Accepted at or after. */
+  since?: Date | undefined;
+  /** Accepted before. */
+  until?: Date | undefined;
+  /** A two-letter code; empty for messages without a country. */
+  country?: string | undefined;
+  tab?: Tab | undefined;
+  /** Part of the name, address, phone number, reference or text, ignoring case. */
+  search?: string | undefined;
+  /** Continues the list after this message. */
+  after?: Pick<StoredMessage, "acceptedAt" | "id">;
+  limit?: number;
+}
+
+/** From acceptance to delivery. */
+export interface DeliveryTimeCounts {
+  count: number;
+  medianMs: number | null;
+  slowestMs: number | null;
+  /** One count per bound, for deliveries above the previous bound and up to this one; the last is above all bounds. */
+  buckets: readonly number[];
+}
+
+/** Messages per day (UTC, `YYYY-MM-DD`) and per country code (empty when not given). */
+export interface MessageCount {
+  day: string;
+  country: string;
+  count: number;
+}
+
+const SEARCHED = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
+/** The condition for each tab. */
+const TAB_CONDITION: Readonly<Record<Tab, string>> = {
+  all: "TRUE",
+  unanswered: "answered_at IS NULL AND COALESCE(state, '') <> 'quarantined'",
+  answered: "answered_at IS NOT NULL",
+  waiting: "state = 'queued' AND is_restricted = 0",
+  failed: `is_restricted = 0 AND id IN
+    (SELECT message_id FROM deliveries WHERE state = 'failed' AND channel <> 'acknowledgement')`,
+  quarantined: "state = 'quarantined' AND is_restricted = 0",
+};
+const COUNTED = Object.entries(TAB_CONDITION)
+  .map(([tab, condition]) => `count(CASE WHEN ${condition} THEN 1 END) AS "${tab}"`)
+  .join(", ");
+/** The first sort key of a list, highest first. */
+const RANK: Readonly<Record<ListSort, string>> = {
+  newest: "0",
+  oldest: "-accepted_at",
+  footprint: "COALESCE(footprint_kg, -1)",
+};
+/** The ORDER BY clauses. They use `rank` only if it differs between messages. */
+const SORTED: Readonly<Record<ListSort, string>> = {
+  newest: "ORDER BY accepted_at DESC, id DESC",
+  oldest: "ORDER BY accepted_at, id DESC",
+  footprint: `ORDER BY ${RANK.footprint} DESC, accepted_at DESC, id DESC`,
+};
+const RANKED = "ORDER BY rank DESC, accepted_at DESC, id DESC";
+
+/** Newest first. */
+function list(core: Core, filter: MessageFilter): Promise<StoredMessage[]> {
+  return listFrom(core, filter, "newest", 0);
+}
+
+function listFrom(core: Core, filter: MessageFilter, sort: ListSort, offset: number): Promise<StoredMessage[]> {
+  const values: Value[] = [];
+  const where = whereOf(filter, core.dialect, values);
+  const limit = filter.limit === undefined ? "" : `LIMIT $${values.push(filter.limit)} OFFSET $${values.push(offset)}`;
+  return read(core, `SELECT id FROM ${MESSAGES} ${where} ${SORTED[sort]} ${limit}`, values);
+}
+
+async function read({ query, readMessages }: Core, sql: string, values: readonly Value[]): Promise<StoredMessage[]> {
+  return readMessages(query, await readColumn<number>(query, sql, values));
+}
+
+/** The messages that match the filter, and their number in each tab. */
+async function page(core: Core, filter: MessageFilter, part: { sort: ListSort; offset: number; limit: number }) {
+  const messages = await listFrom(core, { ...filter, limit: part.limit }, part.sort, part.offset);
+  return { messages, counts: await countTabs(core, filter) };
+}
+
+function countTabs({ query, dialect }: Core, { tab: _, ...filter }: MessageFilter): Promise<TabCounts> {
+  const values: Value[] = [];
+  const where = whereOf(filter, dialect, values);
+  return onlyRow(query, `SELECT ${COUNTED} FROM ${MESSAGES} ${where}`, values);
+}
+
+async function find(core: Core, reference: string): Promise<StoredMessage | null> {
+  const sql = "SELECT id FROM messages WHERE reference = $1";
+  return (await read(core, sql, [normaliseReference(reference)]))[0] ?? null;
+}
+
+/** `null` if there is no such message. */
+async function placeOf(
+  { query, dialect }: Core,
+  reference: string,
+  filter: MessageFilter,
+  sort: ListSort,
+): Promise<MessagePlace | null> {
+  const values: Value[] = [normaliseReference(reference)];
+  const ranked = `SELECT id, accepted_at, ${RANK[sort]} AS rank FROM ${MESSAGES}`;
+  const found = `${ranked} ${whereOf(filter, dialect, values)}`;
+  const comesBefore = "(found.rank, found.accepted_at, found.id) > (shown.rank, shown.accepted_at, shown.id)";
+  const comesAfter = comesBefore.replace(">", "<");
+  const neighbour = (where: string, order: string) =>
+    `(SELECT reference FROM messages WHERE id = (SELECT id FROM found WHERE ${where} ${order} LIMIT 1))`;
+  type Place = { total: number; has: number; before: number } & Pick<MessagePlace, "previous" | "next">;
+  const [row] = await query<Place>(
+    `WITH found AS MATERIALIZED (${found}), shown AS (${ranked} WHERE reference = $1)
+     SELECT (SELECT count(*) FROM found) AS total, (SELECT count(*) FROM found WHERE found.id = shown.id) AS has,
+       (SELECT count(*) FROM found WHERE ${comesBefore}) AS before,
+       ${neighbour(comesBefore, RANKED.replaceAll(" DESC", ""))} AS previous,
+       ${neighbour(comesAfter, RANKED)} AS next
+     FROM shown`,
+    values,
+  );
+  if (!row) return null;
+  const { total, has, before, previous, next } = row;
+  return { position: has > 0 ? before + 1 : null, total, previous, next };
+}
+
+/** Oldest first. */
+function history({ query }: Core, reference: string): Promise<StoredEvent[]> {
+  return query<StoredEvent>(
+    `SELECT at, kind, channel, detail, author FROM events
+     WHERE message_id = (SELECT id FROM messages WHERE reference = $1) ORDER BY id`,
+    [normaliseReference(reference)],
+  );
+}
+
+/** Notes and replies by reference, oldest first; messages without any are left out. */
+async function notes(
+  { query, dialect }: Core,
+  references: readonly string[],
+): Promise<ReadonlyMap<string, readonly Note[]>> {
+  const rows = await query<Note & { reference: string }>(
+    `SELECT reference, kind, at, author, detail AS text FROM events JOIN messages ON messages.id = message_id
+     WHERE ${dialect.isIn("reference", "$1")} AND kind IN ('noted', 'replied') ORDER BY events.id`,
+    [references],
+  );
+  const notes = new Map<string, Note[]>();
+  for (const { reference, ...note } of rows) notes.set(reference, [...(notes.get(reference) ?? []), note]);
+  return notes;
+}
+
+/** Changes after every event of any message and after a deletion. */
+async function changeToken({ query }: Core): Promise<string> {
+  // The number of messages reveals a deletion.
+  const { message, event, count } = await onlyRow<Record<"message" | "event" | "count", number | null>>(
+    query,
+    `SELECT (SELECT max(id) FROM messages) AS message, (SELECT max(id) FROM events) AS event,
+      (SELECT count(*) FROM messages) AS count`,
+  );
+  return [message, event, count].join(".");
+}
+
+async function countByDayAndCountry({ query }: Core, since: Date): Promise<MessageCount[]> {
+  const rows = await query<{ dayAt: Date; country: string; count: number }>(
+    `SELECT accepted_at / ${DAY_MS} * ${DAY_MS} AS day_at, country, count(*) AS count FROM messages
+     WHERE accepted_at >= $1 GROUP BY 1, 2 ORDER BY 1, 2`,
+    [since],
+  );
+  return rows.map(({ dayAt, ...counted }) => ({ day: dayAt.toISOString().slice(0, 10), ...counted }));
+}
+
+/** Counts all messages, largest count first. */
+function countByCountry({ query }: Core): Promise<{ country: string; count: number }[]> {
+  return query("SELECT country, count(*) AS count FROM messages GROUP BY country ORDER BY 2 DESC, 1");
+}
+
+/** For messages accepted since then and delivered, except those that were resent. */
+async function deliveryTimes({ query }: Core, since: Date, boundsMs: readonly number[]): Promise<DeliveryTimeCounts> {
+  const bucket = boundsMs.map((boundMs, index) => `WHEN ms <= ${boundMs} THEN ${index}`).join(" ");
+  const times = `SELECT changed_at - accepted_at AS ms FROM ${MESSAGES} WHERE state = 'delivered' AND accepted_at >= $1
+    AND NOT EXISTS (SELECT 1 FROM events WHERE events.message_id = messages.id AND kind IN ('resent', 'marked-as-spam'))`;
+  const rows = await query<{ bucket: number; count: number; slowest: number }>(
+    `SELECT CASE ${bucket} ELSE ${boundsMs.length} END AS bucket, count(*) AS count, max(ms) AS slowest
+     FROM (${times}) AS times GROUP BY 1`,
+    [since],
+  );
+  const count = rows.reduce((sum, row) => sum + row.count, 0);
+  const buckets = [...boundsMs, null].map((_, index) => rows.find((row) => row.bucket === index)?.count ?? 0);
+  if (count === 0) return { count, medianMs: null, slowestMs: null, buckets };
+  const half = Math.floor((count - 1) / 2);
+  const [middle] = await query<{ ms: number }>(`${times} ORDER BY 1 LIMIT 1 OFFSET $2`, [since, half]);
+  const slowestMs = Math.max(...rows.map(({ slowest }) => slowest));
+  return { count, medianMs: middle?.ms ?? null, slowestMs, buckets };
+}
+
+/** Appends its values to `values`. */
+function whereOf(filter: MessageFilter, dialect: Dialect, values: Value[]): string {
+  const place = (value: Value) => `$${values.push(value)}`;
+  const conditions: string[] = [];
+  if (filter.references) {
+    conditions.push(dialect.isIn("reference", place(filter.references.map(normaliseReference))));
+  }
+  if (filter.state) conditions.push(`state = ${place(filter.state)}`);
+  if (filter.tab && filter.tab !== "all") conditions.push(TAB_CONDITION[filter.tab]);
+  if (filter.since) conditions.push(`accepted_at >= ${place(filter.since)}`);
+  if (filter.until) conditions.push(`accepted_at < ${place(filter.until)}`);
+  if (filter.country !== undefined) conditions.push(`country = ${place(filter.country)}`);
+  if (filter.email !== undefined) conditions.push(`${dialect.lowerCaseEmail} = ${place(normaliseEmail(filter.email))}`);
+  if (filter.after) {
+    const { acceptedAt, id } = filter.after;
+    conditions.push(`(accepted_at, id) < (${place(acceptedAt)}, ${place(id)})`);
+  }
+  const text = filter.search?.trim() ?? "";
+  if (text !== "") conditions.push(dialect.contains(SEARCHED, place(dialect.searchable(text))));
+  return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
+}
+
+export const messages = {
+  list,
+  page,
+  countTabs,
+  find,
+  placeOf,
+  history,
+  notes,
+  changeToken,
+  countByDayAndCountry,
+  countByCountry,
+  deliveryTimes,
+  ...actions,
+};
+export type Messages = Part<typeof messages>;

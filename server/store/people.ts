@@ -1,0 +1,140 @@
+import { createHmac } from "node:crypto";
+import type { ContactMessage } from "../../contract/contact-message.ts";
+import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
+import { addEvents, type Core, idsOf, type Part, readLocked } from "./core.ts";
+import { normaliseEmail, type Query, readMeta, SECRET, writeMeta } from "./database.ts";
+import type { StoredMessage } from "./store.ts";
+
+// What operators do with all messages of one person. If versions are given and the person's messages have changed
+// since, nothing is changed.
+
+/** All senders with the same address, ignoring case. */
+interface Correspondent {
+  /** As in the newest message. */
+  name: string;
+  email: string;
+  lastAt: Date;
+  messages: number;
+}
+
+type Versions = readonly string[] | undefined;
+
+/** Set while erased messages may have left traces in the database's files. */
+export const ERASURE_MARK = "unfinished_erasure";
+
+/** People whose name or address contains the words, most recent first. */
+function find({ query, dialect }: Core, words: string, limit: number): Promise<Correspondent[]> {
+  const address = dialect.lowerCaseEmail;
+  const isFound = dialect.contains("name || ' ' || email", "$1");
+  return query<Correspondent>(
+    `SELECT name, email, accepted_at AS last_at, messages FROM messages JOIN
+       (SELECT max(id) AS newest, count(*) AS messages FROM messages
+        WHERE ${address} IN (SELECT ${address} FROM messages WHERE ${isFound}) GROUP BY ${address}) AS people
+       ON id = newest ORDER BY id DESC LIMIT $2`,
+    [dialect.searchable(words.trim()), limit],
+  );
+}
+
+/** The messages from the address; none if versions are given and do not match. */
+async function readPerson(core: Core, query: Query, email: string, versions: Versions): Promise<StoredMessage[]> {
+  const messages = await readLocked(core, query, `${core.dialect.lowerCaseEmail} = $1`, [normaliseEmail(email)]);
+  if (versions === undefined) return messages;
+  const isSame = versions.length === messages.length && messages.every(({ version }) => versions.includes(version));
+  return isSame ? messages : [];
+}
+
+/**
+ * Corrects all messages of a person; returns their number. `footprints` are the corrected estimates of all these
+ * messages by reference; absent if they do not change.
+ */
+function rectify(
+  core: Core,
+  email: string,
+  changes: Partial<ContactMessage>,
+  now: Date,
+  versions?: Versions,
+  footprints: ReadonlyMap<string, FootprintEstimate | null> | null = null,
+): Promise<number> {
+  const { transaction, dialect, spam } = core;
+  return transaction(async (query) => {
+    const messages = await readPerson(core, query, email, versions);
+    const { name = null, email: newEmail = null, phone = null, country = null, message = null } = changes;
+    await query(
+      `UPDATE messages SET name = COALESCE($2, name), email = COALESCE($3, email), phone = COALESCE($4, phone),
+         country = COALESCE($5, country), message = COALESCE($6, message), corrected_at = $7
+       WHERE ${dialect.isIn("id", "$1", "BIGINT")}`,
+      [idsOf(messages), name, newEmail, phone, country, message, now],
+    );
+    for (const { id, reference } of messages) {
+      const footprint = footprints?.get(reference);
+      if (footprint === undefined) continue;
+      const values = [id, footprint && JSON.stringify(footprint), footprint?.totalKg ?? null];
+      await query("UPDATE messages SET footprint = $2, footprint_kg = $3 WHERE id = $1", values);
+    }
+    // Taking back a lesson reads the current text, so the filter must unlearn the old text now.
+    for (const [taught, group] of Map.groupBy(messages, (message) => message.taught)) {
+      await spam.teach(query, group, null);
+      const corrected = group.map((message) => ({ ...message, ...changes, taught: null }));
+      await spam.teach(query, corrected, taught);
+    }
+    await addEvents(query, dialect, idsOf(messages), { kind: "corrected", at: now });
+    return messages.length;
+  });
+}
+
+function restrict(core: Core, email: string, isRestricted: boolean, now: Date, versions?: Versions): Promise<number> {
+  const { transaction, dialect } = core;
+  return transaction(async (query) => {
+    const ids = idsOf(await readPerson(core, query, email, versions));
+    const isNamed = dialect.isIn("id", "$1", "BIGINT");
+    const sql = `UPDATE messages SET is_restricted = $2, announced_at = NULL WHERE ${isNamed}`;
+    await query(sql, [ids, isRestricted]);
+    // The waiting time of queued deliveries starts when the restriction ends.
+    const isTheirs = dialect.isIn("message_id", "$1", "BIGINT");
+    if (!isRestricted) {
+      await query(`UPDATE deliveries SET changed_at = $2 WHERE state = 'queued' AND ${isTheirs}`, [ids, now]);
+    }
+    await addEvents(query, dialect, ids, { kind: isRestricted ? "restricted" : "unrestricted", at: now });
+    return ids.length;
+  });
+}
+
+/**
+ * Erases the messages and returns their references. Call `finishErasure` afterwards to remove their traces. Changes
+ * nothing if there is no message.
+ */
+function erase(core: Core, email: string, versions?: Versions): Promise<string[]> {
+  const eraseAll = async (query: Query) => {
+    const messages = await readPerson(core, query, email, versions);
+    if (messages.length === 0) return [];
+    await query(`DELETE FROM messages WHERE ${core.dialect.isIn("id", "$1", "BIGINT")}`, [idsOf(messages)]);
+    // `finishErasure` removes the mark last, so that an interrupted erasure can be finished.
+    await writeMeta(query, ERASURE_MARK, "1");
+    return messages.map(({ reference }) => reference);
+  };
+  return core.transaction(eraseAll, { isLong: true });
+}
+
+/** Removes all readable copies of erased messages from the database's own files. Returns false if there were none. */
+async function finishErasure({ query, eraseTraces }: Core): Promise<boolean> {
+  if ((await readMeta(query, ERASURE_MARK)) === null) return false;
+  await eraseTraces();
+  await query("DELETE FROM meta WHERE name = $1", [ERASURE_MARK]);
+  return true;
+}
+
+/** Hashes an email address for an Erasure. */
+async function hashAddress({ query }: Core, email: string): Promise<string> {
+  // Read again, because a restore replaces the secret.
+  return hashWith((await readMeta(query, SECRET)) ?? "", email);
+}
+
+/** Keyed, so that addresses cannot be guessed without the database. */
+export function hashWith(secret: string, email: string): string {
+  return createHmac("sha256", Buffer.from(secret, "hex"))
+    .update(`erased ${normaliseEmail(email)}`)
+    .digest("base64url");
+}
+
+export const people = { find, rectify, restrict, erase, finishErasure, hashAddress };
+export type People = Part<typeof people>;
