@@ -424,7 +424,10 @@ describe("the command", () => {
 });
 
 test("reports that the database is away, and works again once it is back", async () => {
-  const url = new URL(await postgres.createDatabase());
+  const databaseUrl = await postgres.createDatabase();
+  // Only a website creates the tables.
+  await (await openStoreInProcess({ dataDir: "", databaseUrl })).close();
+  const url = new URL(databaseUrl);
   const network = await startNetwork(Number(url.port));
   url.port = String(network.port);
   const env = { DATA_DIR: await makeScratchFolder(), DATABASE_URL: url.href };

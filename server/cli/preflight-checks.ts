@@ -18,7 +18,7 @@ import { BuildMissing } from "../manifest.ts";
 import { OperatorError } from "../operator-error.ts";
 import { failureOf, postEvent } from "../outbox/hook.ts";
 import { type DatabaseState, findLeftMessages, inspectDatabase } from "../store/open-store.ts";
-import { MIGRATIONS } from "../store/schema.ts";
+import { GO_BACK, MIGRATIONS } from "../store/schema.ts";
 import { postAlert } from "../watch/alerts.ts";
 import { CLOCK_REMEDY, describeClock, LOW_DISK_BYTES, LOW_DISK_REMEDY, RESCUE } from "../watch/troubles.ts";
 
@@ -247,7 +247,7 @@ export function judgeSchema(
   if (version === newest) return ok("database", found);
   return version < newest
     ? warn("database", `${found}: will be upgraded to ${newest} at the next start`, "back it up")
-    : fail("database", `${found}: written by a newer version of this program`, "run that version, or restore a backup");
+    : fail("database", `${found}: written by a newer version of this program`, GO_BACK);
 }
 
 function judgeClock(aheadMs: number): Finding {

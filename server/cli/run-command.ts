@@ -114,7 +114,8 @@ async function openDesk(config: Config, { isNew, ...owner }: Pick<Desk, "program
   if (databaseUrl === null && !isNew) requireMessages(dataDir);
   return {
     ...owner,
-    store: await openStore(config, { maxConnections: MAX_CONNECTIONS }),
+    // Only the website and `restore` change the schema: another version of the website may be running.
+    store: await openStore(config, { maxConnections: MAX_CONNECTIONS, keepsSchema: !isNew }),
     dataDir,
     channels: channelsOf(config),
     databaseKind: databaseUrl === null ? ("SQLite" as const) : ("PostgreSQL" as const),

@@ -1,12 +1,13 @@
-import { accessSync, constants } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import { accessSync, constants, rmSync, writeFileSync } from "node:fs";
+import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import type { Advice } from "../../contract/commands.ts";
+import { errorName } from "../log.ts";
 import type { Core, Part } from "./core.ts";
 import { type Dialect, onlyRow, type Query, readMeta, SECRET, type Value, writeMeta } from "./database.ts";
 import { ERASURE_MARK, hashWith } from "./people.ts";
 import { retentionRules } from "./retention.ts";
-import { MIGRATIONS } from "./schema.ts";
-import { APPLICATION_ID } from "./sqlite.ts";
+import { type Migration, migrate } from "./schema.ts";
+import { APPLICATION_ID, openSqlite } from "./sqlite.ts";
 import { errorCode, writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
@@ -40,11 +41,11 @@ async function backup({ query, copyTo }: Core, file: string, now: Date): Promise
 /**
  * Reads all rows of a backup, or none. Leaves out messages of people who were erased after the messages were accepted.
  * Rejects with StoreRefused if a website runs, if there are messages and they must not be replaced, or if the file is
- * not a backup of this version. `waiting` is the number of messages that will be sent.
+ * not a backup of this or an earlier version. `waiting` is the number of messages that will be sent.
  */
 async function restore(core: Core, file: string, isReplacing: boolean, erasures: readonly Erasure[]) {
-  const { transaction, dialect, time, lockOut } = core;
-  const backup = openBackup(file);
+  const { transaction, dialect, time, lockOut, migrations } = core;
+  const backup = await openBackup(file, migrations);
   let unlock = () => {};
   try {
     if (lockOut) unlock = lockOut();
@@ -57,7 +58,7 @@ async function restore(core: Core, file: string, isReplacing: boolean, erasures:
           const remedy = "to remove them and read the backup instead, add --replace";
           throw new StoreRefused({ problem: `This database already has messages (${count})`, remedy });
         }
-        return copyAll(backup, query, dialect, erasures);
+        return copyAll(backup.db, query, dialect, erasures);
       },
       { lock: "migrating", isLong: true },
     );
@@ -70,29 +71,69 @@ async function restore(core: Core, file: string, isReplacing: boolean, erasures:
 export const archive = { backup, restore, ...retentionRules };
 export type Archive = Part<typeof archive>;
 
-export function openBackup(file: string): DatabaseSync {
-  const refuse = (reason: string) => new StoreRefused({ problem: `${file} ${reason}`, remedy: "nothing was changed" });
+/**
+ * Opens a backup of any released version for reading. One of an earlier version is copied beside itself, and the copy
+ * is upgraded and read. `close` removes the copy.
+ */
+export async function openBackup(
+  file: string,
+  migrations: readonly Migration[],
+): Promise<{ db: DatabaseSync; close(): void }> {
+  const refuse = (reason: string, remedy = "nothing was changed") =>
+    new StoreRefused({ problem: `${file} ${reason}`, remedy });
   try {
     accessSync(file, constants.R_OK);
   } catch (error) {
     throw refuse(`cannot be read (${errorCode(error)})`);
   }
-  let [id, version]: [unknown, unknown] = [0, ""];
   const db = new DatabaseSync(file, { readOnly: true, open: false });
+  const version = readBackupVersion(db);
+  if (version === migrations.length) return { db, close: () => db.close() };
+  if (version === null || version > migrations.length) {
+    if (db.isOpen) db.close();
+    if (version === null) throw refuse("is not a backup of this program");
+    const schemas = `schema ${version}, this one knows ${migrations.length}`;
+    throw refuse(`is from a newer version of the program (${schemas})`, "use that version; nothing was changed");
+  }
+  const copy = `${file}.upgraded`;
+  const removeCopy = () => {
+    for (const end of ["", "-wal", "-shm"]) rmSync(copy + end, { force: true });
+  };
+  try {
+    removeCopy();
+    writeFileSync(copy, "", { mode: 0o600 });
+    // Copies pages, so that a damaged file can be copied too.
+    await copyDatabase(db, copy);
+    const database = await openSqlite(copy);
+    await database.transaction((query) => migrate(query, database.dialect, migrations)).finally(() => database.close());
+    const upgraded = new DatabaseSync(copy, { readOnly: true });
+    return {
+      db: upgraded,
+      close() {
+        upgraded.close();
+        removeCopy();
+      },
+    };
+  } catch (error) {
+    removeCopy();
+    if (error instanceof StoreRefused) throw error;
+    const reason = `is from an older version of the program, and its copy ${copy} cannot be upgraded (${errorName(error)})`;
+    throw refuse(reason, "copy it to a folder that this user may write to; nothing was changed");
+  } finally {
+    db.close();
+  }
+}
+
+/** Opens the file. `null` if it is not a database, or belongs to another program. */
+function readBackupVersion(db: DatabaseSync): number | null {
   try {
     db.open();
-    id = db.prepare("PRAGMA application_id").get()?.application_id;
-    version = db.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get()?.value;
+    const id = db.prepare("PRAGMA application_id").get()?.application_id;
+    const version = db.prepare("SELECT value FROM meta WHERE name = 'schema_version'").get()?.value;
+    return id === APPLICATION_ID && /^[1-9]\d*$/.test(String(version)) ? Number(version) : null;
   } catch {
-    // The file is not a database, or belongs to another program.
+    return null;
   }
-  if (id === APPLICATION_ID && version === String(MIGRATIONS.length)) return db;
-  if (db.isOpen) db.close();
-  throw refuse(
-    id === APPLICATION_ID
-      ? `is from another version of the program (schema ${version}, not ${MIGRATIONS.length}): use that version`
-      : "is not a backup of this program",
-  );
 }
 
 /** Replaces all rows with those of the backup, except messages of people who were erased since. */
@@ -152,18 +193,20 @@ export function rowInserter(
 }
 
 /**
- * Counts the messages in a SQLite file; `null` if it is not our database. `newest` identifies them in another database.
+ * Counts the messages in a SQLite file of any version; `null` if it is not our database. `newest` identifies them in
+ * another database.
  */
 export function readLeftMessages(file: string): { newest: string; messages: number; unsent: number } | null {
+  const db = new DatabaseSync(file, { readOnly: true, open: false });
   try {
-    const db = openBackup(file);
+    if (readBackupVersion(db) === null) return null;
     const sql = `SELECT reference AS newest, (SELECT count(*) FROM messages) AS messages,
         (SELECT count(DISTINCT message_id) FROM deliveries WHERE state = 'queued') AS unsent
       FROM messages ORDER BY id DESC LIMIT 1`;
-    const row = db.prepare(sql).get() as { newest: string; messages: number; unsent: number } | undefined;
-    db.close();
-    return row ?? null;
+    return (db.prepare(sql).get() as { newest: string; messages: number; unsent: number } | undefined) ?? null;
   } catch {
     return null;
+  } finally {
+    if (db.isOpen) db.close();
   }
 }

@@ -1,6 +1,7 @@
 import type { Retention } from "../config.ts";
 import type { Database, Dialect, Query, Value } from "./database.ts";
 import { readColumn } from "./database.ts";
+import type { Migration } from "./schema.ts";
 import type { Spam } from "./spam.ts";
 import type { Channel, Deliveries, Delivery, EventKind, StoredMessage } from "./store.ts";
 
@@ -11,6 +12,7 @@ export interface Core extends Omit<Database, "copyTo"> {
   /** The database's secret for keyed hashes, the same on every node. */
   secret: string;
   retention: Retention;
+  migrations: readonly Migration[];
   readMessages: ReadMessages;
   spam: Pick<Spam, "findSpam" | "teach" | "countMonth">;
   /** Writes a SQLite database with all rows into an empty file. */

@@ -13,7 +13,7 @@ import { type People, people } from "./people.ts";
 import { type Queue, queue } from "./queue.ts";
 import { rescue } from "./rescue.ts";
 import { expiryOf } from "./retention.ts";
-import { type Migration, migrate, readSchemaVersion } from "./schema.ts";
+import { MIGRATIONS, type Migration, migrate, readSchemaVersion, requireCurrentSchema } from "./schema.ts";
 import { createSpamFilter, type Spam } from "./spam.ts";
 import { lockFolder, openSqlite, openSqliteToRead, sqliteFile } from "./sqlite.ts";
 import { writeNewFile } from "./sqlite-files.ts";
@@ -49,11 +49,13 @@ export interface StoreOptions {
   onThreadEnd?(error: StoreUnavailable): void;
   /** The number of connections to PostgreSQL; 8 by default. */
   maxConnections?: number;
+  /** Refuses a database of another version instead of creating or upgrading its tables. */
+  keepsSchema?: boolean | undefined;
   migrations?: readonly Migration[] | undefined;
 }
 
 /**
- * Opens the store that the settings name; creates or upgrades it if necessary. Rejects with StoreRefused or
+ * Opens the store that the settings name; creates or upgrades it if necessary, unless `keepsSchema`. Rejects with StoreRefused or
  * StoreUnavailable, whose message is one line with the remedy. Loads the PostgreSQL library only if it is needed.
  */
 export async function openStore(settings: StoreSettings, options: StoreOptions = {}): Promise<Store> {
@@ -99,10 +101,11 @@ function noAnswer(limitMs: number): StoreUnavailable {
 /** Runs in the current thread: for the operator's commands, and inside the server's database thread. */
 export async function openSqliteStore(
   { dataDir, retention }: Pick<StoreSettings, "dataDir" | "retention">,
-  { isServer = false, migrations }: StoreOptions = {},
+  { isServer = false, keepsSchema, migrations }: StoreOptions = {},
 ): Promise<Store> {
   const database = await openSqlite(sqliteFile(dataDir), { savesLost: isServer });
   const store = await createStore(database, retention, {
+    keepsSchema,
     migrations,
     lockOut: () => lockFolder(dataDir, "then restore"),
   });
@@ -126,19 +129,24 @@ export async function createStore(
   opened: Database,
   retention: Config["retention"],
   {
-    migrations,
+    keepsSchema = false,
+    migrations = MIGRATIONS,
     checkIntervalMs = CHECK_INTERVAL_MS,
     lockOut = null,
-  }: Pick<StoreOptions, "migrations"> & { checkIntervalMs?: number; lockOut?: (() => () => void) | null } = {},
+  }: Pick<StoreOptions, "keepsSchema" | "migrations"> & {
+    checkIntervalMs?: number;
+    lockOut?: (() => () => void) | null;
+  } = {},
 ): Promise<Store> {
   const { database, damagedAt } = noteDamage(opened);
   const { query, dialect } = database;
-  const secret = await database
-    .transaction((query) => migrate(query, dialect, migrations), { lock: "migrating", isLong: true })
-    .catch(async (error) => {
-      await database.close();
-      throw error;
-    });
+  const opening = keepsSchema
+    ? requireCurrentSchema(query, dialect, migrations)
+    : database.transaction((query) => migrate(query, dialect, migrations), { lock: "migrating", isLong: true });
+  const secret = await opening.catch(async (error) => {
+    await database.close();
+    throw error;
+  });
   // Random bytes, because PostgreSQL compresses other data.
   const writeBytes = (query: Query, bytes: number) =>
     writeMeta(query, "write_check", randomBytes(bytes / 2).toString("hex"));
@@ -152,9 +160,10 @@ export async function createStore(
     ...database,
     secret,
     retention,
+    migrations,
     readMessages: messageReader(dialect, expiryOf(retention)),
     spam,
-    copyTo: (file) => database.copyTo(file, createEmpty),
+    copyTo: (file) => database.copyTo(file, (empty) => createEmpty(empty, migrations)),
     lockOut,
   };
   const { settled, ...intake } = createIntake(core, check.fail);
@@ -175,18 +184,22 @@ export async function createStore(
 }
 
 /** Writes a new SQLite file with every readable message of the folder's damaged database. */
-export async function rescueMessages(dataDir: string, file: string): Promise<Awaited<ReturnType<typeof rescue>>> {
+export async function rescueMessages(
+  dataDir: string,
+  file: string,
+  migrations = MIGRATIONS,
+): Promise<Awaited<ReturnType<typeof rescue>>> {
   let rescued = { messages: 0, unreadable: [] as string[] };
   await writeNewFile(file, async (target) => {
-    const database = await createEmpty(target);
-    rescued = await rescue(sqliteFile(dataDir), database).finally(() => database.close());
+    const database = await createEmpty(target, migrations);
+    rescued = await rescue(sqliteFile(dataDir), database, migrations).finally(() => database.close());
   });
   return rescued;
 }
 
-async function createEmpty(file: string): Promise<Database> {
+async function createEmpty(file: string, migrations: readonly Migration[]): Promise<Database> {
   const database = await openSqlite(file);
-  await database.transaction((query) => migrate(query, database.dialect));
+  await database.transaction((query) => migrate(query, database.dialect, migrations));
   return database;
 }
 

@@ -1,5 +1,6 @@
 import { openBackup, rowInserter } from "./archive.ts";
 import { type Database, SECRET, writeMeta } from "./database.ts";
+import type { Migration } from "./schema.ts";
 import { toStoreError } from "./sqlite.ts";
 import { StoreDamaged } from "./store.ts";
 
@@ -12,8 +13,8 @@ const MESSAGES_AT_A_TIME = 100;
  * that a damaged page costs only the messages in it. Returns the number of copied messages and the references of the
  * others, or their row numbers if the references are damaged too.
  */
-export async function rescue(file: string, { query, dialect }: Database) {
-  const db = openBackup(file);
+export async function rescue(file: string, { query, dialect }: Database, migrations: readonly Migration[]) {
+  const { db, close } = await openBackup(file, migrations);
   /** `null` if the rows are damaged. */
   const read = (sql: string, ...values: number[]) => {
     try {
@@ -57,6 +58,6 @@ export async function rescue(file: string, { query, dialect }: Database) {
     const [counted] = await query<{ count: number }>("SELECT count(*) AS count FROM messages");
     return { messages: counted?.count ?? 0, unreadable };
   } finally {
-    db.close();
+    close();
   }
 }

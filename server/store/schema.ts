@@ -8,21 +8,18 @@ export type Migration = (dialect: Dialect) => readonly string[];
 /** Number n of this list leads to schema version n. The first belongs to program version 1.0.0. */
 export const MIGRATIONS: readonly Migration[] = [createTables];
 
+/** What to do with a database of a newer version. */
+export const GO_BACK =
+  "run that version; to go back, restore a backup made before the upgrade into an empty database, as docs/operations.md describes";
+
 /**
  * Creates or upgrades the tables, and resolves to the database's secret. Run it in a transaction with the lock
  * `migrating`. Rejects with StoreRefused if the database needs another version of the program, or if its tables do not
  * match its version. Rejects with StoreUnavailable if a later attempt may succeed.
  */
 export async function migrate(query: Query, dialect: Dialect, migrations = MIGRATIONS): Promise<string> {
-  const version = (await readSchemaVersion(query, dialect)) ?? 0;
+  const version = (await readKnownVersion(query, dialect, migrations)) ?? 0;
   await query(`CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)${dialect.tableEnd}`);
-  if (version > migrations.length) {
-    const schemas = `schema ${version}, this one knows ${migrations.length}`;
-    throw new StoreRefused({
-      problem: `This database was written by a newer version of the program (${schemas})`,
-      remedy: "run that version, or restore a backup made before the upgrade",
-    });
-  }
   for (const statement of migrations.slice(version).flatMap((migration) => migration(dialect))) {
     await query(statement).catch((error: Error) => {
       if (error instanceof StoreUnavailable) throw error;
@@ -34,6 +31,34 @@ export async function migrate(query: Query, dialect: Dialect, migrations = MIGRA
   const newKey = randomBytes(32).toString("hex");
   await query("INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING", [SECRET, newKey]);
   return (await readMeta(query, SECRET)) ?? "";
+}
+
+/**
+ * For commands that must not change the schema, because the website may run another version: resolves to the database's
+ * secret, or rejects with StoreRefused if the tables are not this version's. Writes nothing.
+ */
+export async function requireCurrentSchema(query: Query, dialect: Dialect, migrations = MIGRATIONS): Promise<string> {
+  const version = await readKnownVersion(query, dialect, migrations);
+  if (version === null) {
+    const remedy = "start the website first, or correct DATA_DIR or DATABASE_URL";
+    throw new StoreRefused({ problem: "The message database is empty", remedy });
+  }
+  if (version < migrations.length) {
+    throw new StoreRefused({
+      problem: `This database was written by an older version of the program (schema ${version}, this one needs ${migrations.length})`,
+      remedy:
+        "restart the website with this version, which upgrades the database; until then use the older version's commands",
+    });
+  }
+  return (await readMeta(query, SECRET)) ?? "";
+}
+
+/** The same as `readSchemaVersion`, but rejects with StoreRefused if it is newer than this program. */
+async function readKnownVersion(query: Query, dialect: Dialect, { length }: readonly Migration[]) {
+  const version = await readSchemaVersion(query, dialect);
+  if (version === null || version <= length) return version;
+  const problem = `This database was written by a newer version of the program (schema ${version}, this one knows ${length})`;
+  throw new StoreRefused({ problem, remedy: GO_BACK });
 }
 
 /** `null` for a database without our tables. Rejects with StoreRefused if this program cannot use its tables. */

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import pg from "pg";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { openStoreInProcess } from "../../tests/support/in-process-store.ts";
+import { makeScratchFolder } from "../../tests/support/scratch-folder.ts";
+import { sharePostgres } from "../../tests/support/shared-postgres.ts";
+import { untilEnd } from "../../tests/support/until-end.ts";
+import { exportMessages } from "../operator/export.ts";
+import { findLeftMessages, rescueMessages, type Store, type StoreOptions } from "./open-store.ts";
+import { openPostgres } from "./postgres.ts";
+import { MIGRATIONS, type Migration } from "./schema.ts";
+import { openSqlite, sqliteFile } from "./sqlite.ts";
+
+// Databases that released versions wrote, as SQL, and what these versions exported from them.
+
+const RELEASES = join(import.meta.dirname, "../../tests/fixtures/releases");
+const DATABASES = { SQLite: "sqlite.sql", PostgreSQL: "postgres.sql" };
+/** Whatever this version's schema is, the test upgrades it once more. */
+const addMood: Migration = () => ["ALTER TABLE messages ADD COLUMN mood TEXT NOT NULL DEFAULT 'fine'"];
+const migrations = [...MIGRATIONS, addMood];
+
+const server = await sharePostgres();
+afterAll(() => server.stop());
+
+/** A database with the dump of a release. */
+async function load(kind: keyof typeof DATABASES, release: string) {
+  const dump = readFileSync(join(RELEASES, release, DATABASES[kind]), "utf8");
+  const dataDir = await makeScratchFolder();
+  const databaseUrl = kind === "SQLite" ? null : await server.createDatabase();
+  const open = (options?: StoreOptions) => untilEnd(openStoreInProcess({ dataDir, databaseUrl }, options));
+  if (databaseUrl === null) {
+    const db = new DatabaseSync(sqliteFile(dataDir));
+    onTestFinished(() => db.close());
+    db.exec(dump);
+    return { dump, dataDir, open, read: async (sql: string) => db.prepare(sql).all() };
+  }
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query(dump);
+  return { dump, dataDir, open, read: async (sql: string) => (await client.query(sql)).rows };
+}
+
+async function exported(store: Store): Promise<unknown[]> {
+  const parts = await Array.fromAsync(exportMessages({ filter: {}, format: "json" }, store.messages));
+  return JSON.parse(parts.join(""));
+}
+
+const expected = (release: string): unknown[] =>
+  JSON.parse(readFileSync(join(RELEASES, release, "messages.json"), "utf8"));
+
+const versionOf = (dump: string) => Number(/'schema_version', '(\d+)'/.exec(dump)?.[1]);
+
+describe.each(readdirSync(RELEASES))("a database of version %s", (release) => {
+  describe.each(Object.keys(DATABASES) as (keyof typeof DATABASES)[])("on %s", (kind) => {
+    test("was made by the migrations that this version has", async () => {
+      const { dump } = await load(kind, release);
+      const database =
+        kind === "SQLite"
+          ? await openSqlite(join(await makeScratchFolder(), "empty.db"))
+          : await openPostgres(await server.createDatabase(), 1);
+      await database.close();
+      const statements = MIGRATIONS.slice(0, versionOf(dump)).flatMap((migration) => migration(database.dialect));
+      // If this fails, a released migration was edited. Add another migration instead.
+      const released = dump.slice(dump.indexOf("\n") + 1, dump.indexOf("\nINSERT INTO "));
+      expect(statements.map((statement) => `${statement};`).join("\n")).toBe(released);
+    });
+
+    test("is upgraded without changing a message", async () => {
+      const { open, read } = await load(kind, release);
+      const tables = ["messages", "deliveries", "events", "keys", "hits", "spam_tokens"];
+      const readAll = () => Promise.all(tables.map((table) => read(`SELECT * FROM ${table} ORDER BY 1, 2`)));
+      const before = await readAll();
+      const store = await open({ migrations });
+      expect(await readAll()).toEqual(before.map((rows) => rows.map((row) => expect.objectContaining({ ...row }))));
+      expect(await exported(store)).toMatchObject(expected(release));
+    });
+
+    test("is not upgraded by an operator's command, which says what to do", async () => {
+      const { dump, open, read } = await load(kind, release);
+      await expect(open({ migrations, keepsSchema: true })).rejects.toThrow(
+        /^This database was written by an older version .+; restart the website with this version, .+$/,
+      );
+      const [version] = await read("SELECT value FROM meta WHERE name = 'schema_version'");
+      expect(version).toMatchObject({ value: String(versionOf(dump)) });
+    });
+
+    test("is restored from a backup, which stays as it is", async () => {
+      const { open } = await load(kind, release);
+      const { dataDir } = await load("SQLite", release);
+      const backup = sqliteFile(dataDir);
+      const before = readFileSync(backup);
+      const store = await open({ migrations });
+      expect(await store.archive.restore(backup, true, [])).toMatchObject({ messages: expected(release).length });
+      expect(await exported(store)).toMatchObject(expected(release));
+      expect(readFileSync(backup).equals(before)).toBe(true);
+      expect(readdirSync(dataDir)).toEqual(["messages.db"]);
+    });
+  });
+
+  test("is counted if it stayed in DATA_DIR, whatever its version", async () => {
+    const { dataDir } = await load("SQLite", release);
+    const problem = expect.stringContaining(`still contains ${expected(release).length} messages, `);
+    for (const version of [1, 99]) {
+      const db = new DatabaseSync(sqliteFile(dataDir));
+      db.prepare("UPDATE meta SET value = ? WHERE name = 'schema_version'").run(String(version));
+      db.close();
+      expect(findLeftMessages({ dataDir, databaseUrl: "postgres://db/site" })).toMatchObject({ advice: { problem } });
+    }
+  });
+
+  test("is rescued", async () => {
+    const { dataDir } = await load("SQLite", release);
+    const rescued = join(await makeScratchFolder(), "rescued.db");
+    const messages = expected(release).length;
+    expect(await rescueMessages(dataDir, rescued, migrations)).toEqual({ messages, unreadable: [] });
+    expect(readdirSync(dataDir)).toEqual(["messages.db"]);
+  });
+});
