@@ -9,7 +9,6 @@ import { countryName, formatBytes, formatNumber, formatTime, formatUtcDay, plura
 import { TAB_NAME } from "./list-view.ts";
 import { Bars, Loaded, ScreenTitle } from "./parts.tsx";
 
-const CHANNEL = { mail: "mail", acknowledgement: "acknowledgement", hook: "web hook", reply: "reply" } as const;
 const SHOWN_COUNTRIES = 8;
 const TONE = { critical: "red", warning: "yellow", info: "gray" } as const;
 
@@ -58,11 +57,11 @@ function Troubles({ overview: { troubles } }: { overview: Overview }) {
 
 function Figures({ overview }: { overview: Overview }) {
   const { now, counts, waitingSince, unseen, spamFilter, deliveries, website, lastBackupAt, database, disk } = overview;
-  const failed = deliveries.filter(({ channel, failed }) => failed > 0 && channel !== "acknowledgement");
+  const failed = deliveries.filter(({ failed, isTrouble }) => failed > 0 && isTrouble);
   const tabs: readonly (readonly [tab: Tab, note: string])[] = [
     ["unanswered", `${formatNumber(counts.answered)} answered`],
     ["waiting", waitingSince ? `oldest: ${formatDuration(now.getTime() - waitingSince.getTime())}` : "none"],
-    ["failed", failed.map(({ channel, failed }) => `${CHANNEL[channel]} ${formatNumber(failed)}`).join(", ") || "none"],
+    ["failed", failed.map(({ name, failed }) => `${name} ${formatNumber(failed)}`).join(", ") || "none"],
     ["quarantined", unseen === 0 ? "all opened" : `${formatNumber(unseen)} not opened`],
   ];
   const facts = [

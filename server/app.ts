@@ -8,6 +8,7 @@ import { servePages } from "./http/pages.ts";
 import { acceptMessages } from "./http/send-email.ts";
 import { plainError } from "./log.ts";
 import type { Store } from "./store/open-store.ts";
+import { channelsOf, rulesOf } from "./store/store.ts";
 import type { Meter, Route } from "./watch/meter.ts";
 
 export interface AppOptions {
@@ -35,7 +36,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const { now = () => new Date(), onNotStored = () => {} } = options;
   const { rateLimits, hourlyLimit, spamFilter } = config;
   const { referencePrefix } = build.manifest.site;
-  const channels = config.hook ? (["mail", "hook"] as const) : (["mail"] as const);
+  const channels = channelsOf(config).filter((channel) => rulesOf(channel).queuedBy === "message");
   const rules = { referencePrefix, rateLimits, hourlyLimit, spamFilter, channels };
 
   const app: FastifyInstance = Fastify({

@@ -10,15 +10,10 @@ import { type Config, parseConfig } from "./config.ts";
 import { type Build, loadBuild } from "./http/build-files.ts";
 import { createReadiness } from "./http/health.ts";
 import { type LogStream, openLogStream, openTerminalLog } from "./log-stream.ts";
-import { createEmlMailer } from "./mail/eml.ts";
-import { createSmtpMailer } from "./mail/smtp.ts";
 import { OperatorError } from "./operator-error.ts";
-import { acknowledgementSender } from "./outbox/acknowledgement.ts";
-import { hookSender } from "./outbox/hook.ts";
-import { mailSender } from "./outbox/mail.ts";
-import { type Outbox, startOutbox } from "./outbox/outbox.ts";
+import { type Outbox, type Sender, startOutbox } from "./outbox/outbox.ts";
 import { startPurge } from "./outbox/purge.ts";
-import { replySender } from "./outbox/reply.ts";
+import { createSenders } from "./outbox/senders.ts";
 import { endNow, onStopSignal } from "./stop-signal.ts";
 import { findLeftMessages, openStore } from "./store/open-store.ts";
 import { channelsOf } from "./store/store.ts";
@@ -83,15 +78,8 @@ async function run(config: Config): Promise<void> {
   if (metrics) log.info({ event: "metrics", url: metrics.url }, "Metrics are served");
   await app.listen({ port: config.port, host: config.host });
 
-  const createMailer = () => (config.smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(config.smtpUrl));
-  const mailer = createMailer();
-  const senders = [mailSender({ mailer, identity }), replySender({ mailer: createMailer(), identity })];
-  if (config.acknowledge) {
-    senders.push(
-      acknowledgementSender({ mailer: createMailer(), queue: store.queue, identity, text, replyTo: contactEmail }),
-    );
-  }
-  if (config.hook) senders.push(hookSender(config.hook));
+  const acknowledgement = { text, replyTo: contactEmail };
+  const senders = createSenders({ config, store, identity, acknowledgement });
   const onPauseChange = () => void heartbeat.beat().then(() => alerts?.checkNow());
   outbox = startOutbox({ store, senders, log, meter, clock, onPauseChange });
   const heartbeat = startHeartbeat({ status: store.status, outbox, clock });
@@ -100,7 +88,7 @@ async function run(config: Config): Promise<void> {
 
   onStopSignal(process, () => void shutDown());
   const { port } = app.server.address() as AddressInfo;
-  const ready = readyLines(build, port, config, mailer.destination);
+  const ready = readyLines(build, port, config, senders);
   // Logged at any LOG_LEVEL.
   const startLog = log.child({}, { level: "info" });
   if (isTerminal) {
@@ -142,12 +130,13 @@ async function exit(code: number, logStream: LogStream): Promise<void> {
   process.exit(code);
 }
 
-function readyLines({ manifest }: Build, port: number, config: Config, mailDestination: string): string[] {
+function readyLines({ manifest }: Build, port: number, config: Config, senders: readonly Sender[]): string[] {
+  const mail = senders.find(({ channel }) => channel === "mail");
   const host = ["127.0.0.1", "::1", "0.0.0.0", "::"].includes(config.host) ? "localhost" : config.host;
   const unset = manifest.unset.length;
   return [
     `${manifest.site.brand} is on http://${host}:${port}`,
-    `messages go to ${mailDestination}`,
+    `messages go to ${mail?.destination}`,
     `to read messages: ${commandLine("inbox", PROGRAM)}`,
     ...(unset > 0 ? [`${plural(unset, "thing")} to set before launch: ${commandLine("preflight", PROGRAM)}`] : []),
   ];

@@ -1,5 +1,5 @@
 import { asSentence } from "../contract/visible-text.ts";
-import type { Channel, EventKind, QuarantineReason, SkipReason } from "./store/store.ts";
+import { type Channel, type EventKind, type QuarantineReason, rulesOf, type SkipReason } from "./store/store.ts";
 
 // The texts of a message's history in the inbox and on the command line.
 
@@ -41,13 +41,6 @@ const EVENT_NAME: Readonly<Record<EventKind, string>> = {
   replied: "Reply",
 };
 
-export const CHANNEL_NAME: Readonly<Record<Channel, string>> = {
-  mail: "Email",
-  acknowledgement: "Acknowledgement",
-  hook: "Web hook",
-  reply: "Reply",
-};
-
 /** For every channel except mail, after the channel's name. */
 const OTHER_EVENT_NAME: Readonly<Partial<Record<EventKind, string>>> = {
   delivered: "delivered",
@@ -60,7 +53,7 @@ const OTHER_EVENT_NAME: Readonly<Partial<Record<EventKind, string>>> = {
 
 export function eventName(kind: EventKind, channel: Channel | null): string {
   const name = channel === null || channel === "mail" ? undefined : OTHER_EVENT_NAME[kind];
-  return channel === null || name === undefined ? EVENT_NAME[kind] : `${CHANNEL_NAME[channel]}: ${name}`;
+  return channel === null || name === undefined ? EVENT_NAME[kind] : `${rulesOf(channel).name}: ${name}`;
 }
 
 /** Kinds whose detail is a code. */

@@ -7,14 +7,13 @@ import { formatMass, formatTotal } from "../../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes } from "../../contract/footprint/words.ts";
 import { plural } from "../../contract/plural.ts";
 import { capitalised, visible, visibleLines } from "../../contract/visible-text.ts";
-import { CHANNEL_NAME } from "../message-history.ts";
 import { cellText, exportMessages, type Fact } from "../operator/export.ts";
 import { messageJson, messagesJson, type readDetail } from "../operator/messages.ts";
 import { rescue } from "../operator/rescue.ts";
 import { FILTER } from "../operator/router.ts";
 import type { readOverview } from "../operator/statistics.ts";
 import { OperatorError } from "../operator-error.ts";
-import { type Action, type StoredMessage, stateOf } from "../store/store.ts";
+import { type Action, rulesOf, type StoredMessage, stateOf } from "../store/store.ts";
 import { addCommand, type Context, isConfirmed, JSON_OPTION, NAME_OPTION, YES_OPTION } from "./context.ts";
 import { ageOf, bars, cut, table, widthOf } from "./output.ts";
 
@@ -372,14 +371,14 @@ function statsText(overview: Awaited<ReturnType<typeof readOverview>>): string {
   const { isRunning, lastSeenAt, pauses } = website;
   const lines = [
     `Website: ${isRunning ? "running" : `not running${lastSeenAt ? ` since ${ago(lastSeenAt)}` : ""}`}.`,
-    ...pauses.map(({ channel, since, reason }) => `${CHANNEL_NAME[channel]}: paused since ${ago(since)}: ${reason}.`),
+    ...pauses.map(({ channel, since, reason }) => `${rulesOf(channel).name}: paused since ${ago(since)}: ${reason}.`),
     `Waiting to be delivered: ${counts.waiting}${waitingSince ? ` (oldest: ${ageOf(waitingSince, now)})` : ""}. Failed: ${counts.failed}.`,
     `In quarantine: ${counts.quarantined}${unseen > 0 ? ` (${unseen} not opened yet)` : ""}.`,
     ...(spamFilter.taught.spam > 0 ? [`Spam filter: ${spamFilterText(spamFilter)}`] : []),
     ...deliveries.flatMap(({ channel, delivered, queued, failed, skipped }) =>
       channel === "mail" || delivered + queued + failed + skipped === 0
         ? []
-        : `${CHANNEL_NAME[channel]}: ${delivered} sent, ${queued} waiting, ${failed} failed, ${skipped} skipped.`,
+        : `${rulesOf(channel).name}: ${delivered} sent, ${queued} waiting, ${failed} failed, ${skipped} skipped.`,
     ),
     ...(lastBackupAt ? [`Last backup: ${ago(lastBackupAt)}.`] : []),
     ...(troubles.length === 0 ? ["Nothing is wrong."] : ["", "Needs attention:"]),

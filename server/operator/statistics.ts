@@ -2,7 +2,7 @@ import { remedyText } from "../../contract/commands.ts";
 import { capitalised } from "../../contract/visible-text.ts";
 import type { MessageCount } from "../store/messages.ts";
 import type { Store } from "../store/open-store.ts";
-import type { Channel } from "../store/store.ts";
+import { type Channel, rulesOf } from "../store/store.ts";
 import { DAY_MS, MINUTE_MS } from "../time.ts";
 import { countOf, createWatch } from "../watch/troubles.ts";
 
@@ -46,7 +46,12 @@ export async function readOverview(
   const { since, ...period } = await countPeriod(days, now, store);
   const times = await store.messages.deliveryTimes(since, DELIVERY_BOUNDS_MS);
   const deliveries = await Promise.all(
-    desk.channels.map(async (channel) => ({ channel, ...(await store.queue.countChannel(channel)) })),
+    desk.channels.map(async (channel) => ({
+      channel,
+      name: rulesOf(channel).name,
+      isTrouble: rulesOf(channel).trouble !== null,
+      ...(await store.queue.countChannel(channel)),
+    })),
   );
   return {
     now,

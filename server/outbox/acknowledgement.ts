@@ -27,10 +27,7 @@ export function acknowledgementSender(options: AcknowledgementOptions): Sender {
   const ownMailboxes = [identity.mailTo, identity.mailFrom, replyTo].map(mailboxOf);
   return {
     channel: "acknowledgement",
-    follows: "mail",
     concurrency: 2,
-    // Only a warning, because the message itself was delivered.
-    failureLevel: "warn",
     // A server that repeatedly crashes between sending and saving must not repeatedly write to a stranger.
     maxInterruptions: 3,
     async admit(claim, now) {

@@ -10,7 +10,6 @@ export function hookSender(settings: HookSettings): Sender {
   return {
     channel: "hook",
     concurrency: 3,
-    failureLevel: "error",
     async send({ message: stored }, now) {
       const { id, reference, acceptedAt, name, email, phone, country, message, footprint } = stored;
       const event: HookEvent = {

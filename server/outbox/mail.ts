@@ -14,8 +14,8 @@ interface MailOptions {
 export function mailSender({ mailer, identity, concurrency = 5 }: MailOptions): Sender {
   return {
     channel: "mail",
+    destination: mailer.destination,
     concurrency,
-    failureLevel: "error",
     ...sendingBy(mailer, ({ message }) => composeMail(message, identity)),
   };
 }

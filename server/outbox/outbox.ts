@@ -1,10 +1,10 @@
 import { errorName, type Log } from "../log.ts";
 import { type FailureKind, MailError } from "../mail/mailer.ts";
-import { CHANNEL_NAME, eventName } from "../message-history.ts";
+import { eventName } from "../message-history.ts";
 import type { Store } from "../store/open-store.ts";
 import type { Claim, Outcome } from "../store/queue.ts";
 import type { Pause } from "../store/status.ts";
-import { type Channel, type SkipReason, type StoredMessage, StoreUnavailable, TRIED_FOR_MS } from "../store/store.ts";
+import { type Channel, rulesOf, type SkipReason, type StoredMessage, StoreUnavailable } from "../store/store.ts";
 import { type Clock, MINUTE_MS, systemClock } from "../time.ts";
 import type { Meter } from "../watch/meter.ts";
 import { createQueuePause } from "./queue-pause.ts";
@@ -26,14 +26,10 @@ export interface Failure {
 /** Everything that is specific to a channel. */
 export interface Sender {
   channel: Channel;
-  /**
-   * After each delivery on that channel, one on this channel is queued. Absent if the message or an operator queues it.
-   */
-  follows?: Channel;
+  /** Where its deliveries go, for the operator. */
+  destination?: string;
   /** How many deliveries are sent at the same time. */
   concurrency: number;
-  /** The log level if a delivery failed for good or nothing can be sent: `error` if messages are affected. */
-  failureLevel: "warn" | "error";
   /** Resolves to `null` once the receiver has the delivery, otherwise to the failure; or rejects with a MailError. */
   send(claim: Claim, now: Date): Promise<Failure | null>;
   /** Whether the receiver answers again after it was unreachable. Sends nothing, and never rejects. */
@@ -119,8 +115,11 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
   const { store, senders, log, meter, clock = systemClock, random = Math.random } = options;
   const { queue } = store;
   const { leaseMs = 5 * MINUTE_MS, pollIntervalMs = 30_000, onPauseChange } = options;
-  const { channel, failureLevel, maxInterruptions = Number.POSITIVE_INFINITY } = sender;
-  const next = senders.find(({ follows }) => follows === channel)?.channel ?? null;
+  const { channel, maxInterruptions = Number.POSITIVE_INFINITY } = sender;
+  const { name, trouble, triedForMs } = rulesOf(channel);
+  /** For deliveries that failed for good, and while nothing can be sent. */
+  const failureLevel = trouble === null ? "warn" : "error";
+  const next = senders.find((other) => isQueuedAfter(other.channel, channel))?.channel ?? null;
   const pause = createQueuePause(clock);
   /** Results to save before the next claim. */
   const results = new Set<Result>();
@@ -206,7 +205,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
   /** Never rejects. */
   async function tryToSend(claim: Claim): Promise<Outcome> {
     const { message, attempts, interruptions } = claim;
-    const endsAtMs = message.acceptedAt.getTime() + (TRIED_FOR_MS[channel] ?? Number.POSITIVE_INFINITY);
+    const endsAtMs = message.acceptedAt.getTime() + (triedForMs ?? Number.POSITIVE_INFINITY);
     const isTooLate = (at: Date) => at.getTime() > endsAtMs;
     if (isStopping) return { kind: "returned", dueAt: clock.now() };
     if (isTooLate(clock.now())) return { kind: "skipped", error: "too-late" satisfies SkipReason };
@@ -237,7 +236,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       failingSinceMs = null;
       isUnreachable = false;
       if (!pause.unblock(ticket)) return;
-      log.info({ event: "queue-resumed", channel }, `${CHANNEL_NAME[channel]}: can be sent again`);
+      log.info({ event: "queue-resumed", channel }, `${name}: can be sent again`);
       onPauseChange?.();
       return;
     }
@@ -248,7 +247,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
     const change = kind === "blocked" || retryAfterMs ? pause.block(ticket, error, retryAfterMs) : "none";
     if (change === "none") return;
     const nextIn = `next attempt in ${Math.round(pause.remainingMs / 1000)} s`;
-    const text = `${CHANNEL_NAME[channel]}: nothing can be sent: ${error}; messages are kept, ${nextIn}`;
+    const text = `${name}: nothing can be sent: ${error}; messages are kept, ${nextIn}`;
     log[change === "started" ? failureLevel : "warn"]({ event: "queue-paused", channel, error }, text);
     if (change === "started") onPauseChange?.();
   }
@@ -323,6 +322,11 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
       return inFlight;
     },
   };
+}
+
+function isQueuedAfter(channel: Channel, delivered: Channel): boolean {
+  const { queuedBy } = rulesOf(channel);
+  return typeof queuedBy === "object" && queuedBy.delivered === delivered;
 }
 
 /** An unexpected error is a temporary failure, so that the delivery is kept and retried. */

@@ -9,7 +9,6 @@ export function replySender({ mailer, identity }: { mailer: Mailer; identity: Ma
   return {
     channel: "reply",
     concurrency: 2,
-    failureLevel: "error",
     // A server that repeatedly crashes between sending and saving must not repeatedly write to a visitor.
     maxInterruptions: 3,
     ...sendingBy(mailer, ({ message, payload }, now) => {

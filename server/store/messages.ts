@@ -3,7 +3,7 @@ import { actions } from "./actions.ts";
 import { type Core, MESSAGES, type Part } from "./core.ts";
 import { type Dialect, normaliseEmail, onlyRow, readColumn, type Value } from "./database.ts";
 import { normaliseReference } from "./reference.ts";
-import type { Channel, EventKind, MessageState, StoredMessage } from "./store.ts";
+import { CHANNELS, type Channel, type EventKind, type MessageState, rulesOf, type StoredMessage } from "./store.ts";
 
 // What operators read about messages; actions.ts has what they do with them.
 
@@ -82,6 +82,8 @@ export interface MessageCount {
 }
 
 const SEARCHED = "name || ' ' || email || ' ' || phone || ' ' || reference || ' ' || message";
+/** The channels whose failure affects a message. */
+const AFFECTING = CHANNELS.flatMap((channel) => (rulesOf(channel).trouble ? `'${channel}'` : [])).join();
 /** The condition for each tab. */
 const TAB_CONDITION: Readonly<Record<Tab, string>> = {
   all: "TRUE",
@@ -89,7 +91,7 @@ const TAB_CONDITION: Readonly<Record<Tab, string>> = {
   answered: "answered_at IS NOT NULL",
   waiting: "state = 'queued' AND is_restricted = 0",
   failed: `is_restricted = 0 AND id IN
-    (SELECT message_id FROM deliveries WHERE state = 'failed' AND channel <> 'acknowledgement')`,
+    (SELECT message_id FROM deliveries WHERE state = 'failed' AND channel IN (${AFFECTING}))`,
   quarantined: "state = 'quarantined' AND is_restricted = 0",
 };
 const COUNTED = Object.entries(TAB_CONDITION)

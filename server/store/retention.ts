@@ -2,6 +2,7 @@ import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 import type { Core } from "./core.ts";
 import { onlyRow, readColumn } from "./database.ts";
+import { CHANNELS, rulesOf } from "./store.ts";
 
 // Announces expiring messages, then erases them.
 
@@ -24,9 +25,10 @@ export interface Expiring {
 const EXPIRY_NOTICE_DAYS = 7;
 /** Announced since it reached its current state. So even with a wrong clock, an announcement precedes every erasure. */
 const IS_ANNOUNCED = "COALESCE(announced_at >= changed_at, FALSE)";
-/** Its reply has not been sent yet. */
-const IS_REPLYING = `EXISTS (SELECT 1 FROM deliveries AS replies
-  WHERE replies.message_id = messages.id AND replies.channel = 'reply' AND replies.state = 'queued')`;
+const HOLDING = CHANNELS.flatMap((channel) => (rulesOf(channel).holdsErasure ? `'${channel}'` : [])).join();
+/** A delivery that must be sent first, such as a reply, is still queued. */
+const IS_SENDING = `EXISTS (SELECT 1 FROM deliveries AS others
+  WHERE others.message_id = messages.id AND others.channel IN (${HOLDING}) AND others.state = 'queued')`;
 const MESSAGES = "messages JOIN deliveries ON message_id = messages.id AND channel = 'mail'";
 
 /** For each state: how long messages are kept, how long before its erasure a message is announced, and how often. */
@@ -53,7 +55,7 @@ export function expiryOf(retention: Retention): string {
   const ends = periodsOf(retention).map(({ state, keptMs, noticeMs }) => {
     const [planned, announced] = [`changed_at + ${keptMs}`, `announced_at + ${noticeMs}`];
     const isLate = `${IS_ANNOUNCED} AND ${announced} > ${planned}`;
-    return `WHEN is_restricted = 0 AND state = '${state}' AND NOT ${IS_REPLYING} THEN CASE WHEN ${isLate} THEN ${announced} ELSE ${planned} END`;
+    return `WHEN is_restricted = 0 AND state = '${state}' AND NOT ${IS_SENDING} THEN CASE WHEN ${isLate} THEN ${announced} ELSE ${planned} END`;
   });
   return ends.length === 0 ? "CAST(NULL AS BIGINT)" : `CASE ${ends.join(" ")} END`;
 }

@@ -1,4 +1,4 @@
-import { ACTIONS, type Action, type Channel, type Delivery, type StoredMessage, TRIED_FOR_MS } from "./store.ts";
+import { ACTIONS, type Action, type Channel, type Delivery, rulesOf, type StoredMessage } from "./store.ts";
 
 // Which actions a message allows. The button, the command and the change itself all use these rules.
 
@@ -21,7 +21,7 @@ export function channelsToQueue(
 }
 
 function isInTime(channel: Channel, { acceptedAt }: StoredMessage, now: Date): boolean {
-  return now.getTime() - acceptedAt.getTime() < (TRIED_FOR_MS[channel] ?? Number.POSITIVE_INFINITY);
+  return now.getTime() - acceptedAt.getTime() < (rulesOf(channel).triedForMs ?? Number.POSITIVE_INFINITY);
 }
 
 const REFUSALS: Readonly<Record<Action | "reply", string>> = {

@@ -2,14 +2,79 @@ import type { ContactMessage } from "../../contract/contact-message.ts";
 import type { FootprintEstimate } from "../../contract/footprint/arithmetic.ts";
 import type { Config } from "../config.ts";
 import { OperatorError } from "../operator-error.ts";
-import { DAY_MS } from "../time.ts";
+import { DAY_MS, HOUR_MS } from "../time.ts";
+
+/** Everything about a channel except how it sends, which is in outbox/senders.ts. */
+interface ChannelRules {
+  /** Before the events of its deliveries, as in `Web hook: delivered`. */
+  name: string;
+  /** Whether the settings turn it on. */
+  isUsed(config: Config): boolean;
+  /** What queues a delivery: the acceptance of a message, the delivery on another channel, or an operator. */
+  queuedBy: "message" | "operator" | { delivered: string };
+  /** How long after acceptance a delivery may be tried; `null` for the five days of the schedule. */
+  triedForMs: number | null;
+  /** Its troubles, as in `No reply can be sent`. `null` if a failure does not affect a message. */
+  trouble: {
+    noun: "message" | "reply";
+    verb: string;
+    severity: "critical" | "warning";
+    /** A shorter pause is no trouble. */
+    pausedMs: number;
+  } | null;
+  /** RETENTION erases no message whose delivery is still queued. */
+  holdsErasure: boolean;
+}
 
 /**
  * What the site sends for a message: the mail to the team, the acknowledgement to the sender, the post to HOOK_URL, and
- * an operator's reply.
+ * an operator's reply. This table is the only place that tells channels apart.
  */
-export const CHANNELS = ["mail", "acknowledgement", "hook", "reply"] as const;
-export type Channel = (typeof CHANNELS)[number];
+export const CHANNEL_RULES = {
+  mail: {
+    name: "Email",
+    isUsed: () => true,
+    queuedBy: "message",
+    triedForMs: null,
+    trouble: { noun: "message", verb: "emailed", severity: "critical", pausedMs: 0 },
+    holdsErasure: true,
+  },
+  acknowledgement: {
+    name: "Acknowledgement",
+    isUsed: ({ acknowledge }) => acknowledge,
+    queuedBy: { delivered: "mail" },
+    // A later acknowledgement would confuse more than none.
+    triedForMs: DAY_MS,
+    trouble: null,
+    holdsErasure: false,
+  },
+  hook: {
+    name: "Web hook",
+    isUsed: ({ hook }) => hook !== null,
+    queuedBy: "message",
+    triedForMs: null,
+    // A receiver may ask the site to wait.
+    trouble: { noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: HOUR_MS },
+    holdsErasure: false,
+  },
+  reply: {
+    name: "Reply",
+    isUsed: () => true,
+    queuedBy: "operator",
+    triedForMs: null,
+    trouble: { noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
+    holdsErasure: true,
+  },
+} as const satisfies Readonly<Record<string, ChannelRules>>;
+
+export type Channel = keyof typeof CHANNEL_RULES;
+export const CHANNELS = Object.keys(CHANNEL_RULES) as readonly Channel[];
+export const rulesOf: (channel: Channel) => ChannelRules = (channel) => CHANNEL_RULES[channel];
+
+/** The channels that the settings turn on. */
+export function channelsOf(config: Config): Channel[] {
+  return CHANNELS.filter((channel) => rulesOf(channel).isUsed(config));
+}
 
 /**
  * `queued`: will be sent, now or at its next attempt. `delivered`: the receiver accepted it. `failed`: refused for good
@@ -77,21 +142,6 @@ export type EventKind =
  */
 export const ACTIONS = ["retry", "resend", "release", "spam", "delete", "answer", "unanswer"] as const;
 export type Action = (typeof ACTIONS)[number];
-
-/** The channels in use. */
-export function channelsOf({ acknowledge, hook }: Pick<Config, "acknowledge" | "hook">): Channel[] {
-  const isUsed: Partial<Record<Channel, boolean>> = { acknowledgement: acknowledge, hook: hook !== null };
-  return CHANNELS.filter((channel) => isUsed[channel] ?? true);
-}
-
-/** How long after acceptance a delivery may be tried; `null` for the five days of the schedule. */
-export const TRIED_FOR_MS: Readonly<Record<Channel, number | null>> = {
-  mail: null,
-  // A later acknowledgement would confuse more than none.
-  acknowledgement: DAY_MS,
-  hook: null,
-  reply: null,
-};
 
 export interface StoredMessage extends ContactMessage {
   id: number;

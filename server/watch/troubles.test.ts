@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openPostOffice } from "../../tests/support/post-office.ts";
 import { CHANNELS, type Channel } from "../store/store.ts";
-import { createWatch } from "./troubles.ts";
+import { CHANNEL_TROUBLES, createWatch, TROUBLE_KINDS, WATCHED_CHANNELS } from "./troubles.ts";
 
 it("lists the most urgent trouble first; only operators are told that no website runs", async () => {
   const { store, dataDir, clock, accept } = await openPostOffice({ channels: ["mail", "hook"] });
@@ -27,4 +28,17 @@ it("lists the most urgent trouble first; only operators are told that no website
   expect(await find("operator")).toEqual(shared);
   // Deliveries left by a hook that is switched off are no trouble.
   expect(await find("operator", ["mail"])).toEqual(shared.filter((one) => one !== warning));
+});
+
+it("Prometheus has a rule for each trouble, on each channel whose failure affects a message", () => {
+  const rules = readFileSync("deploy/prometheus/alerts.yml", "utf8");
+  // `up` reports a website that is down, and an erasure needs no rule.
+  const kinds = TROUBLE_KINDS.filter((kind) => kind !== "website-down" && kind !== "expiring");
+  const missing = kinds.flatMap((kind) => {
+    const channels = CHANNEL_TROUBLES.includes(kind) ? WATCHED_CHANNELS : [null];
+    return channels
+      .map((channel) => `site_trouble{kind="${kind}"${channel === null ? "" : `,channel="${channel}"`}}`)
+      .filter((selector) => !rules.includes(selector));
+  });
+  expect(missing).toEqual([]);
 });

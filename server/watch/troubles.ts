@@ -6,7 +6,7 @@ import { plural } from "../../contract/plural.ts";
 import { errorName } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
 import type { DeliveryCount } from "../store/queue.ts";
-import { type Channel, type DeliveryState, StoreLost, StoreUnavailable } from "../store/store.ts";
+import { CHANNELS, type Channel, type DeliveryState, rulesOf, StoreLost, StoreUnavailable } from "../store/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, withinMs } from "../time.ts";
 
 /**
@@ -65,16 +65,8 @@ export const RESCUE = {
 const ANSWER_LIMIT_MS = 5000;
 const URGENCY: readonly Severity[] = ["critical", "warning", "info"];
 
-/**
- * Excludes acknowledgements, because their failure does not affect a message. A pause below `pausedMs` is no trouble.
- */
-const WATCHED = [
-  { channel: "mail", noun: "message", verb: "emailed", severity: "critical", pausedMs: 0 },
-  { channel: "reply", noun: "reply", verb: "sent", severity: "critical", pausedMs: 0 },
-  // A receiver may ask the site to wait.
-  { channel: "hook", noun: "message", verb: "posted to HOOK_URL", severity: "warning", pausedMs: OVERDUE_MS },
-] as const;
-export const WATCHED_CHANNELS: readonly Channel[] = WATCHED.map(({ channel }) => channel);
+/** The channels whose failure affects a message. */
+export const WATCHED_CHANNELS = CHANNELS.filter((channel) => rulesOf(channel).trouble !== null);
 export const CHANNEL_TROUBLES: readonly TroubleKind[] = ["overdue", "paused", "failed"];
 
 interface WatchOptions {
@@ -165,8 +157,10 @@ export function createWatch({ store, dataDir, channels, askedBy }: WatchOptions)
       const remedy = "start its server: until then visitors cannot send messages, and no email is sent";
       add("website-down", "critical", { problem, remedy }, { since });
     }
-    for (const { channel, severity, noun, verb, pausedMs } of WATCHED) {
-      if (!channels.includes(channel)) continue;
+    for (const channel of channels) {
+      const { trouble } = rulesOf(channel);
+      if (trouble === null) continue;
+      const { noun, verb, severity, pausedMs } = trouble;
       const pause = website.pauses.find((pause) => pause.channel === channel);
       if (pause && ageMs(pause.since) >= pausedMs) {
         const remedy = `fix this: ${pause.reason}. The queue is kept and sent afterwards`;

@@ -1,0 +1,38 @@
+import type { Config } from "../config.ts";
+import type { AcknowledgementSettings, MailIdentity } from "../mail/compose.ts";
+import { createEmlMailer } from "../mail/eml.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import { createSmtpMailer } from "../mail/smtp.ts";
+import type { Store } from "../store/open-store.ts";
+import { type Channel, channelsOf } from "../store/store.ts";
+import { acknowledgementSender } from "./acknowledgement.ts";
+import { hookSender } from "./hook.ts";
+import { mailSender } from "./mail.ts";
+import type { Sender } from "./outbox.ts";
+import { replySender } from "./reply.ts";
+
+interface SenderOptions {
+  config: Config;
+  store: Pick<Store, "queue">;
+  identity: MailIdentity;
+  acknowledgement: AcknowledgementSettings;
+}
+
+/** Each channel has a mailer of its own: if the server limits mail to strangers, the team's mail must not wait. */
+function createMailer({ smtpUrl, dataDir }: Pick<Config, "smtpUrl" | "dataDir">): Mailer {
+  return smtpUrl === null ? createEmlMailer(dataDir) : createSmtpMailer(smtpUrl);
+}
+
+/** How each channel sends; `null` if a setting that it needs is missing. */
+const SENDERS: Readonly<Record<Channel, (options: SenderOptions) => Sender | null>> = {
+  mail: ({ config, identity }) => mailSender({ mailer: createMailer(config), identity }),
+  acknowledgement: ({ config, store, identity, acknowledgement }) =>
+    acknowledgementSender({ mailer: createMailer(config), queue: store.queue, identity, ...acknowledgement }),
+  hook: ({ config }) => config.hook && hookSender(config.hook),
+  reply: ({ config, identity }) => replySender({ mailer: createMailer(config), identity }),
+};
+
+/** The senders of the channels that the settings turn on. */
+export function createSenders(options: SenderOptions): Sender[] {
+  return channelsOf(options.config).flatMap((channel) => SENDERS[channel](options) ?? []);
+}
