@@ -36,17 +36,10 @@ export function mailtoOf(message: MessageDetail): string {
   return start + body;
 }
 
-const SEND: Readonly<Record<keyof MessageDetail["deliveries"], string>> = {
-  mail: "Send the mail",
-  acknowledgement: "Send the acknowledgement",
-  hook: "Post to the web hook",
-  reply: "Send the reply",
-};
-
 /** What a retry sends, such as `Send the mail now and post to the web hook again`. */
 export function retryLabel({ retries, deliveries }: MessageDetail): string {
   const parts = retries.map(
-    (channel) => `${SEND[channel]} ${deliveries[channel]?.state === "failed" ? "again" : "now"}`,
+    ({ channel, sending }) => `${sending} ${deliveries[channel]?.state === "failed" ? "again" : "now"}`,
   );
   return parts.map((part, index) => (index === 0 ? part : part.charAt(0).toLowerCase() + part.slice(1))).join(" and ");
 }

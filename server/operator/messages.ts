@@ -8,7 +8,7 @@ import type { MessageFilter, Messages, Note } from "../store/messages.ts";
 import type { Store } from "../store/open-store.ts";
 import { normaliseReference } from "../store/reference.ts";
 import { actionProblem, allowedActions, channelsToQueue } from "../store/rules.ts";
-import type { Action, Delivery, StoredMessage } from "../store/store.ts";
+import { type Action, type Delivery, rulesOf, type StoredMessage } from "../store/store.ts";
 
 /** Everything stored about a message, under the names the contact form uses. */
 export function messageJson(message: StoredMessage, written: readonly Note[] = []) {
@@ -68,8 +68,8 @@ export function viewOf(message: StoredMessage, now: Date) {
     allowed: allowedActions(message, now),
     /** Why no reply can be written, as the problem of an Advice. */
     replyRefusal: actionProblem("reply", message, now),
-    /** The channels that a retry sends. */
-    retries: channelsToQueue("retry", message, now),
+    /** The channels that a retry sends, each with the words for its button. */
+    retries: channelsToQueue("retry", message, now).map((channel) => ({ channel, sending: rulesOf(channel).sending })),
   };
 }
 

@@ -8,6 +8,8 @@ import { DAY_MS, HOUR_MS } from "../time.ts";
 interface ChannelRules {
   /** Before the events of its deliveries, as in `Web hook: delivered`. */
   name: string;
+  /** On a button that sends it. */
+  sending: string;
   /** Whether the settings turn it on. */
   isUsed(config: Config): boolean;
   /** What queues a delivery: the acceptance of a message, the delivery on another channel, or an operator. */
@@ -33,6 +35,7 @@ interface ChannelRules {
 export const CHANNEL_RULES = {
   mail: {
     name: "Email",
+    sending: "Send the mail",
     isUsed: () => true,
     queuedBy: "message",
     triedForMs: null,
@@ -41,6 +44,7 @@ export const CHANNEL_RULES = {
   },
   acknowledgement: {
     name: "Acknowledgement",
+    sending: "Send the acknowledgement",
     isUsed: ({ acknowledge }) => acknowledge,
     queuedBy: { delivered: "mail" },
     // A later acknowledgement would confuse more than none.
@@ -50,6 +54,7 @@ export const CHANNEL_RULES = {
   },
   hook: {
     name: "Web hook",
+    sending: "Post to the web hook",
     isUsed: ({ hook }) => hook !== null,
     queuedBy: "message",
     triedForMs: null,
@@ -59,6 +64,7 @@ export const CHANNEL_RULES = {
   },
   reply: {
     name: "Reply",
+    sending: "Send the reply",
     isUsed: () => true,
     queuedBy: "operator",
     triedForMs: null,
