@@ -44,7 +44,6 @@ function control(
   const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
   const forcedColours = matchMedia("(forced-colors: active)");
   const saveData = "connection" in navigator && (navigator.connection as { saveData?: boolean }).saveData;
-  const label = toggle.querySelector("span");
   const figures = document.querySelectorAll<HTMLElement>("[data-with-film]");
   const stored = recall("session", "film");
   let isWanted = stored === null ? !lessMotion.matches && !saveData : stored === "on";
@@ -55,7 +54,6 @@ function control(
     state = next;
     const isOn = state === "starting" || state === "playing";
     toggle.dataset.film = isOn ? "on" : "off";
-    if (label) label.textContent = isOn ? "Pause film" : "Play film";
     // While the film starts, the button does not change: it stays hidden on page load, and visible after a press.
     if (state !== "starting") toggle.hidden = state === "absent" || state === "broken";
     noFilm.ariaPressed = String(isWithoutFilm);

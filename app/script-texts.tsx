@@ -1,9 +1,10 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import type { ElectricityTable } from "../contract/footprint/arithmetic.ts";
 import { AMOUNTS, FIELD_PREFIX } from "../contract/footprint/fields.ts";
-import { FormAlert } from "./contact/form-alert.tsx";
+import { EmailSuggestion } from "./contact/email-suggestion.tsx";
+import { ErrorSummary, FormAlert } from "./contact/form-alert.tsx";
 import { FormHead } from "./contact/form-head.tsx";
-import { type FormState, START_VALUES, startState, type Values } from "./contact/form-state.ts";
+import { type FormState, problemsIn, START_VALUES, startState, type Values } from "./contact/form-state.ts";
 import { site } from "./site.ts";
 
 /** Every text of the contact page that only its script shows, for the review of the site's claims. */
@@ -50,6 +51,20 @@ function EveryOutcome({ readEstimate }: Result) {
       {["x", "1.500", "1 x"].flatMap((text) =>
         Object.values(readEstimate(everyAmount(text), ELECTRICITY).errors).map((error) => <p key={error}>{error}</p>),
       )}
+      {["", "\0", "x".repeat(9999)].map((text) => (
+        <ErrorSummary
+          key={text}
+          ref={null}
+          state={{
+            ...start,
+            errors: problemsIn({ name: text, email: text, phone: text, country: text, message: text }, {}),
+          }}
+          isAnswer={false}
+        />
+      ))}
+      {["ada@gmial.com", "ada@example"].map((typed) => (
+        <EmailSuggestion key={typed} typed={typed} onAccept={() => {}} />
+      ))}
       {["", "Car: ?"].map((problem) => (
         <FormHead
           key={problem}

@@ -44,14 +44,24 @@ export function errorSlot(field: string): string {
   return `error ${field}`;
 }
 
-/** The state of the review of environmental claims. */
+/** A sentence of the site, and who signed it. */
+export interface ListedSentence {
+  text: string;
+  where: string;
+  entry?: { by: string; reason?: string | undefined; evidence?: { until: string } | undefined } | undefined;
+}
+
+/** What the claims ledgers say about the site's sentences. */
 export interface ClaimsState {
-  /** How many sentences with a strong word are not reviewed. */
-  unreviewed: number;
-  /** How many claims wait for evidence. */
-  withoutEvidence: number;
-  /** The last valid day of each claim's evidence, earliest first. */
-  evidenceUntil: string[];
+  unsigned: ListedSentence[];
+  /** They have a strong word, and nobody has decided about each of them. */
+  unreviewed: ListedSentence[];
+  withEvidence: ListedSentence[];
+  /** The evidence had expired on the day of the build. */
+  expired: ListedSentence[];
+  withoutEvidence: ListedSentence[];
+  /** Wording that the law forbids, and that somebody accepted with a reason. */
+  acceptedForbidden: ListedSentence[];
 }
 
 export interface SiteIdentity {

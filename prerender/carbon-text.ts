@@ -30,10 +30,7 @@ export async function fillCarbonText(
     filmKilobytes: kilobytes(Math.max(0, ...lastFormats)),
     estimateKilobytes: kilobytes(extraEstimate.reduce((sum, bytes) => sum + bytes, 0)),
   };
-  const fill = (html: string) =>
-    html.replaceAll(/\{(\w+)\}/g, (name, key) =>
-      figures[key] ? `<span data-fact="${key}">${figures[key]}</span>` : name,
-    );
+  const fill = (html: string) => html.replaceAll(/\{(\w+)\}/g, (name, key) => figures[key] || name);
   return pages.map((page) => (page.name === CARBON_PATH ? { ...page, html: fill(page.html) } : page));
 }
 

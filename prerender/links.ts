@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
 import type { RenderedPage, RenderedSite } from "../app/render.tsx";
 import type { SiteSettings } from "../app/site.ts";
 import { type FilePath, findPathProblems, type Problem } from "./page-files.ts";
-import { sourceFiles } from "./site-dir.ts";
+import { linesWith, sourceFiles } from "./site-dir.ts";
 
 interface LinkTargets {
   siteUrl: string;
@@ -120,21 +119,11 @@ async function findInSources(
   { name, file }: RenderedPage,
   siteDir: string,
 ): Promise<{ file: string; line: number }[]> {
-  const own = file === null ? [] : await linesWith(href, [file]);
-  if (own.length > 0) return own;
-  const found = await linesWith(href, sourceFiles(siteDir));
-  return found.length > 0 ? found : [{ file: file ?? `page ${name}`, line: 1 }];
-}
-
-async function linesWith(href: string, files: readonly string[]): Promise<{ file: string; line: number }[]> {
   // A path matches wherever it is quoted, a plain word only in a link.
   const before = /^[/#]|:/.test(href) ? `["'\`(<]|\\]:\\s+` : `href[=:]\\s*["'\`]|\\]\\(<?|\\]:\\s+`;
   const written = new RegExp(`(${before})(${RegExp.escape(href)}|${RegExp.escape(decode(href))})($|[\\s"')>\`])`);
-  const found = await Promise.all(
-    files.map(async (file) => {
-      const lines = (await readFile(file, "utf8")).split("\n");
-      return lines.flatMap((text, index) => (written.test(text) ? { file, line: index + 1 } : []));
-    }),
-  );
-  return found.flat();
+  const own = file === null ? [] : await linesWith(written, [file]);
+  if (own.length > 0) return own;
+  const found = await linesWith(written, sourceFiles(siteDir));
+  return found.length > 0 ? found : [{ file: file ?? `page ${name}`, line: 1 }];
 }

@@ -1,4 +1,5 @@
-import { isRunnableDevEnvironment, type ViteDevServer } from "vite";
+import { createServer, isRunnableDevEnvironment, type ViteDevServer } from "vite";
+import { parseBuildSettings } from "../contract/build-settings.ts";
 
 export type Renderer = typeof import("../app/render.tsx");
 
@@ -6,4 +7,17 @@ export type Renderer = typeof import("../app/render.tsx");
 export function loadRenderer({ environments: { ssr } }: ViteDevServer): Promise<Renderer> {
   if (!ssr || !isRunnableDevEnvironment(ssr)) throw new Error("Vite's ssr environment cannot run modules.");
   return ssr.runner.import<Renderer>("/app/render.tsx");
+}
+
+/** Renders the site of the current settings without building it. */
+export async function renderFromSources() {
+  const server = { middlewareMode: true, ws: false, watch: null } as const;
+  const vite = await createServer({ logLevel: "warn", server, optimizeDeps: { noDiscovery: true } });
+  const { renderSite } = await loadRenderer(vite);
+  const { settings } = parseBuildSettings(process.env);
+  const scripts = { film: { code: "" }, contact: { url: "" } };
+  const rendered = await renderSite({ settings, scripts, electricityUrl: "", isSavingData: false });
+  await vite.close();
+  const { pages, comingSoon, failure } = rendered;
+  return { ...rendered, pages: [...pages, comingSoon, failure] };
 }

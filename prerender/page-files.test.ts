@@ -111,6 +111,7 @@ test.each([
   ["Text <Chart />", "5: <Chart> is not allowed in pages. Use Markdown, or one of: a, abbr,"],
   ['<span style="color: red">Text</span>', '5: The site\'s security policy refuses "style".'],
   ["<span style={{ color: 'red' }}>Text</span>", "5: An attribute of <span> is code."],
+  ['<b data-fact="grams">100 %</b>', '5: "data-fact" is for values that the program computes.'],
   ['<b onclick="alert(1)">Text</b>', '5: The site\'s security policy refuses "onclick".'],
   ["<a {...all}>Text</a>", "5: An attribute of <a> is code."],
   ["\nLess <br> more", "6: "],

@@ -1,11 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { inspect } from "node:util";
 import { compile } from "@mdx-js/mdx";
 import type { Section } from "../app/components/contents.tsx";
 import { TECHNICAL_PATH } from "../contract/build-manifest.ts";
 import { headingId, type Node, tables, textOf } from "./markdown.ts";
 import { type ResizedPicture, resizePicture } from "./pictures.ts";
+import { refusal } from "./refusal.ts";
 
 /** Why the build refuses a file, and what to do about it. */
 export interface Problem {
@@ -18,11 +18,6 @@ export interface Problem {
 export function problemsError(problems: readonly Problem[]): Error {
   const lines = problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
   return refusal(`The pages cannot be built:\n${lines.join("\n")}`);
-}
-
-/** Ends the build. Vite prints it without a stack trace, because the program is not at fault. */
-export function refusal(message: string): Error {
-  return Object.assign(new Error(message), { [inspect.custom]: () => message });
 }
 
 /** `app/pages/articles/first.mdx` is `/articles/first`. */
@@ -306,6 +301,8 @@ function checkElement({ name, attributes = [] }: Node, line: number, report: Rep
       report(line, `An attribute of <${name}> is code. Write its value in quotes, as in href="/contact".`);
     } else if (/^(style|on\w+)$/i.test(attribute.name ?? "")) {
       report(line, `The site's security policy refuses "${attribute.name}". Remove it; pages use the site's styles.`);
+    } else if (/^data-/i.test(attribute.name ?? "")) {
+      report(line, `"${attribute.name}" is for values that the program computes. Remove it.`);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { existsSync, globSync, realpathSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Plugin } from "vite";
 import { site as defaults } from "../app/site.ts";
@@ -21,6 +22,17 @@ export function sourceFiles(siteDir: string): string[] {
   const files = globSync(["app/**/*.{ts,tsx,mdx}", "contract/footprint*.ts", "docs/{carbon,footprint}.md"]);
   const isOther = (file: string) => /\.test\.|^app\/(pages\/|site\.ts$)/.test(file);
   return [...files.filter((file) => !isOther(file)), `${siteDir}site.ts`].sort();
+}
+
+/** Where a pattern matches in the files. */
+export async function linesWith(pattern: RegExp, files: readonly string[]): Promise<{ file: string; line: number }[]> {
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const lines = (await readFile(file, "utf8")).split("\n");
+      return lines.flatMap((text, index) => (pattern.test(text) ? { file, line: index + 1 } : []));
+    }),
+  );
+  return found.flat();
 }
 
 /** Why a build cannot start; empty if it can. */

@@ -5,9 +5,9 @@ import { pathToFileURL } from "node:url";
 import type { Plugin, PluginOption, ViteBuilder, ViteDevServer } from "vite";
 import type { RenderContext } from "../app/screen.ts";
 import { type BuildSettings, parseBuildSettings } from "../contract/build-settings.ts";
-import { adviceLine, commandLine, programName } from "../contract/commands.ts";
+import { adviceLine } from "../contract/commands.ts";
 import { areFactorsDue, FACTORS_REMEDY } from "../contract/footprint/factors.ts";
-import { claimsToDo, reportClaims, statementText } from "./claims/claims.ts";
+import { listUnsigned, reportClaims } from "./claims/claims.ts";
 import { electricityFile } from "./electricity.ts";
 import { loadRenderer, type Renderer } from "./load-renderer.ts";
 import { markdownTexts } from "./markdown.ts";
@@ -66,7 +66,7 @@ function sitePlugin(outDir: string, otherPagesDir?: string): Plugin {
         process.exit(1);
       }
       settings = parsed.settings;
-      // `npm start` makes a draft, which only warns about claims without review.
+      // `npm start` makes a draft, which only warns about sentences that nobody has signed.
       isDraft = mode !== "production";
       pagesDir = otherPagesDir ? resolve(otherPagesDir) : join(siteFolder(settings.siteDir), "pages");
       // scripts/dev.ts starts without pages if the build refuses one.
@@ -169,14 +169,13 @@ async function buildSite(
   const rendererDir = resolve(ssr.config.build.outDir);
   const renderer: Renderer = await import(pathToFileURL(join(rendererDir, "render.js")).href);
   const context = renderContext(settings, scripts);
-  const { unset, claims } = await writeSite({ renderer, context, pageFiles, outDir, rendererDir, isDraft });
+  const { unset, unsigned } = await writeSite({ renderer, context, pageFiles, outDir, rendererDir, isDraft });
   // The renderer is not part of the site.
   await rm(rendererDir, { recursive: true });
   // After a draft, the server prints the command that lists these.
   if (unset.length > 0 && !isDraft)
     console.log(`To do before launch, shown as placeholders until then:\n  ${unset.join("\n  ")}`);
-  const command = commandLine("claims", programName(process.env));
-  for (const line of claimsToDo(claims, command)) console.log(line);
+  if (unsigned !== "") console.log(unsigned);
   if (areFactorsDue(new Date())) console.log(`New factors for the footprint estimate are due; ${FACTORS_REMEDY}`);
 }
 
@@ -190,15 +189,16 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
   const filesOrAgain = () => files.catch(() => (files = drawFiles()));
   files.catch(() => {});
   const warned = new Set<string>();
-  const warnOfClaims = async (name: string, html: string) => {
+  const warnOfClaims = async (page: { name: string; file: string | null; html: string }) => {
     const { site, shownFacts } = await loadRenderer(server);
     const { siteDir } = settings;
-    const words = { site, siteDir, settingsShown: shownFacts(settings), pages: [{ name, html }], scriptTexts: "" };
-    const { unreviewed } = await reportClaims(words, new Date());
-    for (const one of unreviewed.filter(({ text }) => !warned.has(text))) {
-      warned.add(one.text);
-      server.config.logger.warn(`Not reviewed: ${statementText(one)}\nTo review it: npm run claims -- review`);
-    }
+    const words = { site, siteDir, settingsShown: shownFacts(settings), pages: [page], scriptTexts: "" };
+    const report = await reportClaims([words], new Date().toISOString().slice(0, 10));
+    const isNew = ({ text }: { text: string }) => !warned.has(text);
+    const [unsigned, unreviewed] = [report.unsigned.filter(isNew), report.unreviewed.filter(isNew)];
+    for (const { text } of [...unsigned, ...unreviewed]) warned.add(text);
+    const text = await listUnsigned({ ...report, unsigned, unreviewed }, siteDir);
+    if (text !== "") server.config.logger.warn(text);
   };
 
   server.middlewares.use(async (request, response, next) => {
@@ -216,7 +216,9 @@ function serveDev(server: ViteDevServer, settings: BuildSettings, readPages: () 
       const html = refused.length > 0 ? problemsPage(refused) : await renderPath(path, context);
       response.setHeader("content-type", "text/html; charset=utf-8");
       response.end(await server.transformIndexHtml(path, html));
-      await warnOfClaims(path, html).catch(({ message }: Error) => server.config.logger.warn(message));
+      if (refused.length > 0) return;
+      const page = { name: path, file: paths.find((one) => one.path === path)?.file ?? null, html };
+      await warnOfClaims(page).catch(({ message }: Error) => server.config.logger.warn(message));
     } catch (error) {
       next(error);
     }

@@ -17,13 +17,14 @@ import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "..
 import { answerPages } from "./answer-pages.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
 import { fillCarbonText } from "./carbon-text.ts";
-import { type ClaimsReport, claimsState, claimsToDo, reportClaims } from "./claims/claims.ts";
+import { listUnsigned, reportClaims } from "./claims/claims.ts";
 import { compressBeside } from "./compress.ts";
 import { contentSecurityPolicy } from "./content-security-policy.ts";
 import { electricityTable } from "./electricity.ts";
 import { announcedPaths, findBrokenLinks } from "./links.ts";
-import { type FilePath, findPathProblems, type PageFiles, type Problem, problemsError, refusal } from "./page-files.ts";
+import { type FilePath, findPathProblems, type PageFiles, type Problem, problemsError } from "./page-files.ts";
 import { socialCardDrawer, TitleRefused } from "./pictures.ts";
+import { refusal } from "./refusal.ts";
 import { settingsProblems } from "./site-dir.ts";
 import { type OutputFile, technicalFiles } from "./technical-files.ts";
 
@@ -34,7 +35,7 @@ interface SiteBuild {
   outDir: string;
   /** Contains the assets that the pages import. */
   rendererDir: string;
-  /** A draft may contain claims without review. */
+  /** A draft may contain sentences that nobody has signed. */
   isDraft: boolean;
 }
 
@@ -42,7 +43,8 @@ interface SiteBuild {
 interface OpenPoints {
   /** The policy facts and links that are unset. */
   unset: readonly string[];
-  claims: ClaimsReport;
+  /** The sentences that nobody has signed, as text. */
+  unsigned: string;
 }
 
 /** Writes every file of the site and the manifest that describes them. */
@@ -72,18 +74,20 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   const refused = [...wrongSettings, ...problems, ...pathProblems, ...(await findBrokenLinks(draft, targets))];
   if (refused.length > 0) throw problemsError(refused);
 
+  // The text without the figures of this build is the same in every build.
+  const claims = await reportClaims(
+    [{ ...draft, pages: [...draft.pages, draft.comingSoon, draft.failure] }],
+    new Date().toISOString().slice(0, 10),
+  );
+  const unsigned = await listUnsigned(claims, settings.siteDir, programName(process.env));
+  if (unsigned !== "" && !isDraft) throw refusal(unsigned);
+
   const contents = new Map(fixed.map(({ file, content }) => [`/${file}`, Buffer.from(content)]));
   const weigh = (pages: readonly RenderedPage[]) => weighSite({ ...draft, pages }, (url) => contents.get(url));
   // Weighs twice: the page that shows the other pages' sizes grows when they are filled in.
   const { carbon: weights } = await weigh(draft.pages);
   const rendered = await weigh(await fillCarbonText(draft.pages, weights, contents));
   const { pages, comingSoon, failure, carbon } = rendered;
-  const claims = await reportClaims({ ...rendered, pages: [...pages, comingSoon, failure] }, new Date());
-  if (claims.unreviewed.length > 0 && !isDraft) {
-    const program = programName(process.env);
-    const toDo = claimsToDo(claims, commandLine("claims", program));
-    throw refusal(`${toDo.join("\n")}\nTo review them: ${commandLine("claims review", program)}`);
-  }
 
   // The settings may name another film, or none.
   const used = new Set(pages.flatMap(({ fetches }) => fetches.flatMap(({ urls }) => urls)));
@@ -106,6 +110,7 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
   const files = await Promise.all(outputs.map((output) => writeOutput(outDir, output)));
 
   const unset = renderer.unsetFacts(settings);
+  const { sentences, ...state } = claims;
   const { brand, contactEmail, referencePrefix, acknowledgement, pricePerTonne } = site;
   const manifest: BuildManifest = {
     version: MANIFEST_VERSION,
@@ -113,14 +118,14 @@ export async function writeSite(build: SiteBuild): Promise<OpenPoints> {
     site: { brand, contactEmail, referencePrefix, acknowledgement, pricePerTonne },
     unset,
     comingSoon: announcedPaths(draft).length,
-    claims: claimsState(claims),
+    claims: state,
     electricity: electricityTable(),
     answers: await answerPages(renderer, context),
     files: files.sort((a, b) => (a.file < b.file ? -1 : 1)),
   };
   await writeFile(manifestFile(outDir), JSON.stringify(manifest, null, 1));
   await write(outDir, HEADERS_FILE, headersFile(manifest));
-  return { unset, claims };
+  return { unset, unsigned };
 }
 
 /** The files that Vite wrote into a folder, each with a hash in its name. */

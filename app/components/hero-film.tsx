@@ -85,7 +85,7 @@ export function FilmControls({ film, isSavingData }: HeroFilmProps) {
           <path className="film-toggle-pause" d="M8 5v14M16 5v14" />
           <path className="film-toggle-play" d="M8 5l11 7-11 7Z" />
         </Icon>
-        <span>Pause film</span>
+        <span className="film-toggle-pause">Pause film</span> <span className="film-toggle-play">Play film</span>
       </button>
       <button type="button" id="no-film" className="film-toggle" aria-pressed="false" hidden>
         <Icon>

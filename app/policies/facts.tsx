@@ -38,9 +38,12 @@ export function Fact({ name }: { name: FactName }) {
 /** When contact messages are deleted, according to `RETENTION` at build time. */
 function Deletion({ state }: { state: "delivered" | "failed" | "quarantined" }) {
   const keptMs = useSettings().retention[`${state}Ms`];
-  return keptMs === null
-    ? "kept until we delete them by hand"
-    : `deleted automatically after ${durationInWords(keptMs)}`;
+  if (keptMs === null) return "kept until we delete them by hand";
+  return (
+    <>
+      deleted automatically after <span data-fact="period">{durationInWords(keptMs)}</span>
+    </>
+  );
 }
 
 /** Shown only if HOOK_URL was set when the pages were built. */

@@ -1,87 +1,87 @@
 import type { RenderedPage, RenderedSite } from "../../app/render.tsx";
-import type { ClaimsState } from "../../contract/build-manifest.ts";
+import type { ClaimsState, ListedSentence } from "../../contract/build-manifest.ts";
+import { commandLine } from "../../contract/commands.ts";
 import { plural } from "../../contract/plural.ts";
-import { OUR_LEDGER, type Review, readLedger } from "./ledger.ts";
+import { quote, replySubject } from "../../contract/quote.ts";
+import { visible } from "../../contract/visible-text.ts";
+import { linesWith, sourceFiles } from "../site-dir.ts";
+import { type Entry, isForbidden, OUR_LEDGER, readLedger } from "./ledger.ts";
 import { sentencesOfHtml, sentencesOfText } from "./sentences.ts";
-import { type StrongWord, strongWordsOf } from "./strong-words.ts";
+import { strongWordsOf } from "./strong-words.ts";
 
-/** A sentence with a strong word, its place, and its ledger entry: the company's, or otherwise ours. */
-export interface Statement {
-  text: string;
-  words: readonly StrongWord[];
-  pages: string[];
-  where: string;
-  review: Review | undefined;
+/** A sentence with its ledger entry: the company's, or otherwise ours. */
+export interface Sentence extends ListedSentence {
+  /** The first page that shows it, or another part of the site. */
+  page: string;
+  /** The file that contains it, unless it comes from the sources of the site. */
+  file: string | null;
+  entry: Entry | undefined;
 }
 
-export interface ClaimsReport {
-  statements: Statement[];
-  unreviewed: Statement[];
-  /** Reviewed, but the evidence has expired or is missing. */
-  expired: Statement[];
-  withoutEvidence: Statement[];
-  /** The company's entries for sentences that no longer exist. */
-  lost: Review[];
-}
+export type ClaimsReport = Record<"sentences" | keyof ClaimsState, Sentence[]>;
 
+/** The development server reads one page at a time. */
 type Page = Pick<RenderedPage, "name" | "html"> & Partial<RenderedPage>;
-type Words = Omit<RenderedSite, "pages" | "comingSoon" | "failure"> & { pages: readonly Page[] };
+type Site = Omit<RenderedSite, "pages" | "comingSoon" | "failure"> & { pages: readonly Page[] };
 
-/** Looks up in both ledgers every sentence that a visitor can read. */
-export async function reportClaims(words: Words, now: Date): Promise<ClaimsReport> {
-  const { site, settingsShown, siteDir, scriptTexts } = words;
-  const own = await readLedger(`${siteDir}claims.json`);
-  const reviews = new Map([...(await readLedger(OUR_LEDGER)), ...own].map((review) => [review.text, review]));
-  // Replaces setting values by their names, so that our sentences are the same for every company. Values with strong
-  // words stay.
-  const names = settingsShown.filter(([, value]) => strongWordsOf(value).length === 0);
-  const read = new Map<string, Statement>();
-  const add = (page: string, sentences: readonly string[]) => {
-    for (const sentence of new Set(sentences)) {
-      const untitled = sentence.replace(` | ${site.brand}`, "").replace(`${site.brand}: `, "");
-      const text = names.reduce((all, [name, value]) => all.replaceAll(value, `[${name}]`), untitled);
-      const { words, pages: others } = read.get(text) ?? { words: strongWordsOf(text), pages: [] };
-      const pages = [...new Set([...others, page])];
-      const where = pages.length > 3 ? `${pages[0]} and ${pages.length - 1} more` : pages.join(", ");
-      read.set(text, { text, words, pages, where, review: reviews.get(text) });
-    }
-  };
-  for (const { name, html, saveDataHtml, socialCard } of words.pages)
-    add(name, [html, saveDataHtml ?? "", socialCard?.headline ?? ""].flatMap(sentencesOfHtml));
-  add("contact form", sentencesOfHtml(scriptTexts));
-  add("mail to senders", [site.acknowledgement.subject, site.acknowledgement.body].flatMap(sentencesOfText));
-  const statements = [...read.values()].filter(({ words }) => words.length > 0);
-  const today = now.toISOString().slice(0, 10);
+/** Looks up every sentence that a visitor can read in both ledgers. Several renderings count as one site. */
+export async function reportClaims(sites: readonly Site[], today: string): Promise<ClaimsReport> {
+  const ledgers = [OUR_LEDGER, ...new Set(sites.map(({ siteDir }) => `${siteDir}claims.json`))];
+  const entries = await Promise.all(ledgers.map((file) => readLedger(file, today)));
+  const signed = new Map(entries.flat().map((entry) => [entry.text, entry]));
+  const places = Map.groupBy(sites.flatMap(placedSentences), ({ text }) => text);
+  const sentences = [...places.values()].flatMap(([first, ...others]) => {
+    if (!first) return [];
+    const more = new Set(others.map(({ page }) => page).filter((page) => page !== first.page));
+    const where = more.size > 2 ? `${first.page} and ${more.size} more` : [first.page, ...more].join(", ");
+    return { ...first, where, entry: signed.get(first.text) };
+  });
   return {
-    statements,
-    unreviewed: statements.filter(({ review }) => !review),
-    expired: statements.filter(({ review }) => review?.evidence && review.evidence.until < today),
-    withoutEvidence: statements.filter(({ review }) => review?.verdict === "claim" && !review.evidence),
-    lost: own.filter(({ text }) => !statements.some((statement) => statement.text === text)),
+    sentences,
+    unsigned: sentences.filter(({ entry }) => !entry),
+    unreviewed: sentences.filter(({ text, entry }) => !entry?.verdict && strongWordsOf(text).length > 0),
+    withEvidence: sentences.filter(({ entry }) => entry?.evidence),
+    expired: sentences.filter(({ entry }) => entry?.evidence && entry.evidence.until < today),
+    withoutEvidence: sentences.filter(({ entry }) => entry?.verdict === "claim" && !entry.evidence),
+    acceptedForbidden: sentences.filter(({ text, entry }) => entry && isForbidden(text)),
   };
 }
 
-/** The facts from which preflight can judge the claims on any later day. */
-export function claimsState({ statements, unreviewed, withoutEvidence }: ClaimsReport): ClaimsState {
-  const evidenceUntil = statements.flatMap(({ review }) => review?.evidence?.until ?? []).sort();
-  return { unreviewed: unreviewed.length, withoutEvidence: withoutEvidence.length, evidenceUntil };
-}
-
-/** The tasks that a build prints. `command` lists the claims. */
-export function claimsToDo(
-  { unreviewed, expired, withoutEvidence }: ClaimsReport,
-  command = "npm run claims",
-): string[] {
-  const claims = ({ length }: Statement[], rest: string) => (length > 0 ? `${plural(length, "claim")} ${rest}` : []);
+/** Every sentence with its place. A name is a sentence of its own, and a placeholder in the others. */
+function placedSentences({ site, siteDir, settingsShown, pages, scriptTexts }: Site) {
+  const { brand, legalName, acknowledgement } = site;
+  const ofText = (text: string) => sentencesOfText(text, settingsShown);
+  const ofHtml = (html: string) => sentencesOfHtml(html, settingsShown);
+  const names = [`[brand]: ${brand}`, `[legal name]: ${legalName.replace(brand, "[brand]")}`];
+  const quoted = quote({ acceptedAt: new Date(0), name: "{name}", message: "" });
+  const mails = [acknowledgement.subject, acknowledgement.body, replySubject("{reference}"), quoted];
+  const at = (page: string, file: string | null, texts: string[]) => texts.map((text) => ({ text, page, file }));
   return [
-    ...unreviewed.map((statement) => `Not reviewed: ${statementText(statement)}`),
-    claims(expired, `with expired evidence; ${command}`),
-    claims(withoutEvidence, `without evidence; ${command}`),
+    at("settings", `${siteDir}site.ts`, names),
+    ...pages.map(({ name, file = null, html, saveDataHtml, socialCard }) =>
+      at(name, file, [html, saveDataHtml ?? "", socialCard?.headline ?? ""].flatMap(ofHtml)),
+    ),
+    at("contact form", null, ofHtml(scriptTexts)),
+    at("mails", null, mails.flatMap(ofText)),
   ].flat();
 }
 
-/** The sentence, its place and its strong words. */
-export function statementText({ text, words, where }: Statement): string {
-  const whys = new Set(words.map(({ word, why }) => `\n    “${word}”: ${why}`));
-  return `${where}\n  ${text}${[...whys].join("")}`;
+/** The sentences that stop a build, each with its file and line; empty if all are signed. */
+export async function listUnsigned(
+  { unsigned, unreviewed }: ClaimsReport,
+  siteDir: string,
+  program?: string,
+): Promise<string> {
+  const open = new Set([...unsigned, ...unreviewed]);
+  if (open.size === 0) return "";
+  const lines = [`Nobody has signed ${plural(open.size, "sentence")}:`];
+  for (const { text, page, file } of open) {
+    // Searches for the longest part without placeholders, whatever marks are between its words.
+    const [part = ""] = text.split(/\[[^\]]*\]|\{\w+\}|#/).toSorted((a, b) => b.length - a.length);
+    const words = part.match(/[\p{L}\p{N}]+/gu)?.slice(0, 6) ?? ["$^"];
+    const pattern = new RegExp(words.join("(?:\\]\\([^)]*\\)|[^\\p{L}\\p{N}])+"), "u");
+    const [found] = await linesWith(pattern, file ? [file] : sourceFiles(siteDir));
+    lines.push(`  ${found ? `${found.file}:${found.line}` : (file ?? page)}: ${visible(text)}`);
+  }
+  return [...lines, `To read and sign: ${commandLine("claims review", program)}`].join("\n");
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { ClaimsState } from "../../contract/build-manifest.ts";
 import { checkAddress, checkClaims, checkFactors, checkProxy } from "./preflight-checks.ts";
 
 const UNREACHABLE = "is not an address that visitors can reach";
@@ -37,15 +38,25 @@ test("warns once newer emission factors are due", () => {
   });
 });
 
-test("a sentence without a review fails; claims without evidence only warn, in one line", () => {
-  const on = (day: string) => new Date(`${day}T12:00:00Z`);
-  const linesOf = (...parameters: Parameters<typeof checkClaims>) =>
-    checkClaims(...parameters).map(({ state, detail }) => `${state}: ${detail}`);
-  const state = { unreviewed: 0, withoutEvidence: 0, evidenceUntil: ["2026-11-20"] };
-  expect(linesOf(state, on("2026-11-20"))).toEqual(["ok: all reviewed, 1 with evidence"]);
-  expect(linesOf(state, on("2026-11-21"))).toEqual(["warn: the evidence for 1 claim has expired"]);
-  expect(linesOf({ unreviewed: 12, withoutEvidence: 5, evidenceUntil: [] }, on("2026-11-20"))).toEqual([
-    "fail: sentences with a strong word that need a review: 12",
-    "warn: 5 claims without evidence",
+test("an unsigned sentence fails; claims without evidence and accepted forbidden wording warn for ever", () => {
+  const lines = (claims: Partial<ClaimsState>, day = "2026-11-20") => {
+    const none = { unsigned: [], unreviewed: [], withEvidence: [], expired: [], withoutEvidence: [] };
+    const findings = checkClaims({ ...none, acceptedForbidden: [], ...claims }, new Date(`${day}T12:00:00Z`));
+    return findings.map(({ state, detail }) => `${state}: ${detail}`);
+  };
+  const [text, where, by] = ["We are green", "/about", "Ada"];
+  const withEvidence = [{ text, where, entry: { by, evidence: { until: "2026-11-20" } } }];
+  expect(lines({ withEvidence })).toEqual(["ok: all are signed, 1 have evidence"]);
+  expect(lines({ withEvidence }, "2026-11-21")).toEqual([
+    "warn: the evidence has expired (1): “We are green” (/about)",
+  ]);
+  const unsigned = [{ text, where }];
+  expect(lines({ unsigned, unreviewed: unsigned, withoutEvidence: unsigned })).toEqual([
+    "fail: nobody has signed (1): “We are green” (/about)",
+    "warn: without evidence (1): “We are green” (/about)",
+  ]);
+  expect(lines({ unreviewed: unsigned })).toEqual(["fail: not reviewed (1): “We are green” (/about)"]);
+  expect(lines({ acceptedForbidden: [{ text, where, entry: { by, reason: "a quotation" } }] }, "2036-01-01")).toEqual([
+    "warn: forbidden by law, but accepted (1): “We are green” (/about; accepted by Ada: a quotation)",
   ]);
 });

@@ -3,11 +3,10 @@ import type { Resolver } from "node:dns/promises";
 import { existsSync } from "node:fs";
 import { access, constants, open, statfs, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { ClaimsState } from "../../contract/build-manifest.ts";
+import type { ClaimsState, ListedSentence } from "../../contract/build-manifest.ts";
 import { type BuildSettings, outdatedSettings } from "../../contract/build-settings.ts";
 import type { OperatorCommand } from "../../contract/commands.ts";
 import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from "../../contract/footprint/factors.ts";
-import { plural } from "../../contract/plural.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { type Build, loadBuild } from "../http/build-files.ts";
 import { listEmls } from "../mail/eml.ts";
@@ -146,20 +145,33 @@ export function checkBuild(distDir: string, wanted: BuildSettings): { findings: 
 }
 
 /**
- * Whether every sentence with a strong word was reviewed. The company decides whether to launch with claims that wait
- * for evidence.
+ * Whether every sentence is signed. The company decides whether to launch with claims without evidence, and with wording
+ * that the law forbids and somebody accepted.
  */
-export function checkClaims({ unreviewed, withoutEvidence, evidenceUntil }: ClaimsState, now: Date): Finding[] {
+export function checkClaims(claims: ClaimsState, now: Date): Finding[] {
+  const { unsigned, unreviewed, withEvidence, withoutEvidence, acceptedForbidden } = claims;
   const today = now.toISOString().slice(0, 10);
-  const ended = evidenceUntil.filter((day) => day < today).length;
+  const expired = withEvidence.filter(({ entry }) => (entry?.evidence?.until ?? today) < today);
+  const isSigned = ({ text }: ListedSentence) => !unsigned.some((one) => one.text === text);
   const review = ["run", "claims review"] as const;
-  const claims = (count: number) => plural(count, "claim");
+  const list = (sentences: readonly ListedSentence[], what: string) => {
+    const texts = sentences.map(({ text, where, entry }) => {
+      return `“${text}” (${where}${entry?.reason ? `; accepted by ${entry.by}: ${entry.reason}` : ""})`;
+    });
+    return `${what} (${texts.length}): ${texts.join(", ")}`;
+  };
   const findings = [
-    unreviewed > 0 ? fail("claims", `sentences with a strong word that need a review: ${unreviewed}`, ...review) : [],
-    withoutEvidence > 0 ? warn("claims", `${claims(withoutEvidence)} without evidence`, ...review) : [],
-    ended > 0 ? warn("claims", `the evidence for ${claims(ended)} has expired`, ...review) : [],
+    unsigned.length > 0 ? fail("claims", list(unsigned, "nobody has signed"), ...review) : [],
+    unreviewed.some(isSigned) ? fail("claims", list(unreviewed.filter(isSigned), "not reviewed"), ...review) : [],
+    expired.length > 0 ? warn("claims", list(expired, "the evidence has expired"), ...review) : [],
+    withoutEvidence.length > 0
+      ? warn("claims", list(withoutEvidence, "without evidence"), "to see what each needs, run", "claims")
+      : [],
+    acceptedForbidden.length > 0
+      ? warn("claims", list(acceptedForbidden, "forbidden by law, but accepted"), "reword them, or ask a lawyer")
+      : [],
   ].flat();
-  return findings.length > 0 ? findings : [ok("claims", `all reviewed, ${evidenceUntil.length} with evidence`)];
+  return findings.length > 0 ? findings : [ok("claims", `all are signed, ${withEvidence.length} have evidence`)];
 }
 
 /** Whether the footprint estimate should get newer factors, which are published once a year. */

@@ -134,7 +134,9 @@ test("shows new, changed and deleted pages at once, and the problems of a page",
   await shown().toContain("news/today.mdx:2: The title is empty.");
   await write("Greener words");
   await shown().toContain("<h1>Greener words</h1>");
-  const warning = expect.stringContaining("Not reviewed: /news/today\n  Greener words\n    “Greener”: green as praise");
+  const warning = expect.stringMatching(
+    /^Nobody has signed \d+ sentences?:\n(?: .*\n)* .*news\/today\.mdx:2: Greener words\n/,
+  );
   await expect.poll(() => warn.mock.calls, { timeout: 10_000 }).toContainEqual([warning]);
   await rm(join(pagesDir, "news/today.mdx"));
   await shown().toContain("<h1>Coming Soon</h1>");

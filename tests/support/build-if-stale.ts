@@ -19,7 +19,7 @@ export const SOURCES = [
 
 /** Builds the site and the inbox, unless the builds are newer than all sources and have the current settings. */
 export function buildIfStale(): void {
-  if (isStale()) build("vite", "build", "--logLevel", "warn");
+  if (isStale()) build("vite", "build", "--logLevel", "warn", "--mode", "draft");
   // This script itself checks whether a build is needed.
   build("node", "scripts/build-inbox.ts");
 }
