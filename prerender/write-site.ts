@@ -12,7 +12,7 @@ import {
   manifestFile,
   NOT_FOUND_PAGE,
 } from "../contract/build-manifest.ts";
-import { commandLine, programName } from "../contract/commands.ts";
+import { programName } from "../contract/commands.ts";
 import { CACHE_CONTROL, CONTENT_TYPE, NOTHING_POLICY, securityHeaders } from "../contract/response-headers.ts";
 import { answerPages } from "./answer-pages.ts";
 import { carbonJson, carbonText, weighSite } from "./carbon.ts";
