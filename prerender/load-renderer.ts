@@ -9,8 +9,9 @@ export function loadRenderer({ environments: { ssr } }: ViteDevServer): Promise<
   return ssr.runner.import<Renderer>("/app/render.tsx");
 }
 
-/** Renders the site of the current settings without building it. */
-export async function renderFromSources() {
+/** Renders the site without building it. The file adds variables to the current ones. */
+export async function renderFromSources(variablesFile?: string) {
+  if (variablesFile) process.loadEnvFile(variablesFile);
   const server = { middlewareMode: true, ws: false, watch: null } as const;
   const vite = await createServer({ logLevel: "warn", server, optimizeDeps: { noDiscovery: true } });
   const { renderSite } = await loadRenderer(vite);

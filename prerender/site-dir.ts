@@ -35,6 +35,14 @@ export async function linesWith(pattern: RegExp, files: readonly string[]): Prom
   return found.flat();
 }
 
+/** The first place of the longest part, whatever marks are between its words, as `file:line`. */
+export async function findText(parts: readonly string[], files: readonly string[]): Promise<string | undefined> {
+  const [longest = ""] = parts.toSorted((a, b) => b.length - a.length);
+  const words = longest.match(/[\p{L}\p{N}]+/gu)?.slice(0, 6) ?? ["$^"];
+  const [found] = await linesWith(new RegExp(words.join("(?:\\]\\([^)]*\\)|[^\\p{L}\\p{N}])+"), "u"), files);
+  return found && `${found.file}:${found.line}`;
+}
+
 /** Why a build cannot start; empty if it can. */
 export function siteDirProblems(siteDir: string): Advice[] {
   if (existsSync(join(siteDir, "site.ts"))) return [];

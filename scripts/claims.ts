@@ -33,11 +33,8 @@ if (positionals.length > 2 || !["", "review"].includes(command)) {
 const on = new Date().toISOString().slice(0, 10);
 const { siteDir } = parseBuildSettings(process.env).settings;
 const sites = [await renderFromSources()];
-if (values.ours) {
-  // With these settings the site shows the sentences of ours that the defaults leave out.
-  process.loadEnvFile("tests/fixtures/every-setting/variables.env");
-  sites.push(await renderFromSources());
-}
+// With these settings the site shows the sentences of ours that the defaults leave out.
+if (values.ours) sites.push(await renderFromSources("tests/fixtures/every-setting/variables.env"));
 const report = await reportClaims(sites, on);
 const { sentences, unsigned, unreviewed, expired, withoutEvidence, acceptedForbidden } = report;
 if (values.json) console.log(JSON.stringify(report, JSON_KEYS.split(" "), 1));
@@ -54,8 +51,8 @@ else if (command === "review") {
     if (entry?.evidence) console.log(`  evidence until ${entry.evidence.until}`);
     if (entry?.reason) console.log(`  forbidden by law; accepted by ${entry.by} on ${entry.on}: ${entry.reason}`);
   }
-  console.log(await listUnsigned(report, siteDir));
-  console.log(`${plural(sentences.length, "sentence")}, ${unsigned.length} of them not signed.`);
+  const list = await listUnsigned(report, siteDir);
+  console.log(`${list && `${list}\n`}${plural(sentences.length, "sentence")}, ${unsigned.length} of them not signed.`);
 }
 
 /** Shows the sentences page by page. Asks about each one with a strong word, and for one signature for the others. */
@@ -73,7 +70,8 @@ async function review(open: readonly Sentence[], file: string): Promise<void> {
     for (const sentence of shown) if (!plain.includes(sentence)) await decide(sentence);
     const signs = `${by} has read the ${plural(plain.length, "sentence")} of ${page} without a marked word, and signs`;
     const answer = plain.length > 0 && (await ask(`\n${signs} (y: yes, s: skip, q: quit): `, z.enum(["y", "s"])));
-    if (answer === "y") await save(plain.map(({ text }) => ({ text, by, on })));
+    if (answer === "y") ledger.push(...plain.map(({ text }) => ({ text, by, on })));
+    await writeLedger(ledger, file);
   }
 
   async function decide({ text, where, entry }: Sentence): Promise<void> {
@@ -87,7 +85,8 @@ async function review(open: readonly Sentence[], file: string): Promise<void> {
     const evidence = answer === "e" && { evidence: await askEvidence() };
     const needs = answer === "m" && { needs: await ask("What would prove it: ", notEmpty) };
     const reason = isForbidden(text) && { reason: await ask("Why may the forbidden wording stay: ", notEmpty) };
-    await save([{ text, verdict, ...reason, ...evidence, ...needs, by, on }]);
+    ledger.push({ text, verdict, ...reason, ...evidence, ...needs, by, on });
+    await writeLedger(ledger, file);
   }
 
   async function askEvidence(): Promise<NonNullable<Entry["evidence"]>> {
@@ -99,11 +98,6 @@ async function review(open: readonly Sentence[], file: string): Promise<void> {
     const place = () => ask("Where is the proof (a URL, a file, or a document's name with its year): ", at);
     const end = () => ask("Until which day is the proof valid (such as 2026-01-31): ", until);
     return valid[Number(text) - 1] ?? { shows: text, at: await place(), until: await end() };
-  }
-
-  function save(entries: readonly Entry[]): Promise<void> {
-    ledger.push(...entries);
-    return writeLedger(ledger, file);
   }
 
   /** Repeats the question until the answer is valid. Rejects when the reviewer quits, or the input ends. */

@@ -4,7 +4,7 @@ import { commandLine } from "../../contract/commands.ts";
 import { plural } from "../../contract/plural.ts";
 import { quote, replySubject } from "../../contract/quote.ts";
 import { visible } from "../../contract/visible-text.ts";
-import { linesWith, sourceFiles } from "../site-dir.ts";
+import { findText, sourceFiles } from "../site-dir.ts";
 import { type Entry, isForbidden, OUR_LEDGER, readLedger } from "./ledger.ts";
 import { sentencesOfHtml, sentencesOfText } from "./sentences.ts";
 import { strongWordsOf } from "./strong-words.ts";
@@ -76,12 +76,8 @@ export async function listUnsigned(
   if (open.size === 0) return "";
   const lines = [`Nobody has signed ${plural(open.size, "sentence")}:`];
   for (const { text, page, file } of open) {
-    // Searches for the longest part without placeholders, whatever marks are between its words.
-    const [part = ""] = text.split(/\[[^\]]*\]|\{\w+\}|#/).toSorted((a, b) => b.length - a.length);
-    const words = part.match(/[\p{L}\p{N}]+/gu)?.slice(0, 6) ?? ["$^"];
-    const pattern = new RegExp(words.join("(?:\\]\\([^)]*\\)|[^\\p{L}\\p{N}])+"), "u");
-    const [found] = await linesWith(pattern, file ? [file] : sourceFiles(siteDir));
-    lines.push(`  ${found ? `${found.file}:${found.line}` : (file ?? page)}: ${visible(text)}`);
+    const source = await findText(text.split(/\[[^\]]*\]|\{\w+\}|#/), file ? [file] : sourceFiles(siteDir));
+    lines.push(`  ${source ?? file ?? page}: ${visible(text)}`);
   }
   return [...lines, `To read and sign: ${commandLine("claims review", program)}`].join("\n");
 }

@@ -1,22 +1,22 @@
 import { readFileSync } from "node:fs";
 
-export interface StrongWord {
-  word: string;
+interface Entry {
+  words: string;
+  /** The words count only in a sentence that also has one of these. */
+  with?: string;
   why: string;
   /** The article that forbids the wording. */
   law?: string;
   better?: string;
 }
 
-/** `with`: the words count only in a sentence that also has one of these. */
-type Entry = Omit<StrongWord, "word"> & { words: string; with?: string };
 const ENTRIES = JSON.parse(readFileSync(new URL("strong-words.json", import.meta.url), "utf8")) as Entry[];
 const PATTERNS = ENTRIES.map(({ words, with: others, ...entry }) => {
   return { pattern: patternOf(words), needed: others === undefined ? /^/ : patternOf(others), entry };
 });
-/** Letters of other scripts, each followed by the Latin letter that looks the same. */
-const LOOKALIKES = "аaвbеeкkмmнhоoрpсcтtуyхxіiјjѕsԁdһhӏlгrαaβbεeιiκkνvοoρpτtυuχxηnωwօoոnսuհhɑaɡgıi";
-const LATIN = new Map(LOOKALIKES.match(/../gu)?.map((pair) => [pair.slice(0, 1), pair.slice(1)]));
+/** Characters that look like another one, each followed by that one. */
+const LOOKALIKES = "аaвbеeкkмmнhоoрpсcтtуyхxіiјjѕsԁdһhӏlгrαaβbεeιiκkνvοoρpτtυuχxηnωwօoոnսuհhɑaɡgıi’'";
+const PLAIN = new Map(LOOKALIKES.match(/../gu)?.map((pair) => [pair.slice(0, 1), pair.slice(1)]));
 
 /** `*` matches any letters; a space matches a space, a hyphen or nothing; `#` matches a figure. */
 function patternOf(words: string): RegExp {
@@ -26,18 +26,11 @@ function patternOf(words: string): RegExp {
   return new RegExp(`(?:${alternatives})(?!\\p{L})`, "giu");
 }
 
-/** The words that a reader sees, in plain Latin letters: `#GoGrеen` with a Cyrillic letter is "go green". */
-function plainText(sentence: string): string {
-  const letters = sentence
-    .normalize("NFKD")
-    .replaceAll(/[\p{M}\p{DI}]/gu, "")
-    .replaceAll("’", "'");
+/** Also finds words with invisible characters, letters of other scripts or in a hashtag, such as `#GoGrеen`. */
+export function strongWordsOf(sentence: string) {
+  const letters = sentence.normalize("NFKD").replaceAll(/[\p{M}\p{DI}]/gu, "");
   const words = letters.replaceAll(/(?<=\p{Ll})(?=\p{Lu})|_/gu, " ").toLowerCase();
-  return words.replaceAll(/\p{L}/gu, (letter) => LATIN.get(letter) ?? letter);
-}
-
-export function strongWordsOf(sentence: string): StrongWord[] {
-  const plain = plainText(sentence);
+  const plain = words.replaceAll(/./gu, (character) => PLAIN.get(character) ?? character);
   const found = PATTERNS.filter(({ pattern, needed }) => plain.search(pattern) >= 0 && plain.search(needed) >= 0);
   return found.flatMap(({ pattern, entry }) => (plain.match(pattern) ?? []).map((word) => ({ word, ...entry })));
 }
