@@ -1,6 +1,6 @@
 import { Button, Progress } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { serially } from "../contract/serially.ts";
 import { visible } from "../contract/visible-text.ts";
 import {
@@ -93,7 +93,9 @@ let setDialog: (dialog: DialogProps | null) => void = () => {};
 
 export function ActionDialog() {
   const [shown, setShown] = useState<DialogProps | null>(null);
-  setDialog = setShown;
+  useEffect(() => {
+    setDialog = setShown;
+  }, []);
   return shown && <Dialog key={shown.title} {...shown} />;
 }
 

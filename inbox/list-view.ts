@@ -2,6 +2,7 @@ import type { SearchSchemaInput } from "@tanstack/react-router";
 import { useMemo } from "react";
 // The small variant of zod, because the full one contains its error messages in every language.
 import * as z from "zod/mini";
+import { MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
 import type { Filter, Sort, Tab } from "./api.ts";
 
 export const TAB_NAME: Readonly<Record<Tab, string>> = {
@@ -31,7 +32,6 @@ export const keysOf = <Key extends string>(names: Readonly<Record<Key, string>>)
 z.config({ jitless: true });
 
 export const PAGE_SIZE = 50;
-export const MAX_SEARCH_LENGTH = 200;
 export const NO_COUNTRY = "none";
 
 /**

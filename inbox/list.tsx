@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import superjson from "superjson";
+import { MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
 import { ACTION_LABELS, ALL_ACTIONS, clearNotices, perform, saveAs, selectAll } from "./actions.tsx";
 import { type Action, type MessageView, type Tab, type TabCounts, type Target, trpc, useLive } from "./api.ts";
 import { useKeys } from "./keys.tsx";
@@ -12,7 +13,6 @@ import {
   hasFilters,
   keysOf,
   type ListView,
-  MAX_SEARCH_LENGTH,
   NO_COUNTRY,
   PAGE_SIZE,
   PERIOD_NAME,

@@ -5,6 +5,7 @@ import { type FormEvent, useRef } from "react";
 import { categoriesOf } from "../contract/footprint/arithmetic.ts";
 import { formatMass, formatTotal } from "../contract/footprint/fields.ts";
 import { describeInputs, estimateNotes } from "../contract/footprint/words.ts";
+import { MAX_NOTE_LENGTH } from "../contract/operator-limits.ts";
 import { asSentence, visible, visibleLines } from "../contract/visible-text.ts";
 import { attempt, perform } from "./actions.tsx";
 import { type Action, call, isNotFound, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts";
@@ -16,7 +17,6 @@ import { restrictPerson } from "./person.tsx";
 import { focusReply, mailtoOf, ReplyCard, retryLabel } from "./reply.tsx";
 import { StateMarks } from "./rows.tsx";
 
-const MAX_NOTE_LENGTH = 2000;
 const route = getRouteApi("/messages/$reference");
 
 export function MessageScreen() {

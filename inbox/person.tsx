@@ -3,16 +3,14 @@ import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { type ContactMessage, type FieldErrors, MAX_LENGTH } from "../contract/contact-message.ts";
+import { MAX_PEOPLE, MAX_SEARCH_LENGTH } from "../contract/operator-limits.ts";
 import { attempt, type Notice, notify, saveAs } from "./actions.tsx";
 import { call, type Person, queryClient, reloadAll, trpc } from "./api.ts";
 import { useKeys } from "./keys.tsx";
 import { ALL_COUNTRIES, countryOptions, formatNumber, formatTime, Moment, plural, VisitorText } from "./labels.tsx";
-import { keysOf, MAX_SEARCH_LENGTH } from "./list-view.ts";
+import { keysOf } from "./list-view.ts";
 import { Dialog, EmptyPanel, Facts, FailurePanel, Loaded, ScreenTitle, useNow } from "./parts.tsx";
 import { MessageRows } from "./rows.tsx";
-
-/** The maximum number of people that the server returns. */
-const MAX_PEOPLE = 50;
 
 const route = getRouteApi("/people");
 

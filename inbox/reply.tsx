@@ -2,6 +2,7 @@ import { Alert, Button, Group, Textarea, TextInput } from "@mantine/core";
 import { getHotkeyHandler, useDebouncedCallback, useWindowEvent } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { MAX_REPLY_LENGTH, MAX_SUBJECT_LENGTH } from "../contract/operator-limits.ts";
 import { quote, replySubject } from "../contract/quote.ts";
 import { asSentence, visibleLines } from "../contract/visible-text.ts";
 import { notify, perform } from "./actions.tsx";
@@ -9,9 +10,6 @@ import { call, type MessageDetail, queryClient, reloadAll, trpc } from "./api.ts
 import { formatTime, VisitorText } from "./labels.tsx";
 import { Card, Facts, Failure, focusTitle } from "./parts.tsx";
 
-/** The server's limits. */
-const MAX_SUBJECT_LENGTH = 200;
-const MAX_REPLY_LENGTH = 20_000;
 const SAVE_PAUSE_MS = 400;
 const FIELD_ID = "reply-text";
 /** Windows passes no longer URL to a mail program; other systems allow more. */

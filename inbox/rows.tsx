@@ -2,6 +2,7 @@ import { Badge, Checkbox, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type FocusEvent, useEffect, useRef } from "react";
 import { formatMass } from "../contract/footprint/fields.ts";
+import { EXPIRY_NOTICE_MS } from "../contract/operator-limits.ts";
 import { visible } from "../contract/visible-text.ts";
 import type { MessageView } from "./api.ts";
 import { countryName, erasedWhen, Moment, VisitorText } from "./labels.tsx";
@@ -18,7 +19,6 @@ const HELD_AS: Readonly<Partial<Record<NonNullable<MessageView["quarantineReason
   "looks-like-spam": "Looks like spam",
   "marked-as-spam": "Marked as spam",
 };
-const EXPIRY_NOTICE_MS = 7 * 86_400_000;
 /** A row never shows more of a text. */
 const EXCERPT_LENGTH = 400;
 

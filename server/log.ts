@@ -21,11 +21,15 @@ export interface Log {
   error(event: LogEvent, text: string): void;
 }
 
+/** The code of a system error, such as ENOENT. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}
+
 /** The error's name or code, without data: database messages may quote a row. */
 export function errorName(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
-  const { code } = error as NodeJS.ErrnoException;
-  return typeof code === "string" ? `${error.name} ${code}` : error.name;
+  return [error.name, errorCode(error)].filter(Boolean).join(" ");
 }
 
 /**
@@ -33,7 +37,6 @@ export function errorName(error: unknown): string {
  * may quote visitor data (a database row, a malformed body or request).
  */
 export function plainError(error: Error): { type: string; message: string; stack: string } {
-  const { code } = error as NodeJS.ErrnoException;
   const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
-  return { type: error.name, message: typeof code === "string" ? code : "left out", stack: frames.join("\n") };
+  return { type: error.name, message: errorCode(error) ?? "left out", stack: frames.join("\n") };
 }

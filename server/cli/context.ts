@@ -4,7 +4,7 @@ import type { createCaller, Desk } from "../operator/router.ts";
 import { OperatorError } from "../operator-error.ts";
 
 /** Where a command runs: in the process of server/cli.ts, or in a test. */
-export interface Terminal {
+export interface Shell {
   env: Readonly<Record<string, string | undefined>>;
   /** The operator's account name on this machine, if known. */
   account?: string;
@@ -23,7 +23,7 @@ export interface Terminal {
 }
 
 /** Everything that a command may use. */
-export interface Context extends Omit<Terminal, "env" | "account"> {
+export interface Context extends Omit<Shell, "env" | "account"> {
   /** How an operator calls the program, e.g. `npm run messages --`. */
   program: string;
   /** The server's settings. Throws a ConfigError. */

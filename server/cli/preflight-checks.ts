@@ -9,6 +9,7 @@ import type { OperatorCommand } from "../../contract/commands.ts";
 import { areFactorsDue, FACTORS_NAME, FACTORS_REMEDY, NEXT_FACTORS_DUE } from "../../contract/footprint/factors.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { type Build, loadBuild } from "../http/build-files.ts";
+import { errorCode } from "../log.ts";
 import { listEmls } from "../mail/eml.ts";
 import { MailError } from "../mail/mailer.ts";
 import { withoutPersonalData } from "../mail/server-words.ts";
@@ -188,7 +189,7 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
     else await access(folder, constants.W_OK);
   } catch (error) {
     const remedy = "make it writable for the server's user, or set DATA_DIR to another folder";
-    return fail("disk", `${dataDir} is not writable (${codeOf(error) ?? "unknown reason"})`, remedy);
+    return fail("disk", `${dataDir} is not writable (${errorCode(error) ?? "unknown reason"})`, remedy);
   }
   const { bavail, bsize } = await statfs(folder);
   return judgeSpace(dataDir, bavail * bsize);
@@ -419,8 +420,8 @@ async function lookUp(host: string, resolver: Dns): Promise<string[] | "no domai
   try {
     return (await resolver.resolveTxt(host)).map((parts) => parts.join(""));
   } catch (error) {
-    if (codeOf(error) === "ENODATA") return [];
-    return codeOf(error) === "ENOTFOUND" ? "no domain" : "no answer";
+    if (errorCode(error) === "ENODATA") return [];
+    return errorCode(error) === "ENOTFOUND" ? "no domain" : "no answer";
   }
 }
 
@@ -467,7 +468,7 @@ async function get(url: string): Promise<{ status: number; text: string } | { pr
   } catch (error) {
     if (!(error instanceof Error)) return { problem: "no answer" };
     if (error.name === "TimeoutError") return { problem: `no answer within ${SITE_TIMEOUT_MS / 1000} s` };
-    const code = codeOf(error.cause);
+    const code = errorCode(error.cause);
     return { problem: code ? `no connection (${code})` : "no connection" };
   }
 }
@@ -479,8 +480,4 @@ function isReservedDomain(domain: string): boolean {
 
 function domainOf(address: string): string {
   return address.slice(address.lastIndexOf("@") + 1).toLowerCase();
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }

@@ -15,7 +15,7 @@ import { openStore } from "../store/open-store.ts";
 import { sqliteFile } from "../store/sqlite.ts";
 import { channelsOf } from "../store/store.ts";
 import { addCompletion } from "./completion.ts";
-import type { Context, Terminal } from "./context.ts";
+import type { Context, Shell } from "./context.ts";
 import { addInbox } from "./inbox.ts";
 import { addMessageCommands } from "./messages.ts";
 import { addPreflight } from "./preflight.ts";
@@ -27,7 +27,7 @@ const MAX_CONNECTIONS = 3;
 const HELP_WIDTH = 120;
 
 /** Runs one command line and resolves to its exit code. Rejects only with a defect of this program. */
-export async function runCommand(args: readonly string[], { env, account, ...terminal }: Terminal): Promise<number> {
+export async function runCommand(args: readonly string[], { env, account, ...terminal }: Shell): Promise<number> {
   const program = programName(env);
   let exitCode = 0;
   let desk: Desk | undefined;

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../time.ts";
 
-export interface Refusal {
+export interface Denial {
   status: 401 | 403 | 429;
   message: string;
 }
@@ -14,17 +14,17 @@ const TRIES_WINDOW_MS = 60_000;
 const SLOW_ANSWER_MS = 1000;
 const MAX_SLOW_ANSWERS = 20;
 
-const NOT_LOCAL: Refusal = {
+const NOT_LOCAL: Denial = {
   status: 403,
   message:
     "This inbox is available only at localhost and its own port. If you forward the port, use the same number on both sides.",
 };
-const NOT_OWN: Refusal = { status: 403, message: "This request came from another site." };
-const WRONG_TOKEN: Refusal = {
+const NOT_OWN: Denial = { status: 403, message: "This request came from another site." };
+const WRONG_TOKEN: Denial = {
   status: 401,
   message: "This address is not valid, or no longer valid. Open the address that the command printed.",
 };
-const SLOW_DOWN: Refusal = {
+const SLOW_DOWN: Denial = {
   status: 429,
   message: "Too many requests with a wrong key. Try again in a minute.",
 };
@@ -38,7 +38,7 @@ export function createGuard(clock: Clock) {
   let slowAnswers = 0;
 
   /** Refuses file requests from other pages, unless a person opens the inbox with a link. */
-  function checkPage(request: IncomingMessage): Refusal | null {
+  function checkPage(request: IncomingMessage): Denial | null {
     const { headers } = request;
     // A person may follow a link, for example in a web terminal. The page shows nothing without a token.
     const isOpened = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
@@ -46,7 +46,7 @@ export function createGuard(clock: Clock) {
   }
 
   /** Refuses calls from other pages. */
-  function checkOrigin(request: IncomingMessage): Refusal | null {
+  function checkOrigin(request: IncomingMessage): Denial | null {
     if (!hasOwnHost(request)) return NOT_LOCAL;
     const { host, origin, "sec-fetch-site": fetchSite = "none" } = request.headers;
     const isOwn = origin === undefined || origin === `http://${host}`;
@@ -54,7 +54,7 @@ export function createGuard(clock: Clock) {
   }
 
   /** Accepts only requests with the token. Delays wrong tokens after many tries, but never the right one. */
-  async function checkToken({ headers }: IncomingMessage): Promise<Refusal | null> {
+  async function checkToken({ headers }: IncomingMessage): Promise<Denial | null> {
     // Runs first, so that wrong tokens never delay the operator: 32 random bytes cannot be guessed with any number of
     // tries. Compares hashes of equal length, so that the time reveals nothing.
     if (timingSafeEqual(digest(headers.authorization ?? ""), expected)) return null;

@@ -2,6 +2,7 @@ import { mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { REFERENCE_PATTERN } from "../../contract/send-email-answer.ts";
+import { errorCode } from "../log.ts";
 import { MailError, type Mailer } from "./mailer.ts";
 
 /** Errors that persist until an operator fixes the folder. */
@@ -86,7 +87,7 @@ async function listFiles(dataDir: string): Promise<{ name: string; reference: st
 }
 
 function classifyFileError(error: unknown): MailError {
-  const code = String((error as NodeJS.ErrnoException).code ?? "no code");
+  const code = errorCode(error) ?? "no code";
   return FOLDER_UNUSABLE.includes(code)
     ? new MailError("blocked", `the folder DATA_DIR/outbox is not writable (${code}): check its owner and permissions`)
     : new MailError("temporary", `the email could not be written to the folder DATA_DIR/outbox (${code})`);

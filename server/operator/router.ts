@@ -6,6 +6,13 @@ import superjson from "superjson";
 import { z } from "zod";
 import { adviceLine, commandLine } from "../../contract/commands.ts";
 import type { ElectricityTable } from "../../contract/footprint/arithmetic.ts";
+import {
+  MAX_NOTE_LENGTH,
+  MAX_PEOPLE,
+  MAX_REPLY_LENGTH,
+  MAX_SEARCH_LENGTH,
+  MAX_SUBJECT_LENGTH,
+} from "../../contract/operator-limits.ts";
 import { asSentence } from "../../contract/visible-text.ts";
 import { OperatorError } from "../operator-error.ts";
 import { SORTS, TABS } from "../store/messages.ts";
@@ -68,9 +75,6 @@ export function describeProblems({ issues }: z.ZodError): string {
 }
 
 const MAX_TARGETS = 200;
-const MAX_PEOPLE = 50;
-const MAX_NOTE_LENGTH = 2000;
-const MAX_REPLY_LENGTH = 20_000;
 /** The number of messages per query when a whole list is read. */
 const PAGE_SIZE = 500;
 const CHANGES_INTERVAL_MS = 700;
@@ -88,7 +92,7 @@ export const FILTER = z.strictObject({
   state: z.enum(["queued", "delivered", "failed", "quarantined"]).optional(),
   email: text().optional(),
   /** Part of the name, address, phone number, reference or text, ignoring case. */
-  search: text(200).optional(),
+  search: text(MAX_SEARCH_LENGTH).optional(),
   /** A two-letter code; empty for messages without a country. */
   country: text(2).optional(),
   /** Accepted at or after. */
@@ -176,7 +180,7 @@ export const router = t.router({
     .input(
       TARGET.extend({
         key: z.uuid().default(() => randomUUID()),
-        subject: written(200).optional(),
+        subject: written(MAX_SUBJECT_LENGTH).optional(),
         text: written(MAX_REPLY_LENGTH),
       }),
     )
@@ -186,7 +190,7 @@ export const router = t.router({
 
   /** An empty text removes the draft. */
   saveDraft: operation
-    .input(REFERENCE.extend({ subject: text(200), text: text(MAX_REPLY_LENGTH) }))
+    .input(REFERENCE.extend({ subject: text(MAX_SUBJECT_LENGTH), text: text(MAX_REPLY_LENGTH) }))
     .mutation(({ input: { reference, ...draft }, ctx: { store } }) =>
       store.messages.saveDraft(reference, draft.text.trim() === "" ? "" : JSON.stringify(draft)),
     ),
@@ -203,7 +207,7 @@ export const router = t.router({
     .query(({ input: { days }, ctx }) => readOverview(days, ctx)),
 
   people: operation
-    .input(z.object({ search: written(200) }))
+    .input(z.object({ search: written(MAX_SEARCH_LENGTH) }))
     .query(({ input: { search }, ctx: { store } }) => store.people.find(search, MAX_PEOPLE)),
 
   person: operation.input(PERSON.pick({ email: true })).query(async ({ input: { email }, ctx: { store } }) => {

@@ -5,7 +5,7 @@ import type { Store } from "../store/open-store.ts";
 import type { Claim, Outcome } from "../store/queue.ts";
 import type { Pause } from "../store/status.ts";
 import { type Channel, rulesOf, type SkipReason, type StoredMessage, StoreUnavailable } from "../store/store.ts";
-import { type Clock, MINUTE_MS, systemClock } from "../time.ts";
+import { type Clock, isWithin, MINUTE_MS, systemClock } from "../time.ts";
 import type { Meter } from "../watch/meter.ts";
 import { createQueuePause } from "./queue-pause.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
@@ -139,8 +139,7 @@ function startWorker(sender: Sender, options: OutboxOptions, wakeOther: (channel
   let isUnreachable = false;
   let probedAtMs = 0;
 
-  /** In either direction, because a clock may be set back. */
-  const hasPassed = (ms: number, sinceMs: number) => Math.abs(clock.now().getTime() - sinceMs) >= ms;
+  const hasPassed = (ms: number, sinceMs: number) => !isWithin(ms, sinceMs, clock.now().getTime());
 
   function wake(): void {
     isWoken = true;

@@ -1,14 +1,14 @@
 import { accessSync, constants, rmSync, writeFileSync } from "node:fs";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import type { Advice } from "../../contract/commands.ts";
-import { errorName } from "../log.ts";
+import { errorCode, errorName } from "../log.ts";
 import type { Core, Part } from "./core.ts";
 import { type Dialect, onlyRow, type Query, readMeta, SECRET, type Value, writeMeta } from "./database.ts";
 import { ERASURE_MARK, hashWith } from "./people.ts";
 import { retentionRules } from "./retention.ts";
 import { type Migration, migrate } from "./schema.ts";
 import { APPLICATION_ID, openSqlite } from "./sqlite.ts";
-import { errorCode, writeNewFile } from "./sqlite-files.ts";
+import { writeNewFile } from "./sqlite-files.ts";
 import { forgetServers, markBackedUp, readWebsite } from "./status.ts";
 import { StoreRefused, StoreUnavailable } from "./store.ts";
 

@@ -1,3 +1,4 @@
+import { EXPIRY_NOTICE_MS } from "../../contract/operator-limits.ts";
 import type { Retention } from "../config.ts";
 import { DAY_MS } from "../time.ts";
 import type { Core } from "./core.ts";
@@ -21,8 +22,6 @@ export interface Expiring {
   lastId: number;
 }
 
-/** An erasure is announced this many days before, or half of the retention period before if that is shorter. */
-const EXPIRY_NOTICE_DAYS = 7;
 /** Announced since it reached its current state. So even with a wrong clock, an announcement precedes every erasure. */
 const IS_ANNOUNCED = "COALESCE(announced_at >= changed_at, FALSE)";
 const HOLDING = CHANNELS.flatMap((channel) => (rulesOf(channel).holdsErasure ? `'${channel}'` : [])).join();
@@ -36,7 +35,7 @@ function periodsOf(retention: Retention) {
   return (["delivered", "failed", "quarantined"] as const).flatMap((state) => {
     const keptMs = retention[`${state}Ms`];
     if (keptMs === null) return [];
-    const noticeMs = Math.min(EXPIRY_NOTICE_DAYS * DAY_MS, Math.floor(keptMs / 2));
+    const noticeMs = Math.min(EXPIRY_NOTICE_MS, Math.floor(keptMs / 2));
     return { state, keptMs, noticeMs, intervalMs: Math.min(DAY_MS, noticeMs) };
   });
 }

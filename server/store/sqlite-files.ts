@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { errorCode } from "../log.ts";
 import { StoreUnavailable } from "./store.ts";
 
 // The files of a SQLite database: messages.db, its write-ahead log, and the log's index.
@@ -13,7 +14,7 @@ export function createPrivateFile(file: string): void {
     // The write-ahead log gets the same mode as this file.
     chmodSync(file, 0o600);
   } catch (error) {
-    const code = errorCode(error);
+    const code = errorCode(error) ?? "unknown reason";
     // A unit with ProtectSystem=strict sees every other folder as read-only.
     const remedy =
       code === "EROFS"
@@ -80,8 +81,4 @@ export function savedFile(file: string, now: Date): string {
 function identityOf(path: string): string | null {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats ? `${stats.dev} ${stats.ino}` : null;
-}
-
-export function errorCode(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
 }

@@ -4,8 +4,9 @@ import { versions } from "node:process";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { serially } from "../../contract/serially.ts";
+import { errorCode } from "../log.ts";
 import { type Database, type Dialect, type Query, toParameter, toRecord, type Value } from "./database.ts";
-import { createPrivateFile, errorCode, rememberFiles, savedFile, writeNewFile } from "./sqlite-files.ts";
+import { createPrivateFile, rememberFiles, savedFile, writeNewFile } from "./sqlite-files.ts";
 import { StoreDamaged, StoreLost, StoreRefused, StoreUnavailable } from "./store.ts";
 
 const dialect: Dialect = {

@@ -5,7 +5,7 @@ import type { Retention } from "../config.ts";
 import { errorName, type Log } from "../log.ts";
 import type { Store } from "../store/open-store.ts";
 import { announcementIntervalMs } from "../store/retention.ts";
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, repeat, systemClock } from "../time.ts";
+import { type Clock, DAY_MS, HOUR_MS, isWithin, MINUTE_MS, repeat, systemClock } from "../time.ts";
 import { countOf, ifAvailable, type Situation, type Trouble, type TroubleKind, type Watch } from "./troubles.ts";
 
 export interface AlertOptions {
@@ -55,7 +55,7 @@ export function startAlerts(options: AlertOptions) {
     const now = clock.now();
     const situation = await watch.find(now);
     if (situation.facts) logEnds(situation.troubles.map(nameOf));
-    if (isWithin(CHECK_INTERVAL_MS, failedPost?.at, now)) return;
+    if (failedPost && isWithin(CHECK_INTERVAL_MS, failedPost.at.getTime(), now.getTime())) return;
     const claims = [];
     for (const trouble of situation.troubles) {
       const claim = await claimAlert(trouble, situation);
@@ -85,7 +85,8 @@ export function startAlerts(options: AlertOptions) {
   async function claimAlert(trouble: Trouble, { now, facts }: Situation) {
     const key = keyOf(trouble);
     const lastAt = (isPosted && (await ifAvailable(store.status.lastAlertAt(key)))) || new Date(0);
-    if ([lastAt, sentAt.get(key)].some((at) => isWithin(intervalMs(trouble), at, now))) return null;
+    const isRecent = (at: Date | undefined) => at && isWithin(intervalMs(trouble), at.getTime(), now.getTime());
+    if (isRecent(lastAt) || isRecent(sentAt.get(key))) return null;
     const onSent = await newsOf(trouble, facts);
     if (onSent === null) return null;
     if (isPosted && (await ifAvailable(store.status.moveLastAlert(key, lastAt, now))) === false) return null;
@@ -178,11 +179,6 @@ function keyOf(trouble: Trouble): string {
   const { kind, remedy } = trouble;
   if (kind === "store-lost") return remedy ?? kind;
   return kind === "disk-low" || kind === "clock" ? `${kind}.${hostname()}` : nameOf(trouble);
-}
-
-/** A time in the far future was recorded before the clock was set back, and does not count. */
-function isWithin(intervalMs: number, at: Date | undefined, now: Date): boolean {
-  return at !== undefined && Math.abs(now.getTime() - at.getTime()) < intervalMs;
 }
 
 /**
