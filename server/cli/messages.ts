@@ -60,7 +60,15 @@ function filterOf({ unanswered, state, email, since, search }: Options) {
 }
 
 export function addMessageCommands(root: Command, context: Context): void {
-  const { out, err, program, openDesk, call, print } = context;
+  addReadingCommands(root, context);
+  addAnsweringCommands(root, context);
+  addSendingCommands(root, context);
+  addCopyingCommands(root, context);
+}
+
+/** Commands that show messages. */
+function addReadingCommands(root: Command, context: Context): void {
+  const { openDesk, call, print } = context;
   const add = addCommand.bind(null, root);
 
   const limit = ["--limit <N>", "show at most N messages, up to 500 (default 50)", Number] as const;
@@ -80,37 +88,13 @@ export function addMessageCommands(root: Command, context: Context): void {
       return print(options, json, detailText(detail));
     },
   );
+}
 
-  /**
-   * Applies the action, and prints the number of changed messages. Throws an error with one line for each other
-   * message.
-   */
-  async function act(
-    action: Action,
-    references: readonly string[],
-    done: string,
-    options: { json?: true | undefined },
-  ): Promise<void> {
-    const targets = references.map((reference) => ({ reference }));
-    const { results, files } = await (await call()).act({ action, targets });
-    const problems = results.flatMap((result, index): Advice[] => {
-      if (result.outcome === "done") return [];
-      if (result.outcome === "gone") {
-        return [{ problem: `There is no message ${references[index]}`, remedy: '"list" shows the references' }];
-      }
-      if (result.outcome === "changed") return [{ problem: `${result.reference} has changed` }];
-      if (!result.isRestricted) return [{ problem: result.reason }];
-      // EMAIL instead of the address: a command that is copied into a shell must not contain a visitor's text.
-      const command = "messages privacy restrict EMAIL --lift";
-      return [{ problem: result.reason, remedy: "to end that", command }];
-    });
-    const count = results.length - problems.length;
-    const shown = results.map(({ reference, outcome }) => ({ reference, outcome }));
-    const removed = action === "delete" ? ` and ${plural(files, ".eml file")}` : "";
-    const text = count > 0 ? `${plural(count, "message")}${removed} ${done}.\n` : "";
-    await print(options, { results: shown, files }, text);
-    if (problems.length > 0) throw new OperatorError(problems);
-  }
+/** Commands for people who answer messages. */
+function addAnsweringCommands(root: Command, context: Context): void {
+  const { err, call, print } = context;
+  const add = addCommand.bind(null, root);
+  const act = actWith(context);
 
   const undo = ["--undo", "remove the mark"] as const;
   add("answered <REFERENCE...>", "mark messages as answered", [undo, JSON_OPTION]).action(
@@ -153,6 +137,13 @@ export function addMessageCommands(root: Command, context: Context): void {
       return print(options, { replies: 1 }, "1 reply queued.\n");
     },
   );
+}
+
+/** Commands that decide whether messages are sent and kept. */
+function addSendingCommands(root: Command, context: Context): void {
+  const { out, program, openDesk, call, print } = context;
+  const add = addCommand.bind(null, root);
+  const act = actWith(context);
 
   /** Acts on the given messages, or on all messages that an option selects. */
   const actOnSome =
@@ -225,6 +216,12 @@ messages from an address, and every trace of them in the database's files.`,
     await act("delete", references, "deleted", options);
     if (!options.json) return out(`If a person asked for this, also run: ${program} privacy erase EMAIL\n`);
   });
+}
+
+/** Commands about all messages: exports, figures and backups. */
+function addCopyingCommands(root: Command, context: Context): void {
+  const { out, openDesk, call, print } = context;
+  const add = addCommand.bind(null, root);
 
   add(
     "export",
@@ -292,6 +289,39 @@ from SQLite to PostgreSQL.`,
     const left = erased === 0 ? "" : ` Left out, because erased after the backup: ${plural(erased, "message")}.`;
     return print(options, result, `${plural(messages, "message")} restored, ${waiting} of them to be sent.${left}\n`);
   });
+}
+
+/**
+ * Applies the action, and prints the number of changed messages. Throws an error with one line for each other
+ * message.
+ */
+function actWith({ call, print }: Context) {
+  return async (
+    action: Action,
+    references: readonly string[],
+    done: string,
+    options: { json?: true | undefined },
+  ): Promise<void> => {
+    const targets = references.map((reference) => ({ reference }));
+    const { results, files } = await (await call()).act({ action, targets });
+    const problems = results.flatMap((result, index): Advice[] => {
+      if (result.outcome === "done") return [];
+      if (result.outcome === "gone") {
+        return [{ problem: `There is no message ${references[index]}`, remedy: '"list" shows the references' }];
+      }
+      if (result.outcome === "changed") return [{ problem: `${result.reference} has changed` }];
+      if (!result.isRestricted) return [{ problem: result.reason }];
+      // EMAIL instead of the address: a command that is copied into a shell must not contain a visitor's text.
+      const command = "messages privacy restrict EMAIL --lift";
+      return [{ problem: result.reason, remedy: "to end that", command }];
+    });
+    const count = results.length - problems.length;
+    const shown = results.map(({ reference, outcome }) => ({ reference, outcome }));
+    const removed = action === "delete" ? ` and ${plural(files, ".eml file")}` : "";
+    const text = count > 0 ? `${plural(count, "message")}${removed} ${done}.\n` : "";
+    await print(options, { results: shown, files }, text);
+    if (problems.length > 0) throw new OperatorError(problems);
+  };
 }
 
 function unreadable(file: string): (error: NodeJS.ErrnoException) => never {

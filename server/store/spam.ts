@@ -31,20 +31,16 @@ const NOTHING: Counts = { spam: 0, good: 0 };
 const IS_CORRESPONDENT = `COALESCE(taught, '') <> 'spam' AND (answered_at > 0 OR EXISTS (SELECT 1 FROM deliveries
   WHERE message_id = messages.id AND channel = 'reply' AND state IN ('queued', 'delivered', 'failed')))`;
 
-export type Spam = ReturnType<typeof createSpamFilter>;
+/** The row that counts a month's messages. */
+const monthOf = (now: Date) => -(now.getUTCFullYear() * 100 + now.getUTCMonth() + 1);
 
-/** The spam filter, which learns only from operators. */
-export function createSpamFilter({ query, transaction, dialect }: Database, databaseSecret: string) {
-  const secret = `${databaseSecret} token `;
+/**
+ * Whole numbers from 1 to 2³¹ - 1, which V8 stores and compares without allocating. With 50,000 known tokens, one
+ * unknown token in 40,000 is taken for a known one. A pair's number is computed from those of its words.
+ */
+function createNaming(secret: string): Naming<number> {
   const hashes = new Map<string, number>();
-  let known = { version: "" as string | null, taught: NOTHING, weightOfToken: createWeights([]) };
-  const isGiven = dialect.isIn("hash", "$1", "BIGINT");
-
-  /**
-   * Whole numbers from 1 to 2³¹ - 1, which V8 stores and compares without allocating. With 50,000 known tokens, one
-   * unknown token in 40,000 is taken for a known one. A pair's number is computed from those of its words.
-   */
-  const asNumber: Naming<number> = {
+  return {
     nameOf(text) {
       const remembered = hashes.get(text);
       if (remembered !== undefined) return remembered;
@@ -55,6 +51,15 @@ export function createSpamFilter({ query, transaction, dialect }: Database, data
     },
     pairOf: (first, second) => asToken(Math.imul(first, PAIR_FACTOR) + second),
   };
+}
+
+export type Spam = ReturnType<typeof createSpamFilter>;
+
+/** The spam filter, which learns only from operators. */
+export function createSpamFilter({ query, transaction, dialect }: Database, databaseSecret: string) {
+  const asNumber = createNaming(`${databaseSecret} token `);
+  let known = { version: "" as string | null, taught: NOTHING, weightOfToken: createWeights([]) };
+  const isGiven = dialect.isIn("hash", "$1", "BIGINT");
 
   async function readRows(query: Query, hashes: readonly number[]): Promise<Map<number, Counts>> {
     const sql = `SELECT hash, spam, good FROM spam_tokens WHERE ${isGiven}`;
@@ -101,8 +106,6 @@ export function createSpamFilter({ query, transaction, dialect }: Database, data
     );
     await query(`DELETE FROM spam_tokens WHERE ${isGiven} AND spam = 0 AND good = 0`, [[...counts.keys()]]);
   }
-
-  const monthOf = (now: Date) => -(now.getUTCFullYear() * 100 + now.getUTCMonth() + 1);
 
   return {
     /** The messages to quarantine: none before the filter has enough lessons, and none from a correspondent. */

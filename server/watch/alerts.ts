@@ -85,30 +85,13 @@ export function startAlerts(options: AlertOptions) {
   async function claimAlert(trouble: Trouble, { now, facts }: Situation) {
     const key = keyOf(trouble);
     const lastAt = (isPosted && (await ifAvailable(store.status.lastAlertAt(key)))) || new Date(0);
-    const isRecent = (at: Date | undefined) => at && isWithin(intervalMs(trouble), at.getTime(), now.getTime());
+    const isRecent = (at: Date | undefined) =>
+      at && isWithin(intervalMs(trouble, retention), at.getTime(), now.getTime());
     if (isRecent(lastAt) || isRecent(sentAt.get(key))) return null;
-    const onSent = await newsOf(trouble, facts);
+    const onSent = await newsOf(trouble, facts, store);
     if (onSent === null) return null;
     if (isPosted && (await ifAvailable(store.status.moveLastAlert(key, lastAt, now))) === false) return null;
     return { trouble, key, lastAt, onSent };
-  }
-
-  function intervalMs({ kind }: Trouble): number {
-    // Slightly earlier than necessary, because a late announcement delays the erasure.
-    if (kind === "expiring") return announcementIntervalMs(retention) - 2 * CHECK_INTERVAL_MS;
-    return DAILY.includes(kind) ? DAY_MS : HOUR_MS;
-  }
-
-  /** Returns a function that marks the trouble as reported; `null` if it was reported before. */
-  async function newsOf({ kind, channel }: Trouble, facts: Situation["facts"]) {
-    if (kind === "expiring") {
-      const expiring = facts?.expiring;
-      return expiring?.unannounced ? () => store.archive.markAnnounced(expiring) : null;
-    }
-    if (kind !== "failed" && kind !== "quarantined") return async () => {};
-    // Read before the alert is sent, so that no later failure is marked as reported.
-    const ids = (await ifAvailable(store.queue.unreported(channel ?? "mail", kind))) ?? [];
-    return ids.length > 0 ? () => store.queue.markReported(channel ?? "mail", kind, ids) : null;
   }
 
   /** Returns false when the post failed; the alert is not logged again when it is retried. */
@@ -164,6 +147,25 @@ export function startAlerts(options: AlertOptions) {
       return checking.stop();
     },
   };
+}
+
+/** The shortest time between two alerts for the trouble. */
+function intervalMs({ kind }: Trouble, retention: Retention): number {
+  // Slightly earlier than necessary, because a late announcement delays the erasure.
+  if (kind === "expiring") return announcementIntervalMs(retention) - 2 * CHECK_INTERVAL_MS;
+  return DAILY.includes(kind) ? DAY_MS : HOUR_MS;
+}
+
+/** Returns a function that marks the trouble as reported; `null` if it was reported before. */
+async function newsOf({ kind, channel }: Trouble, facts: Situation["facts"], store: AlertOptions["store"]) {
+  if (kind === "expiring") {
+    const expiring = facts?.expiring;
+    return expiring?.unannounced ? () => store.archive.markAnnounced(expiring) : null;
+  }
+  if (kind !== "failed" && kind !== "quarantined") return async () => {};
+  // Read before the alert is sent, so that no later failure is marked as reported.
+  const ids = (await ifAvailable(store.queue.unreported(channel ?? "mail", kind))) ?? [];
+  return ids.length > 0 ? () => store.queue.markReported(channel ?? "mail", kind, ids) : null;
 }
 
 /** The trouble's name in alerts and in the log. */
